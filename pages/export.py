@@ -18,7 +18,7 @@ from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.routes import link
 
 PREVIEWED = 200
-COLUMNS = ["id", "identified_label", "confidence", "source", "true_label"]
+PREVIEW_COLUMNS = ["id", "identified_label", "confidence", "source", "true_label"]
 """Columns of labels.csv that the page shows."""
 
 
@@ -39,7 +39,7 @@ def offer(run: Run) -> None:
     )
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
     tell(run, source)
-    table = without_none(preview(source, rows=PREVIEWED))[COLUMNS]
+    table = without_none(preview(source, rows=PREVIEWED))[PREVIEW_COLUMNS]
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
     st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")
     certificate.draw(run, source)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-LEVEL = 0.05
+ALPHA = 0.05
 """Differences with a larger p-value are called ties."""
 Z = 1.959964
 """Of a 95 % interval."""
@@ -34,7 +34,7 @@ class Difference:
     @property
     def is_tie(self) -> bool:
         """Whether the test finds no difference at the 5 % level."""
-        return self.p >= LEVEL
+        return self.p >= ALPHA
 
 
 def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Difference:
@@ -117,9 +117,9 @@ def hypergeometric(k: int, m: int, n: int, *, unknown: int = 0) -> tuple[float, 
 
     most = k + unknown
     # What the population can hold, k to n − m + most; the first test grows with it, the second one falls.
-    low = bisect_left(range(k, n - m + most), True, key=lambda hits: bool(hypergeom.sf(k - 1, n, hits, m) > LEVEL / 2))
+    low = bisect_left(range(k, n - m + most), True, key=lambda hits: bool(hypergeom.sf(k - 1, n, hits, m) > ALPHA / 2))
     high = bisect_left(
-        range(k + 1, n - m + most + 1), True, key=lambda hits: bool(hypergeom.cdf(most, n, hits, m) <= LEVEL / 2)
+        range(k + 1, n - m + most + 1), True, key=lambda hits: bool(hypergeom.cdf(most, n, hits, m) <= ALPHA / 2)
     )
     return (k + low) / n, (k + high) / n
 

@@ -33,7 +33,7 @@ LEAST_ROWS = 30
 """Rows with an annotator, the model and somebody else, from which the t-test holds."""
 EPSILONS = {"experts": 0.2, "trained people": 0.15, "crowd workers": 0.1}
 """ε by who the annotators are, as the authors advise."""
-LEVEL = 0.05
+FALSE_DISCOVERY_RATE = 0.05
 """False discovery rate."""
 PASSING = 0.5
 """Winning rate from which the model may stand in for the annotators."""
@@ -175,7 +175,7 @@ def alternative_annotator_test(
             "needs so many."
         )
     p = np.array([_p_value(compared[name], epsilon) for name in tested])
-    wins = benjamini_yekutieli(p, LEVEL)
+    wins = benjamini_yekutieli(p, FALSE_DISCOVERY_RATE)
     table = tuple(
         Comparison(name, len(d), float((d <= 0).mean()), float((d >= 0).mean()), float(p[k]), bool(wins[k]))
         for k, (name, d) in enumerate((name, compared[name]) for name in tested)

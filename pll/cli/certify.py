@@ -35,7 +35,7 @@ from pll.review.expected_checks import expected_checks
 from pll.runs.manifest import check
 
 LABELS_FILE = "labels.csv"
-COLUMNS = ("id", "identified_label", "confidence")
+READ_COLUMNS = ("id", "identified_label", "confidence")
 UNSURE = "?"
 """Mark for "cannot tell" in checked.csv, unless it is the name of a class."""
 
@@ -85,8 +85,8 @@ def read_labels(argument: str) -> tuple[LabelTable, Path, pd.DataFrame]:
     path = path / LABELS_FILE if path.is_dir() else path
     if path.is_file():
         check(path.parent, path.name)  # a run has the checksum
-    frame = read_cells(path, COLUMNS)
-    for name in COLUMNS:
+    frame = read_cells(path, READ_COLUMNS)
+    for name in READ_COLUMNS:
         empty = frame.index[frame[name].str.strip() == ""]
         if len(empty):
             raise UserError(f"{path}, row {empty[0]} has no {name}; fill it in, or leave the row out.")

@@ -16,7 +16,7 @@ from pll.dataset import PartialLabelDataset
 from pll.io import Progress
 from pll.training.metrics import StopTraining
 
-PATIENCE = 0.7
+BAR_AFTER_SECONDS = 0.7
 """Seconds before a bar appears."""
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals that end work before its end: Docker and Slurm send SIGTERM, a connection that is lost SIGHUP."""
@@ -79,7 +79,7 @@ def bar() -> Iterator[Progress]:
                 total=total,
                 unit="B" if what.startswith("bytes") else f" {what}",
                 unit_scale=True,
-                delay=PATIENCE,
+                delay=BAR_AFTER_SECONDS,
                 leave=False,
             )
         now = bars[what]

@@ -73,7 +73,7 @@ def key_of(result: Result) -> Key:
     return result.method, result.seed, result.fold, _as_json(settings)
 
 
-Curve = list[dict[str, Any]]
+EpochMetrics = list[dict[str, Any]]
 """A dict of `EpochRecord.metrics` for every epoch."""
 
 
@@ -83,7 +83,7 @@ def measured(
     progress: Callable[[int, int], None] | None = None,
     *,
     dataset: str = "",
-) -> tuple[Curve, float]:
+) -> tuple[EpochMetrics, float]:
     """Fit a method on a part; return the figures of its epochs, and its seconds.
 
     Parameters
@@ -100,7 +100,7 @@ def measured(
     started, task, start = time.perf_counter(), splits.task(needs_features=estimator.needs_features), AFRESH
     if isinstance(estimator, DeepEstimator) and estimator.recipe == "paper":
         start = Start(estimator.choose_settings(task, dataset=dataset))
-    curve: Curve = []
+    curve: EpochMetrics = []
     for record in estimator.iter_fit(task, start=start):
         curve.append(record.metrics())  # not the record, whose label weights take memory
         if progress is not None:
@@ -112,7 +112,7 @@ def measured(
 
 def result_of(
     estimator: PartialLabelEstimator,
-    curve: Curve,
+    curve: EpochMetrics,
     seconds: float,
     *,
     dataset: str,
@@ -251,6 +251,6 @@ def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     return float(scipy.stats.ttest_1samp(difference, 0.0).pvalue)
 
 
-def _mean(records: Curve, what: str) -> float | None:
+def _mean(records: EpochMetrics, what: str) -> float | None:
     values = [record[what] for record in records]
     return None if not values or None in values else float(np.mean(values))

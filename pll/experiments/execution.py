@@ -38,7 +38,7 @@ import pll
 from pll.dataset import PartialLabelDataset
 from pll.devices import computing_threads
 from pll.errors import UserError, explain
-from pll.experiments.evaluation import Curve, Result, measured, result_of, results_frame
+from pll.experiments.evaluation import EpochMetrics, Result, measured, result_of, results_frame
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.extras import require_extra
 from pll.io import remove_parts, write_atomically, write_csv, write_json, writing_to
@@ -142,7 +142,7 @@ def fit_cell(
     data: PartialLabelDataset | None = None,
     test: PartialLabelDataset | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[Result, Curve]:
+) -> tuple[Result, EpochMetrics]:
     """Fit one cell.
 
     Parameters
@@ -158,7 +158,7 @@ def fit_cell(
     Returns
     -------
     result : Result
-    curve : Curve
+    curve : EpochMetrics
 
     Raises
     ------
@@ -203,7 +203,7 @@ def _splits(cell: Cell, data: PartialLabelDataset, test: PartialLabelDataset | N
     return _LATEST[0][3]
 
 
-def _rounded(curve: Curve) -> tuple[tuple[float | None, float | None], ...]:
+def _rounded(curve: EpochMetrics) -> tuple[tuple[float | None, float | None], ...]:
     def share(value: float | None) -> float | None:
         return None if value is None else round(value, 6)
 

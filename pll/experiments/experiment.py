@@ -183,7 +183,7 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExperimentPlan:
     """The cells of an experiment in order, and the data sets whose cells cannot run."""
 
     cells: tuple[Cell, ...]
@@ -327,7 +327,7 @@ class Experiment(_Model):
         sources = self.datasets.values() if isinstance(self.datasets, dict) else ()
         return [path for one in sources if (path := one if isinstance(one, str) else one.path)]
 
-    def plan(self, *, download: bool = False) -> Plan:
+    def plan(self, *, download: bool = False) -> ExperimentPlan:
         """Return the cells that can run here, and the data sets that are missing.
 
         Parameters
@@ -348,7 +348,7 @@ class Experiment(_Model):
                 missing.append(Missing(name, str(error), sum(1 for _ in self._of_dataset(name, Source(name), ""))))
                 continue
             cells.extend(self._of_dataset(name, source, data))
-        return Plan(tuple(cells), tuple(missing))
+        return ExperimentPlan(tuple(cells), tuple(missing))
 
     def _of_dataset(self, name: str, source: Source, data: str) -> Iterator[Cell]:
         models = self.models if isinstance(self.models, list) else self.models.get(name, self.models.get(OTHERS))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Tell, run
-from pll.experiments.experiment import Cell, Experiment, Missing, Plan
+from pll.experiments.experiment import Cell, Experiment, ExperimentPlan, Missing
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, ranking_figure, save_figure
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
 from pll.extras import is_installed
@@ -22,7 +22,7 @@ REPORT = ("tables.md", "tables.tex", "tables.csv")
 
 def fit_and_report(
     experiment: Experiment,
-    plan: Plan,
+    plan: ExperimentPlan,
     folder: ExperimentFolder,
     *,
     among: Sequence[Cell] | None = None,

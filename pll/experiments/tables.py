@@ -22,7 +22,7 @@ from pll.experiments.evaluation import Result, paired_t_test
 from pll.experiments.published import Published, published
 from pll.methods import method_title
 
-LEVEL = 0.05
+STAR_LEVEL = 0.05
 Measured = dict[tuple[int, int], float]
 """Test accuracy in percent by (seed, fold)."""
 
@@ -76,9 +76,9 @@ class TableEntry:
     @property
     def mark(self) -> str:
         """• where the first method is significantly better, ◦ where it is worse; a star where Holm agrees."""
-        if self.p is None or self.p >= LEVEL:
+        if self.p is None or self.p >= STAR_LEVEL:
             return ""
-        star = "*" if self.p_holm is not None and self.p_holm < LEVEL else ""
+        star = "*" if self.p_holm is not None and self.p_holm < STAR_LEVEL else ""
         return ("◦" if self.is_better else "•") + star
 
     @property
@@ -307,7 +307,7 @@ def _across_markdown(table: Table) -> Iterator[str]:
             f"| {row.p_holm:.3g} |"
         )
     least = 2.0 ** (1 - max(row.columns for row in rows))
-    if least >= LEVEL:
+    if least >= STAR_LEVEL:
         yield ""
         yield f"With {max(row.columns for row in rows)} columns Wilcoxon's p cannot fall below {least:.3g}."
     yield ""

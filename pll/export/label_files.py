@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse
 
 from pll.candidates import CandidateSets
-from pll.formats.label_frame import COLUMNS, Decisions, candidate_cells, name_lists
+from pll.formats.label_frame import LABEL_COLUMNS, Decisions, candidate_cells, name_lists
 from pll.io import write_atomically
 from pll.runs.labels_table import RunLabels
 from pll.weights import Weights
@@ -93,7 +93,7 @@ def write_jsonl(labels: RunLabels, path: Path) -> None:
     path
         The file.
     """
-    columns: dict[str, list[Any]] = {name: _objects(labels.frame[name]) for name in COLUMNS}
+    columns: dict[str, list[Any]] = {name: _objects(labels.frame[name]) for name in LABEL_COLUMNS}
     lists = name_lists(labels.candidates)
     columns["candidates"] = [lists[row] if row >= 0 else None for row in labels.rows.tolist()]
     rows = zip(*columns.values(), strict=True)

@@ -27,7 +27,7 @@ from pll.runs.background import Report
 
 PAGE = 100
 """Tasks read and predictions written by one request."""
-PATIENCE = (5.0, 60.0)
+CONNECT_AND_ANSWER_SECONDS = (5.0, 60.0)
 """Seconds until a connection stands, and until an answer begins."""
 
 REFUSED = {
@@ -40,7 +40,7 @@ REFUSED = {
 
 
 @dataclass(frozen=True)
-class Access:
+class StudioAccess:
     """Where Label Studio is, and what opens its API.
 
     Attributes
@@ -58,7 +58,7 @@ class Access:
     token: str = field(repr=False)
 
     @classmethod
-    def of(cls, setup: Json) -> Access:
+    def of(cls, setup: Json) -> StudioAccess:
         """Return what the request `setup` of Label Studio contains.
 
         Raises
@@ -68,8 +68,8 @@ class Access:
 
         Examples
         --------
-        >>> Access.of({"hostname": "http://studio:8080/", "project": "3.1700000000", "access_token": "a1"})
-        Access(hostname='http://studio:8080', project=3)
+        >>> StudioAccess.of({"hostname": "http://studio:8080/", "project": "3.1700000000", "access_token": "a1"})
+        StudioAccess(hostname='http://studio:8080', project=3)
         """
         hostname, token = str(setup.get("hostname") or "").rstrip("/"), str(setup.get("access_token") or "")
         try:
@@ -85,14 +85,14 @@ class Access:
         return cls(hostname, int(project.group()), token)
 
 
-def write_back(backend: Backend, access: Access, report: Report) -> str:
+def write_back(backend: Backend, access: StudioAccess, report: Report) -> str:
     """Write the current labels of a run as predictions of the project's tasks.
 
     Parameters
     ----------
     backend : Backend
         Of the run.
-    access : Access
+    access : StudioAccess
         From the latest `setup`.
     report : callable
         Called with the progress; it may raise to stop.
@@ -152,11 +152,11 @@ class Api:
 
     Parameters
     ----------
-    access : Access
+    access : StudioAccess
         Address and token.
     """
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: StudioAccess) -> None:
         import requests  # only this needs it here, and it takes a tenth of a second
 
         self._access = access
@@ -179,7 +179,7 @@ class Api:
                 params=query,
                 json=body,
                 auth=self._authorize,
-                timeout=PATIENCE,
+                timeout=CONNECT_AND_ANSWER_SECONDS,
                 allow_redirects=False,  # the token is for this address alone
             )
             content = answer.json() if answer.ok and not answer.is_redirect else None

@@ -48,7 +48,7 @@ class LabelColumn:
     settled: float | None = None
 
 
-COLUMNS = {
+LABEL_COLUMNS = {
     "id": LabelColumn(is_result=False),
     "identified_label": LabelColumn(is_reserved=True),
     "confidence": LabelColumn("share", is_reserved=True, settled=1.0),
@@ -62,13 +62,13 @@ COLUMNS = {
 }
 """The columns of labels.csv, in their order; a new one is a line here and its values in `labels_frame`. The order of
 rows is that of the examples."""
-NUMBERS = tuple(name for name, one in COLUMNS.items() if one.kind != "text")
+NUMBERS = tuple(name for name, one in LABEL_COLUMNS.items() if one.kind != "text")
 """Those that hold numbers; shares are of the held-out weights."""
 TIE = "tie"
 """`source` of a label of votes alone that another one equals in support."""
-RESULT_COLUMNS = tuple(name for name, one in COLUMNS.items() if one.is_result)
+RESULT_COLUMNS = tuple(name for name, one in LABEL_COLUMNS.items() if one.is_result)
 """Those that hold results."""
-RESERVED_COLUMNS = tuple(name for name, one in COLUMNS.items() if one.is_reserved)
+RESERVED_COLUMNS = tuple(name for name, one in LABEL_COLUMNS.items() if one.is_reserved)
 """Names of results that no feature can have."""
 
 
@@ -81,7 +81,7 @@ def value_of(name: str, cell: str) -> str | float:
     (0.75, 'model')
     """
     kinds: dict[str, Callable[[str], str | float]] = {"share": float, "whole": int}
-    kind = kinds.get(COLUMNS[name].kind) if name in COLUMNS else None
+    kind = kinds.get(LABEL_COLUMNS[name].kind) if name in LABEL_COLUMNS else None
     return cell if kind is None else kind(cell)
 
 
@@ -122,7 +122,7 @@ def labels_frame(
     has_candidates: bool = True,
     given: CandidateSets | None = None,
 ) -> pd.DataFrame:
-    """Return a table with one row per example, in order, and the columns `COLUMNS`.
+    """Return a table with one row per example, in order, and the columns `LABEL_COLUMNS`.
 
     Labels are class names. `identified_label` is the decision where there is one (`source` is then `human`), with the
     confidence 1; where people refused all candidates, label and numbers are missing values. So is what is not known:
@@ -183,7 +183,7 @@ def labels_frame(
             raise RowError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
         identified[row], sources[row] = decision.label, "human"
         for name, column in numbers.items():
-            column[row] = COLUMNS[name].settled if decision.label is not None else np.nan
+            column[row] = LABEL_COLUMNS[name].settled if decision.label is not None else np.nan
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
     truth = np.full(n, None, dtype=object) if y is None else names[y]
     cells = candidate_cells(given or candidates) if has_candidates else np.full(n, "", dtype=object)
@@ -196,7 +196,7 @@ def labels_frame(
         "decided_at": decided_at,
         "true_label": truth,
     }
-    return pd.DataFrame({name: _series(values[name], one.kind) for name, one in COLUMNS.items()})
+    return pd.DataFrame({name: _series(values[name], one.kind) for name, one in LABEL_COLUMNS.items()})
 
 
 def name_lists(candidates: CandidateSets) -> list[list[str]]:

@@ -30,7 +30,7 @@ OWN_WORDS = 0.8
 
 
 @dataclass(frozen=True)
-class Finding:
+class Oddity:
     """Something about a reading that is hardly what the person who made the file means.
 
     Attributes
@@ -69,7 +69,7 @@ class Finding:
 class OddReading(UserError):
     """A reading is odd, and nobody said yet that it is meant so."""
 
-    def __init__(self, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, findings: tuple[Oddity, ...]) -> None:
         shell = "; ".join(finding.shell for finding in findings)
         super().__init__(" ".join(map(str, findings)), kind="odd", shell=shell)
         self.findings = findings
@@ -88,22 +88,22 @@ def refuse_odd(data: PartialLabelDataset, options: ReadOptions) -> None:
         raise OddReading(findings)
 
 
-def findings_in(data: PartialLabelDataset, options: ReadOptions) -> list[Finding]:
+def findings_in(data: PartialLabelDataset, options: ReadOptions) -> list[Oddity]:
     """Return what is odd about data that was read from a file; mostly nothing."""
     return [finding for check in CHECKS for finding in check(data, options)]
 
 
-Check = Callable[[PartialLabelDataset, ReadOptions], Iterator[Finding]]
+Check = Callable[[PartialLabelDataset, ReadOptions], Iterator[Oddity]]
 
 
-def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     fields = [*data.feature_names, *data.categories, *data.extras]
     fields += list(data.annotations.annotator_names) if data.annotations is not None else []
     values = [cells[0] for cells in data.extras.values() if len(data) == 1]
     inside = [one for value in values for one in (value.values() if isinstance(value, dict) else [value])]
     are_records = any(isinstance(one, list) and sum(isinstance(x, dict) for x in one) >= FEW_EXAMPLES for one in inside)
     if len(data) == 1 and (len(fields) > FEW_EXAMPLES or are_records):
-        yield Finding(
+        yield Oddity(
             "one-example",
             f"The whole file was read as one example of {len(fields)} fields",
             tuple(fields[:MOST_SHOWN]),
@@ -111,17 +111,17 @@ def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]
         )
 
 
-def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
+def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if len(data) < FEW_EXAMPLES or (data.candidates is None and data.annotations is None) or options.class_names:
         return
     names, remedy = data.class_names, "Say which column holds the labels."
     if len(names) == 1:
         text = f"There is one class: every label is {names[0]}"
-        yield Finding("one-class", text, (), remedy, "--column NAME=ROLE")
+        yield Oddity("one-class", text, (), remedy, "--column NAME=ROLE")
     given = np.bincount(data.sets().indices, minlength=len(names)) if data.candidates is not None else np.array([2])
     if len(data) >= SOME_EXAMPLES and 2 * len(names) > len(data) and 2 * int((given == 1).sum()) > len(names):
         text = f"There are {len(names):,} classes for {len(data):,} examples, most of them named once"
-        yield Finding("many-classes", text, names[:MOST_SHOWN], remedy, "--column NAME=ROLE")
+        yield Oddity("many-classes", text, names[:MOST_SHOWN], remedy, "--column NAME=ROLE")
 
 
 _STRANGE = {
@@ -130,39 +130,39 @@ _STRANGE = {
 }
 
 
-def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
+def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if len(data) < FEW_EXAMPLES or (data.candidates is None and data.annotations is None) or options.class_names:
         return
     names = [name for name in data.class_names if name not in (*options.keep, *options.edited)]
     for what, pattern in _STRANGE.items():
         if found := [name for name in names if pattern.fullmatch(name)]:
             remedy = "Say which column holds the labels, or list the classes."
-            yield Finding("class-names", f"Classes are {what}", tuple(found), remedy, "--classes A,B,C")
+            yield Oddity("class-names", f"Classes are {what}", tuple(found), remedy, "--classes A,B,C")
     sentences = [name for name in names if is_sentence(name)]
     if 3 * len(sentences) > len(names):
         remedy = "List the classes: sentences are then read as what they name."
-        yield Finding("class-names", "Classes are whole sentences", tuple(sentences), remedy, "--classes A,B,C")
+        yield Oddity("class-names", "Classes are whole sentences", tuple(sentences), remedy, "--classes A,B,C")
     if set(names) == {"-1", "0", "1"}:
         remedy = "If −1 means that there is no answer, drop it."
-        yield Finding("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1", ("-1",))
+        yield Oddity("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1", ("-1",))
 
 
-def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
+def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if data.candidates is None or len(data) < SOME_EXAMPLES or data.n_classes < 3 or data.prior is not None:
         return
     sets, n = data.candidates, len(data)
     if (sets.sizes == sets.n_classes).all():
         remedy = "Say which columns hold the labels; perhaps a row is a person, and a column an example."
-        yield Finding("full-sets", "Every example may have every label", (), remedy, "--column NAME=ROLE")
+        yield Oddity("full-sets", "Every example may have every label", (), remedy, "--column NAME=ROLE")
         return
     everywhere = np.flatnonzero(np.bincount(sets.indices, minlength=sets.n_classes) == n)
     found = tuple(name for k in everywhere.tolist() if (name := data.class_names[k]) not in options.edited)
     if found and sets.nnz > n:
         hint = " ".join(f"--drop={shlex.quote(name)}" for name in found)
-        yield Finding("in-every-set", "A class is in every set", found, "If it is no label, drop it.", hint, found)
+        yield Oddity("in-every-set", "A class is in every set", found, "If it is no label, drop it.", hint, found)
 
 
-def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     votes = data.annotations
     if votes is None or votes.anonymous:
         return
@@ -171,19 +171,19 @@ def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
         remedy = "Perhaps a row is a person, and a column an example: say so."
         text = f"There are {votes.n_annotators} voters for {len(data)} examples"
         names = votes.annotator_names[:MOST_SHOWN]
-        yield Finding("more-voters", text, names, remedy, "--column NAME=person --column NAME=item")
+        yield Oddity("more-voters", text, names, remedy, "--column NAME=person --column NAME=item")
     pairs = np.unique(votes.annotators * votes.n_classes + votes.labels) // votes.n_classes
     different = np.bincount(pairs, minlength=votes.n_annotators)
     loose = np.flatnonzero((count >= SOME_EXAMPLES) & (different > 0.9 * count))
     if len(loose):
         names = tuple(votes.annotator_names[k] for k in loose)
         remedy = "Nearly every answer differs from the others: say what the column is."
-        yield Finding(
+        yield Oddity(
             "voter", "The answers of a voter are nearly all different", names, remedy, option(names[0], "keep")
         )
 
 
-def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     y = data.y
     if y is None or len(data) < SOME_EXAMPLES or (y < 0).any() or len(np.unique(y)) < 2:
         return
@@ -193,14 +193,14 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
         pairs = len(np.unique(codes * (int(y.max()) + 1) + y))
         if pairs == len(kinds) == len(np.unique(y)):
             remedy = "Do not learn from it."
-            yield Finding("leak", "A column says the true label in other words", (name,), remedy, option(name, "keep"))
+            yield Oddity("leak", "A column says the true label in other words", (name,), remedy, option(name, "keep"))
 
 
 _TWO_NAMES = re.compile(r"(.+?)(?:::|__|[#@|/~-])([^:#@|/~]+)")
 """An id of two names: `ticket-1::gpt`."""
 
 
-def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     """Ids that name the voter beside the example, so that no example has two answers."""
     votes = data.annotations
     if votes is None or len(data) < FEW_EXAMPLES or (votes.answers_per_row > 1).any():
@@ -210,10 +210,10 @@ def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
     if all(parts) and 2 * len(firsts) <= len(data) and len(lasts) <= MOST_VOTERS:
         remedy = "Leave only the name of the example in the id, and give the other part a column of its own."
         text = "No example has two answers; the ids seem to name the voter beside the example"
-        yield Finding("two-names", text, tuple(data.row_ids[:MOST_SHOWN].tolist()), remedy)
+        yield Oddity("two-names", text, tuple(data.row_ids[:MOST_SHOWN].tolist()), remedy)
 
 
-def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
+def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """A voter of several classes that hardly anybody else uses: other names for the same, or another question."""
     votes = data.annotations
     if votes is None or votes.anonymous or options.class_names or votes.n_annotators < 2:
@@ -228,7 +228,7 @@ def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]
         remedy = "If they are other words for the same, merge them; if it is another question, say what the column is."
         text = f"{votes.annotator_names[who]} answers in words that no other voter uses"
         others = [name for name, n in zip(votes.class_names, users, strict=True) if n > 1] or ["CLASS"]
-        yield Finding("own-words", text, own, remedy, f"--merge '{own[0]}={others[0]}'")
+        yield Oddity("own-words", text, own, remedy, f"--merge '{own[0]}={others[0]}'")
 
 
 _TOTAL = re.compile(
@@ -237,13 +237,11 @@ _TOTAL = re.compile(
 """What stands at the beginning of a last row that is no example."""
 
 
-def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     fields = [data.row_ids, *data.extras.values(), *data.categories.values()]
     last = [str(cells[-1]) for cells in fields if len(cells) > FEW_EXAMPLES and cells[-1]]
     if found := [cell for cell in last if _TOTAL.fullmatch(cell)]:
-        yield Finding(
-            "total-row", "The last row looks like a total", tuple(found[:1]), "Remove that row from the file."
-        )
+        yield Oddity("total-row", "The last row looks like a total", tuple(found[:1]), "Remove that row from the file.")
 
 
 CHECKS: tuple[Check, ...] = (_one_example, _total, _classes, _names, _sets, _voters, _two_names, _words, _leaks)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from pll.errors import UserError
 from pll.formats.checks import parsing
-from pll.formats.label_frame import COLUMNS, RESULT_COLUMNS, value_of
+from pll.formats.label_frame import LABEL_COLUMNS, RESULT_COLUMNS, value_of
 
 T = TypeVar("T")
 Value = str | float | None
@@ -121,7 +121,7 @@ class Results:
         new = {
             name: [cell and str(round(float(cell), digits) + 0.0) for cell in self.columns[name]]  # never -0.0
             for name in self.columns
-            if name in COLUMNS and COLUMNS[name].kind == "share"
+            if name in LABEL_COLUMNS and LABEL_COLUMNS[name].kind == "share"
         }
         return replace(self, columns={**self.columns, **new})
 

@@ -3,7 +3,7 @@
 Expectation maximisation over examples, with the classifier's posterior as the class prior of each example:
 
 1. Voter models from the votes alone (`pll.annotations.voters`): posterior T.
-2. A linear softmax classifier is trained on T, out of fold (`FOLDS`), and predicts p_i of the examples left out.
+2. A linear softmax classifier is trained on T, out of fold (`VOTE_FOLDS`), and predicts p_i of the examples left out.
 3. Voter models again, with p_i as class prior, from T: the next T.
 
 Steps 2 and 3 are the joint fit of `fit_voters`, which chooses the weight of the classifier.
@@ -38,7 +38,7 @@ from pll.training.rng import seeded
 from pll.training.scaling import fit_scaling
 from pll.weights import Weights, checked_prior, on_candidates
 
-FOLDS = 3
+VOTE_FOLDS = 3
 EPOCHS, BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY = 60, 256, 0.05, 1e-3
 """Of the classifier."""
 LEAST = 0.05
@@ -142,7 +142,7 @@ def aggregate(
         if key in _CACHE:
             return _CACHE[key]
     has_pairs = bool((votes.answers_per_row >= 2).any())  # else a voter's mistakes cannot be estimated
-    has_features = has_pairs and X[0].size > 0 and len(X) >= 2 * FOLDS
+    has_features = has_pairs and X[0].size > 0 and len(X) >= 2 * VOTE_FOLDS
     classifier = partial(_out_of_fold, _scaled(X), seed=seed, hook=hook) if has_features else None
     models = fit_voters(votes, classifier=classifier, true_labels=decided)
     candidates, added = _grown(votes, models.product) if has_pairs else (union_of(votes), 0)
@@ -184,10 +184,10 @@ def _scaled(X: npt.NDArray[np.float32]) -> torch.Tensor:
 
 def _out_of_fold(X: torch.Tensor, T: Numbers, *, seed: int, hook: Hook) -> Numbers:
     """Return (n, c) probabilities of a linear softmax classifier trained on the soft labels of the other folds."""
-    fold = np.random.default_rng([seed, 2]).permutation(len(X)) % FOLDS
+    fold = np.random.default_rng([seed, 2]).permutation(len(X)) % VOTE_FOLDS
     targets = torch.from_numpy(T.astype(np.float32))
     probabilities = np.zeros(T.shape)
-    for fold_index in range(FOLDS):
+    for fold_index in range(VOTE_FOLDS):
         train, test = (torch.from_numpy(np.flatnonzero(rows)) for rows in (fold != fold_index, fold == fold_index))
         weight, bias = _softmax_regression(X, targets, train, seed, hook)
         probabilities[test] = torch.softmax(torch.addmm(bias, X[test], weight.T), dim=1).numpy()

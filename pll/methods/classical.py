@@ -289,7 +289,7 @@ def linear_module(scaling: Scaling, coef: Matrix, intercept: npt.NDArray[np.floa
 
 # ---- search of a setting ---------------------------------------------------------------------------------------------
 
-FOLDS = 5
+SEARCH_FOLDS = 5
 SEARCH_ROWS = 4000
 """Maximum number of examples in a search, drawn at random: a rate then has a standard error below 0.8 %."""
 
@@ -310,7 +310,7 @@ def covering_rates(
     names for this. A right prediction is always covered and a wrong one only by chance, so the rate rises with the
     accuracy wherever the wrong candidates do not follow the features. Set sizes need no correction, since every value
     meets the same held-out sets: weighting by 1/|S|, or the accuracy of highest likelihood, chose no better (CLPL on
-    digits, Lost, Yeast, Dermatology and Synthetic Control). There are `FOLDS` folds, fewer for a few examples.
+    digits, Lost, Yeast, Dermatology and Synthetic Control). There are `SEARCH_FOLDS` folds, fewer for a few examples.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def covering_rates(
     chosen = rng.permutation(len(X))[:SEARCH_ROWS]
     X, candidates = X[chosen], candidates.take(chosen)
     covered = np.zeros(len(values), dtype=np.int64)
-    for train, holdout in KFold(min(FOLDS, len(X))).split(X):
+    for train, holdout in KFold(min(SEARCH_FOLDS, len(X))).split(X):
         sets = candidates.take(holdout)
         labels = predictions(X[train], candidates.take(train), X[holdout])
         covered += [int(sets.contains(row).sum()) for row in labels]

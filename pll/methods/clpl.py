@@ -47,7 +47,7 @@ from pll.errors import UserError
 from pll.methods.base import check_number
 from pll.methods.classical import (
     BLOCK,
-    FOLDS,
+    SEARCH_FOLDS,
     SEARCH_ROWS,
     Cost,
     LinearEstimator,
@@ -153,7 +153,7 @@ class CLPL(LinearEstimator):
         n, d, c, nnz
             Examples, features, classes, and candidates in all.
         """
-        rows = 300 * n + 80 * (FOLDS - 1) * len(GRID) * len(FORMS) * min(n, SEARCH_ROWS)
+        rows = 300 * n + 80 * (SEARCH_FOLDS - 1) * len(GRID) * len(FORMS) * min(n, SEARCH_ROWS)
         seconds = rows * c * (4.0 * d / 1e10 + 2e-8)
         return Cost(
             memory_bytes=8 * (2 * n * d + 6 * min(n, BLOCK) * c + 20 * d * c), seconds=seconds, note=slow_note(seconds)
@@ -197,7 +197,7 @@ class CLPL(LinearEstimator):
         folds = itertools.count(1)
 
         def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
-            self.stage_ = f"choosing C and form: fold {next(folds)} of {FOLDS}"
+            self.stage_ = f"choosing C and form: fold {next(folds)} of {SEARCH_FOLDS}"
             labels = []
             theta = np.zeros((X.shape[1] + 1) * candidates.n_classes)
             for form, C in grid:  # from the strongest regularisation on, each started at the solution of the one before

@@ -48,7 +48,7 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.methods.base import check_number
 from pll.methods.classical import (
-    FOLDS,
+    SEARCH_FOLDS,
     SEARCH_ROWS,
     Cost,
     LinearEstimator,
@@ -143,7 +143,7 @@ class PLSVM(LinearEstimator):
         n, d, c, nnz
             Examples, features, classes, and candidates in all.
         """
-        epochs, batch, starts, searched = 50, 32, 5, (FOLDS - 1) * min(n, SEARCH_ROWS)
+        epochs, batch, starts, searched = 50, 32, 5, (SEARCH_FOLDS - 1) * min(n, SEARCH_ROWS)
         search_epochs, started = epochs, starts * epochs
         if n * d * c > LARGE:
             search_epochs, started = SEARCH_EPOCHS, (starts - 1) * STARTS_UNTIL + epochs
@@ -189,7 +189,7 @@ class PLSVM(LinearEstimator):
         folds = itertools.count(1)
 
         def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
-            self.stage_ = f"choosing λ: fold {next(folds)} of {FOLDS}"
+            self.stage_ = f"choosing λ: fold {next(folds)} of {SEARCH_FOLDS}"
             machines = Pegasos(GRID, X.shape[1], candidates.n_classes, X.dtype)
             machines.begin(X_train, sets, [self._first_batch(len(X_train), rng)] * len(GRID))
             for _ in range(min(self.epochs, SEARCH_EPOCHS) if X.dtype == np.float32 else self.epochs):

@@ -53,7 +53,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Ids = Sequence[str] | npt.NDArray[np.str_]
 
-LEVEL = 0.95
+CERTIFICATE_LEVEL = 0.95
 ROUNDING = 1e-6
 """By how much the risk of a plan may come out larger with another version of SciPy."""
 
@@ -124,7 +124,7 @@ class Plan:
 
 
 @lru_cache(maxsize=256)
-def plan_controls(n: int, error: float, level: float = LEVEL, controls: int | None = None) -> Plan:
+def plan_controls(n: int, error: float, level: float = CERTIFICATE_LEVEL, controls: int | None = None) -> Plan:
     """Choose (c, K) from n, ε and α alone: no label, confidence or answer is looked at.
 
     For each c the smallest K that is valid; of these pairs the one with the largest (1 − K/n) · √((c + ½) n / K), which

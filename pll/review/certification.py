@@ -29,7 +29,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.paths import candid_home
 from pll.review.certificate import (
-    LEVEL,
+    CERTIFICATE_LEVEL,
     RIGHT,
     UNANSWERED,
     WRONG,
@@ -74,7 +74,7 @@ class PlanRecord:
 def draw_plan(
     table: LabelTable,
     error: float,
-    level: float = LEVEL,
+    level: float = CERTIFICATE_LEVEL,
     *,
     drawn: Collection[str] = (),
     share: float | None = None,

@@ -73,7 +73,7 @@ APPEND_ONLY = {
 LOCK = 0x43414E444944  # "CANDID"; any number that no other program uses
 
 READING = "candid_reading"
-PATIENCE = "candid_patience"
+WRITE_SECONDS_OPTION = "candid_patience"
 
 OURS = (IntegrityError, ProgrammingError, DataError)
 """Database errors caused by the program, not by its user."""
@@ -123,7 +123,7 @@ class Database:
         """A transaction that is committed, and on the disk, when the block ends; rolled back if it raises."""
         self._check_in_place()
         patience = STILL_BUSY_SECONDS if time.monotonic() < self._busy_until else WRITE_SECONDS
-        options = {PATIENCE: patience}
+        options = {WRITE_SECONDS_OPTION: patience}
         with self._explained(), self.engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
 
@@ -299,5 +299,5 @@ def _use_wal(cursor: sqlite3.Cursor) -> None:
 def _on_begin(connection: Connection) -> None:
     # A deferred transaction that reads first and writes later can fail half-way instead of waiting its turn.
     options = connection.get_execution_options()
-    connection.exec_driver_sql(f"PRAGMA busy_timeout={int(options.get(PATIENCE, BUSY_SECONDS) * 1000)}")
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={int(options.get(WRITE_SECONDS_OPTION, BUSY_SECONDS) * 1000)}")
     connection.exec_driver_sql("BEGIN" if options.get(READING) else "BEGIN IMMEDIATE")

@@ -25,7 +25,7 @@ SMALLEST = 3
 """Examples in a leaf, at the least."""
 GROWN_ON = 10_000
 """Examples that the trees are grown on, at most; each takes half of them."""
-COLUMNS = 32
+LABEL_SUMS = 32
 """Of the labels that a tree is grown to predict: with more classes, so many random sums of their weights."""
 
 Leaves = npt.NDArray[np.int16]
@@ -69,8 +69,8 @@ def grow_forest(
         tree = DecisionTreeRegressor(
             max_features="sqrt", min_samples_leaf=SMALLEST, random_state=int(rng.integers(2**31))
         )
-        if sets.n_classes > COLUMNS:
-            targets = labels[half] @ rng.normal(size=(sets.n_classes, COLUMNS))
+        if sets.n_classes > LABEL_SUMS:
+            targets = labels[half] @ rng.normal(size=(sets.n_classes, LABEL_SUMS))
         else:
             targets = labels[half].toarray()
         leaves[:, t] = tree.fit(points[some[half]], targets).apply(points)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
-from pll.review.certificate import LEVEL, LabelTable
+from pll.review.certificate import CERTIFICATE_LEVEL, LabelTable
 from pll.review.certification import Certification, PlanRecord, draw_plan, draws_of, labels_key, remember_draw, table_of
 from pll.review.database import Database
 from pll.review.events import GOALS, Event, LabelVersion, ReviewRecord
@@ -145,7 +145,7 @@ class ReviewSession:
                 self._certification = record, Certification(record.plan, table)
             return self._certification[1]
 
-    def certify(self, error: float, level: float = LEVEL, *, after: int = 0) -> None:
+    def certify(self, error: float, level: float = CERTIFICATE_LEVEL, *, after: int = 0) -> None:
         """Freeze the labels of this moment and draw controls for a certificate of all of them.
 
         From now on its controls and the labels it does not accept are assigned. Existing decisions count.

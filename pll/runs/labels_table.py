@@ -14,7 +14,7 @@ import pandas as pd
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.formats.label_frame import COLUMNS, NUMBERS, labels_frame
+from pll.formats.label_frame import LABEL_COLUMNS, NUMBERS, labels_frame
 from pll.io import write_atomically, write_csv
 from pll.methods import PartialLabelEstimator
 from pll.runs.data import Splits
@@ -28,7 +28,7 @@ class RunLabels:
     Parameters
     ----------
     frame
-        n rows with the columns `COLUMNS`.
+        n rows with the columns `LABEL_COLUMNS`.
     candidates
         m candidate sets.
     rows
@@ -158,7 +158,7 @@ def predicted_frame(
     held_out = weights if is_known else None
     frame = labels_frame(sets, weights, holdout.row_ids, held_out=held_out, y=holdout.y, source="predicted")
     if holdout.unanswered is not None:  # their set is every class; nobody named one
-        frame.loc[holdout.unanswered, [name for name, one in COLUMNS.items() if one.needs_set]] = ""
+        frame.loc[holdout.unanswered, [name for name, one in LABEL_COLUMNS.items() if one.needs_set]] = ""
     return frame
 
 
@@ -188,7 +188,7 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
         The file.
     """
     # The csv module does not quote a lone carriage return, and readers would see two rows.
-    bare = any(frame[name].str.contains("\r", regex=False).any() for name in COLUMNS if name not in NUMBERS)
+    bare = any(frame[name].str.contains("\r", regex=False).any() for name in LABEL_COLUMNS if name not in NUMBERS)
     _write_frames([frame], path, bare)
 
 
@@ -243,7 +243,7 @@ def _write_frames(frames: Iterable[pd.DataFrame], path: Path, bare: bool) -> Non
     def write(temporary: Path) -> None:
         for number, frame in enumerate(frames):
             # As float64: a reader in double precision gets exactly the value of the float32.
-            frame.astype({name: np.float64 for name, one in COLUMNS.items() if one.kind == "share"}).to_csv(
+            frame.astype({name: np.float64 for name, one in LABEL_COLUMNS.items() if one.kind == "share"}).to_csv(
                 temporary,
                 index=False,
                 encoding="utf-8",

@@ -48,7 +48,7 @@ from pll.training.streamed import Features, read_ahead
 from pll.training.trainer import Objective, Optimisation, Step, Trainer, epoch_order
 from pll.weights import Weights, log_prior
 
-PATIENCE = timedelta(days=365)
+RANK_TIMEOUT = timedelta(days=365)
 """Timeout of a rank for another: long, since a paused run lets the others wait. An ended rank is noticed at once."""
 
 
@@ -110,7 +110,7 @@ class Ranks:
             return None
         if not dist.is_initialized():
             with _connecting(size, int(os.environ.get("LOCAL_RANK", "0"))) as backend:
-                dist.init_process_group(backend, timeout=PATIENCE)
+                dist.init_process_group(backend, timeout=RANK_TIMEOUT)
         return cls(int(os.environ["RANK"]), size)
 
     @classmethod
@@ -123,7 +123,7 @@ class Ranks:
             They do not find each other.
         """
         with _connecting(size, rank) as backend:
-            dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=PATIENCE)
+            dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=RANK_TIMEOUT)
         return cls(rank, size)
 
     def close(self) -> None:

@@ -83,7 +83,7 @@ def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, l
 
 
 @dataclass(frozen=True)
-class Curve:
+class ChartLine:
     """A line of a chart over the epochs."""
 
     name: str
@@ -93,7 +93,7 @@ class Curve:
 
 
 def over_epochs(
-    title: str, unit: str, curves: Iterable[Curve], *, total: int | None, viewed: int | None, height: int = HEIGHT
+    title: str, unit: str, curves: Iterable[ChartLine], *, total: int | None, viewed: int | None, height: int = HEIGHT
 ) -> go.Figure:
     """Curves over the full length of a run, where that is known, with a mark at the epoch in view."""
     figure = go.Figure()

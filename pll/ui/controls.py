@@ -21,7 +21,7 @@ T = TypeVar("T")
 FULL_SPEED = math.inf
 SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
 """Epochs a second."""
-PATIENCE = 0.4
+PRESS_SECONDS = 0.4
 """Seconds that a press waits for its effect, so that the page that follows shows it."""
 STEPS = (1, 5, 25)
 """Epochs a step."""
@@ -240,7 +240,7 @@ def resume(run: Run, state: str) -> None:
 def pause(run: Run) -> None:
     """Pause before the next mini-batch."""
     session.registry().control(run, run.pause, "paused")
-    run.wait_until_paused(PATIENCE)
+    run.wait_until_paused(PRESS_SECONDS)
 
 
 @toast_errors
@@ -255,21 +255,21 @@ def step(run: Run, epochs: int | None = None, batches: int | None = None) -> Non
     """Run some epochs or mini-batches, and follow the latest epoch."""
     run_view(run).follow = True
     session.registry().control(run, lambda: run.resume(epochs=epochs, batches=batches), trains=True)
-    run.wait_until_paused(PATIENCE)
+    run.wait_until_paused(PRESS_SECONDS)
 
 
 @toast_errors
 def stop(run: Run) -> None:
     """Stop; labels and model are kept."""
     session.registry().control(run, run.stop, "stopped")
-    run.join(PATIENCE)
+    run.join(PRESS_SECONDS)
 
 
 @toast_errors
 def skip(run: Run) -> None:
     """Leave it open how sure the labels are; the run ends."""
     session.registry().control(run, run.skip)
-    run.join(PATIENCE)
+    run.join(PRESS_SECONDS)
 
 
 @toast_errors
@@ -287,7 +287,7 @@ def reset(run: Run) -> None:
     new = registry.start(*(lane.config for lane in run.lanes), name=name, paused=True)
     new.set_pace(run.pace)
     new.set_patience(run.patience)
-    new.wait_until_paused(PATIENCE)
+    new.wait_until_paused(PRESS_SECONDS)
     before = run_view(run)
     st.session_state[f"run-view-{new.id}"] = RunView(
         new.id, selected=before.selected, truth=before.truth, order=before.order, hidden=before.hidden

@@ -31,7 +31,7 @@ from pll.runs.registry import default_registry
 
 if TYPE_CHECKING:  # imported where a request needs them: the first page of the server does not wait for them
     from pll.export.labelstudio import Backend
-    from pll.export.write_back import Access
+    from pll.export.write_back import StudioAccess
 
 PREFIX = "/labelstudio"
 _LOG = logging.getLogger("candid")
@@ -67,7 +67,7 @@ _recent: PerProcess[defaultdict[str, deque[RequestRecord]]] = PerProcess(
     lambda: defaultdict(lambda: deque(maxlen=RECENT_REQUESTS))
 )
 _backends: PerProcess[dict[str, Backend]] = PerProcess(dict)
-_access: PerProcess[dict[str, Access]] = PerProcess(dict)
+_access: PerProcess[dict[str, StudioAccess]] = PerProcess(dict)
 """Tokens of Label Studio by run; nowhere else, so that they end with the process."""
 _work = PerProcess(lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="candid-labelstudio"))
 
@@ -112,7 +112,7 @@ def forget_deleted() -> None:
 # ---- writing labels back by Label Studio's API ----------------------------------------------------------------------
 
 
-def access_of(run: str) -> Access | None:
+def access_of(run: str) -> StudioAccess | None:
     """Return where the labels of a run are written back; None unless that is ticked and Label Studio sent its token."""
     if not _writes_back(run):
         forget_access(run)  # the shell may have made a new secret, without the tick
@@ -168,10 +168,10 @@ def _setup(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Without the tick, address and token are not looked at."""
     answer, entry = backend(run).setup(str(body.get("schema") or "")), f"project {body.get('project')}"
     if body.get("access_token") and _writes_back(run):
-        from pll.export.write_back import Access
+        from pll.export.write_back import StudioAccess
 
         try:
-            _access()[run] = Access.of(body)
+            _access()[run] = StudioAccess.of(body)
         except UserError as error:
             entry = f"{entry}; labels cannot be written back: {explain(error)}"
     return answer, entry

@@ -24,7 +24,7 @@ REFRESH = 0.4
 """Seconds between two looks at a run that moves."""
 IDLE = 3.0
 """Seconds between refreshes while paused: another tab may resume it."""
-PATIENCE = 0.5
+READY_SECONDS = 0.5
 """Seconds to wait for the data before a placeholder is shown."""
 
 Draw = Callable[[list[Scene], Snapshot], None]
@@ -74,7 +74,7 @@ def _live(run: Run, state_of_page: str, draw: Draw, height: int) -> None:
     snapshot = run.snapshot()
     if snapshot.state != state_of_page:
         st.rerun()  # the buttons above belong to another state
-    if not run.wait_until_ready(PATIENCE):  # it waits for its turn, or reads a large file: not a second time, here
+    if not run.wait_until_ready(READY_SECONDS):  # it waits for its turn, or reads a large file: not a second time, here
         st.caption(format_state(snapshot))
         step = snapshot.preparing
         st.progress(0.0 if step is None else min(1.0, step.share))

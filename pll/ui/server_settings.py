@@ -18,7 +18,7 @@ from pll.runs.access import person_id
 
 
 @dataclass(frozen=True)
-class Setting:
+class ServerSetting:
     """One environment variable.
 
     Attributes
@@ -87,53 +87,53 @@ def _token(text: str) -> str:
     return text
 
 
-SETTINGS: tuple[Setting, ...] = (
-    Setting("PLL_HOME", "~/.candid", "Folder of runs, uploads, the bin and the SQLite database."),
-    Setting("PLL_DATA", "", "Folder of downloaded datasets; by default `data` in `PLL_HOME`."),
-    Setting(
+SETTINGS: tuple[ServerSetting, ...] = (
+    ServerSetting("PLL_HOME", "~/.candid", "Folder of runs, uploads, the bin and the SQLite database."),
+    ServerSetting("PLL_DATA", "", "Folder of downloaded datasets; by default `data` in `PLL_HOME`."),
+    ServerSetting(
         "PLL_DATA_PATH",
         "",
         "Further folders to look for datasets in, separated by `:`. Everybody who uses the server may read them.",
     ),
-    Setting(
+    ServerSetting(
         "PLL_DATABASE_URL",
         "",
         "Where decisions are kept: `postgresql://user:password@host/name`; by default SQLite in `PLL_HOME`.",
     ),
-    Setting(
+    ServerSetting(
         "PLL_ADMINS",
         "",
         "Addresses of administrators, separated by commas: they may open, share and delete every run. Needs a login.",
         _people,
     ),
-    Setting(
+    ServerSetting(
         "PLL_RANKS",
         "1",
         "Processes that train a new run together, where its method can (`candid --ranks N` sets it); Train's settings "
         "change it for one run.",
         _whole(1, 1024),
     ),
-    Setting(
+    ServerSetting(
         "PLL_MOST_SESSIONS",
         "200",
         "Open tabs at a time; whoever comes later gets a plain page. 0: as many as descriptors allow (three a tab).",
         _whole(0, 100_000),
     ),
-    Setting(
+    ServerSetting(
         "PLL_METRICS_TOKEN",
         "",
         "Opens `/metrics` and `/_stcore/metrics` to requests with `Authorization: Bearer …`; else both are closed.",
         _token,
     ),
-    Setting("PLL_LOG", "text", "Form of the log on stderr: `text` or `json`.", _one_of("text", "json")),
-    Setting(
+    ServerSetting("PLL_LOG", "text", "Form of the log on stderr: `text` or `json`.", _one_of("text", "json")),
+    ServerSetting(
         "PLL_FRAME_ANCESTORS",
         "self",
         "Pages of which addresses may show Candid in a frame: `self`, `none`, or a list such as `https://moodle.example.org`.",
         _origins,
     ),
 )
-BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
+BY_NAME: Mapping[str, ServerSetting] = {setting.name: setting for setting in SETTINGS}
 OF_TESTS = ("PLL_TEST_",)
 """Beginnings of variables that only tests read."""
 

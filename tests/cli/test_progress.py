@@ -28,7 +28,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
 def test_each_kind_of_thing_has_a_bar_with_rate_and_time_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "BAR_AFTER_SECONDS", 0)
     with bar() as show:
         for done in (0, 500_000, 1_000_000):
             show("bytes", done, 1_000_000)

@@ -18,7 +18,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
 from pll.export.label_files import write_parquet
-from pll.formats.label_frame import COLUMNS, Decision, LabelColumn, _series, labels_frame
+from pll.formats.label_frame import LABEL_COLUMNS, Decision, LabelColumn, _series, labels_frame
 from pll.formats.results import Results
 from pll.formats.tabular.cells import split_cell
 from pll.methods import METHODS
@@ -109,8 +109,8 @@ def test_the_csv_gives_back_every_name_and_number(source: ExportSource, tmp_path
 def test_the_parquet_file_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:
     write_parquet(source.labels, tmp_path / "labels.parquet")
     table = pd.read_parquet(tmp_path / "labels.parquet")
-    assert list(table.columns) == list(COLUMNS)
-    for name in COLUMNS:
+    assert list(table.columns) == list(LABEL_COLUMNS)
+    for name in LABEL_COLUMNS:
         if name == "candidates":
             assert [list(cell) for cell in table[name]] == [
                 source.candidates.names(row) for row in range(len(source.candidates))
@@ -121,7 +121,7 @@ def test_the_parquet_file_gives_back_every_name_and_number(source: ExportSource,
 
 
 def test_a_column_of_whole_numbers_stays_whole_in_every_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(COLUMNS, "rounds", LabelColumn("whole"))
+    monkeypatch.setitem(LABEL_COLUMNS, "rounds", LabelColumn("whole"))
     column = _series(np.array([4, None], dtype=object), "whole")
     pd.DataFrame({"rounds": column}).to_csv(tmp_path / "a.csv", index=False)
     assert read_csv(tmp_path / "a.csv")["rounds"].tolist() == ["4", ""]

@@ -26,7 +26,7 @@ from pll.cli.main import main
 from pll.errors import UserError
 from pll.export import connections
 from pll.export.labelstudio import ChoiceQuestion, question_of
-from pll.export.write_back import Access
+from pll.export.write_back import StudioAccess
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession
 from pll.runs.background import Stopped
@@ -388,7 +388,7 @@ def test_the_token_is_kept_only_while_that_is_ticked(connected: Connected, studi
     connected.post("setup", {"project": "test", "schema": CONFIG})  # the page's own test brings none
     assert labelstudio.access_of(run) is None
     connected.post("setup", setup_body(studio))
-    assert labelstudio.access_of(run) == Access(studio.url, 7, TOKEN)
+    assert labelstudio.access_of(run) == StudioAccess(studio.url, 7, TOKEN)
 
     connections.set_writes_back(database(), run, False)
     assert labelstudio.access_of(run) is None
@@ -478,4 +478,4 @@ def test_the_token_goes_to_no_other_address(connected: Connected, studio: Studio
 )
 def test_an_address_is_that_of_a_server(hostname: str) -> None:
     with pytest.raises(UserError, match="LABEL_STUDIO_HOST"):
-        Access.of({"hostname": hostname, "project": "1.2", "access_token": "a"})
+        StudioAccess.of({"hostname": hostname, "project": "1.2", "access_token": "a"})

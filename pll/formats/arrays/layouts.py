@@ -75,7 +75,7 @@ def parts_among(names: Iterable[str]) -> list[Names]:
 
 
 @dataclass
-class Layout:
+class FileArrays:
     """Features and labels of a file.
 
     Attributes
@@ -144,7 +144,7 @@ def arrange(
     allow_missing: bool = False,
     needed: bool = True,
     is_matlab: bool = False,
-) -> Layout:
+) -> FileArrays:
     """Return features and labels of a file, its parts joined.
 
     Parameters
@@ -187,8 +187,8 @@ def arrange(
 
 def _labelled(
     X: npt.NDArray[np.float32], labels: Mapping[str, Any], names: Names, notes: list[str], *, is_matlab: bool
-) -> Layout:
-    layout, n, x = Layout(X), len(X), names["X"]
+) -> FileArrays:
+    layout, n, x = FileArrays(X), len(X), names["X"]
     if "candidates" in labels:
         layout.sets = _marks(labels["candidates"], names["candidates"], n, x)
         layout.n_classes = layout.sets.shape[1]
@@ -225,7 +225,7 @@ def _labelled(
     return layout
 
 
-def _joined(parts: Sequence[Layout], notes: list[str]) -> Layout:
+def _joined(parts: Sequence[FileArrays], notes: list[str]) -> FileArrays:
     """A training and a test part as one, the latter marked."""
     widths = {part.n_classes for part in parts} - {0}
     kinds = {part.y.dtype.kind in "US" for part in parts if part.y is not None}
@@ -235,7 +235,7 @@ def _joined(parts: Sequence[Layout], notes: list[str]) -> Layout:
     if len(widths) > 1 or len(kinds) > 1:
         raise UserError("The labels of the training and the test part do not fit together; give both of them alike.")
     sizes, c = [len(part.X) for part in parts], max(widths, default=0)
-    joined = Layout(np.concatenate([part.X for part in parts]), n_classes=c)
+    joined = FileArrays(np.concatenate([part.X for part in parts]), n_classes=c)
     joined.is_test = np.repeat([False, True], sizes)
     if kinds:
         nothing = "" if True in kinds else UNKNOWN

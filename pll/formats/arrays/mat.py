@@ -29,8 +29,11 @@ from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readabl
 from pll.formats.limitations import added_labels, added_limitation, part_limitations
 from pll.formats.results import Results
 
-FOLDS = ("tr", "te")
-WANTED = {*FOLDS, *(name for usual in (USUAL, *PARTS.values()) for names in usual.values() for name in names)} - {"s"}
+FOLD_NAMES = ("tr", "te")
+WANTED = {
+    *FOLD_NAMES,
+    *(name for usual in (USUAL, *PARTS.values()) for names in usual.values() for name in names),
+} - {"s"}
 """Variables with a meaning, in any case; S is a struct more often than the candidates."""
 RESULTS = ("identified_target", "confidence")
 """Variables that hold results: written, and not read back."""
@@ -70,7 +73,7 @@ class Mat(Format):
         notes = [f"Variables not used: {listing(unused)}."] if unused else []
         layout = arrange(variables, parts, notes, options.max_bytes, is_matlab=True)
         is_test = layout.is_test
-        if any(name in variables for name in FOLDS):
+        if any(name in variables for name in FOLD_NAMES):
             fold = _fold(variables.get("te", []), len(layout.X), options.fold, notes)
             is_test = is_test if fold is None else fold
         elif options.fold is not None:

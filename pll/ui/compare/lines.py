@@ -13,7 +13,7 @@ from pll.colors import LANE_COLOURS, LANE_DASHES
 from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT
 from pll.ui import charts
-from pll.ui.charts import Curve
+from pll.ui.charts import ChartLine
 from pll.ui.train.pictures import labels_of
 from pll.ui.view_state import Scene
 
@@ -47,7 +47,7 @@ def chart(
         epochs = np.array([row["epoch"] for row in rows], dtype=np.int32)
         values = np.array([row[quantity] for row in rows], dtype=np.float32) * ABOUT[quantity].scale
         line = {"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5}
-        curves.append(Curve(lane.title, epochs, values, line))
+        curves.append(ChartLine(lane.title, epochs, values, line))
     about, total = ABOUT[quantity], snapshot.total
     figure = charts.over_epochs(about.title, about.unit, curves, total=total, viewed=viewed, height=330)
     return figure, table(lanes, [quantity])

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from pll.formats.checks import listing
-from pll.formats.odd import MOST_SHOWN, Finding
+from pll.formats.odd import MOST_SHOWN, Oddity
 from pll.ui.format import plain
 
 
-def show(findings: Sequence[Finding], accept: Callable[[], None], drop: Callable[[Sequence[str]], None]) -> None:
+def show(findings: Sequence[Oddity], accept: Callable[[], None], drop: Callable[[Sequence[str]], None]) -> None:
     """Show what is odd; `accept` is called when a person says that it is meant so, `drop` with classes to drop."""
     for finding in findings:
         cells = f": {listing(list(finding.cells), MOST_SHOWN)}" if finding.cells else ""

@@ -13,7 +13,7 @@ from pll.dataset import PartialLabelDataset
 from pll.ui.components.gallery import picture_uri
 from pll.ui.format import count, plain
 
-ROWS, COLUMNS = 3, 8
+ROWS, SHOWN_COLUMNS = 3, 8
 """How much of a table is shown."""
 NAMED, LETTERS = 6, 80
 """Classes that are named in the sentence at most, and the letters that they may take."""
@@ -88,10 +88,10 @@ def first_rows(data: PartialLabelDataset) -> pd.DataFrame:
     words = {name: [cell or "" for cell in cells] for name, cells in few.categories.items()}
     if few.X.ndim == 2:
         names = few.feature_names or tuple(f"number {k + 1}" for k in range(few.X.shape[1]))
-        words |= dict(zip(names, few.X.T.tolist()[:COLUMNS], strict=False))
+        words |= dict(zip(names, few.X.T.tolist()[:SHOWN_COLUMNS], strict=False))
     for name, cells in words.items():
         table.setdefault(name, cells)
-    return pd.DataFrame({"id": few.row_ids} | dict(list(table.items())[:COLUMNS]))
+    return pd.DataFrame({"id": few.row_ids} | dict(list(table.items())[:SHOWN_COLUMNS]))
 
 
 def show_rows(data: PartialLabelDataset | None) -> None:

@@ -27,11 +27,11 @@ from pll.ui.data.upload import uploads_folder
 from pll.ui.format import count, plain
 from pll.ui.session import ChosenData
 
-FOLDS, HOLDOUT, PUBLISHED = "Five folds", "90/10, five samplings", "Published test part"
+FIVE, HOLDOUT, PUBLISHED = "Five folds", "90/10, five samplings", "Published test part"
 OWN = "As the preset says"
 OWN_FILE = "own"
 PROTOCOLS: dict[str, dict[str, Any]] = {
-    FOLDS: {"folds": 5, "holdout": None, "seeds": [0]},
+    FIVE: {"folds": 5, "holdout": None, "seeds": [0]},
     HOLDOUT: {"folds": None, "holdout": 0.1, "seeds": [0, 1, 2, 3, 4]},
     PUBLISHED: {"folds": None, "holdout": None, "seeds": [0, 1, 2, 3, 4]},
     OWN: {},
@@ -131,7 +131,7 @@ def _pills(label: str, every: Any, default: Any, name: str, title: Any) -> list[
 
 def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
     """How it is tested, and the epochs where they are not those of the preset."""
-    offered = [FOLDS, HOLDOUT] if definition.folds else [OWN, FOLDS] if definition.holdout else [PUBLISHED, HOLDOUT]
+    offered = [FIVE, HOLDOUT] if definition.folds else [OWN, FIVE] if definition.holdout else [PUBLISHED, HOLDOUT]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         protocol = st.selectbox("Tested on", offered, key=f"experiment-protocol-{name}", width=260)
         epochs = st.number_input(

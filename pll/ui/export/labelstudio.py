@@ -34,7 +34,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "webhook": {"action": "PROJECT_UPDATED"},
 }
 """What the test sends; it changes nothing."""
-PATIENCE = {"health": 1.0, "versions": 1.0, "setup": 3.0, "predict": 100.0, "webhook": 1.0}
+STUDIO_SECONDS = {"health": 1.0, "versions": 1.0, "setup": 3.0, "predict": 100.0, "webhook": 1.0}
 """Seconds that Label Studio waits for each answer."""
 
 
@@ -159,10 +159,10 @@ def tried(run: str, credentials: Credentials) -> list[Tried]:
                 f"{server}/{name}",
                 json=BODIES.get(name),
                 headers={"Authorization": f"Basic {secret}"},
-                timeout=PATIENCE[name],
+                timeout=STUDIO_SECONDS[name],
             )
             result = "OK" if answer.status_code == status else f"{answer.status_code}: {answer.text[:200]}"
         except requests.RequestException as error:
-            result = f"No answer within {PATIENCE[name]:.0f} s: {type(error).__name__}"
+            result = f"No answer within {STUDIO_SECONDS[name]:.0f} s: {type(error).__name__}"
         results.append(Tried(f"{method} {name}", round(time.perf_counter() - began, 3), result))
     return results

@@ -23,7 +23,7 @@ from pll.wording import percent
 RECENT = 8
 """Runs shown at first, and more at each press."""
 LISTED = "runs-listed"
-COLUMNS = (4, 4, 3, 3, 3)
+COLUMN_WIDTHS = (4, 4, 3, 3, 3)
 """Widths: name and method, data and date, state, result, actions."""
 
 
@@ -115,7 +115,7 @@ def row(one: Run, differs: str = "") -> None:
     `differs` says in which settings it differs from others of its name.
     """
     snapshot, registry = one.snapshot(), session.registry()
-    name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
+    name, data, progress, figure, actions = st.columns(COLUMN_WIDTHS, vertical_alignment="center")
     whose = "" if registry.is_own(one) else f" · :gray[of {plain(registry.owner(one) or 'nobody')}]"
     title = f"{state_icon(snapshot)} **{plain(snapshot.name)}**{whose}"
     methods = plain(", ".join(method_title(lane.method) for lane in snapshot.lanes))

@@ -81,7 +81,7 @@ def choose_settings(
     `params` are settings chosen elsewhere. Of the others those that were touched are given, the rest is each method's
     own.
     """
-    form = Form(key)
+    form = SettingsForm(key)
     defaults: dict[str, Any] = {}
     for method in reversed(methods):
         defaults |= get_method(method)().get_params()
@@ -118,7 +118,7 @@ def choose_settings(
     return Settings(config, form.wrong)
 
 
-class Form:
+class SettingsForm:
     """The fields of a form that were touched: they keep what they hold, whatever the recipe becomes.
 
     Attributes

@@ -9,7 +9,7 @@ import streamlit as st
 from pll.colors import ACCENT, RIGHT
 from pll.training.metrics import ABOUT
 from pll.ui import charts
-from pll.ui.charts import Curve
+from pll.ui.charts import ChartLine
 from pll.ui.view_state import Scene
 
 LINES = {
@@ -29,7 +29,7 @@ def draw(scene: Scene) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         shares = [
-            Curve(
+            ChartLine(
                 ABOUT[name].title, epochs, ABOUT[name].scale * table[name].to_numpy(), {"color": colour, "dash": dash}
             )
             for name, (colour, dash) in LINES.items()
@@ -40,7 +40,7 @@ def draw(scene: Scene) -> None:
         if snapshot.rows and snapshot.rows[-1]["loss"] is None:
             st.caption("This method minimises no loss that could be drawn.")
             return
-        loss = [Curve("loss", epochs, table["loss"].to_numpy(), {"color": ACCENT})]
+        loss = [ChartLine("loss", epochs, table["loss"].to_numpy(), {"color": ACCENT})]
         figure = charts.over_epochs("Training loss", "mean loss an example", loss, total=snapshot.total, viewed=viewed)
         numbers = table[["epoch", "loss", "changed_labels"]]
         charts.show(figure, numbers, "loss", "Training loss over the epochs")

@@ -49,7 +49,7 @@ def draw(scene: Scene) -> None:
         hide_index=True,
         key="worksheet",
         height=38 + 35 * min(len(step.labels), 10),
-        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in COLUMNS},
+        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in STEP_COLUMNS},
         alt="The numbers of this example, candidate by candidate",
     )
     move_on(scene, phase)
@@ -156,7 +156,7 @@ def move_on(scene: Scene, phase: int) -> None:
 
 # ---- the words and numbers -----------------------------------------------------------------------------------------
 
-COLUMNS = (
+STEP_COLUMNS = (
     "logit z", "probability g", "old weight w", "loss ℓ", "w · ℓ", "gradient ∂z", "new weight", "g after the step"
 )  # fmt: skip
 _LIT_FROM = (0, 0, 1, 1, 1, 2, 3, 3)
@@ -174,7 +174,7 @@ def worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int = len(PHA
         step.label_weights,
         step.scores_after,
     )
-    lit = {name: column for name, at, column in zip(COLUMNS, _LIT_FROM, values, strict=True) if at <= phase}
+    lit = {name: column for name, at, column in zip(STEP_COLUMNS, _LIT_FROM, values, strict=True) if at <= phase}
     return pd.DataFrame({"candidate": [class_names[label] for label in step.labels], **lit})
 
 

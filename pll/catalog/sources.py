@@ -117,7 +117,7 @@ class Source:
         known = classes if data is None else data.class_names
         votes = read_votes([str(file.path) for file in self.vote_files], known)
         voted = with_votes(data, votes, answers=self.answers, classes=classes, name=self.name)
-        refuse_odd(voted, formats.ReadOptions(**self.options))
+        refuse_odd(voted, formats.ReadOptions(**self.options, edited=tuple(self.classes)))
         return voted
 
     def _read(self, progress: Progress | None) -> PartialLabelDataset:

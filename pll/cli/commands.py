@@ -26,7 +26,7 @@ from pll.cli.options import (
     print_result,
     read_as,
     read_options,
-    resolve_columns,
+    resolve_classes,
     resolve_source,
     said_of_reading,
     source_like,
@@ -68,6 +68,7 @@ def convert(options: ConvertOptions) -> None:
         options.to,
         Path(options.out),
         options=read,
+        classes=resolve_classes(options),
         format=options.source_format,
         uncertain_first=options.uncertain_first,
         by_example=options.by_example,
@@ -121,7 +122,7 @@ def predict(options: PredictOptions) -> None:
         note(_unverified(folder))
     explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
     explicit |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
-    source = source_like(options.data, explicit, resolve_columns(options.column), options.reading)
+    source = source_like(read_as(source_of(options.data), options), explicit)
     result = Predictor(folder.path).predict(load(source))
     note(result.warnings)
     if pd.isna(result.confidence).any():

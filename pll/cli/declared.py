@@ -220,6 +220,9 @@ class FileOptions(ColumnOptions):
         "a cell that is a class, though it looks like no answer, such as NA", "CELL", READ
     )
     accept: tuple[str, ...] = option("what is odd about the reading and right all the same", "KIND", READ)
+    merge: tuple[str, ...] = option("take the class FROM for TO", "FROM=TO", SETS)
+    rename: tuple[str, ...] = option("call a class otherwise", "OLD=NEW", SETS)
+    drop: tuple[str, ...] = option("take a class for no answer at all", "CLASS", SETS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,9 +248,6 @@ class SetOptions(FileOptions):
     """The data, and how candidate sets are made: of annotators, true labels, or labels that may be wrong."""
 
     data: str = argument(metavar="NAME|FILE")
-    merge: tuple[str, ...] = option("take the class FROM for TO", "FROM=TO", SETS)
-    rename: tuple[str, ...] = option("call a class otherwise", "OLD=NEW", SETS)
-    drop: tuple[str, ...] = option("take a class for no answer at all", "CLASS", SETS)
     rule: str = option("of annotators: voters (if not given), union, votes:2, reliability:0.05", None, SETS, default="")
     flip: str | None = described("flip", SETS, metavar="HOW", help=f"of true labels: {', '.join(HOWS)}")
     q: float | None = described("q", SETS, help=f"{FIELDS['q'].words}, 0-1")
@@ -386,7 +386,7 @@ class ExperimentOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictOptions(ColumnOptions, SafeOptions):
+class PredictOptions(FileOptions, SafeOptions):
     """Label unseen examples with a run's model."""
 
     run: str = argument(metavar="RUN_DIR")

@@ -21,9 +21,8 @@ from pll.cli.options import (
     note,
     note_models_beside,
     print_result,
-    resolve_columns,
     resolve_source,
-    source_like,
+    source_of_test,
     whole_number,
     with_voters,
 )
@@ -54,7 +53,7 @@ def evaluate(options: EvaluateOptions) -> None:
         note(data.notes)
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
-    test_source = None if options.test is None else source_like(options.test, resolve_columns(options.column))
+    test_source = source_of_test(options)
     test = None if test_source is None else with_classes(load(test_source), source.classes, strict=False)
     cells = _cells(options, source, data, test_source, names, seeds)
     keys = {_key_before(cell, data): cell for cell in cells}

@@ -26,9 +26,8 @@ from pll.cli.options import (
     note,
     note_models_beside,
     print_result,
-    resolve_columns,
     resolve_source,
-    source_like,
+    source_of_test,
     with_voters,
 )
 from pll.cli.progress import SIGNALS, bar, load, stopped_by_signals
@@ -202,7 +201,7 @@ def _run_config(options: FitOptions) -> RunConfig:
         noisy=noisy_of(options, data),
         features=options.features,
         holdout=options.holdout,
-        test=None if options.test is None else source_like(options.test, resolve_columns(options.column)),
+        test=source_of_test(options),
         seed=options.seed,
         strict=options.strict,
     )

@@ -221,34 +221,35 @@ def with_voters(source: Source, options: SetOptions) -> Source:
     return replace(source, rule="voters")
 
 
-def source_like(
-    data: str, by_default: Mapping[str, str], by_user: Mapping[str, str] | None = None, reading: str | None = None
-) -> Source:
-    """Return a source whose columns are known from the training data; it may lack some of them.
-
-    Parameters
-    ----------
-    by_default
-        Roles of columns, from the training data.
-    by_user
-        Roles given for this very source; all these columns must be there.
-    reading
-        A file with a reading of it.
+def source_like(source: Source, roles: Mapping[str, str]) -> Source:
+    """Return the source with roles of columns from the training data, where it has such columns and none is given.
 
     Raises
     ------
     UserError
-        No such data, it cannot be read, or columns given for a dataset of the catalogue.
+        It cannot be read.
     """
-    source = source_of(data)
-    if reading is not None:
-        by_default = _kept(source, reading).get("columns", {})
-    there: set[str] = set()
-    if by_default and source.path is not None:
-        there = {column.name for column in formats.columns(source.path, name=source.name)}
-    return _with_columns(
-        source, {name: role for name, role in by_default.items() if name in there} | dict(by_user or {})
-    )
+    if not roles or source.path is None:
+        return source
+    there = {one.name for one in formats.columns(source.path, name=source.name, options=read_options(source))}
+    known = {name: role for name, role in roles.items() if name in there}
+    return _with_columns(source, known | source.options.get("columns", {}))
+
+
+def source_of_test(options: TrainingOptions) -> Source | None:
+    """Return the source of `--test`, which is read as the training data is; None without one.
+
+    Raises
+    ------
+    UserError
+        No such data, or it cannot be read.
+    """
+    if options.test is None:
+        return None
+    source = source_of(options.test)
+    if options.accept and source.path is not None:
+        source = replace(source, options={"accept": list(options.accept)})
+    return source_like(source, resolve_columns(options.column))
 
 
 def said_of_reading(options: FileOptions) -> dict[str, Any]:
@@ -280,12 +281,13 @@ def read_as(source: Source, options: FileOptions) -> Source:
         raise UserError(f"--sheet is for workbooks; {source.name} is none.")
     answers = fields.pop("answers", {}) | given.pop("answers", {})
     fields |= given | source.options
+    source = replace(source, classes=resolve_classes(options))
     return source if source.path is None else replace(source, options=fields, answers=answers)
 
 
 def read_options(source: Source, **more: Any) -> formats.ReadOptions:
     """Return how a source is read, for what reads a file itself."""
-    return formats.ReadOptions(**source.options, answers=source.answers, **more)
+    return formats.ReadOptions(**source.options, answers=source.answers, edited=tuple(source.classes), **more)
 
 
 def _kept(source: Source, reading: str) -> dict[str, Any]:
@@ -298,7 +300,7 @@ def _kept(source: Source, reading: str) -> dict[str, Any]:
 def _with_columns(source: Source, columns: dict[str, str]) -> Source:
     if columns and source.path is None:
         raise UserError(f"--column is for files; what the columns of {source.name} are is known.")
-    return replace(source, options={"columns": columns}) if columns else source
+    return replace(source, options={**source.options, "columns": columns}) if columns else source
 
 
 def resolve_columns(column: Sequence[str]) -> dict[str, str]:
@@ -306,7 +308,7 @@ def resolve_columns(column: Sequence[str]) -> dict[str, str]:
     return dict(pair(one, "--column", "NAME=ROLE") for one in column)
 
 
-def resolve_classes(options: SetOptions) -> dict[str, str | None]:
+def resolve_classes(options: FileOptions) -> dict[str, str | None]:
     """Return what `--merge`, `--rename` and `--drop` make of the classes.
 
     Raises

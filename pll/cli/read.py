@@ -58,6 +58,7 @@ def read(options: ReadFileOptions) -> int:
     if options.save is not None:
         kept = Reading(**data.reading) if data.reading else given.reading(columns, data, question=chosen)
         write_text(Path(options.save), kept.to_json() + "\n")
+        note(["--merge, --rename and --drop are no part of a reading; give them again."] if source.classes else [])
         print(options.save)
     annotations = data.annotations
     if options.disagree is not None and options.out is not None:

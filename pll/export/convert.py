@@ -18,6 +18,7 @@ from pll.errors import UserError
 from pll.export import ExportSource
 from pll.export.run_export import export_source
 from pll.formats import FORMATS, ReadOptions, Results
+from pll.formats.classes import Edits, with_classes
 from pll.formats.results import read_results
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.votes import VOTES
@@ -167,6 +168,7 @@ def convert(
     out: Path,
     *,
     options: ReadOptions | None = None,
+    classes: Edits | None = None,
     format: str | None = None,
     uncertain_first: bool = False,
     by_example: bool = False,
@@ -184,6 +186,8 @@ def convert(
         The file to write.
     options
         How to read `origin`, where it is a file.
+    classes
+        What becomes of the classes of data (`pll.formats.classes.Edits`).
     format
         The format of `origin`, where it is a file; by default what its content says.
     uncertain_first
@@ -203,12 +207,14 @@ def convert(
     source = None if folder.exists() else source_of(origin)
     if (source is None or source.path is None) and (format or options not in (None, ReadOptions())):
         raise UserError(f"--column, --classes, --combine and the like are for files; how {origin} is read is known.")
+    if source is None and classes:
+        raise UserError(f"--merge, --rename and --drop are for data; {origin} is a run, whose classes stay.")
     if source is None:
         plan = of_run(folder, to, results=_decided_results(folder), by_example=by_example)
     else:
         if source.path is not None:
             _check_other(Path(source.path), out)
-        plan = of_data(replace(source, format=format), to, options)
+        plan = of_data(replace(source, format=format, classes=dict(classes or {})), to, options)
     tell([*(plan.data.notes if source is not None else ()), *plan.notes])
     return plan.write(out, uncertain_first=uncertain_first)
 
@@ -225,7 +231,9 @@ def of_data(source: Source, to: str, options: ReadOptions | None = None) -> Conv
     if source.path is None:
         data = source.load()
     else:
-        data = formats.read(source.path, name=source.name, options=options, format=source.format)
+        options = replace(options or ReadOptions(), edited=tuple(source.classes))
+        read = formats.read(source.path, name=source.name, options=options, format=source.format)
+        data = with_classes(read, source.classes)
     return _anew(data, to, None)
 
 

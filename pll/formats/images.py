@@ -259,7 +259,9 @@ def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLa
         named = listing([shorten(cell) for cell in missing])
         if MISSING_PICTURES not in options.accept or len(missing) == len(cells):
             raise MissingPictures(
-                f"{which}: {named}. Put them there, or leave their rows out.", shell=f"--accept {MISSING_PICTURES}"
+                f"{which}: {named}. Put them there, or leave their rows out.",
+                kind=MISSING_PICTURES,
+                shell=f"--accept {MISSING_PICTURES}",
             )
         notes.append(f"{which}; their rows were left out: {named}.")
         ids = data.ids if data.ids is not None else _ids_of(cells)

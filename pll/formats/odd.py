@@ -221,6 +221,7 @@ def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     counts = np.zeros((votes.n_annotators, votes.n_classes), dtype=np.int64)
     np.add.at(counts, (votes.annotators, votes.labels), 1)
     users = (counts > 0).sum(axis=0)
+    users[[name in options.edited for name in votes.class_names]] = 0  # a person has seen them
     alone = (counts * (users == 1)).sum(axis=1)
     said, kinds = counts.sum(axis=1), (counts > 0).sum(axis=1)
     for who in np.flatnonzero((said >= FEW_EXAMPLES) & (kinds > 1) & (alone > OWN_WORDS * said))[:1]:

@@ -49,6 +49,8 @@ class JobStatus:
         Since the work began.
     error
         Message, for the states `failed` and `stopped`.
+    failure
+        The error itself, where the user can mend it.
     """
 
     state: State
@@ -58,6 +60,7 @@ class JobStatus:
     rate: float | None = None
     seconds: float = 0.0
     error: str = ""
+    failure: UserError | None = None
 
     @property
     def share(self) -> float:
@@ -70,6 +73,12 @@ class JobStatus:
         if self.total is None or not self.rate:
             return None
         return max(0.0, (self.total - self.done) / self.rate)
+
+
+def bare(error: UserError) -> UserError:
+    """Return the error without its traceback and causes, whose frames hold what was read."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 class Job:
@@ -115,7 +124,7 @@ class Job:
             It failed, was stopped, or is still at work.
         """
         if self._status.state != "done":
-            raise UserError(self._status.error or "This is not finished yet; wait a moment.")
+            raise self._status.failure or UserError(self._status.error or "This is not finished yet; wait a moment.")
         return self._result
 
     def _run(self) -> None:
@@ -128,7 +137,7 @@ class Job:
                 self._end("stopped", "It was stopped before its end.")
             except (UserError, OSError) as error:
                 _LOG.warning("A background job failed: %s", explain(error))
-                self._end("failed", explain(error))
+                self._end("failed", explain(error), bare(error) if isinstance(error, UserError) else None)
             except MemoryError:
                 self._end("failed", "The machine ran out of memory. Bring a smaller file, or fewer features.")
             except Exception as error:  # no other code sees an exception of this thread
@@ -145,10 +154,10 @@ class Job:
         rate = (done - self._stage_from) / spent if spent > 0.2 else None
         self._status = JobStatus("working", what, done, total, rate, now - self._began)
 
-    def _end(self, state: State, error: str = "") -> None:
+    def _end(self, state: State, error: str = "", failure: UserError | None = None) -> None:
         last = self._status
         seconds = time.monotonic() - self._began
-        self._status = JobStatus(state, last.what, last.done, last.total, last.rate, seconds, error)
+        self._status = JobStatus(state, last.what, last.done, last.total, last.rate, seconds, error, failure)
         self._ended.set()
 
 

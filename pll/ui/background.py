@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from pll.runs.background import JobBoard, JobStatus, Report, default_board
+from pll.runs.background import JobBoard, JobStatus, Report, bare, default_board
 from pll.ui.format import duration, plain
 
 EVERY = 0.5
@@ -31,6 +31,8 @@ def board() -> JobBoard:
 def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str = "") -> Any:
     """What the work returns, or None while it is not done; then its progress, or why it ended, is on the page.
 
+    An error of a `kind`, to which a page offers an answer, is raised as if the work were done here.
+
     The work begins the first time; the result is handed over once, and is the caller's to store. Of one `slot` a tab
     has one job at a time: another key stops the work before, which no one waits for any more.
     """
@@ -46,6 +48,8 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
         result = job.result()
         board().forget(key)
         return result
+    if status.failure is not None and status.failure.kind:
+        raise bare(status.failure)
     short = hashlib.sha256(key.encode()).hexdigest()[:12]
     if status.state == "working":
         st.button("Stop", icon=":material/stop:", key=f"stop-{short}", on_click=job.stop)

@@ -274,6 +274,65 @@ def test_classes_are_merged_renamed_and_dropped_and_kept_with_the_run(run: Run, 
     assert wrong.status == 2 and "no class 'Nothing'" in wrong.err
 
 
+ODD = "id,width,height,candidates\n" + "".join(f"e{k},{k}.5,{k % 5},all|{'xyz'[k % 3]}\n" for k in range(30))
+"""A class that is in every set."""
+OTHER_WORDS = "model_a,model_b,judge_1,judge_2,judge_3\n" + "".join(
+    f"{'gpt' if k % 2 else 'claude'},llama,{'ABC'[k % 3]},{'ABC'[k % 3]},{('left', 'right', 'same')[k % 3]}\n"
+    for k in range(12)
+)
+"""A judge who has other words for the same."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "read FILE",
+        "convert FILE --to jsonl --out OUT",
+        "synthesize FILE --noisy topk:2 --out OUT.npz",
+        "fit FILE --method majority --out OUT",
+        "evaluate FILE --methods majority --holdout 0.2",
+        "predict RUN FILE --out OUT",
+    ],
+)
+def test_what_a_command_says_of_an_odd_file_can_be_typed(
+    run: Run, finished: Path, tmp_path: Path, command: str
+) -> None:
+    def typed(*more: str) -> Said:
+        named = command.replace("FILE", str(file)).replace("RUN", str(finished))
+        return run(*shlex.split(named.replace("OUT", str(tmp_path / f"out{len(more)}{more[-1:]}"))), *more)
+
+    file = tmp_path / "odd.csv"
+    for content in (ODD, OTHER_WORDS):
+        file.write_text(content)
+        refused = typed()
+        hints = refused.err.strip().rpartition("In the shell: ")[2].rstrip(".").split("; or, if it is meant so, ")
+        assert refused.status == 2 and len(hints) == 2
+        for hint in hints:
+            followed = typed(*shlex.split(hint))
+            assert "No such option" not in followed.err and "In the shell: " not in followed.err
+            if content == ODD and command.split()[0] in ("read", "convert", "fit", "predict"):
+                assert followed.status == 0  # the others need true labels, or single ones
+
+
+def test_a_dropped_class_is_in_no_file_that_is_written(run: Run, finished: Path, tmp_path: Path) -> None:
+    file, out, kept = tmp_path / "odd.csv", tmp_path / "out.csv", tmp_path / "reading.json"
+    file.write_text(ODD)
+    said = run("read", file, "--drop=all", "--save", kept)
+    assert said.json["classes"] == ["x", "y", "z"] and "give them again" in said.err
+    assert run("convert", file, "--drop=all", "--merge", "x=y", "--to", "csv", "--out", out).status == 0
+    assert pd.read_csv(out)["candidates"].tolist() == ["y", "y", "z"] * 10
+    assert run("convert", "iris", "--drop", "setosa", "--to", "csv", "--out", out).status == 0
+    assert set(pd.read_csv(out)["true_label"].dropna()) == {"versicolor", "virginica"}
+    run("convert", finished, "--drop", "cat", "--to", "csv", "--out", out).refuses("--drop", "a run")
+
+
+def test_an_odd_test_part_is_accepted_like_the_data(run: Run, table: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd.csv").write_text(ODD.replace("x", "cat").replace("y", "dog"))
+    fit = ("fit", table, "--method", "majority", "--test", tmp_path / "odd.csv", "--out", tmp_path / "run")
+    assert "--accept in-every-set" in run(*fit).err
+    assert "--accept" not in run(*fit, "--accept", "in-every-set").err
+
+
 # ---- fit -------------------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from pll.cli.main import main
+from pll.ui.data import loader
 from tests.page_helpers import button, labels, said, understood
+from tests.pages.test_shared_data import until_read
 
 IN_EVERY_SET = "id,width,candidates\n" + "".join(f"e{k},{k}.5,all|{'xyz'[k % 3]}\n" for k in range(30))
 """A class that says nothing, since every example may have it."""
@@ -53,6 +55,30 @@ def test_a_class_that_is_no_label_is_dropped_where_it_is_odd(
     hint = capsys.readouterr().err.partition("In the shell: ")[2].partition(";")[0]
     assert hint == "--drop=all"
     assert main([*fit, hint]) == 0
+
+
+@pytest.mark.parametrize("answer", ["Drop all", "It is meant so"])
+def test_a_file_read_in_the_background_offers_the_same_answers(
+    open_page: Any, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    monkeypatch.setattr(loader, "LARGE", 100)
+    page = until_read(bring(open_page("data"), "large.csv", IN_EVERY_SET))
+    (warning,) = page.warning
+    assert "all" in warning.value and "--" not in warning.value and not page.error
+    assert {"Drop all", "It is meant so"} <= labels(page) and "Try again" not in labels(page)
+    page = until_read(button(page.run(), answer).click().run())
+    assert understood(page).startswith("30 examples")
+    assert ("all" in understood(page)) == (answer == "It is meant so")
+
+
+def test_ids_that_stand_twice_in_a_large_file_are_numbered_with_a_click(
+    open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loader, "LARGE", 100)
+    twice = "id,width,candidates\n" + "".join(f"e{k % 29},{k}.5,{'xy'[k % 2]}\n" for k in range(30))
+    page = until_read(bring(open_page("data"), "twice.csv", twice))
+    page = until_read(button(page, "Number the examples instead").click().run())
+    assert understood(page).startswith("30 examples")
 
 
 def test_a_signature_is_named(open_page: Any) -> None:

@@ -71,6 +71,23 @@ def test_what_goes_wrong_is_said_in_words(raised: Exception, said: str) -> None:
         job.result()
 
 
+def test_an_error_that_the_user_can_mend_is_kept_without_what_was_read() -> None:
+    def work(report: Report) -> None:
+        try:
+            raise KeyError("cell")
+        except KeyError as cause:
+            raise UserError("Odd.", kind="odd", page="Press a button.", shell="--accept odd") from cause
+
+    job = Job(work)
+    assert job.wait(10)
+    kept = job.status().failure
+    assert kept is not None and (kept.kind, kept.page, kept.shell) == ("odd", "Press a button.", "--accept odd")
+    assert (kept.__traceback__, kept.__cause__, kept.__context__) == (None, None, None)
+    with pytest.raises(UserError) as caught:
+        job.result()
+    assert caught.value is kept
+
+
 def test_who_wants_the_same_shares_one_job_and_results_do_not_pile_up() -> None:
     board, began = JobBoard(), []
 

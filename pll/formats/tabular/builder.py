@@ -202,7 +202,7 @@ def _with_all_columns(error: WordsInFeatures, table: Records, columns: Sequence[
                     wrong[column.name] = None
     others = list(wrong)[1:]
     more = f" Other columns with such cells: {listing(others)}." if others else ""
-    told = WordsInFeatures(f"{error}{more}", shell=" ".join(option(name, "keep") for name in wrong))
+    told = WordsInFeatures(f"{error}{more}", kind="words", shell=" ".join(option(name, "keep") for name in wrong))
     told.columns = tuple(wrong)
     return told
 
@@ -218,7 +218,7 @@ def _ids(cells: Sequence[str], row_of: RowNumber, column: Column) -> npt.NDArray
         return check_ids(cells, row_of)
     except DuplicateIds as error:
         text = f"{error} Correct them; or keep the column and number the rows."
-        raise DuplicateIds(text, shell=option(column.name, "keep")) from None
+        raise DuplicateIds(text, kind="ids", shell=option(column.name, "keep")) from None
 
 
 def _varying(

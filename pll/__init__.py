@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.synthesis import flip_uniform as flip_uniform
     from pll.synthesis import flip_with_matrix as flip_with_matrix
 
-__version__ = "0.2.0"
+__version__ = "0.1.0"
 
 # ---- generated: `make generated`
 if TYPE_CHECKING:

@@ -37,6 +37,7 @@ from pll.formats.tabular.parts import people_of, stacked
 from pll.formats.tabular.writer import table_limitations, text_columns
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.records import Example, dataset_of
+from pll.formats.unfold import unfolded
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
 from pll.io import as_column
 
@@ -221,7 +222,7 @@ def _stacked(
                 raise error.within(name) from None
             tables.append(table)
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
-        yield stacked(people_of(names), tables), files
+        yield unfolded(stacked(people_of(names), tables)), files
 
 
 def _table(members: Members) -> str | None:

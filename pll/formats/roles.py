@@ -38,7 +38,7 @@ from pll.formats.names import (
 )
 from pll.formats.proposal import Proposal, says_aggregate, says_labels, share_among
 from pll.formats.reading import LABELLED, LINES, ROLES, SINGLE, Column, question
-from pll.formats.row_forms import by_signature, lines, persons
+from pll.formats.row_forms import ask_which_list, by_signature, lines, persons
 from pll.formats.tabular.answer_cells import objects_in, says_counts
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
@@ -203,7 +203,11 @@ def _listed(table: Proposal) -> None:
         others = [other for other in table.usual("people", table.open()) if other != name]
         return [other for other in others if _are_as_long(table.raw[name], table.raw[other])][:1]
 
-    objects = [name for name in table.open() if table.objects[name] == "voters"][:1]
+    objects = [name for name in table.open() if table.objects[name] == "voters"]
+    if len(objects) > 1:
+        table.give_all(objects, "answers")
+        ask_which_list(table, objects)
+        return
     lists = [name for name in table.open() if not table.commas[name] and are_lists(table.raw[name])]
     lists = [] if objects else sorted(lists, key=lambda name: plain_name(name) not in USUAL["answers"])
     fitting = (n for n in lists if people(n) or (_repeat_labels(table.raw[n]) and not says_counts(n)))

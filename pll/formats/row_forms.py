@@ -38,14 +38,15 @@ def by_signature(table: Proposal) -> None:
         table.give_all([name] if role else (), "keep" if is_second or is_no_item else role, guessed=False)
     questions = table.having("answers")
     if len(questions) > 1:
-        _ask_which_list(table, questions)
+        ask_which_list(table, questions)
 
 
 _PARALLEL = ("answers", "people", "state", "task")
 """Roles that a signature may give to several columns: one a question, or columns that name an example together."""
 
 
-def _ask_which_list(table: Proposal, questions: Sequence[str]) -> None:
+def ask_which_list(table: Proposal, questions: Sequence[str]) -> None:
+    """Ask which of several columns of answers has the labels."""
     beside = table.having("people", "state")
 
     def of(chosen: str) -> Mapping[str, str]:

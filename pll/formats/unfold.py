@@ -12,7 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from pll.formats.forms import Form, Gather, fits
+from pll.formats.listed_objects import answers_of, fields_in, reading_of
 from pll.formats.records import Records, json_column, text_of, values_in
+from pll.formats.tabular.answer_cells import objects_in
+from pll.formats.tabular.cells import nearly_all
 
 
 def unfolded(table: Records) -> Records:
@@ -20,10 +23,12 @@ def unfolded(table: Records) -> Records:
 
     An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name, and columns of
     marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
-    with who gave them.
+    with who gave them. Without a signature, lists of objects become answers where their fields tell who and what.
     """
     form = table.form
-    if form is None or not (form.flatten or form.gather or form.join):
+    if form is None:
+        return _with_lists_read(table)
+    if not (form.flatten or form.gather or form.join):
         return table
     names = list(table.names)
     flat = [name for name in names if any(fits(name, pattern) for pattern in form.flatten)]
@@ -52,11 +57,42 @@ def unfolded(table: Records) -> Records:
     return _beside(table, stays, arrays, _with_questions(form, questions))
 
 
+def _with_lists_read(table: Records) -> Records:
+    """The table with its lists of objects as answers; where several fields fit, as a column each, to be asked about."""
+    sample = table.first or table.sample()
+    some = [k for k, cells in enumerate(sample) if any(cells) and nearly_all(_holds_objects, cells)]
+    lists = [table.names[k] for k in some if objects_in(table.names[k], sample[k])[0] != "voters"]
+    for name in lists:
+        at = table.names.index(name)  # earlier ones have moved to the end
+        rows = [fields_in(value or []) for batch in table.batches([at]) for value in values_in(batch.column(0))]
+        known = [row or [] for row in rows]
+        found = reading_of([row for row in known if row]) if None not in rows else None
+        if found is None:
+            continue
+        if found.states:
+            why = f"its answers have states ({', '.join(found.states)}): bring those that count, one a line"
+            table = replace(table, roles={**table.roles, name: "keep"}, notes=(*table.notes, f"Column {name}: {why}."))
+            continue
+        pairs = [(who, what) for what in found.what for who in found.who]
+        several = len(pairs) > 1
+        new = {
+            f"{name}: {what} of {who}" if several else name: json_column([answers_of(row, who, what) for row in known])
+            for who, what in pairs
+        }
+        stays = [k for k in range(len(table.names)) if k != at]
+        table = _beside(table, stays, new, None)
+    return table
+
+
+def _holds_objects(cell: str) -> bool:
+    return cell.lstrip()[:1] == "[" and cell[1:].lstrip()[:1] == "{"
+
+
 def _with_questions(form: Form, questions: Sequence[str]) -> Form:
     return replace(form, roles=(*((name, "answers") for name in questions), *form.roles))
 
 
-def _beside(table: Records, stays: Sequence[int], new: Mapping[str, pa.Array], form: Form) -> Records:
+def _beside(table: Records, stays: Sequence[int], new: Mapping[str, pa.Array], form: Form | None) -> Records:
     """Some columns of a table, and new ones beside them."""
 
     def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:

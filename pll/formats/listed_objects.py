@@ -1,0 +1,169 @@
+"""Who said what in a column of lists of objects, an object an answer, whatever the tool calls its fields.
+
+*Who* is a field that differs between the objects of a row and comes again in other rows, called as people are; *what*
+one of few words, called as labels are. Fields of fields count, and JSON in text is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pll.formats.proposal import FEW
+from pll.formats.tabular.cells import NEARLY_ALL, are_dates
+
+DEEPEST = 6
+"""Fields of fields that are looked at; a list between them is one more."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_PEOPLE = {
+    *("worker", "annotator", "author", "creator", "created", "user", "rater", "coder", "labeler", "labeller", "judge"),
+    *("email", "username", "reviewer", "voter", "person", "participant", "completed", "annotated", "labeled"),
+}
+_LABELS = {
+    *("label", "labels", "class", "classes", "category", "categories", "answer", "answers", "choice", "choices"),
+    *("value", "values", "response", "vote", "verdict", "tag", "rating", "judgment", "prediction"),
+}
+_ABOUT = {
+    *(
+        "id",
+        "ids",
+        "at",
+        "date",
+        "time",
+        "type",
+        "role",
+        "status",
+        "state",
+        "confidence",
+        "score",
+        "probability",
+        "count",
+    ),
+    *("count", "comment", "comments", "note", "text", "index", "version", "group", "uri", "url"),
+}
+"""Last words of fields that say something about an answer, and are none."""
+_STATES = {"latest", "superseded", "cancelled", "canceled", "skipped", "deleted", "rejected", "discarded", "status"}
+
+Row = Sequence[Mapping[str, Any]]
+"""The objects in a cell, each as its fields by path: `author.email`."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Fields of the objects in a column.
+
+    Attributes
+    ----------
+    who, what
+        Paths that may say who, and what; the likelier first.
+    states
+        Paths that say whether an answer counts, and that differ between answers.
+    """
+
+    who: tuple[str, ...]
+    what: tuple[str, ...]
+    states: tuple[str, ...]
+
+
+def fields_in(value: Any) -> list[dict[str, Any]] | None:
+    """Return the objects of a list as their fields by path; None of anything else.
+
+    Examples
+    --------
+    >>> fields_in([{"by": {"email": "a@b"}, "data": '{"class": {"label": "cat"}}', "all": [{"x": 1}, {"x": 2}]}])
+    [{'by.email': 'a@b', 'data.class.label': 'cat', 'all.x': [1, 2]}]
+    """
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        return None
+    found = []
+    for one in value:
+        fields: dict[str, list[Any]] = {}
+        for path, leaf in _leaves(one, DEEPEST):
+            fields.setdefault(path, []).append(leaf)
+        found.append({path: some[0] if len(some) == 1 else some for path, some in fields.items()})
+    return found
+
+
+def _leaves(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, str) and value[:1] in ("{", "[") and depth > 0:
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else (("", one) for one in value)
+        for key, one in inner if depth > 0 else ():
+            yield from _leaves(one, depth - 1, f"{path}.{key}".strip("."))
+    elif value is not None:
+        yield path, value
+
+
+def reading_of(rows: Sequence[Row]) -> Reading | None:
+    """Return which fields of the objects say who and what; None where no pair does.
+
+    Where answers have states, a person may have several in a row, and nobody is found.
+
+    Examples
+    --------
+    >>> rows = [[{"by": w, "class": c} for w, c in zip("ab", s)] for s in (["x", "y"], ["y", "y"])]
+    >>> reading_of(rows)
+    Reading(who=('by',), what=('class',), states=())
+    """
+    objects = [one for row in rows for one in row]
+    if len(rows) < 2 or len(objects) < 2:
+        return None
+    paths = Counter(path for one in objects for path in one)
+    paths = Counter({path: n for path, n in paths.items() if n >= NEARLY_ALL * len(objects)})
+    who = [path for path in paths if _words(path) & _PEOPLE and _says_who(path, rows)]
+    what = [path for path in paths if path not in who and _says_what(path, objects)]
+    states = tuple(p for p in paths if _words(p) & _STATES and len({str(one.get(p)) for one in objects}) > 1)
+    who, what = (_different(some, objects) for some in (who, what))
+    return Reading(tuple(who), tuple(what), states) if what and (who or states) else None
+
+
+def _words(path: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(path)}
+
+
+def _last(path: str) -> str:
+    return str((_WORD.findall(path) or [path])[-1]).casefold()
+
+
+def _says_who(path: str, rows: Sequence[Row]) -> bool:
+    """Whether a field differs within nearly every row, and comes again in others."""
+    cells = [[str(one[path]) for one in row if path in one] for row in rows]
+    every = [cell for some in cells for cell in some]
+    apart = sum(len(set(some)) == len(some) for some in cells)
+    return apart >= NEARLY_ALL * len(rows) and 2 * len(set(every)) <= max(len(every), 4) and not are_dates(every)
+
+
+def _says_what(path: str, objects: Row) -> bool:
+    """Whether a field has few different words, and is called as labels are."""
+    values = [cell for one in objects for cell in _listed(one.get(path))]
+    kinds = {str(cell) for cell in values}
+    few = 1 < len(kinds) <= max(FEW, len(values) // 20) and 2 * len(kinds) <= max(len(values), 4)
+    plain = all(isinstance(cell, str | int) for cell in values) and not are_dates([str(cell) for cell in values])
+    return few and plain and not _LABELS.isdisjoint(_words(path)) and _last(path) not in _ABOUT
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _different(paths: Sequence[str], objects: Row) -> list[str]:
+    """Fields of which none says the same as an earlier one in other words."""
+    kept: list[str] = []
+    for path in paths:
+        cells = [str(one.get(path)) for one in objects]
+        others = ([str(one.get(other)) for one in objects] for other in kept)
+        if all(len({*zip(cells, some, strict=True)}) > max(len({*cells}), len({*some})) for some in others):
+            kept.append(path)
+    return kept
+
+
+def answers_of(row: Row, who: str, what: str) -> list[dict[str, Any]]:
+    """Return the answers in a cell as objects of who gave it and its label."""
+    return [{"annotator": one.get(who), "label": one[what]} for one in row if one.get(what) is not None]

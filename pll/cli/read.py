@@ -14,7 +14,7 @@ from pll.cli.disagree import write_disagreement
 from pll.cli.options import note, print_result, read_as, read_options
 from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, notes_of
 from pll.formats.reading import ROLES, Column, Reading, form_of, option, question, signature
 from pll.io import write_text
 
@@ -49,7 +49,9 @@ def read(options: ReadFileOptions) -> int:
         print_result(form=form_of(columns), asks=asked.text)
         return 2
     data = load(with_own_votes(source))
-    note(data.notes)
+    note([one for one in data.notes if one not in notes_of(data.notes, "labels")])
+    if data.candidates is None and data.annotations is None and data.y is None:
+        data.sets()  # says what to do
     told = "" if columns else data.reading.get("source", "")
     print(f"\n{f'Read as {told}: ' if told else ''}{summary(data)}")
     worth = None if data.annotations is None else worth_of_votes(data.annotations, data.y)

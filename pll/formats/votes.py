@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from pll.annotations import Annotations, Rule, resolve
 from pll.dataset import UNKNOWN, PartialLabelDataset
-from pll.errors import Note, RowError, UserError
+from pll.errors import Note, RowError, UserError, notes_of
 from pll.formats import detect
 from pll.formats.answers import Answers, Chunk, Chunks, Filled, Numbers, answers_in, encode, share_chunks
 from pll.formats.base import ReadOptions
@@ -320,6 +320,8 @@ def with_votes(
         No id in common, no class, or no answer that could be mapped.
     """
     base = _bare(_ids_of(files), name) if data is None else data
+    asked = notes_of(base.notes, "labels")  # here they are
+    base = replace(base, notes=tuple(note for note in base.notes if note not in asked))
     options = ReadOptions(class_names=tuple(base.class_names) or classes, answers=answers or {})
     people = None if base.annotations is None or base.annotations.anonymous else base.annotations
     rows, notes = _rows_of(files, base.row_ids.tolist())

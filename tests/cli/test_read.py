@@ -114,3 +114,15 @@ def test_the_rows_on_which_two_differ_are_written_and_read_again(
     for names, words in (("Ann", "1 voters"), ("Ann,Cem", "'Cem', who is no voter")):
         status, _, text = said(capsys, *both, "--disagree", names)
         assert status == 2 and words in text
+
+
+def test_a_file_without_labels_asks_which_columns_hold_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.csv"
+    rows = (f"w{k % 3}.{k},{'rs'[k % 2]},{'pq'[k // 2 % 2]},{k}.5" for k in range(24))
+    path.write_text("\n".join(["code,colour,finalVerdict,width", *rows]))
+    for command in (["read", str(path)], ["fit", str(path), "--out", str(tmp_path / "run")]):
+        status, _, text = said(capsys, *command)
+        assert status == 2
+        assert "--column" in text
+        assert "colour" in text
+    assert said(capsys, "read", str(path), "--column", "colour=annotator")[0] == 0

@@ -152,3 +152,13 @@ def test_parts_are_joined_and_several_true_labels_are_candidates(tmp_path: Path)
         saved(tmp_path, **parts | {"x_test": np.ones((2, 3))})
     with pytest.raises(UserError, match="do not fit together"):
         saved(tmp_path, **parts | {"y_test": np.eye(4)[Y[4:]]})
+
+
+def test_a_matrix_of_labelling_functions_is_votes(tmp_path: Path) -> None:
+    L = np.array([[0, -1], [1, 1], [-1, -1], [0, 1], [1, -1], [0, 0]])
+    for more in ({}, {"X": X}):
+        data = saved(tmp_path, L=L, lf_names=["short", "greeting"], text=np.array(list("abcdef")), **more)
+        votes = data.annotations
+        assert votes is not None and data.texts is not None
+        assert votes.annotator_names == ("short", "greeting") and votes.n_answers == (L >= 0).sum()
+        assert data.texts.tolist() == list("abcdef") and data.class_names == ("0", "1")

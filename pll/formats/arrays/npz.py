@@ -58,6 +58,12 @@ _VOTES = ("votes", "voters", "vote_scores")
 _MORE = ("indptr", "indices", "n_classes", "ids", "prior", "is_test", "split", "feature_names", "images", "kind")
 KEYS = frozenset((*_MORE, *_TEXTS, *_ANSWERS, *_VOTES))
 """Arrays with a meaning besides features, marks of candidates and true labels; others are left unread, with a note."""
+OF_FUNCTIONS = {
+    "votes": ("L", "L_train", "label_matrix", "weak_labels"),
+    "voters": ("lf_names", "lfs", "lf_name"),
+    "texts": ("text",),
+}
+"""What arrays are called where labelling functions vote; the earlier name counts."""
 CLASS_NAMES = ("class_names", "classes", "label_names", "target_names")
 """Names of the array of class names; the earlier one counts."""
 
@@ -88,7 +94,9 @@ class Npz(Format):
         source = path.parent if path.name == FEATURES else path
         if is_array(source):
             return read_matrix(source, options)
-        names = _names_in(source)
+        own = _names_in(source)
+        of_functions = _votes_among(own)
+        names = [of_functions.get(name, name) for name in own]
         parts = parts_among(names) or (parts_among([*names, "X"]) if "votes" in names else [])  # votes alone
         if not parts:
             raise UserError(
@@ -100,11 +108,15 @@ class Npz(Format):
         of_classes = next((name for name in CLASS_NAMES if name in names), "")
         used = KEYS.union([of_classes], *(one.values() for one in parts))
         load = _map_arrays if source.is_dir() else _read_arrays
-        arrays = load(source, used, options.max_bytes)
+        arrays = load(source, used.union(of_functions), options.max_bytes)
+        arrays = {of_functions.get(name, name): array for name, array in arrays.items()}
         if parts[0]["X"] not in arrays:
             arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
         others = [name for name in names if name not in used and name not in results_among(names)]
         notes = [f"Arrays not used: {listing(others)}."] if others else []
+        if of_functions:
+            votes = next(iter(of_functions))
+            notes.append(f"The votes of {arrays['voters'].size} functions are in {votes}; −1 is no vote.")
         for part, meaning in {"X": "features", "candidates": "candidate sets", "y": "true labels"}.items():
             called = [one[part] for one in parts if part in one]
             if called and called != [part]:
@@ -170,6 +182,21 @@ class Npz(Format):
             for name, array in _identified(dataset, results).items():
                 with archive.open(f"{free_name(name, {*names} - earlier)}.npy", "w") as new:
                     np.lib.format.write_array(new, array, allow_pickle=False)
+
+
+def _votes_among(names: Collection[str]) -> dict[str, str]:
+    """What the arrays of labelling functions are here: a label matrix beside the names of the functions.
+
+    Examples
+    --------
+    >>> _votes_among(["L", "lf_names", "text"]), _votes_among(["L", "X"])
+    ({'L': 'votes', 'lf_names': 'voters', 'text': 'texts'}, {})
+    """
+    found = {}
+    for meaning, some in OF_FUNCTIONS.items():
+        if meaning not in names and (called := next((name for name in some if name in names), None)):
+            found[called] = meaning
+    return found if {"votes", "voters"} <= {*found.values()} else {}
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

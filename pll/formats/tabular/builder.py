@@ -7,6 +7,7 @@ Features are cast to numbers batch by batch; labels are read of the text of the 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,17 +19,21 @@ import pyarrow.compute as pc
 
 from pll import io
 from pll.dataset import PartialLabelDataset
-from pll.errors import DuplicateIds, RowError, WordsInFeatures
+from pll.errors import DuplicateIds, Note, RowError, WordsInFeatures
 from pll.formats.answers import Answers, Chunks, answers_in, encode
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
+from pll.formats.forms import USUAL, plain_name
 from pll.formats.labels import Labels, labels_of
+from pll.formats.proposal import FEW, says_labels
 from pll.formats.reading import Column, form_of, option
 from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, text_of, value_of
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
     MISSING,
+    are_dates,
     are_texts,
+    default_role,
     numbers_in,
 )
 from pll.images import Pictures
@@ -120,7 +125,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         is_test=None if split is None else _split_marks(split, row_of)[rows],
         name=options.name or "table",
         kind="table",
-        notes=(*_notes(X, columns), *about_columns, *labels.notes),
+        notes=(*_notes(X, columns), *about_columns, *labels.notes, *_without_labels(columns, cells, labels)),
     )
 
 
@@ -365,6 +370,36 @@ def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
     if empty:
         notes.append(f"Columns without a single value: {listing(empty)}.")
     return notes + notes_on(columns)
+
+
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def _without_labels(columns: Sequence[Column], cells: Mapping[int, Chunks], labels: Labels) -> list[str]:
+    """What to say where nothing was taken for labels: which columns may be, those that are called so first."""
+    if labels.candidates is not None or labels.annotations is not None or labels.y is not None:
+        return []
+    may_be = [c.name for c in columns if c.role in ("category", "keep") and _has_few_words(cells[c.at])]
+    may_be.sort(key=_says_what, reverse=True)
+    numbers = [column.name for column in columns if column.role == "feature" and says_labels(column.name)]
+    likely = [*may_be, *numbers] or ["NAME"]
+    lines = "where a row is one answer, NAME=task, NAME=worker and NAME=vote"
+    perhaps = f" Perhaps {listing(likely, limit=4)}." if likely != ["NAME"] else ""
+    hint = f"{option(likely[0], 'annotator')} for the labels of one voter; {lines}"
+    return [Note(f"No column was taken for labels: say which hold them.{perhaps}", kind="labels", hint=hint)]
+
+
+def _says_what(name: str) -> bool:
+    plain = plain_name(_CAPITAL.sub("_", name))
+    return says_labels(plain) or plain.rpartition("_")[2] in USUAL["vote"]
+
+
+def _has_few_words(chunks: Chunks) -> bool:
+    """Whether a column has few different cells, which are neither dates nor numbers nor texts."""
+    kinds = pc.value_counts(text_of(pa.chunked_array(chunks).combine_chunks()).drop_null())
+    words = [word for word in kinds.field("values").to_pylist() if word.strip()] if len(kinds) <= FEW + 1 else []
+    is_other = are_dates(words) or are_texts(words, 6) or default_role(words) != "category"
+    return 1 < len(words) <= max(2, int(pc.sum(kinds.field("counts")).as_py()) // 2) and not is_other
 
 
 def _objects(

@@ -28,6 +28,11 @@ MOST_VOTERS = 20
 OWN_WORDS = 0.8
 """Share of a voter's answers in words that no other voter uses, from which that is odd."""
 
+RARE = 10
+"""A class is rare where the others have so many times its answers."""
+LEAST_ALIKE = 5
+"""Letters at the beginning that two spellings of one class share at least."""
+
 
 @dataclass(frozen=True)
 class Oddity:
@@ -232,6 +237,44 @@ def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         yield Oddity("own-words", text, own, remedy, f"--merge '{own[0]}={others[0]}'")
 
 
+def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """Classes that few answers name, whoever gave them, and that begin as one frequent class and no other: B, benigne.
+
+    They are nobody's own words, since everybody slips now and then.
+    """
+    votes = data.annotations
+    if votes is None or options.class_names or len(data) < SOME_EXAMPLES:
+        return
+    count, names = np.bincount(votes.labels, minlength=votes.n_classes), votes.class_names
+    known = {*options.keep, *options.edited}
+    usual = [k for k in range(len(names)) if count[k] * len(names) >= count.sum()]
+    short: dict[str, str] = {}
+    for k, name in enumerate(names):
+        rarer = [other for other in usual if 0 < RARE * count[k] <= count[other]]
+        alike = [names[other] for other in rarer if _is_short_for(name, names[other])]
+        if len(alike) == 1 and len(rarer) == len(usual) and not {name, alike[0]} & known:
+            short[name] = alike[0]
+    if short:
+        merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in short.items())
+        remedy = "If they are the same, merge them."
+        shown = tuple(f"{name} → {to}" for name, to in short.items())
+        yield Oddity("spellings", "Classes that hardly anybody names look like others in short or misspelled", shown,
+                     remedy, merges)  # fmt: skip
+
+
+def _is_short_for(name: str, other: str) -> bool:
+    """Whether a name is the beginning of another, or goes on as it for all but a letter or two.
+
+    >>> _is_short_for("B", "benign"), _is_short_for("maligne", "malignant"), _is_short_for("cat", "car")
+    (True, True, False)
+    """
+    one, longer = name.casefold().rstrip("."), other.casefold()
+    if not (one.isalpha() and longer[:1].isalpha()) or one == longer:
+        return False
+    same = sum(longer.startswith(one[:end]) for end in range(1, len(one) + 1))
+    return same == len(one) or (same >= LEAST_ALIKE and same >= len(one) - 2)
+
+
 _TOTAL = re.compile(
     r"\s*(?:summe|sum|totals?|gesamt|somme|suma|mean|average|mittelwert|n)\b\s*(?:[=:(].*)?", re.IGNORECASE
 )
@@ -245,5 +288,16 @@ def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
         yield Oddity("total-row", "The last row looks like a total", tuple(found[:1]), "Remove that row from the file.")
 
 
-CHECKS: tuple[Check, ...] = (_one_example, _total, _classes, _names, _sets, _voters, _two_names, _words, _leaks)
+CHECKS: tuple[Check, ...] = (
+    _one_example,
+    _total,
+    _classes,
+    _names,
+    _sets,
+    _voters,
+    _two_names,
+    _words,
+    _spellings,
+    _leaks,
+)
 """What is looked at."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pll import formats
+from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, WordsInFeatures
 from pll.formats.forms import FORMS, form_told_by
@@ -381,3 +382,28 @@ def test_a_file_that_is_one_record_is_odd(tmp_path: Path) -> None:
     path.write_text(json.dumps({"version": 3, "outcome": {"parts": [{"a": k} for k in range(12)]}}))
     with pytest.raises(OddReading, match="one-example"):
         formats.read(path)
+
+
+def test_rare_short_forms_of_a_class_are_asked_about_and_merged(tmp_path: Path) -> None:
+    """Everybody slips now and then: `B` is nobody's own word."""
+    words = ["benign", "malignant"]
+    rows = [[f"e{k}", *(words[(k + j * (k % 7 == 0)) % 2] for j in range(3))] for k in range(60)]
+    rows[3][1], rows[8][2], rows[12][3], rows[20][1] = "B", "benigne", "maligne", "M"
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["id,Ann,Bob,Cleo", *(",".join(row) for row in rows)]))
+    with pytest.raises(OddReading, match="benigne → benign") as odd:
+        formats.read(path)
+    assert [one.kind for one in odd.value.findings] == ["spellings"]
+    assert formats.read(path, accept=("spellings",)).n_classes == 6
+    assert "--merge B=benign" in str(odd.value.shell)
+    merge = [
+        "--merge",
+        "B=benign",
+        "--merge",
+        "benigne=benign",
+        "--merge",
+        "M=malignant",
+        "--merge",
+        "maligne=malignant",
+    ]
+    assert main(["read", str(path), *merge]) == 0

@@ -17,6 +17,8 @@ import scipy.sparse
 
 from pll import formats
 from pll.errors import UserError
+from pll.formats import archive, checks
+from pll.formats.tabular import csv
 
 MB = 2**20
 
@@ -50,12 +52,12 @@ def npy_header(shape: str, descr: str = "<f4") -> bytes:
 
 def npz_bomb() -> bytes:
     """Like `mat_bomb`."""
-    return zipped(X=npy_header("(300, 1048576)", "|u1") + bytes(300 * MB))
+    return zipped(X=npy_header("(30, 1048576)", "|u1") + bytes(30 * MB))
 
 
 def mat_bomb() -> bytes:
     """A variable of zeros that is tiny in the file."""
-    return mat_element(struct.pack("<II", 14, 300 * MB) + bytes(300 * MB))
+    return mat_element(struct.pack("<II", 14, 30 * MB) + bytes(30 * MB))
 
 
 def mat_element(matrix: bytes) -> bytes:
@@ -97,7 +99,7 @@ TABLES: dict[str, tuple[str | bytes, str]] = {
     "too many columns": (",".join(f"c{k}" for k in range(60_001)) + "\n", "60,001 columns"),
     "huge id": ("id,x\n" + "a" * 100_000 + ",1\n" + "".join(f"{k},1\n" for k in range(1000)), "Row 2 has an id"),
     "huge name": ("x,candidates\n1," + "a" * 10**6 + "\n2,b\n", "Row 2, column candidates holds a label of 1,000,000"),
-    "huge row": ("x,candidates\n1," + "a" * (18 * MB) + "\n2,b\n", "longer than 16.0 MB|Row 2"),
+    "huge row": ("x,candidates\n1," + "a" * (2 * MB) + "\n2,b\n", "longer than 1.0 MB|Row 2"),
 }
 
 _object = np.array([[1.0], [1.0, 2.0]], dtype=object)
@@ -222,8 +224,15 @@ def matrix() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("suffix", "content", "words"), matrix())
 def test_the_message_names_the_file_and_the_place(
-    tmp_path: Path, suffix: str, content: str | bytes | Callable[[], bytes], words: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    suffix: str,
+    content: str | bytes | Callable[[], bytes],
+    words: str,
 ) -> None:
+    for module in (archive, checks):
+        monkeypatch.setattr(module, "BOMB_BYTES", 16 * MB)  # in test_damaged.py bombs have their full size
+    monkeypatch.setattr(csv, "MAX_RECORD_BYTES", MB)
     path = tmp_path / f"bad.{suffix}"
     if callable(content):
         content = content()  # a bomb, built only where it is read

@@ -31,6 +31,8 @@ QUICK = {"epochs": 3}
 
 
 def quick(name: str) -> dict[str, Any]:
+    if name == "ecoc":
+        return {"max_tries": 200}
     return QUICK if "epochs" in METHODS[name]().get_params() else {}
 
 

@@ -69,13 +69,17 @@ def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> 
     assert queue.review.state.outcome(row).is_adjudicated
 
 
-def test_when_all_is_decided_the_labels_can_be_taken_away(open_page: Any, finished: Run) -> None:
-    begun(finished)
-    desk = Desk(service.queue_of(finished).review, "Ada")
+def test_when_all_is_decided_the_labels_can_be_taken_away(open_page: Any, tmp_path: Path) -> None:
+    rows = "".join(f"{k % 7}.5,{'x|y' if k % 2 else 'xy'[k % 3 == 0]}\n" for k in range(30))
+    (tmp_path / "few.csv").write_text(f"size,candidates\n{rows}")
+    open_page("home")
+    run = session.registry().start(RunConfig(Source("few.csv", str(tmp_path / "few.csv")), params={"epochs": 2}))
+    run.join(60)
+    desk = Desk(begun(run).review, "Ada")
     given = desk.next()
     while given is not None:
         given = desk.decide(given, "pick", given.choices[0].label).next
-    page = entered(open_page("review", run=finished.id))
+    page = entered(open_page("review", run=run.id))
     assert "Every example has been decided" in page.success[0].value
     page = button(page, "Undo last decision").click().run()
     assert not page.exception and not page.success

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from pll.errors import UserError
+from pll.methods import held_out
 from pll.runs import fit_loop, run_data
 from pll.runs import registry as pll_registry
 from pll.runs.config import RunConfig
@@ -50,6 +51,12 @@ class Steps:
 
     def of(self, run: Run) -> int:
         return self.by_thread.get(f"candid-run-{run.id}", 0)
+
+
+@pytest.fixture(autouse=True)
+def _few_held_out_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two instead of ten: here runs are started, stopped and looked at; how sure they are is asked elsewhere."""
+    monkeypatch.setattr(held_out, "MODELS", 2)
 
 
 @pytest.fixture

@@ -233,8 +233,9 @@ class PartialLabelDataset(HasChanges):
                 "--column NAME=candidates, NAME=candidate where each candidate has a column, or NAME=annotator for "
                 "each person's labels; --votes for answers of models"
             )
-            for note in notes_of(self.notes, "labels")[: self.y is None]:
-                raise UserError(f"{self.name}: {note}", shell=note.hint)
+            open_questions = notes_of(self.notes, "labels") if self.y is None else []
+            if open_questions:
+                raise UserError(f"{self.name}: {' '.join(open_questions)}", shell=open_questions[-1].hint)
             if self.y is not None:
                 remedy = "synthesise them from the true labels"
                 shell = "--flip binomial --q 0.7, or --noisy topk:2 where the labels may be wrong"

@@ -49,8 +49,9 @@ def read(options: ReadFileOptions) -> int:
         print_result(form=form_of(columns), asks=asked.text)
         return 2
     data = load(with_own_votes(source))
-    note([one for one in data.notes if one not in notes_of(data.notes, "labels")])
-    if data.candidates is None and data.annotations is None and data.y is None:
+    is_labelled = not (data.candidates is None and data.annotations is None and data.y is None)
+    note([one for one in data.notes if is_labelled or one not in notes_of(data.notes, "labels")])
+    if not is_labelled:
         data.sets()  # says what to do
     told = "" if columns else data.reading.get("source", "")
     print(f"\n{f'Read as {told}: ' if told else ''}{summary(data)}")

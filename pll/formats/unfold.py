@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pll.errors import Note
 from pll.formats.forms import Form, Gather, fits
 from pll.formats.listed_objects import answers_of, fields_in, reading_of
 from pll.formats.records import Records, json_column, text_of, values_in
@@ -70,8 +71,9 @@ def _with_lists_read(table: Records) -> Records:
         if found is None:
             continue
         if found.states:
-            why = f"its answers have states ({', '.join(found.states)}): bring those that count, one a line"
-            table = replace(table, roles={**table.roles, name: "keep"}, notes=(*table.notes, f"Column {name}: {why}."))
+            why = f"its answers have states ({', '.join(found.states)}): bring those that count, one a line."
+            said = Note(f"Column {name} was not read, since {why}", kind="labels")
+            table = replace(table, roles={**table.roles, name: "keep"}, notes=(*table.notes, said))
             continue
         pairs = [(who, what) for what in found.what for who in found.who]
         several = len(pairs) > 1

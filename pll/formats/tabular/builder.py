@@ -33,7 +33,8 @@ from pll.formats.tabular.cells import (
     MISSING,
     are_dates,
     are_texts,
-    default_role,
+    is_number,
+    nearly_all,
     numbers_in,
 )
 from pll.images import Pictures
@@ -372,6 +373,11 @@ def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
     return notes + notes_on(columns)
 
 
+def _is_no_label(word: str) -> bool:
+    """Whether a cell is a number, an object, or the address of a person."""
+    return is_number(word) or word[:1] in "{[" or "@" in word
+
+
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -398,7 +404,7 @@ def _has_few_words(chunks: Chunks) -> bool:
     """Whether a column has few different cells, which are neither dates nor numbers nor texts."""
     kinds = pc.value_counts(text_of(pa.chunked_array(chunks).combine_chunks()).drop_null())
     words = [word for word in kinds.field("values").to_pylist() if word.strip()] if len(kinds) <= FEW + 1 else []
-    is_other = are_dates(words) or are_texts(words, 6) or default_role(words) != "category"
+    is_other = are_dates(words) or are_texts(words, 6) or nearly_all(_is_no_label, words)
     return 1 < len(words) <= max(2, int(pc.sum(kinds.field("counts")).as_py()) // 2) and not is_other
 
 

@@ -19,6 +19,7 @@ import torch
 from hypothesis import HealthCheck, settings
 
 from pll import cli
+from pll.methods import held_out
 from tests import postgres as servers
 
 torch.set_num_threads(1)
@@ -62,6 +63,12 @@ def _one_fit() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(cli, "RECIPE", "default")
         yield
+
+
+@pytest.fixture
+def few_held_out_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two instead of ten, where runs are started, stopped and compared; how sure they are is asked elsewhere."""
+    monkeypatch.setattr(held_out, "MODELS", 2)
 
 
 @pytest.fixture

@@ -95,6 +95,7 @@ def test_stopped_and_resumed_to_the_same_bits(
     assert result_of(folder) == undisturbed(model)
 
 
+@pytest.mark.usefixtures("few_held_out_models")
 @pytest.mark.parametrize(
     "params",
     [

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from pll.errors import UserError
-from pll.methods import held_out
 from pll.runs import fit_loop, run_data
 from pll.runs import registry as pll_registry
 from pll.runs.config import RunConfig
@@ -23,6 +22,9 @@ from tests.run_helpers import C, config, result_of, wait_for, write_data
 
 LONG = {"epochs": 100_000}
 """A run that does not end by itself while a test lasts."""
+
+
+pytestmark = pytest.mark.usefixtures("few_held_out_models")
 
 
 class Steps:
@@ -51,12 +53,6 @@ class Steps:
 
     def of(self, run: Run) -> int:
         return self.by_thread.get(f"candid-run-{run.id}", 0)
-
-
-@pytest.fixture(autouse=True)
-def _few_held_out_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two instead of ten: here runs are started, stopped and looked at; how sure they are is asked elsewhere."""
-    monkeypatch.setattr(held_out, "MODELS", 2)
 
 
 @pytest.fixture

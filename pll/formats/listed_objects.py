@@ -21,8 +21,8 @@ DEEPEST = 6
 """Fields of fields that are looked at; a list between them is one more."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _PEOPLE = {
-    *("worker", "annotator", "author", "creator", "created", "user", "rater", "coder", "labeler", "labeller", "judge"),
-    *("email", "username", "reviewer", "voter", "person", "participant", "completed", "annotated", "labeled"),
+    *("worker", "annotator", "author", "creator", "by", "user", "rater", "coder", "labeler", "labeller", "judge"),
+    *("email", "username", "reviewer", "voter", "person", "participant"),
 }
 _LABELS = {
     *("label", "labels", "class", "classes", "category", "categories", "answer", "answers", "choice", "choices"),

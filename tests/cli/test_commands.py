@@ -411,6 +411,7 @@ def test_resuming_with_another_option_is_refused_and_the_option_named(
     assert result_of(RunFolder(tmp_path / "run")) == before
 
 
+@pytest.mark.usefixtures("few_held_out_models")
 def test_what_nobody_chose_is_searched(run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pll.cli.RECIPE", "auto")
     monkeypatch.setattr(recipe, "EPOCHS", (3, 6))

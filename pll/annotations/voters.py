@@ -165,7 +165,8 @@ class VoterModels:
     @property
     def rows_to_label(self) -> Codes:
         """The disputed rows, in their order; none where the starts agree well enough, or known labels have chosen."""
-        return self.disputed[:0] if _is_decided(self.agreement, self.n_true_labels) else self.disputed
+        is_decided = self.agreement >= LEAST_AGREEMENT or self.n_true_labels >= MIN_TRUE_LABELS
+        return self.disputed[:0] if is_decided else self.disputed
 
     @property
     def verdict(self) -> str:
@@ -245,9 +246,6 @@ def fit_voters(
         start, prior_weight = next(islice(em.starts(), others.best, None)), 1.0
     fit = first if true_labels is None else em.run(kind_fitted, start, true_labels, None, rounds, prior_weight)
     posterior = _softmax(exponent[:, None] * np.log(fit.T + TINY))
-    n_known = 0 if true_labels is None else int((true_labels >= 0).sum())
-    if annotations.n_annotators == 2 and not _is_decided(others.agreement, n_known):
-        posterior = _tied(posterior, em, others.disputed)
     joint = _Joint(fit.T, posterior, _softmax(fit.votes))
     if classifier is not None:
         joint = _joint(em, fit, posterior, exponent, classifier, true_labels)
@@ -266,27 +264,8 @@ def fit_voters(
         exponent=exponent,
         agreement=others.agreement,
         disputed=others.disputed,
-        n_true_labels=n_known,
+        n_true_labels=0 if true_labels is None else int((true_labels >= 0).sum()),
     )
-
-
-def _is_decided(agreement: float, n_true_labels: int) -> bool:
-    """Whether the starts agree well enough, or known labels have chosen."""
-    return agreement >= LEAST_AGREEMENT or n_true_labels >= MIN_TRUE_LABELS
-
-
-def _tied(posterior: Numbers, em: _ExpectationMaximisation, rows: Codes) -> Numbers:
-    """Share the posterior evenly among the labels with most votes, in the rows that two voters dispute.
-
-    The accuracies of two voters are not identified by their answers (three are needed): what tells their labels apart
-    there is the start alone.
-    """
-    votes = em.counts()[rows]
-    is_top = votes == votes.max(axis=1, keepdims=True)
-    even = (posterior[rows] * is_top).sum(axis=1, keepdims=True) / is_top.sum(axis=1, keepdims=True)
-    result = posterior.copy()
-    result[rows] = np.where(is_top, even, posterior[rows])
-    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -446,7 +425,7 @@ class _ExpectationMaximisation:
         self.size_weight = np.log((c - sizes[self.informative]) / sizes[self.informative])
         self.answers = np.bincount(self.units[self.informative], self.shares[self.informative], minlength=self.n_units)
         self.cells = annotations.rows * c + annotations.labels
-        counts = self.counts()
+        counts = self._summed(self.shares)
         total = counts.sum(axis=1, keepdims=True)
         shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / c)
         self.vote_shares: Numbers = shares
@@ -491,10 +470,6 @@ class _ExpectationMaximisation:
         n, c = self.annotations.n_rows, self.annotations.n_classes
         sums: Numbers = np.bincount(self.cells[at], values, minlength=n * c).astype(np.float64).reshape(n, c)
         return sums
-
-    def counts(self) -> Numbers:
-        """(n, c) votes a label has; an answer of several labels is shared among them."""
-        return self._summed(self.shares)
 
     def starts(self) -> Iterator[Numbers]:
         """Yield posteriors of the shares of the votes with one voter believed, for each of a few voters."""

@@ -209,14 +209,3 @@ def test_a_tie_of_votes_is_named_in_labels_csv(tmp_path: Path) -> None:
     assert main(["fit", str(tmp_path / "counts.csv"), "--method", "majority", "--out", str(run)]) == 0
     frame = pd.read_csv(run / "labels.csv", dtype=str, keep_default_na=False)
     assert frame.source.tolist() == ["tie" if k % 4 == 1 else "model" for k in range(40)]
-
-
-def test_where_two_voters_differ_and_nothing_tells_who_is_right_it_is_a_tie(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    ann = rng.choice(["cat", "dog", "fox"], 80)
-    bob = np.where(rng.random(80) < 0.7, ann, rng.choice(["cat", "dog", "fox"], 80))
-    (tmp_path / "two.csv").write_text("id,ann,bob\n" + "".join(f"r{k},{ann[k]},{bob[k]}\n" for k in range(80)))
-    options = ["--column", "ann=annotator", "--column", "bob=annotator", "--method", "dawid-skene"]
-    assert main(["fit", str(tmp_path / "two.csv"), *options, "--out", str(tmp_path / "run")]) == 0
-    frame = pd.read_csv(tmp_path / "run" / "labels.csv", dtype=str, keep_default_na=False)
-    assert frame.source.tolist() == ["model" if a == b else "tie" for a, b in zip(ann, bob, strict=True)]

@@ -547,30 +547,18 @@ def taken_home(label_weights: Weights, held_out: Weights | None, candidates: Can
         n candidate sets.
     """
     both = label_weights if held_out is None else label_weights + best_known(label_weights, held_out)
-    return certainty(identified_labels(both, candidates), held_out, candidates, is_tied(both, candidates))
+    identified, is_tied = _identified(both, candidates)
+    return certainty(identified, held_out, candidates, is_tied)
 
 
-def is_tied(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.bool_]:
-    """Return (n,) bool, whether the two largest of the (nnz,) weights of an example are the same.
-
-    Parameters
-    ----------
-    weights
-        (nnz,) label weights.
-    candidates
-        n candidate sets.
-
-    Examples
-    --------
-    >>> sets = CandidateSets.from_lists([[0, 2], [1, 2], [0]], n_classes=3)
-    >>> is_tied(np.array([0.5, 0.5, 0.4, 0.6, 1.0], dtype=np.float32), sets).tolist()
-    [True, False, False]
-    """
-    result = np.zeros(len(candidates), dtype=np.bool_)
+def _identified(weights: Weights, candidates: CandidateSets) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return (n,) identified labels, and whether the two largest weights of each example are the same."""
+    positions, is_tied = candidates.indptr[:-1].copy(), np.zeros(len(candidates), dtype=np.bool_)
     for rows, values in _in_blocks(weights, candidates):
-        top, second, _ = _top_two(values)
-        result[rows] = top - second <= NORMALISED * top
-    return result
+        top, second, place = _top_two(values)
+        positions[rows] += place
+        is_tied[rows] = top - second <= NORMALISED * top
+    return candidates.indices[positions].astype(np.int64), is_tied
 
 
 def best_known(label_weights: Weights, held_out: Weights | None) -> Weights:

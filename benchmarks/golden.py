@@ -49,20 +49,14 @@ import scipy.sparse
 from PIL import Image
 
 import pll
+from pll.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "assets" / "samples"
 LOST = ROOT.parent / "shared" / "data" / "lost.mat"
 ACCEPTED = Path(__file__).with_name("golden-accepted.toml")
 
-SUFFIXES = {
-    **{name: f".{name}" for name in ("csv", "tsv", "parquet", "jsonl", "xlsx", "npz", "mat")},
-    **dict.fromkeys(("labelstudio", "argilla", "plcifar"), ".json"),
-    **dict.fromkeys(("doccano", "prodigy"), ".jsonl"),
-    "cleanlab": ".csv",
-    "huggingface": ".parquet",
-    "imagezip": ".zip",
-}
+SUFFIXES = {name: form.suffixes[0] for name, form in FORMATS.items()}
 """Format → how its file's name ends."""
 
 CATALOGUE = ("digits", "iris", "wine")

@@ -19,12 +19,11 @@ import scipy.io
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.formats import FORMATS, Format, ReadOptions, json_objects
+from pll.formats import ENTRIES, FIELDS, FORMATS, Format, ReadOptions, json_objects
 from pll.formats.forms import FORMS
 from pll.formats.reading import ROLES
 from pll.formats.tabular.format import TableFormat
 from pll.images import Pictures
-from tools.formats_fields import FIELDS, TABLE
 
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / "docs" / "formats.md"
@@ -195,7 +194,8 @@ What their columns are is certain; `pll/formats/forms.toml` says it. One more is
 
 
 def _section(form: Format) -> str:
-    fields = "\n".join(f"| {_cell(name)} | {_cell(words)} |" for name, words in FIELDS.get(form.name, TABLE))
+    rows = [row for one in ENTRIES[form.name]["fields"] for row in (FIELDS[one] if isinstance(one, str) else [one])]
+    fields = "\n".join(f"| {_cell(name)} | {_cell(words)} |" for name, words in rows)
     return f"""## {form.name}
 
 {form.label}, {" or ".join(f"`{suffix}`" for suffix in form.suffixes)}. {form.row_note}
@@ -214,7 +214,7 @@ def _cell(text: str) -> str:
 
 def _example(form: Format) -> str:
     """The beginning of the sample file, as far as eyes can read it."""
-    path = next(path for path in sorted(SAMPLES.iterdir()) if path.name.endswith(_SAMPLE_OF[form.name]))
+    path = SAMPLES / ENTRIES[form.name]["sample"]
     kind, text = "text", ""
     if form.name == "npz":
         with np.load(path) as arrays:
@@ -248,11 +248,3 @@ def _example(form: Format) -> str:
         with path.open(encoding="utf-8") as file:
             text = "".join(islice(file, _SHOWN)).rstrip("\n")
     return f"`assets/samples/{path.name}`:\n\n```{kind}\n{text}\n```"
-
-
-_SAMPLE_OF = {name: f".{form.suffixes[0][1:]}" for name, form in FORMATS.items()} | {
-    "csv": "reviews.csv", "jsonl": "flowers.jsonl", "parquet": "flowers.parquet",
-    **{name: f".{name}{FORMATS[name].suffixes[0]}" for name in
-       ("huggingface", "labelstudio", "doccano", "prodigy", "argilla", "cleanlab", "plcifar", "imagezip")},
-}  # fmt: skip
-"""By format, how the name of its sample ends."""

@@ -9,7 +9,9 @@ import dataclasses
 import difflib
 import importlib
 import math
+import tomllib
 from dataclasses import dataclass, field, fields
+from importlib.resources import files
 from typing import Any
 
 import click
@@ -186,11 +188,8 @@ METHOD, DATA, SETS, TRAINING, RUN = GROUPS = ("Method", "Data", "Candidate sets"
 """Groups of options, in the order of the help."""
 READ = "reading"
 """Options of how a file is read, which the help of other commands only names."""
-FORMATS = (
-    *("npz", "mat", "xlsx", "imagezip", "huggingface", "parquet", "plcifar", "labelstudio", "argilla", "prodigy"),
-    *("doccano", "jsonl", "cleanlab", "csv", "tsv"),
-)
-"""The names of `pll.formats.FORMATS`, which is slow to import (a test compares the two)."""
+FORMATS = tuple(tomllib.loads(files("pll").joinpath("formats/formats.toml").read_text("utf-8"))["format"])
+"""The names of `pll.formats.FORMATS`, which is slow to import."""
 
 
 @dataclass(frozen=True, kw_only=True)

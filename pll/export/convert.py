@@ -17,7 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
 from pll.export.run_export import export_source
-from pll.formats import FORMATS, ReadOptions, Results
+from pll.formats import ENTRIES, FORMATS, ReadOptions, Results
 from pll.formats.classes import Edits, with_classes
 from pll.formats.results import read_results
 from pll.formats.tabular.cells import guess_separator, split_cell
@@ -337,10 +337,6 @@ def model_name(folder: RunFolder) -> str:
     return f"{folder.config().method}-{folder.path.resolve().name}"
 
 
-GIVEN_BACK = ("labelstudio", "argilla")
-"""Formats of files of votes that labels go back into; tables and batch results get their labels in a new file."""
-
-
 def files_of(source: Source) -> dict[str, Source]:
     """The files that labels can go back into, by format: the data's own, then those of votes.
 
@@ -354,7 +350,7 @@ def files_of(source: Source) -> dict[str, Source]:
         result[source.format or formats.detect(Path(source.path)).name] = source
     for file in source.vote_files:
         name = formats.detect(Path(str(file.path))).name if Path(str(file.path)).suffix != ".npy" else ""
-        if name in GIVEN_BACK:
+        if name in ENTRIES and ENTRIES[name].get("labels_into_votes"):
             result.setdefault(name, file)
     return result
 

@@ -1,15 +1,18 @@
-"""File formats: one reader and writer each, behind one registry.
+"""File formats: one reader and writer each, behind one registry, `formats.toml`.
 
->>> " ".join(sorted(FORMATS))
-'argilla cleanlab csv doccano huggingface imagezip jsonl labelstudio mat npz parquet plcifar prodigy tsv xlsx'
+>>> FORMATS["csv"].label
+'CSV table'
 """
 
 from __future__ import annotations
 
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +20,16 @@ import numpy as np
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
-from pll.formats.arrays.mat import Mat
-from pll.formats.arrays.npz import Npz, holds_arrays
+from pll.formats.arrays.npz import holds_arrays
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import listing, looks_like_text
 from pll.formats.encodings import without_marks
-from pll.formats.images import ImageZip
 from pll.formats.odd import refuse_odd
 from pll.formats.reading import Column
 from pll.formats.results import Results
-from pll.formats.tabular.csv import Csv, Tsv
-from pll.formats.tabular.jsonl import JsonLines
-from pll.formats.tabular.parquet import Parquet, holds_shards
+from pll.formats.tabular.parquet import holds_shards
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tabular.xlsx import sheets as sheets_of
-from pll.formats.tools.argilla import Argilla
-from pll.formats.tools.cleanlab import Cleanlab
-from pll.formats.tools.doccano import Doccano
-from pll.formats.tools.huggingface import HuggingFace
-from pll.formats.tools.labelstudio import LabelStudio
-from pll.formats.tools.plcifar import PlCifar
-from pll.formats.tools.prodigy import Prodigy
 from pll.io import is_stream, write_atomically, write_text
 
 __all__ = [
@@ -54,17 +46,24 @@ __all__ = [
     "write",
 ]
 
-_ALL: tuple[Format, ...] = (
-    *(Npz(), Mat(), Xlsx(), ImageZip(), HuggingFace(), Parquet()),
-    *(PlCifar(), LabelStudio(), Argilla(), Prodigy(), Doccano(), JsonLines()),
-    *(Cleanlab(), Csv(), Tsv()),
-)
 
-FORMATS: dict[str, Format] = {form.name: form for form in _ALL}
+def _format(place: str) -> Format:
+    module, _, kind = place.partition(":")
+    form: Format = getattr(import_module(f"pll.formats.{module}"), kind)()
+    return form
+
+
+_TABLE = tomllib.loads(files(__name__).joinpath("formats.toml").read_text("utf-8"))
+ENTRIES: dict[str, dict[str, Any]] = _TABLE["format"]
+"""What `formats.toml` says of each format."""
+FIELDS: dict[str, list[list[str]]] = _TABLE["fields"]
+"""Fields that several formats have, by the name of the group: what each means, in Markdown."""
+
+FORMATS: dict[str, Format] = {name: _format(entry["class"]) for name, entry in ENTRIES.items()}
 """Every format, by its name on the command line; detection tries them in this order, the more specific ones first."""
 
-_USUAL = ("npz", "mat", "parquet", "jsonl", "csv", "tsv", *FORMATS)
-"""Which format the end of a name means, where several end so: the first here."""
+_USUAL = sorted(FORMATS, key=lambda name: f".{name}" not in FORMATS[name].suffixes)
+"""Which format the end of a name means, where several end so: one of that very name, else the first."""
 
 _STRANGERS = {
     b"\x80\x03": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",

@@ -18,7 +18,6 @@ import scipy.io
 from scipy.special import softmax
 
 from pll import formats
-from pll.cli.declared import FORMATS
 from pll.cli.main import cli, main
 from pll.methods import METHODS, recipe
 from pll.methods.persistence import load_model
@@ -595,10 +594,6 @@ def test_every_option_of_the_contract_is_there() -> None:
     assert (fit["lr"], fit["weight_decay"], fit["resume"], fit["strict"]) == (0.05, 1e-3, True, True)
     evaluate = parsed("evaluate d --methods proden,ipal --folds 5 --out r.csv --lr 1")
     assert (evaluate["folds"], evaluate["methods"]) == (5, "proden,ipal")
-
-
-def test_the_help_lists_the_formats_that_there_are() -> None:
-    assert list(formats.FORMATS) == list(FORMATS)
 
 
 def test_the_help_of_fit_is_one_screen(run: Run) -> None:

@@ -25,11 +25,9 @@ from pll.dataset import PartialLabelDataset
 from pll.images import Pictures, encode
 
 VARIANTS = {
-    "csv": "csv", "tsv": "tsv", "long form": "csv", "cleanlab": "csv", "parquet": "parquet", "huggingface": "parquet",
-    "jsonl": "jsonl", "labelstudio": "json", "doccano": "jsonl", "prodigy": "jsonl", "argilla": "json",
-    "plcifar": "json", "npz": "npz", "npz, plain": "npz", "mat": "mat", "mat, plain": "mat", "mat, struct": "mat",
-    "imagezip": "zip", "folders": "zip",
-}  # fmt: skip
+    **{name: form.suffixes[0].removeprefix(".") for name, form in formats.FORMATS.items()},
+    **{"long form": "csv", "npz, plain": "npz", "mat, plain": "mat", "mat, struct": "mat", "folders": "zip"},
+}
 """A whole file of each of these, and how its name ends."""
 
 MATRIX = np.arange(8.0).reshape(4, 2)
@@ -143,7 +141,8 @@ def rewritten(variant: str) -> Damage:
         return _cells
     if suffix in ("json", "jsonl"):
         return _json
-    return {"parquet": _parquet, "npz": _arrays, "mat": _variables, "zip": _members}[suffix]
+    ways = {"parquet": _parquet, "npz": _arrays, "mat": _variables, "zip": _members, "xlsx": _members}
+    return ways.get(suffix, flipped)
 
 
 def _pick(rng: np.random.Generator) -> Any:

@@ -119,6 +119,7 @@ def rich_datasets(draw: Callable[..., Any], *, missing_cells: bool = True) -> Pa
 def check_held(back: PartialLabelDataset, data: PartialLabelDataset, lost: list[str]) -> None:
     """Everything came back but what was said to be lost (where that is more than the numbers of classes, no matter)."""
     about_classes = ("Classes that", "The order of")
+    lost = [sentence for sentence in lost if not sentence.startswith("Which tool")]  # the reader is named
     if all(sentence.startswith(about_classes) for sentence in lost):
         check_same(back, data, classes=not lost)
 

@@ -13,7 +13,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats import FORMATS
+from pll.formats import ENTRIES, FORMATS
 from pll.formats.forms import FORMS
 from pll.formats.reading import signature
 from pll.formats.tools.records import RecordFormat
@@ -34,6 +34,12 @@ def data() -> PartialLabelDataset:
     return PartialLabelDataset(
         np.ones((2, 3)), sets, y=np.array([0, 1]), texts=texts, pictures=pictures, annotations=annotations
     )
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_an_entry_is_of_its_class_and_has_a_sample_and_fields(name: str) -> None:
+    assert FORMATS[name].name == name and ENTRIES[name]["fields"]
+    assert formats.detect(SAMPLES / ENTRIES[name]["sample"]) is FORMATS[name]
 
 
 @pytest.mark.parametrize("name", list(FORMATS))

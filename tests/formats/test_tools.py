@@ -10,18 +10,19 @@ from hypothesis import given
 from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS
+from pll.formats.tools.records import RecordFormat
 
 from .strategies import check_held, rich_datasets
 
-TOOLS = {"labelstudio": "json", "doccano": "jsonl", "prodigy": "jsonl", "argilla": "json"}
+TOOLS = [name for name, form in FORMATS.items() if isinstance(form, RecordFormat)]
 
 
-@pytest.mark.parametrize("name", list(TOOLS))
+@pytest.mark.parametrize("name", TOOLS)
 @given(data=rich_datasets())
 def test_writing_then_reading_gives_everything_back(
     name: str, tmp_path_factory: pytest.TempPathFactory, data: PartialLabelDataset
 ) -> None:
-    path: Path = tmp_path_factory.mktemp("round") / f"data.{TOOLS[name]}"
+    path: Path = tmp_path_factory.mktemp("round") / f"data{FORMATS[name].suffixes[0]}"
     formats.write(data, path, name)
     lost = FORMATS[name].cannot_hold(data)
     is_noted = any(sentence.startswith("Which tool the file is for") for sentence in lost)

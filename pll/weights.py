@@ -42,6 +42,9 @@ class ChangedSets:
         (nnz,) of the sets after; None where that of the sets before is carried over.
     decided
         (n,) int64, labels that people decided, −1 elsewhere; None without decisions.
+    tied_votes
+        (n,) bool, where two labels have the most votes and nothing in the votes tells who is right; None where no
+        voters were compared.
     notes
         Remarks for the user.
     """
@@ -51,6 +54,7 @@ class ChangedSets:
     reason: str = field(kw_only=True)
     prior: Weights | None = field(default=None, kw_only=True, metadata={"candidates": "priors"})
     decided: npt.NDArray[np.int64] | None = field(default=None, kw_only=True, metadata={"rows": "decided labels"})
+    tied_votes: npt.NDArray[np.bool_] | None = field(default=None, kw_only=True, metadata={"rows": "tied votes"})
     notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __len__(self) -> int:
@@ -118,6 +122,11 @@ class HasChanges:
     def decided(self) -> npt.NDArray[np.int64] | None:
         """(n,) int64, labels that people decided, −1 elsewhere; or None."""
         return None if self.decisions is None else self.decisions.decided
+
+    @property
+    def tied_votes(self) -> npt.NDArray[np.bool_] | None:
+        """(n,) bool, where the votes do not tell two labels apart, as the last change has it; or None."""
+        return next((one.tied_votes for one in reversed(self.changes) if one.tied_votes is not None), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -530,7 +539,12 @@ class Certainty:
         return ~np.isnan(self.confidence)
 
 
-def taken_home(label_weights: Weights, held_out: Weights | None, candidates: CandidateSets) -> Certainty:
+def taken_home(
+    label_weights: Weights,
+    held_out: Weights | None,
+    candidates: CandidateSets,
+    tied_votes: npt.NDArray[np.bool_] | None = None,
+) -> Certainty:
     """Return the label that people take home of each example, and how sure it is.
 
     It is the argmax over S_i of the mean of both, where held-out weights are known: right more often than either
@@ -545,9 +559,13 @@ def taken_home(label_weights: Weights, held_out: Weights | None, candidates: Can
         (nnz,) held-out weights, NaN in the rows of examples where they are not known; None where none are.
     candidates
         n candidate sets.
+    tied_votes
+        (n,) bool, further examples in which another label has as much for it (`HasChanges.tied_votes`).
     """
     both = label_weights if held_out is None else label_weights + best_known(label_weights, held_out)
     identified, is_tied = _identified(both, candidates)
+    if tied_votes is not None:
+        is_tied |= tied_votes
     return certainty(identified, held_out, candidates, is_tied)
 
 

@@ -30,7 +30,7 @@ NUMBERS = np.arange(N)
 WORDS = np.array([f"word {i}" for i in range(N)], dtype=object)
 CHANGED = CandidateSets.from_lists([[int(row[0])] for row in SETS], 3, NAMES)
 PRIOR = SETS.uniform_weights()
-DECIDED = ChangedSets(CHANGED, SETS, reason=DECISIONS, prior=PRIOR, decided=NUMBERS % 3)
+DECIDED = ChangedSets(CHANGED, SETS, reason=DECISIONS, prior=PRIOR, decided=NUMBERS % 3, tied_votes=NUMBERS > 4)
 SOME = Annotations(NUMBERS, NUMBERS % 2, NUMBERS % 3, N, NAMES, ("ann", "bob"))
 FULL = {
     "dataset": PartialLabelDataset(
@@ -60,7 +60,9 @@ FULL = {
         sample_weight=np.ones(N, dtype=np.float32),
     ),
     "change": DECIDED,
-    "outside": Outside(CHANGED, SETS, NUMBERS.astype(np.float32) / N, prior=PRIOR, decided=NUMBERS % 3),
+    "outside": Outside(
+        CHANGED, SETS, NUMBERS.astype(np.float32) / N, prior=PRIOR, decided=NUMBERS % 3, tied_votes=NUMBERS > 4
+    ),
 }
 
 

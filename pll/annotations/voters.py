@@ -169,6 +169,19 @@ class VoterModels:
         return self.disputed[:0] if is_decided else self.disputed
 
     @property
+    def is_tied(self) -> npt.NDArray[np.bool_]:
+        """(n,) bool, disputed rows where two labels have the most votes; none where known labels have chosen."""
+        result = np.zeros(self.annotations.n_rows, dtype=np.bool_)
+        if self.n_true_labels < MIN_TRUE_LABELS and len(self.disputed):
+            votes = np.bincount(
+                self.annotations.rows * self.annotations.n_classes + self.annotations.labels,
+                self.shares,
+                minlength=self.posterior.size,
+            ).reshape(self.posterior.shape)[self.disputed]
+            result[self.disputed] = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        return result
+
+    @property
     def verdict(self) -> str:
         """A sentence where the starts disagree; else empty."""
         annotations = self.annotations

@@ -190,7 +190,8 @@ def _run_config(options: FitOptions) -> RunConfig:
         params.setdefault("threads", default_threads())
     source = resolve_source(options)
     note_models_beside(source)
-    if get_method(options.method).takes_prior:
+    method = get_method(options.method)
+    if method.takes_prior or method.takes_votes:
         source = with_voters(source, options)
     data = load(source) if needs_classes(options) else None
     return RunConfig(

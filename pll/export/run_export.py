@@ -79,6 +79,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         no_answer=splits.no_answer,
         X=train.X,
         given_sets=train.given_sets,
+        tied_votes=None if labels.follows else train.tied_votes,
         reading=train.reading,
     )
 

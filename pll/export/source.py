@@ -89,6 +89,8 @@ class ExportSource:
         Neutralise cells of CSV files that spreadsheets would execute.
     given_sets
         Candidate sets of the data, where labels named by no voter joined `candidates`; None where none did.
+    tied_votes
+        As for `labels_frame`.
     reading
         What was understood of the data's file, the fields of a `Reading`; empty where there is nothing to say.
     X
@@ -126,6 +128,7 @@ class ExportSource:
     spreadsheet_safe: bool = False
     X: npt.NDArray[np.float32] | None = None
     given_sets: CandidateSets | None = None
+    tied_votes: npt.NDArray[np.bool_] | None = None
 
     @cached_property
     def certified(self) -> Certified | None:
@@ -149,13 +152,14 @@ class ExportSource:
             y=self.y,
             decisions=decided,
             votes_alone=not self.estimator.needs_features,
+            tied_votes=self.tied_votes,
             given=sets,
         )
 
     @cached_property
     def certainty(self) -> Certainty:
         """The label of each of the n examples that nobody decided, and how sure it is."""
-        return taken_home(self.label_weights, self.held_out, self.candidates)
+        return taken_home(self.label_weights, self.held_out, self.candidates, self.tied_votes)
 
     @property
     def off_set(self) -> int:
@@ -209,6 +213,7 @@ def preview(source: ExportSource, rows: int) -> pd.DataFrame:
         source,
         candidates=source.candidates.take(learnt),
         given_sets=None if source.given_sets is None else source.given_sets.take(learnt),
+        tied_votes=None if source.tied_votes is None else source.tied_votes[learnt],
         label_weights=source.label_weights[positions],
         held_out=None if source.held_out is None else source.held_out[positions],
         ids=source.ids[learnt],

@@ -119,6 +119,7 @@ def labels_frame(
     decisions: Decisions | None = None,
     source: str = "model",
     votes_alone: bool = False,
+    tied_votes: npt.NDArray[np.bool_] | None = None,
     has_candidates: bool = True,
     given: CandidateSets | None = None,
 ) -> pd.DataFrame:
@@ -147,7 +148,9 @@ def labels_frame(
         Of the undecided labels: `"model"`, or `"predicted"` for rows that were not learnt from.
     votes_alone
         Whether the labels come from votes and nothing else. Where two labels then have the same support, `source` is
-        `"tie"`: the label is the first of them in the order of classes, which says nothing.
+        `"tie"`: which of them the label is says nothing.
+    tied_votes
+        As for `taken_home`.
     has_candidates
         False leaves the column of candidates empty: the examples have none of their own.
     given
@@ -171,7 +174,7 @@ def labels_frame(
     names = np.array([*candidates.class_names, None], dtype=object)  # −1, unknown, indexes the last
     n = len(candidates)
     rows = np.asarray(ids, dtype=np.str_).astype(object)
-    result = taken_home(label_weights, held_out, candidates)
+    result = taken_home(label_weights, held_out, candidates, tied_votes)
     identified = names[result.identified]
     numbers = {"confidence": result.confidence.copy(), "margin": result.margin.copy(), "entropy": result.entropy.copy()}
     sources = np.full(n, source, dtype=object)

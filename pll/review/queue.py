@@ -18,7 +18,7 @@ from pll.dataset import PartialLabelDataset
 from pll.review.certificate import DrawnPlan
 from pll.review.decided import Decided
 from pll.review.expected_checks import ExpectedChecks
-from pll.review.follow import LabelChanges, changes, followed, teaching_decisions
+from pll.review.follow import FEWEST, LabelChanges, changes, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose, top_probability
 from pll.review.retraining import Retraining
@@ -70,7 +70,11 @@ def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: 
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
     own = signals.certainty
     certainty = top_probability(proposed, signals.sets) * signals.inside
-    has_winner = ~own.is_tied if signals.votes_alone else np.ones(len(certainty), dtype=np.bool_)
+    has_winner = np.ones(len(certainty), dtype=np.bool_)
+    if signals.votes_alone:
+        has_winner = ~own.is_tied
+        if signals.tied_votes is not None and len(decided) < FEWEST:
+            has_winner &= ~signals.tied_votes
     return np.lexsort((shuffled, own.confidence, certainty, has_winner, decided.is_decided))
 
 

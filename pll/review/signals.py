@@ -59,6 +59,8 @@ class ReviewSignals:
         The weights are those after it.
     votes_alone
         Whether the labels come from votes and nothing else.
+    tied_votes
+        As for `taken_home`, until labels follow decisions.
     """
 
     sets: CandidateSets
@@ -71,6 +73,7 @@ class ReviewSignals:
     leaves: Leaves | None = None
     held_out: Weights | None = None
     votes_alone: bool = False
+    tied_votes: npt.NDArray[np.bool_] | None = None
 
     @classmethod
     def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
@@ -106,6 +109,7 @@ class ReviewSignals:
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
             epoch=epochs[-1],
             votes_alone=not get_method(folder.config().method).needs_features,
+            tied_votes=data.tied_votes,
         )
 
     @cached_property

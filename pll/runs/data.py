@@ -361,7 +361,14 @@ def infer_vote_sets(
         notes.append(f"{result.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
     if result.voters.verdict:
         notes.insert(0, result.voters.verdict)
-    change = ChangedSets(data.sets(), result.candidates, reason=VOTES, prior=result.prior, notes=tuple(notes))
+    change = ChangedSets(
+        data.sets(),
+        result.candidates,
+        reason=VOTES,
+        prior=result.prior,
+        tied_votes=result.voters.is_tied,
+        notes=tuple(notes),
+    )
     return change, result.voters.rows_to_label
 
 

@@ -70,6 +70,7 @@ def save_labels(
         held_out=held_out,
         y=train.y,
         votes_alone=votes_alone,
+        tied_votes=train.tied_votes,
         given=train.given_sets,
     )
     table = label_table(learnt, train.given_sets, estimator, splits.holdout, splits.all_ids)
@@ -215,7 +216,7 @@ def write_labels_in_parts(
     votes_alone
         As for `labels_frame`.
     """
-    sets, given = train.sets(), train.given_sets
+    sets, given, tied = train.sets(), train.given_sets, train.tied_votes
     bare = any("\r" in name for name in train.class_names)
     bare = bare or (train.ids is not None and any("\r" in name for name in train.ids.tolist()))
     frames = (
@@ -226,6 +227,7 @@ def write_labels_in_parts(
             held_out=None if held_out is None else np.asarray(held_out[sets.span(part)]),
             y=None if train.y is None else train.y[part],
             votes_alone=votes_alone,
+            tied_votes=None if tied is None else tied[part],
             given=given[part],
         )
         for part in (slice(at, min(at + PART, len(train))) for at in range(0, len(train), PART))

@@ -82,6 +82,7 @@ def _with_decisions(splits: Splits, config: RunConfig, computed: Computed | None
         if prior is None or len(prior) != change.candidates.nnz:
             again = aggregate(train.X, annotations, seed=config.seed, decided=change.decided)
             prior, disputed = again.prior_on(change.candidates), again.voters.rows_to_label
+            change = replace(change, tied_votes=again.voters.is_tied)
         change = replace(change, prior=prior)
     return replace(splits, train=train.changed(change, annotations=annotations), disputed=disputed)
 
@@ -121,7 +122,14 @@ def computed_of(folder: RunFolder) -> Computed | None:
                 if "votes.indptr" in arrays:
                     given, votes = _sets(arrays, "given"), _sets(arrays, "votes")
                     notes = tuple(arrays["notes"].tolist())
-                    more["votes"] = ChangedSets(given, votes, reason=VOTES, prior=arrays["prior"], notes=notes)
+                    more["votes"] = ChangedSets(
+                        given,
+                        votes,
+                        reason=VOTES,
+                        prior=arrays["prior"],
+                        tied_votes=arrays.get("tied_votes"),
+                        notes=notes,
+                    )
                 more |= {name: arrays[name] for name in ("disputed", "decided_prior") if name in arrays}
                 return Computed(made, **more, **{part: arrays[f"X.{part}"] for part in PARTS if f"X.{part}" in arrays})
     return None
@@ -161,6 +169,8 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
     if (votes := train.change(VOTES)) is not None and votes.prior is not None:
         arrays |= _arrays(votes.given, "given") | _arrays(votes.candidates, "votes")
         arrays |= {"prior": votes.prior, "notes": np.array(votes.notes, dtype=np.str_), "disputed": splits.disputed}
+        if (tied := train.tied_votes) is not None:
+            arrays["tied_votes"] = tied
         if train.decisions is not None and train.decisions.prior is not None:
             arrays["decided_prior"] = train.decisions.prior
     if arrays:

@@ -211,13 +211,14 @@ def test_where_two_voters_alone_disagree_it_is_said_and_ten_answers_mend_it() ->
         models = fit_voters(annotations)
         assert models.agreement < 0.9 and f"Two voters disagree on {len(models.disputed)} of 600" in models.verdict
         assert (poor != good)[models.disputed].all()
+        assert np.flatnonzero(models.is_tied).tolist() == sorted(models.disputed.tolist())
         known = np.full(n, -1)
         known[models.disputed[:10]] = y[models.disputed[:10]]
         rest = known < 0
         after = fit_voters(annotations, true_labels=known)
         before, then = ((one.posterior.argmax(1) == y)[rest].mean() for one in (models, after))
         gains.append(then - before)
-        assert (after.posterior[~rest].argmax(1) == y[~rest]).all()
+        assert (after.posterior[~rest].argmax(1) == y[~rest]).all() and not after.is_tied.any()
     assert min(gains) > -0.02 and np.mean(gains) > 0.05
     assert fit_voters(Annotations.from_votes(drawn()[0])).verdict == ""
 

@@ -14,6 +14,8 @@ from pll.catalog.sources import Source, joined_votes
 from pll.cli.main import main
 from pll.errors import UserError
 from pll.export.run_export import export_source
+from pll.review.queue import review_order
+from pll.review.signals import ReviewSignals
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
@@ -209,3 +211,21 @@ def test_a_tie_of_votes_is_named_in_labels_csv(tmp_path: Path) -> None:
     assert main(["fit", str(tmp_path / "counts.csv"), "--method", "majority", "--out", str(run)]) == 0
     frame = pd.read_csv(run / "labels.csv", dtype=str, keep_default_na=False)
     assert frame.source.tolist() == ["tie" if k % 4 == 1 else "model" for k in range(40)]
+
+
+def test_where_two_voters_differ_and_nothing_tells_who_is_right_it_is_a_tie(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    ann = rng.choice(["cat", "dog", "fox"], 80)
+    bob = np.where(rng.random(80) < 0.7, ann, rng.choice(["cat", "dog", "fox"], 80))
+    (tmp_path / "two.csv").write_text("id,ann,bob\n" + "".join(f"r{k},{ann[k]},{bob[k]}\n" for k in range(80)))
+    options = ["--column", "ann=annotator", "--column", "bob=annotator", "--method", "dawid-skene"]
+    assert main(["fit", str(tmp_path / "two.csv"), *options, "--out", str(tmp_path / "run")]) == 0
+    frame = pd.read_csv(tmp_path / "run" / "labels.csv", dtype=str, keep_default_na=False)
+    assert frame.source.tolist() == ["model" if a == b else "tie" for a, b in zip(ann, bob, strict=True)]
+    folder = RunFolder(tmp_path / "run")
+    differ = np.flatnonzero(ann != bob)
+    train = run_data.splits_of(folder).train
+    assert train.tied_votes is not None and np.flatnonzero(train.tied_votes).tolist() == differ.tolist()
+    assert export_source(folder).frame["source"].tolist() == frame.source.tolist()
+    order = review_order(ReviewSignals.of_run(folder, train))
+    assert set(order[: len(differ)].tolist()) == set(differ.tolist())

@@ -23,7 +23,7 @@ def draw(now: Scene) -> None:
         return
     weights = stored_frame(now.history, now.epochs[-1], now.sets).weights
     held_out = now.lane.folder.held_out(now.sets)
-    labels = taken_home(weights, held_out, now.sets)
+    labels = taken_home(weights, held_out, now.sets, now.data.tied_votes)
     status = status_of_run(now.run, labels, now.snapshot.health)
     predicted = 0 if now.splits.holdout is None else len(now.splits.holdout)
     alone = not METHODS[now.snapshot.method].needs_features

@@ -166,7 +166,15 @@ def labels_of(now: Scene) -> pd.DataFrame:
     """The labels of the epoch in view, with the columns of labels.csv."""
     data = now.data
     alone = not METHODS[now.snapshot.method].needs_features
-    return labels_frame(now.sets, now.frame.weights, data.row_ids, y=data.y, votes_alone=alone, given=data.given_sets)
+    return labels_frame(
+        now.sets,
+        now.frame.weights,
+        data.row_ids,
+        y=data.y,
+        votes_alone=alone,
+        tied_votes=data.tied_votes,
+        given=data.given_sets,
+    )
 
 
 def weights_frame(now: Scene) -> pd.DataFrame:

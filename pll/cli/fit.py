@@ -37,7 +37,7 @@ from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
 from pll.runs import run_data
 from pll.runs.config import RunConfig, new_estimator
-from pll.runs.data import Splits, warnings_about
+from pll.runs.data import Splits, method_of_votes, warnings_about
 from pll.runs.description import FIELDS
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
@@ -150,7 +150,7 @@ def _no_answer(folder: RunFolder) -> dict[str, int]:
 
 
 def _without_features(options: FitOptions) -> FitOptions:
-    """Return the options with the method dawid-skene where no method is given and nothing is there to learn from."""
+    """Return the options with a method of votes alone where no method is given and nothing is there to learn from."""
     context = click.get_current_context(silent=True)
     if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
         return options
@@ -158,13 +158,12 @@ def _without_features(options: FitOptions) -> FitOptions:
     if source.path is None or get_method(options.method).takes_votes:
         return options
     data = source.load()
-    if data.contents or (data.annotations is None and data.prior is None):
-        return options
-    if data.annotations is not None and data.annotations.anonymous:
+    method = "" if data.contents else method_of_votes(data)
+    if not method:
         return options
     there = "probabilities of classes" if data.annotations is None else "votes"
-    note([f"There are {there} but no features: the method is dawid-skene."])
-    return replace(options, method="dawid-skene")
+    note([f"There are {there} but no features: the method is {method}."])
+    return replace(options, method=method)
 
 
 def _load(folder: RunFolder, hook: Callable[[], None]) -> Splits:

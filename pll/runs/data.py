@@ -505,12 +505,21 @@ def _permutation(n: int, seed: int) -> npt.NDArray[np.int64]:
 # ---- checks before training ------------------------------------------------------------------------------------------
 
 
+def method_of_votes(data: PartialLabelDataset) -> str:
+    """Return the method for data of which there are votes and no features; "" where there are no votes either.
+
+    Voters are compared where it is known who gave which answer. Counts of votes, and shares, are labels as they are.
+    """
+    if data.annotations is None:
+        return "" if data.prior is None else "majority"
+    return "majority" if data.annotations.anonymous else "dawid-skene"
+
+
 def warnings_about(data: PartialLabelDataset) -> list[str]:
     """Return warnings about data before training, first the notes of its reader; empty where there are none."""
     warnings = list(data.notes)
     if 0 in data.input_shape:
-        annotations = data.annotations
-        votes_alone = not data.contents and annotations is not None and not annotations.anonymous
+        votes_alone = not data.contents and bool(method_of_votes(data))
         no_features = "There are no features: labels come from the votes alone."
         warnings.append(no_features if votes_alone else _no_features(data))
         if votes_alone and data.pictures is not None:

@@ -7,6 +7,7 @@ import zipfile
 from typing import Any
 
 import numpy as np
+import pytest
 
 from pll.images import encode
 from pll.synthesis import FLIPS
@@ -84,6 +85,18 @@ def test_votes_on_pictures_that_are_elsewhere_are_weighed(open_page: Any) -> Non
     page = button(page, "Get labels").click().run()
     (run,) = session.registry().all()
     assert not page.exception and run.config.method == "dawid-skene"
+
+
+@pytest.mark.parametrize("head", ["count_cat,count_dog", "p_cat,p_dog"])
+def test_counts_and_shares_alone_are_labels_as_they_are(open_page: Any, head: str) -> None:
+    scale = 4 if "p_" in head else 1
+    rows = [f"q{k},{(1 + k % 3) / scale},{(3 - k % 3) / scale}" for k in range(20)]
+    page = _bring(open_page("data"), "counts.csv", "\n".join([f"id,{head}", *rows]))
+    assert not page.warning
+    page = button(page, "Get labels").click().run()
+    (run,) = session.registry().all()
+    run.join(60)
+    assert run.config.method == "majority" and run.snapshot().state == "finished"
 
 
 def test_votes_are_weighed_and_nothing_contradicts_it(open_page: Any) -> None:

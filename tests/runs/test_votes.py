@@ -208,7 +208,7 @@ def test_a_tie_of_votes_is_named_in_labels_csv(tmp_path: Path) -> None:
         "id,votes_cat,votes_dog\n" + "".join(f"r{k},{3 - k % 4},{k % 4 + (k % 4 == 1)}\n" for k in range(40))
     )
     run = tmp_path / "run"
-    assert main(["fit", str(tmp_path / "counts.csv"), "--method", "majority", "--out", str(run)]) == 0
+    assert main(["fit", str(tmp_path / "counts.csv"), "--out", str(run)]) == 0
     frame = pd.read_csv(run / "labels.csv", dtype=str, keep_default_na=False)
     assert frame.source.tolist() == ["tie" if k % 4 == 1 else "model" for k in range(40)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.runs.config import RunConfig
-from pll.runs.data import ADDRESSES_ALONE
+from pll.runs.data import ADDRESSES_ALONE, method_of_votes
 from pll.ui.session import ChosenData
 
 HOLDOUT = 0.2
@@ -18,12 +18,12 @@ def missing(data: PartialLabelDataset) -> str:
         return f"There must be two examples and two classes at least; here there are {len(data)} and {data.n_classes}."
     if data.contents:
         return ""
-    if data.annotations is None:
+    if not method_of_votes(data):
         remedy = "Add texts, pictures or numbers." if data.pictures is None else ADDRESSES_ALONE
         if data.extras:
             remedy += f" Only carried along: {listing(list(data.extras))}; under Details you can say what it is."
         return f"There is nothing to learn from beside the labels. {remedy}"
-    if data.annotations.n_annotators < 2:
+    if data.annotations is not None and data.annotations.n_annotators < 2:
         return (
             "One person's answers are all there is, and nothing tells which of them are wrong. Add another person's "
             "answers, or texts, pictures or numbers to learn from."
@@ -37,7 +37,7 @@ def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
     has_test_part = data.is_test is not None and bool(data.is_test.any())
     is_ones_own = choice.source.path is not None or data.y is None
     return choice.config(
-        method="proden" if learns else "dawid-skene",
+        method="proden" if learns else method_of_votes(data),
         params={"recipe": "auto"} if learns else {},
         holdout=None if is_ones_own or has_test_part or not learns else HOLDOUT,
         name=data.name,

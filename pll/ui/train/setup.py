@@ -10,11 +10,9 @@ import streamlit as st
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS, get_method, method_title
 from pll.methods.names import RECIPES
+from pll.runs.data import method_of_votes
 from pll.ui.session import ChosenData
 from pll.ui.train.settings_form import Settings, choose_model, choose_settings
-
-FOR_VOTES = "dawid-skene"
-"""The method that is proposed where there are votes and no features, as in the shell."""
 
 
 def settings(choice: ChosenData, data: PartialLabelDataset) -> Settings:
@@ -46,14 +44,14 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> Settings:
 def choose_method(data: PartialLabelDataset) -> str:
     """One of the methods that fit the data; where there are votes alone, the best of them first."""
     names = [name for name, method in METHODS.items() if data.y is not None or not method.needs_truth]
-    votes_alone = not prod(data.input_shape) and (data.annotations is not None or data.prior is not None)
-    if votes_alone:
-        names = sorted((n for n in names if not METHODS[n].needs_features), key=lambda n: n != FOR_VOTES)
+    best = "" if prod(data.input_shape) else method_of_votes(data)
+    if best:
+        names = sorted((n for n in names if not METHODS[n].needs_features), key=lambda name: name != best)
     method = st.selectbox(
         "Method",
         names,
         format_func=method_title,
-        key="setup_method_votes" if votes_alone else "setup_method",
+        key="setup_method_votes" if best else "setup_method",
         persist_state="session",
     )
     st.caption(get_method(method).summary)

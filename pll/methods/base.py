@@ -7,7 +7,7 @@ import inspect
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from numbers import Integral, Real
@@ -214,9 +214,24 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Deviations from the original method, as sentences for a page."""
     _labels: Labels | None = None
     """(c,) the sorted labels, where the latest `fit` got plain labels."""
+    _declared: ClassVar[Mapping[str, Setting]] = {}
+    """The settings that classes declare with `setting`."""
 
     _training_state: ClassVar[tuple[str, ...]] = ("_trainer", "_monitor", "_memo")
     """Attributes that only training needs; `fit` deletes them and pickles leave them out."""
+
+    def __init__(self, **settings: Any) -> None:
+        if settings:
+            raise TypeError(f"{type(self).__name__} has no setting {next(iter(settings))!r}")
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, Setting)}
+        for name in own:
+            delattr(cls, name)  # an instance has them from `__init__`
+        if own:
+            cls._declared = {**cls._declared, **own}
+            own_settings(**{name: one.default for name, one in own.items()})(cls)
+        super().__init_subclass__(**more)
 
     # ---- what a method provides ------------------------------------------------------------------------------
 
@@ -543,6 +558,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         check_number("seed", self.seed, whole=True, least=0)
         if self.missing not in MISSING:
             raise UserError(f"missing is {self.missing!r}; use one of {', '.join(MISSING)}.")
+        for name, one in self._declared.items():
+            one.check(name, getattr(self, name))
 
     def check_task(self, task: Task) -> None:
         """Raise UserError for a task that the method cannot learn from, as `iter_fit` does.
@@ -742,10 +759,45 @@ def check_number(
         raise UserError(f"{name} is {value!r}; it must be a {kind}{wanted}.")
 
 
-def check_kernel(kernel: str) -> None:
-    """Raise UserError unless the kernel is one of `KERNELS`."""
-    if kernel not in KERNELS:
-        raise UserError(f"There is no kernel called {kernel!r}; use one of {', '.join(KERNELS)}.")
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a method and what it may be; see `setting`."""
+
+    default: Any
+    words: tuple[Any, ...]
+    limits: Mapping[str, Any]
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise UserError for a value out of range."""
+        if value in self.words or not (self.words or self.limits):
+            return
+        if not self.limits:
+            raise UserError(f"There is no {name} called {value!r}; use one of {', '.join(self.words)}.")
+        check_number(f"{name} (a number or {self.words[0]})" if self.words else name, value, **self.limits)
+
+
+def setting(default: Any, choices: Sequence[Any] = (), **limits: Any) -> Any:
+    """Declare a setting in the body of a method's class, as `lam: float = setting(0.3, least=0)`.
+
+    Parameters
+    ----------
+    default
+        Allowed also where it is no number.
+    choices
+        Words that are allowed, beside numbers where there are limits.
+    limits
+        As for `check_number`; without them and choices anything is allowed.
+
+    Examples
+    --------
+    >>> from pll.methods.classical import ClassicalEstimator
+    >>> class Ridge(ClassicalEstimator):
+    ...     lam: float = setting("auto", above=0)
+    >>> inspect.signature(Ridge).parameters["lam"].default
+    'auto'
+    """
+    own = () if isinstance(default, Real) or not (choices or limits) else (default,)
+    return Setting(default, tuple(dict.fromkeys((*own, *choices))), limits)
 
 
 def own_settings(**values: Any) -> Callable[[type[E]], type[E]]:
@@ -781,7 +833,8 @@ def own_settings(**values: Any) -> Callable[[type[E]], type[E]]:
             inherited(self, **merged)
 
         own = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=values[name]) for name in added]
-        common = [p.replace(default=values.get(p.name, p.default)) for p in signature.parameters.values()]
+        inherits = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        common = [p.replace(default=values.get(p.name, p.default)) for p in inherits]
         changed: Any = estimator  # for a type checker no class ever changes
         changed.__init__ = __init__
         # scikit-learn and docs/methods.md read the settings off the signature. The first parameter is self.

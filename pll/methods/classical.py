@@ -16,7 +16,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.io import check_fits_memory
-from pll.methods.base import AFRESH, PartialLabelEstimator, Start, Task
+from pll.methods.base import AFRESH, PartialLabelEstimator, Start, Task, setting
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling
 from pll.weights import Weights, restricted_softmax
@@ -46,14 +46,13 @@ class ClassicalEstimator(PartialLabelEstimator):
         The scaling that was used.
     """
 
+    scale: str = setting("auto")
+    missing: str = setting("error")
+    seed: int = setting(0)
+
     scale_: str
     _fitted: tuple[str, ...] = ()
     """Names of the array attributes that `_scores` reads."""
-
-    def __init__(self, *, scale: str = "auto", missing: str = "error", seed: int = 0) -> None:
-        self.scale = scale
-        self.missing = missing
-        self.seed = seed
 
     @abstractmethod
     def _learn(

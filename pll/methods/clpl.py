@@ -43,8 +43,7 @@ import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator, cg
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
-from pll.methods.base import check_number
+from pll.methods.base import setting
 from pll.methods.classical import (
     BLOCK,
     SEARCH_FOLDS,
@@ -123,26 +122,14 @@ class CLPL(LinearEstimator):
         "Convex: one answer, found in seconds; weak where sets are large."
     )
 
+    C: float | Literal["auto"] = setting("auto", above=0)
+    form: str = setting("auto", FORMS)
+    max_rounds: int = setting(30, whole=True, least=1)
+    tol: float = setting(1e-4, above=0)
+
     C_: float
     form_: str
     covering_rates_: dict[tuple[str, float], float]
-
-    def __init__(
-        self,
-        *,
-        C: float | Literal["auto"] = "auto",
-        form: str = "auto",
-        max_rounds: int = 30,
-        tol: float = 1e-4,
-        scale: str = "auto",
-        missing: str = "error",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(scale=scale, missing=missing, seed=seed)
-        self.C = C
-        self.form = form
-        self.max_rounds = max_rounds
-        self.tol = tol
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -208,15 +195,6 @@ class CLPL(LinearEstimator):
             return np.array(labels)
 
         return covering_rates(grid, predictions, X, candidates, rng)
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        if self.form not in ("auto", *FORMS):
-            raise UserError(f"There is no form of the loss called {self.form!r}; use one of auto, {', '.join(FORMS)}.")
-        if self.C != "auto":
-            check_number("C (a number or 'auto')", self.C, above=0)
-        check_number("max_rounds", self.max_rounds, whole=True, least=1)
-        check_number("tol", self.tol, above=0)
 
 
 def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) -> Iterator[tuple[Vector, float]]:

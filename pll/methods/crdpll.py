@@ -26,7 +26,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pll.methods.base import Task, check_number, own_settings
+from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
 from pll.methods.names import TITLES
 from pll.training.augment import shift
@@ -34,7 +34,6 @@ from pll.training.layouts import Batch
 from pll.training.trainer import Objective, Trainer
 
 
-@own_settings(consistency=1.0, ramp_up=0.2, noise=0.3)
 class CRDPLL(DeepEstimator):
     """Consistency regularisation (Wu et al. 2022); see the docstring of the module. `loss` is not used.
 
@@ -59,15 +58,9 @@ class CRDPLL(DeepEstimator):
         "Made for images, best with augmentation; costs twice ordinary training."
     )
 
-    consistency: float
-    ramp_up: float
-    noise: float
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_number("consistency", self.consistency, least=0)
-        check_number("ramp_up", self.ramp_up, above=0, most=1)
-        check_number("noise", self.noise, least=0)
+    consistency: float = setting(1.0, least=0)
+    ramp_up: float = setting(0.2, above=0, most=1)
+    noise: float = setting(0.3, least=0)
 
     def _objective(self, task: Task) -> Objective:
         return _Consistent(self.consistency, self.ramp_up * self.total_epochs(), self.noise)

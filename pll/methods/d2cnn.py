@@ -47,7 +47,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pll.methods.base import Task, check_number, own_settings
+from pll.methods.base import Task, own_settings, setting
 from pll.methods.deep import DeepEstimator
 from pll.methods.names import TITLES
 from pll.training.layouts import Batch
@@ -55,7 +55,7 @@ from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
 
 
-@own_settings(weight_decay=1e-5, entropy=1.0, consistency=30.0, ensemble=0.6, ramp_up=0.3)
+@own_settings(weight_decay=1e-5)
 class D2CNN(DeepEstimator):
     """Fidelity, entropy and temporal ensembling (after Yao et al. 2020); see the docstring of the module.
 
@@ -82,17 +82,10 @@ class D2CNN(DeepEstimator):
         "Costs as much as ordinary training; made for images, works on tables."
     )
 
-    entropy: float
-    consistency: float
-    ensemble: float
-    ramp_up: float
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_number("entropy", self.entropy, least=0)
-        check_number("consistency", self.consistency, least=0)
-        check_number("ensemble", self.ensemble, least=0, below=1)
-        check_number("ramp_up", self.ramp_up, above=0, most=1)
+    entropy: float = setting(1.0, least=0)
+    consistency: float = setting(30.0, least=0)
+    ensemble: float = setting(0.6, least=0, below=1)
+    ramp_up: float = setting(0.3, above=0, most=1)
 
     def _objective(self, task: Task) -> Objective:
         return _Ensembled(

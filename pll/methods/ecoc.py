@@ -60,7 +60,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
-from pll.methods.base import check_kernel, check_number
+from pll.methods.base import KERNELS, setting
 from pll.methods.classical import (
     ClassicalEstimator,
     Cost,
@@ -135,6 +135,14 @@ class PLECOC(ClassicalEstimator):
 
     _fitted = ("coding_", "performance_", "is_candidate_", "coef_", "intercept_", "support_")
 
+    kernel: str = setting("rbf", KERNELS)
+    C: float | Literal["auto"] = setting("auto", above=0)
+    length: int | None = setting(None, whole=True, least=1)
+    min_usable: float = setting(0.1, above=0, most=1)
+    min_purity: float = setting(0.6, least=0.6, most=1)
+    stand_ins: int = setting(3, whole=True, least=1)
+    max_tries: int = setting(2000, whole=True, least=1)
+
     C_: float
     purities_: npt.NDArray[np.float64]
     coding_: npt.NDArray[np.int8]
@@ -143,29 +151,6 @@ class PLECOC(ClassicalEstimator):
     coef_: Matrix
     intercept_: npt.NDArray[np.float64]
     support_: Matrix
-
-    def __init__(
-        self,
-        *,
-        kernel: str = "rbf",
-        C: float | Literal["auto"] = "auto",
-        length: int | None = None,
-        min_usable: float = 0.1,
-        min_purity: float = 0.6,
-        stand_ins: int = 3,
-        max_tries: int = 2000,
-        scale: str = "auto",
-        missing: str = "error",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(scale=scale, missing=missing, seed=seed)
-        self.kernel = kernel
-        self.C = C
-        self.length = length
-        self.min_usable = min_usable
-        self.min_purity = min_purity
-        self.stand_ins = stand_ins
-        self.max_tries = max_tries
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -293,18 +278,6 @@ class PLECOC(ClassicalEstimator):
         scores = self.predict_scores(X).astype(np.float64)
         raised = np.exp(SHARPNESS * (scores - scores.max(axis=1, keepdims=True)))
         return np.asarray((raised / raised.sum(axis=1, keepdims=True)).astype(np.float32))
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_kernel(self.kernel)
-        if self.C != "auto":
-            check_number("C", self.C, above=0)
-        if self.length is not None:
-            check_number("length (columns, or None)", self.length, whole=True, least=1)
-        check_number("min_usable", self.min_usable, above=0, most=1)
-        check_number("min_purity", self.min_purity, least=PURITIES[-1], most=1)
-        check_number("stand_ins", self.stand_ins, whole=True, least=1)
-        check_number("max_tries", self.max_tries, whole=True, least=1)
 
 
 def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Matrix:

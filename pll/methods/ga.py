@@ -46,7 +46,7 @@ from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods.base import Task, own_settings
+from pll.methods.base import Task, own_settings, setting
 from pll.methods.deep import DeepEstimator
 from pll.methods.names import TITLES
 from pll.training.layouts import Batch
@@ -59,7 +59,7 @@ UNEVEN = 1.02
 """(c − 1) π_k above which a class is ruled out more often than chance explains."""
 
 
-@own_settings(lr=3e-3, weight_decay=1e-4, correction="clamp")
+@own_settings(lr=3e-3, weight_decay=1e-4)
 class GA(DeepEstimator):
     """Gradient ascent on complementary labels (Ishida et al. 2019); see the docstring of the module.
 
@@ -81,7 +81,7 @@ class GA(DeepEstimator):
         "Costs as much as ordinary training; needs many examples or many labels ruled out."
     )
 
-    correction: str
+    correction: str = setting("clamp", CORRECTIONS)
 
     @classmethod
     def doubts(cls, candidates: CandidateSets) -> tuple[str, ...]:
@@ -104,12 +104,6 @@ class GA(DeepEstimator):
                 "would raise exactly those, so every step went down the unbiased risk.",
             )
         return _Complementary(get_loss(self.loss), shares, "none" if uneven else self.correction)
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        if self.correction not in CORRECTIONS:
-            names = ", ".join(CORRECTIONS)
-            raise UserError(f"There is no correction called {self.correction!r}; use one of {names}.")
 
 
 def complementary_shares(candidates: CandidateSets) -> Tensor:

@@ -45,7 +45,7 @@ import scipy.sparse
 from scipy.optimize import nnls
 
 from pll.candidates import CandidateSets
-from pll.methods.base import Task, check_number
+from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix
 from pll.methods.names import TITLES
 from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_note, search_seconds
@@ -100,23 +100,10 @@ class IPAL(NeighbourEstimator):
     takes_prior: ClassVar[bool] = True
     _fitted = ("train_", "labels_")
 
-    labels_: npt.NDArray[np.int64]
+    alpha: float = setting(0.95, least=0, below=1)
+    propagations: int = setting(100, whole=True, least=1)
 
-    def __init__(
-        self,
-        *,
-        k: int = 10,
-        alpha: float = 0.95,
-        propagations: int = 100,
-        clip: float | None = 3.0,
-        search: str = "auto",
-        scale: str = "auto",
-        missing: str = "error",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(k=k, clip=clip, search=search, scale=scale, missing=missing, seed=seed)
-        self.alpha = alpha
-        self.propagations = propagations
+    labels_: npt.NDArray[np.int64]
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -243,12 +230,6 @@ class IPAL(NeighbourEstimator):
             z = self.train_[block.at].astype(np.float64)
             x = self.train_[block.rows].astype(np.float64) if queries is None else queries[block.rows]
             yield block, reconstruction_weights(x, z), z
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_number("k", self.k, whole=True, least=1)
-        check_number("alpha", self.alpha, least=0, below=1)
-        check_number("propagations", self.propagations, whole=True, least=1)
 
 
 def reconstruction_weights(x: Matrix, z: npt.NDArray[np.float64]) -> Matrix:

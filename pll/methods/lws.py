@@ -23,14 +23,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pll.methods.base import Task, check_number, own_settings
+from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
 from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.trainer import Objective, Trainer
 
 
-@own_settings(beta=2.0)
 class LWS(DeepEstimator):
     """Leveraged weighted loss (Wen et al. 2021); see the docstring of the module. `loss` is not used.
 
@@ -51,11 +50,7 @@ class LWS(DeepEstimator):
         "Costs as much as ordinary training; keeps n × c weights."
     )
 
-    beta: float
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_number("beta", self.beta, least=0)
+    beta: float = setting(2.0, least=0)
 
     def _objective(self, task: Task) -> Objective:
         return _Leveraged(self.beta, len(task.candidates), task.candidates.n_classes)

@@ -19,7 +19,7 @@ import torch
 from sklearn.neighbors import NearestNeighbors
 
 from pll.errors import UserError
-from pll.methods.base import check_number
+from pll.methods.base import setting
 from pll.methods.classical import ClassicalEstimator, Matrix, blocks
 from pll.training.metrics import Hook, no_hook
 
@@ -42,7 +42,6 @@ SAMPLED = 200
 """Examples by which the number of cells is chosen, and as many others by which the recall is measured."""
 APPROXIMATE_BLOCK = 1024
 """Maximum number of queries of a block of the approximate search."""
-SEARCHES = ("auto", "exact", "approximate")
 
 Floats = npt.NDArray[np.float32]
 
@@ -104,26 +103,15 @@ class NeighbourEstimator(ClassicalEstimator):
         Share of the k nearest neighbours that the search finds, measured on a sample; 1 where it is exact.
     """
 
+    k: int | str = setting(10, whole=True, least=1)
+    clip: float | None = setting(3.0, (None,), above=0)
+    search: str = setting("auto", ("exact", "approximate"))
+
     train_: npt.NDArray[np.float32]
     recall_: float = 1.0
     _search: Search | None = None
     _memo: dict[str, Any] | None = None
     """In training: results for the test examples that every iteration needs, computed once."""
-
-    def __init__(
-        self,
-        *,
-        k: int | str = 10,
-        clip: float | None = 3.0,
-        search: str = "auto",
-        scale: str = "auto",
-        missing: str = "error",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(scale=scale, missing=missing, seed=seed)
-        self.k = k
-        self.clip = clip
-        self.search = search
 
     def restore(
         self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
@@ -198,12 +186,8 @@ class NeighbourEstimator(ClassicalEstimator):
 
     def check_settings(self) -> None:
         super().check_settings()
-        if self.search not in SEARCHES:
-            raise UserError(f"There is no search called {self.search!r}; use one of {', '.join(SEARCHES)}.")
         if self.search == "approximate" and find_spec("faiss") is None:
             raise UserError(f"search='approximate' needs {INSTALL}.")
-        if self.clip is not None:
-            check_number("clip (standard deviations, or None)", self.clip, above=0)
 
 
 def _without_self(

@@ -37,7 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.methods.base import Task, check_number
+from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix, best_value
 from pll.methods.names import TITLES
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_note, search_seconds
@@ -96,22 +96,12 @@ class PLKNN(NeighbourEstimator):
 
     _fitted = ("train_", "votes_indptr_", "votes_indices_", "k_")
 
+    k: int | Literal["auto"] = setting("auto", whole=True, least=1)
+
     k_: int
     covering_rates_: dict[tuple[str, int], float]
     votes_indptr_: npt.NDArray[np.int64]
     votes_indices_: npt.NDArray[np.int32]
-
-    def __init__(
-        self,
-        *,
-        k: int | Literal["auto"] = "auto",
-        clip: float | None = 3.0,
-        search: str = "auto",
-        scale: str = "auto",
-        missing: str = "error",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(k=k, clip=clip, search=search, scale=scale, missing=missing, seed=seed)
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -160,11 +150,6 @@ class PLKNN(NeighbourEstimator):
         weights = normalise(votes, candidates)
         self.notes_ = self._search_notes() + _ties(weights, candidates)
         yield weights, None
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        if self.k != "auto":
-            check_number("k", self.k, whole=True, least=1)
 
     def _count(self) -> int:
         return int(self.k_)

@@ -46,7 +46,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.methods.base import check_number
+from pll.methods.base import setting
 from pll.methods.classical import (
     SEARCH_FOLDS,
     SEARCH_ROWS,
@@ -114,25 +114,13 @@ class PLSVM(LinearEstimator):
         "Searches its one setting without truth; seconds to a minute."
     )
 
+    lam: float | Literal["auto"] = setting("auto", above=0)
+    starts: int = setting(5, whole=True, least=1)
+    epochs: int = setting(50, whole=True, least=1)
+    batch_size: int = setting(32, whole=True, least=1)
+
     lam_: float
     covering_rates_: dict[float, float]
-
-    def __init__(
-        self,
-        *,
-        lam: float | Literal["auto"] = "auto",
-        starts: int = 5,
-        epochs: int = 50,
-        batch_size: int = 32,
-        scale: str = "auto",
-        missing: str = "error",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(scale=scale, missing=missing, seed=seed)
-        self.lam = lam
-        self.starts = starts
-        self.epochs = epochs
-        self.batch_size = batch_size
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -197,14 +185,6 @@ class PLSVM(LinearEstimator):
             return np.asarray((X_holdout @ machines.W).argmax(axis=2))
 
         return covering_rates(GRID, predictions, X, candidates, rng)
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        if self.lam != "auto":
-            check_number("lam (a number or 'auto')", self.lam, above=0)
-        check_number("starts", self.starts, whole=True, least=1)
-        check_number("epochs", self.epochs, whole=True, least=1)
-        check_number("batch_size", self.batch_size, whole=True, least=1)
 
 
 class Pegasos:

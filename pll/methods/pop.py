@@ -20,7 +20,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pll.methods.base import Task, check_number, own_settings
+from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
 from pll.methods.names import TITLES
 from pll.training.layouts import Batch
@@ -28,7 +28,6 @@ from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
 
 
-@own_settings(threshold=0.1, warm_up=0.2, window=5)
 class POP(DeepEstimator):
     """Progressive purification (Xu et al. 2023); see the docstring of the module.
 
@@ -52,15 +51,9 @@ class POP(DeepEstimator):
         "Costs as much as PRODEN."
     )
 
-    threshold: float
-    warm_up: float
-    window: int
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_number("threshold", self.threshold, least=0, below=1)
-        check_number("warm_up", self.warm_up, least=0, most=1)
-        check_number("window", self.window, whole=True, least=1)
+    threshold: float = setting(0.1, least=0, below=1)
+    warm_up: float = setting(0.2, least=0, most=1)
+    window: int = setting(5, whole=True, least=1)
 
     def _objective(self, task: Task) -> Objective:
         epochs = self.total_epochs()

@@ -45,7 +45,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from torch import nn
 
 from pll.candidates import CandidateSets
-from pll.methods.base import KERNELS, Task, check_kernel, check_number
+from pll.methods.base import KERNELS, Task, setting
 from pll.methods.classical import (
     ClassicalEstimator,
     Cost,
@@ -126,31 +126,18 @@ class SURE(ClassicalEstimator):
     takes_prior: ClassVar[bool] = True
     _fitted = ("coef_", "intercept_", "support_", "width_")
 
+    lam: float = setting(0.3, least=0)
+    beta: float = setting(0.05, above=0)
+    kernel: str = setting("auto", KERNELS)
+    max_rounds: int = setting(100, whole=True, least=1)
+    tol: float = setting(1e-3, least=0)
+
     kernel_: str
     kernel_error_: Matrix
     coef_: Matrix
     intercept_: npt.NDArray[np.float64]
     support_: Matrix
     width_: npt.NDArray[np.float64]
-
-    def __init__(
-        self,
-        *,
-        lam: float = 0.3,
-        beta: float = 0.05,
-        kernel: str = "auto",
-        max_rounds: int = 100,
-        tol: float = 1e-3,
-        scale: str = "auto",
-        missing: str = "error",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(scale=scale, missing=missing, seed=seed)
-        self.lam = lam
-        self.beta = beta
-        self.kernel = kernel
-        self.max_rounds = max_rounds
-        self.tol = tol
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -285,15 +272,6 @@ class SURE(ClassicalEstimator):
         """Return the linear model as a torch module; None with the rbf kernel."""
         self.check_fitted()
         return linear_module(self._scaling, self.coef_, self.intercept_) if self._used_kernel() == "linear" else None
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        if self.kernel != "auto":
-            check_kernel(self.kernel)
-        check_number("lam", self.lam, least=0)
-        check_number("beta", self.beta, above=0)
-        check_number("max_rounds", self.max_rounds, whole=True, least=1)
-        check_number("tol", self.tol, least=0)
 
 
 def confidences(q: npt.NDArray[np.float64], candidates: CandidateSets, lam: float) -> npt.NDArray[np.float64]:

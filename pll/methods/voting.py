@@ -28,7 +28,7 @@ from torch import nn
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
-from pll.methods.base import AFRESH, Start, Task, check_number
+from pll.methods.base import AFRESH, Start, Task, setting
 from pll.methods.classical import Cost, LinearEstimator, Matrix
 from pll.methods.kernels import LinearRidge
 from pll.methods.names import TITLES
@@ -41,13 +41,10 @@ class VoteEstimator(LinearEstimator):
 
     needs_features: ClassVar[bool] = False
     takes_votes: ClassVar[bool] = True
+    beta: float = setting(1.0, above=0)
     _votes: Annotations | None = None
     _prior: Weights | None = None
     _true_labels: npt.NDArray[np.int64] | None = None
-
-    def __init__(self, *, beta: float = 1.0, scale: str = "auto", missing: str = "error", seed: int = 0) -> None:
-        super().__init__(scale=scale, missing=missing, seed=seed)
-        self.beta = beta
 
     def module(self) -> nn.Module | None:
         """The regression as a torch module; None without features."""
@@ -57,10 +54,6 @@ class VoteEstimator(LinearEstimator):
     @abstractmethod
     def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
         """Return (nnz,) label weights."""
-
-    def check_settings(self) -> None:
-        super().check_settings()
-        check_number("beta", self.beta, above=0)
 
     def total_epochs(self) -> int:
         return 1
@@ -144,17 +137,7 @@ class DawidSkene(VoteEstimator):
         "Needs no features; strong where many voters answer."
     )
 
-    def __init__(
-        self,
-        *,
-        kind: str = "pooled",
-        beta: float = 1.0,
-        scale: str = "auto",
-        missing: str = "error",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(beta=beta, scale=scale, missing=missing, seed=seed)
-        self.kind = kind
+    kind: str = setting("pooled")
 
     def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
         models = fit_voters(votes, kind=self.kind, true_labels=self._true_labels)

@@ -768,7 +768,15 @@ class Setting:
     limits: Mapping[str, Any]
 
     def check(self, name: str, value: Any) -> None:
-        """Raise UserError for a value out of range."""
+        """Raise UserError for a value out of range.
+
+        Parameters
+        ----------
+        name
+            Of the setting.
+        value
+            What was given.
+        """
         if value in self.words or not (self.words or self.limits):
             return
         if not self.limits:

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 import torch
+from pydantic import Field, TypeAdapter, ValidationError
 
 import pll
 from pll.dataset import PartialLabelDataset
@@ -69,11 +69,11 @@ class ModelCard:
     method: str
     params: dict[str, Any]
     custom: dict[str, str]
-    input_shape: tuple[int, ...]
-    class_names: tuple[str, ...]
+    input_shape: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]  # (0,) without features
+    class_names: Annotated[tuple[str, ...], Field(min_length=1)]
     weights_sha256: str
     feature_names: tuple[str, ...] = ()
-    temperature: float | None = None
+    temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     versions: dict[str, str] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -280,33 +280,17 @@ def read_card(folder: Path | str) -> ModelCard:
             f"{path} has format version {value.get('format_version')!r}; this Candid reads version {FORMAT_VERSION}. "
             "Update Candid, or export the model again."
         )
-    return _checked_card(path, value)
+    try:
+        card = _CARDS.validate_json(content, strict=True)
+    except ValidationError as error:
+        name = error.errors(include_url=False)[0]["loc"][0]
+        raise UserError(f"{path}: the field {name!r} is missing or damaged. Save or export the model again.") from error
+    if card.method not in METHODS:
+        raise UserError(f"{path} is a model of the method {card.method!r}, which this Candid does not have.")
+    return card
 
 
-def _checked_card(path: Path, value: dict[str, Any]) -> ModelCard:
-    wanted = {
-        "method": isinstance(value.get("method"), str),
-        "params": isinstance(value.get("params"), dict),
-        "custom": _maps_to_text(value.get("custom")),
-        "input_shape": _is_shape(value.get("input_shape")) or _has_no_features(value),
-        "class_names": _all_text(value.get("class_names")) and len(value["class_names"]) > 0,
-        "weights_sha256": isinstance(value.get("weights_sha256"), str),
-        "feature_names": _all_text(value.get("feature_names")),
-        "temperature": value.setdefault("temperature", None) is None or _is_positive(value["temperature"]),
-        "versions": _maps_to_text(value.get("versions")),
-        "extra": isinstance(value.get("extra"), dict),
-    }
-    for name, fits in wanted.items():
-        if not fits:
-            raise UserError(f"{path}: the field {name!r} is missing or damaged. Save or export the model again.")
-    if value["method"] not in METHODS:
-        raise UserError(f"{path} is a model of the method {value['method']!r}, which this Candid does not have.")
-    as_tuples = {name: tuple(value[name]) for name in ("input_shape", "class_names", "feature_names")}
-    return ModelCard(**({name: value[name] for name in wanted} | as_tuples))
-
-
-def _is_positive(value: object) -> bool:
-    return isinstance(value, float) and 0 < value < float("inf")
+_CARDS = TypeAdapter(ModelCard)
 
 
 def _check_custom(path: Path, card: ModelCard, replacements: dict[str, Any]) -> None:
@@ -349,26 +333,17 @@ def _read_file(path: Path) -> bytes:
 
 
 def _is_plain(value: object) -> bool:
-    """Return whether the value survives JSON unchanged."""
-    if isinstance(value, np.generic):
-        return _is_plain(value.item())
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, list | tuple):
-        return all(_is_plain(part) for part in value)
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(part) for key, part in value.items())
-    return value is None or isinstance(value, str | int)
+    """Return whether JSON can hold a value."""
+    try:
+        _plain(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    return value
+    """Return a value as JSON gives it back."""
+    return json.loads(json.dumps(value, allow_nan=False, default=np.generic.item))
 
 
 def _described(value: object) -> str:
@@ -386,21 +361,3 @@ def _described(value: object) -> str:
 
 def _full_name(thing: Any) -> str:
     return f"{thing.__module__}.{thing.__qualname__}"
-
-
-def _has_no_features(value: dict[str, Any]) -> bool:
-    """Whether labels came from votes alone."""
-    method = METHODS.get(str(value.get("method")))
-    return value.get("input_shape") == [0] and method is not None and not method.needs_features
-
-
-def _is_shape(value: object) -> bool:
-    return isinstance(value, list) and len(value) > 0 and all(type(size) is int and size > 0 for size in value)
-
-
-def _all_text(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
-
-
-def _maps_to_text(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())

@@ -11,14 +11,12 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from pll.annotations.rules import MOST_FILLED
 from pll.candidates import sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import Note, RowError, UserError
@@ -178,29 +176,20 @@ def dataset_of(examples: Iterable[Example], options: ReadOptions, notes: Iterabl
     every = _merged(examples)
     if not every:
         raise no_rows()
+    if any(example.rejected for example in every):  # of all labels those that nobody rejected are left
+        used = dict.fromkeys(label for one in every for label in (*one.named(), *one.rejected))
+        options = replace(options, class_names=options.class_names or sort_names(used))
+        for one in every:
+            if one.rejected and not one.named():
+                one.candidates = [label for label in used if label not in one.rejected]
     rows = [example.row for example in every]
     names = dict.fromkeys(name for example in every for name in example.fields)
     fields = {name: [example.fields.get(name) for example in every] for name in names}
-    for example, value in zip(every, fields.get("true_label", ()), strict=False):
-        if value is not None:
-            example.truth = label_name(value, example.row, "true_label")
-    used = dict.fromkeys(
-        name
-        for example in every
-        for name in (*example.named(), *example.rejected, *(() if example.truth is None else (example.truth,)))
-    )
-    if not options.class_names and any(example.rejected for example in every):  # which may be classes nobody gave
-        options = replace(options, class_names=sort_names(used))
-    columns = [*_field_columns(fields, rows, options)]
-    if any(example.key is not None for example in every):
-        columns.append(_column("id", "id", [example.key for example in every]))
-    sets, about_sets = _sets(every, used)
-    columns += [*sets, *_annotators(every)]
-    if "true_label" in fields or any(example.truth is not None for example in every):
-        columns.append(_column("true_label", "true_label", [write_label(example.truth) for example in every]))
+    columns = [*_field_columns(fields, rows, options), *_said(every)]
     arrow = pa.table([json_column(values) for _, values in columns], names=[one.name for one, _ in columns])
     placed = [replace(one, at=at) for at, (one, _) in enumerate(columns)]
-    data = build(Records.of(arrow, row_of=rows.__getitem__, columns=placed), placed, options)
+    table = Records.of(arrow, row_of=rows.__getitem__, columns=placed, may_be_empty=True)
+    data = build(table, placed, options)
     named = isinstance(fields.get("features", [{}])[0], dict)
     is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
     return replace(
@@ -208,15 +197,28 @@ def dataset_of(examples: Iterable[Example], options: ReadOptions, notes: Iterabl
         name=options.name or "data",
         kind="table" if is_table else "array",
         feature_names=data.feature_names if named else (),
-        notes=(*notes, *about_sets, *data.notes),
+        notes=(*notes, *data.notes),
     )
+
+
+def key_of(example: Example, at: int) -> str | int:
+    """Return what tells an example of a file from others: its key, else what a person answered about, else its place.
+
+    Examples
+    --------
+    >>> key_of(Example(1, "a", {}), 0), key_of(Example(1, None, {"text": "hi"}, answers=[("ann", ["x"])]), 0)
+    ('a', 'hi')
+    """
+    about = next((example.fields[name] for name in PAYLOAD if example.fields.get(name)), None)
+    unnamed = str(about) if example.answers and about else at
+    return unnamed if example.key is None else example.key
 
 
 def _merged(examples: Iterable[Example]) -> list[Example]:
     """Examples with one key as one, which has the answers of all."""
     by_key: dict[str | int, Example] = {}
-    for number, example in enumerate(examples):
-        first = by_key.setdefault(number if example.key is None else example.key, example)
+    for at, example in enumerate(examples):
+        first = by_key.setdefault(key_of(example, at), example)
         if first is not example:
             first.answers += example.answers
             first.candidates = [*(first.candidates or ()), *(example.candidates or ())] or None
@@ -225,51 +227,32 @@ def _merged(examples: Iterable[Example]) -> list[Example]:
     return list(by_key.values())
 
 
-_Filled = tuple[Column, list[Any]]
+_Filled = tuple[Column, Sequence[Any]]
 """A column, and its values as JSON has them."""
 
 
-def _column(
-    name: str, role: str, values: Sequence[Any], display_name: str | None = None, *, guessed: bool = False
-) -> _Filled:
-    return Column(0, name, role, name if display_name is None else display_name, guessed), list(values)
+def _said(examples: Sequence[Example]) -> Iterator[_Filled]:
+    """Yield the columns of what is said of examples: their names, candidates, answers and true labels."""
+    if any(example.key is not None for example in examples):
+        yield Column(0, "id", "id", "id"), [example.key for example in examples]
+    if any(example.candidates for example in examples):
+        yield Column(0, "candidates", "candidates", "candidates"), [_cell(example.named()) for example in examples]
+    answers = [[{"annotator": who, "label": names} for who, names in one.answers if names] for one in examples]
+    if any(answers):
+        yield Column(0, "answers", "answers", "answers"), [json.dumps(one) if one else None for one in answers]
+    truths = [_truth(example) for example in examples]
+    if any(truth is not None for truth in truths) or any("true_label" in example.fields for example in examples):
+        yield Column(0, "true_label", "true_label", "true_label"), [write_label(truth) for truth in truths]
 
 
-@lru_cache(maxsize=4096)
-def _cell(labels: tuple[str, ...]) -> str:
+def _cell(labels: Sequence[str]) -> str:
     """The cell of some labels, each once."""
-    return json.dumps(list(dict.fromkeys(labels)), ensure_ascii=False)
+    return json.dumps(list(dict.fromkeys(labels)), ensure_ascii=False) if labels else ""
 
 
-def _sets(examples: Sequence[Example], used: Iterable[str]) -> tuple[list[_Filled], list[str]]:
-    """The column of the candidates, where the file states some, and a note: what nobody rejected, else every label."""
-    if not any(example.candidates or example.rejected for example in examples):
-        return [], []
-    every = tuple(used)
-    sets = [
-        example.named() or [label for label in every if example.rejected and label not in example.rejected]
-        for example in examples
-    ]
-    empty = sum(not names for names in sets)
-    if empty == len(sets):
-        return [], []
-    if empty * len(every) > MOST_FILLED:
-        raise UserError(f"{empty:,} of {len(sets):,} examples have no label; leave them out.")
-    note = f"{empty:,} of {len(sets):,} examples have no annotation; any label is a candidate there."
-    cells = [_cell(tuple(names or every)) for names in sets]
-    return [_column("candidates", "candidates", cells)], [note] if empty else []
-
-
-def _annotators(examples: Sequence[Example]) -> Iterator[_Filled]:
-    """Yield a column for each annotator."""
-    by_annotator: dict[str, dict[int, list[str]]] = {}
-    for at, example in enumerate(examples):
-        for who, labels in example.answers:
-            if labels:
-                by_annotator.setdefault(who, {}).setdefault(at, []).extend(labels)
-    for who, answers in by_annotator.items():
-        cells = [_cell(tuple(answers[at])) if at in answers else None for at in range(len(examples))]
-        yield _column(who, "annotator", cells)
+def _truth(example: Example) -> str | None:
+    stated = example.fields.get("true_label")
+    return example.truth if stated is None else label_name(stated, example.row, "true_label")
 
 
 def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], options: ReadOptions) -> Iterator[_Filled]:
@@ -289,14 +272,14 @@ def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], opt
         roles |= {name: "feature" for name, role in roles.items() if role == "keep" and _is_measured(others[name])}
     for name, role in roles.items():
         is_guess = role in PAYLOAD and guessed[name].guessed
-        yield _column(name, role, others[name], without_mark(name), guessed=is_guess)
+        yield Column(0, name, role, without_mark(name), is_guess), others[name]
     words = [_words(categories, row) for categories, row in zip(fields.get("categories", ()), rows, strict=False)]
     for name in dict.fromkeys(name for row in words for name in row):
-        yield _column(name, "category", [_text(row.get(name)) for row in words])
+        yield Column(0, name, "category", name), [_text(row.get(name)) for row in words]
     if "features" in fields:
         yield from _features(fields["features"], rows)
     if "split" in fields:
-        yield _column("split", "split", fields["split"])
+        yield Column(0, "split", "split", "split"), fields["split"]
 
 
 def _features(features: Sequence[Any], rows: Sequence[int]) -> Iterator[_Filled]:
@@ -310,7 +293,7 @@ def _features(features: Sequence[Any], rows: Sequence[int]) -> Iterator[_Filled]
                 '{"name": number} or [number, …], null where one is missing.'
             )
     for name in first if isinstance(first, dict) else range(len(first)):
-        yield _column(str(name), "feature", [one[name] for one in features])
+        yield Column(0, str(name), "feature", str(name)), [one[name] for one in features]
 
 
 def _words(categories: Any, row: int) -> dict[str, Any]:
@@ -433,8 +416,9 @@ class LineFormat(RecordFormat):
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         data, example_of = self.read(source, options), self.reader(source, options, [])
-        first: dict[str, Record] = {}  # of several lines of an example the first, in the order of `Examples`
+        first: dict[str | int, Record] = {}  # of several lines of an example the first
         for at, (row, record) in enumerate(json_objects.records(source)):
-            first.setdefault(example_of(row, record).key or str(at), record)
-        lines = ((name, self.labelled(one, data, i, results)) for i, (name, one) in enumerate(first.items()))
+            first.setdefault(key_of(example_of(row, record), at), record)
+        named = zip(data.row_ids.tolist(), first.values(), strict=True)
+        lines = ((name, self.labelled(one, data, i, results)) for i, (name, one) in enumerate(named))
         json_objects.write(path, results.in_order(lines), as_list=self.is_list)

@@ -19,8 +19,8 @@ Record = dict[str, Any]
 
 KEY = "id"
 """The field of a record for the key that it has in an object of objects."""
-VALUES = "candidates"
-"""The field of a record that is a list."""
+VALUES, ANSWERS = "candidates", "answers"
+"""The field of a record that is a list of labels, or of what each of several people answered."""
 SHAPES = {
     "lines": "objects one after the other",
     "list": "a list of objects",
@@ -30,11 +30,12 @@ SHAPES = {
     "indexed columns": "an object of objects, one a column, whose keys are the rows",
     "lists": "a list of lists of labels",
     "keyed lists": "an object of lists of labels, whose keys are the ids",
+    "keyed answers": "an object of lists of answers, whose keys are the ids",
 }
 """What a file may be, in words."""
 ROWS = ("rows", "data", "items", "examples", "records", "results")
 """What a list of records is called beside other lists of objects."""
-WITHOUT_PLACE = ("lists", "keyed lists")
+WITHOUT_PLACE = ("lists", "keyed lists", "keyed answers")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
 """Values of an object that are looked at to see which shape it is."""
@@ -201,8 +202,8 @@ class _ObjectReader:
         elif shape in ("list", "lists"):
             yield from ((line, record) for line, _, record in self._items("]"))
             self._end("list")
-        elif shape in ("keyed", "keyed lists"):
-            for line, key, record in self._items("}"):
+        elif shape.startswith("keyed"):
+            for line, key, record in self._items("}", ANSWERS if shape == "keyed answers" else VALUES):
                 yield line, record if KEY in record else {KEY: key} | record
             self._end("object")
         elif shape == "inside":
@@ -220,8 +221,8 @@ class _ObjectReader:
             while self._next_character() != "":
                 yield self.line, self._object()
 
-    def _items(self, end: str) -> Iterator[tuple[int, str, Record]]:
-        """Yield (line, key, record) of every item of a list, or of an object, up to its end."""
+    def _items(self, end: str, name: str = VALUES) -> Iterator[tuple[int, str, Record]]:
+        """Yield (line, key, record) of every item of a list, or of an object, up to its end; of lists under a name."""
         self._next_character()
         self._move(1)
         number = 0
@@ -238,7 +239,7 @@ class _ObjectReader:
             number += 1
             line, key = self.line, self._key() if end == "}" else ""
             if self._next_character() == "[":
-                yield line, key, {VALUES: self._value("The list")}
+                yield line, key, {name: self._value("The list")}
             else:
                 yield line, key, self._object()
         raise self._wrong(f"The file ends inside its {'list' if end == ']' else 'object'} of objects")
@@ -370,6 +371,10 @@ def _shape(text: str, whole: bool, decoder: json.JSONDecoder) -> tuple[str, str]
             is_indexed = rows and flat and not any(key.isdecimal() for key in values)
             return "indexed columns" if is_indexed else "keyed", ""
         return "lines", ""
+    if found and all(isinstance(value, list) for value in found):
+        said = [one for value in found for one in value]
+        if said and all(isinstance(one, list) and all(isinstance(label, str | int) for label in one) for one in said):
+            return "keyed answers", ""
     if len(found) > 1 and all(isinstance(value, list) for value in found):
         sizes = {len(value) for value in found}
         inner = any(isinstance(one, dict) for value in found for one in value)

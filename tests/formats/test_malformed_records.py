@@ -102,11 +102,11 @@ OTHERS: dict[str, tuple[str, str, str]] = {
         listed({"fields": {"text": "t"}, "responses": 7}),
         "Row 1: responses is no object",
     ),
-    "plcifar, no sets": ("json", '{"0": [["a"]], "1": ["b"]}', r"Row 1 \(index '1'\) holds no list of lists"),
-    "plcifar, twice": ("json", '{"0": [["a"]], "0": [["b"]]}', "An object has the key '0' twice"),
+    "plcifar, no sets": ("json", '{"0": [["a"]], "1": ["b"]}', "Row 1, column candidates holds .* not a name"),
+    "plcifar, twice": ("json", '{"0": [["a"]], "0": [["b"]]}', "the same id '0'"),
     "plcifar, nobody": ("json", '{"0": [[]], "1": []}', "Nobody gave a label"),
-    "plcifar, a label": ("json", '{"0": [["a"]], "1": [[{}]]}', "Row 1: a label in index '1' is an object"),
-    "plcifar, cut off": ("json", '{"0": [["a"]], "1"', "The JSON cannot be read"),
+    "plcifar, a label": ("json", '{"0": [["a"]], "1": [[{}]]}', "Row 1, column candidates holds .* not a name"),
+    "plcifar, cut off": ("json", '{"0": [["a"]], "1"', "Row 1: After the key '1' a colon is missing"),
 }
 
 

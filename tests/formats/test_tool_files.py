@@ -79,6 +79,13 @@ class TestDoccano:
             {"id": 1, "filename": "cat.png", "label": ["cat"], "confidence": 0.5, "candidates": ["cat", "dog"]}
         ]
 
+    def test_lines_without_ids_by_people_are_answers_about_their_text(self, tmp_path: Path) -> None:
+        said = [("good", "pos", "ann"), ("bad", "neg", "ann"), ("good", "neg", "bob")]
+        path = lines(tmp_path, *({"text": text, "label": [one], "username": who} for text, one, who in said))
+        data = formats.read(path)
+        assert answers(data) == [(0, "ann", "pos"), (0, "bob", "neg"), (1, "ann", "neg")] and len(data) == 2
+        assert [line["label"] for line in given_back(path, results(**{"0": "pos", "1": "neg"}))] == [["pos"], ["neg"]]
+
 
 class TestProdigy:
     OPTIONS: ClassVar = [{"id": "cat", "text": "A cat"}, {"id": "dog", "text": "A dog"}, {"id": 3, "text": "Three"}]

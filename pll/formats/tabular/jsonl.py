@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +36,7 @@ class JsonLines(TableFormat):
     tool = "your JSON lines"
     adds = "Every object with its label and the confidence; all else stays."
     content = "json"
-    suffixes = (".jsonl", ".ndjson", ".json")
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
     row_note = "Rows are counted as the lines of the file, from 1."
     holds = frozenset(("types", "missing cells"))
 
@@ -61,8 +62,10 @@ class JsonLines(TableFormat):
         if not names:
             raise UserError("The objects have no fields; bring what was labelled, and its labels.")
         columns = {name: one_column([p.get(name, n) for p, n in zip(chunks, sizes, strict=True)]) for name in names}
-        is_bare = json_objects.shape_of(path) in json_objects.WITHOUT_PLACE
-        return unfolded(Records.of(pa.table(columns), row_of=lines.__getitem__, may_be_empty=is_bare))
+        shape = json_objects.shape_of(path)
+        roles = {json_objects.ANSWERS: "answers"} if shape == "keyed answers" else {}
+        is_bare = shape in json_objects.WITHOUT_PLACE
+        return unfolded(Records.of(pa.table(columns), row_of=lines.__getitem__, roles=roles, may_be_empty=is_bare))
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)

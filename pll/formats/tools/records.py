@@ -237,9 +237,10 @@ def _said(examples: Sequence[Example]) -> Iterator[_Filled]:
         yield Column(0, "id", "id", "id"), [example.key for example in examples]
     if any(example.candidates for example in examples):
         yield Column(0, "candidates", "candidates", "candidates"), [_cell(example.named()) for example in examples]
-    answers = [[{"annotator": who, "label": names} for who, names in one.answers if names] for one in examples]
+    answers = [[answer for answer in one.answers if answer[1]] for one in examples]
     if any(answers):
-        yield Column(0, "answers", "answers", "answers"), [json.dumps(one) if one else None for one in answers]
+        yield Column(0, "answers", "answers", "answers"), [json.dumps([names for _, names in one]) for one in answers]
+        yield Column(0, "people", "people", "people"), [json.dumps([who for who, _ in one]) for one in answers]
     truths = [_truth(example) for example in examples]
     if any(truth is not None for truth in truths) or any("true_label" in example.fields for example in examples):
         yield Column(0, "true_label", "true_label", "true_label"), [write_label(truth) for truth in truths]

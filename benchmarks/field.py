@@ -94,7 +94,7 @@ def understood(path: Path) -> Understood:
         columns = formats.columns(path, options=formats.ReadOptions(columns=roles))
         facts |= {"form": form_of(columns)} if columns else {}
     except UserError as refused:
-        error = str(refused).removeprefix(f"{path.name}: ")
+        error = f"{TRACEBACK} " * (refused.kind == formats.FAILED) + str(refused).removeprefix(f"{path.name}: ")
     except Exception as failed:  # a traceback is what the benchmark is to find
         error = f"{TRACEBACK} {type(failed).__name__}: {failed}"
     return Understood(facts, asked, odd, notes, error, time.perf_counter() - begun)

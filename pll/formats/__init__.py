@@ -65,6 +65,9 @@ FORMATS: dict[str, Format] = {name: _format(entry["class"]) for name, entry in E
 _USUAL = sorted(FORMATS, key=lambda name: f".{name}" not in FORMATS[name].suffixes)
 """Which format the end of a name means, where several end so: one of that very name, else the first."""
 
+FAILED = "failed"
+"""Kind of an error that is a mistake in Candid."""
+
 _STRANGERS = {
     b"\x80\x03": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",
     b"\x80\x04": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",
@@ -385,7 +388,7 @@ def _add_row_note(form: Format) -> Iterator[None]:
 
 @contextmanager
 def _add_file_name(display_name: str) -> Iterator[None]:
-    """The name of the file before every message that lacks it, and plain words for what the system refuses."""
+    """The name of the file before every message that lacks it, and plain words for whatever else goes wrong."""
     try:
         yield
     except UserError as error:
@@ -396,3 +399,11 @@ def _add_file_name(display_name: str) -> Iterator[None]:
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise UserError(f"{display_name}: {error.strerror or error}{where}.") from error
+    except Exception as error:  # a mistake of ours, which no user can mend
+        if type(error).__module__.startswith("pll."):  # who reads asked to stop
+            raise
+        raise UserError(
+            f"{display_name}: Candid fails on this file ({type(error).__name__}: {str(error)[:200]}), which is a "
+            "mistake in Candid: please report it. Perhaps it reads a CSV with only the columns that you need.",
+            kind=FAILED,
+        ) from error

@@ -180,8 +180,8 @@ class Answers:
 
 
 def encode(chunks: Chunks) -> tuple[Numbers, list[str]]:
-    """Return (n,) codes of a text column in the order of first appearance, and its distinct cells; null is −1."""
-    coded = pc.dictionary_encode(chunks).unify_dictionaries()
+    """Return (n,) codes of a column in the order of first appearance, and its distinct cells as text; null is −1."""
+    coded = pc.dictionary_encode(chunks.cast(pa.string())).unify_dictionaries()
     if not coded.num_chunks:
         return np.empty(0, dtype=np.int64), []
     codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks])

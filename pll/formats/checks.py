@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from pll.candidates import MOST_CLASSES
 from pll.errors import DuplicateIds, RowError, UserError
-from pll.formats.encodings import CONTROL, without_marks
+from pll.formats.encodings import CONTROL, END_OF_TEXT, as_utf8
 from pll.io import Progress, check_finite, is_mapped
 
 
@@ -216,8 +216,8 @@ _CHUNK = 4 * 2**20
 
 def looks_like_text(head: bytes) -> bool:
     """Whether the start of a file could be a table of text: no control characters, not JSON, not XML."""
-    text = without_marks(head).lstrip()
-    return bool(text) and text[:1] not in b"{[<" and len(head.translate(None, CONTROL)) == len(head)
+    text = as_utf8(head).strip().removesuffix(END_OF_TEXT).rstrip()
+    return bool(text) and text[:1] not in b"{[<" and len(text.translate(None, CONTROL)) == len(text)
 
 
 @dataclass

@@ -22,6 +22,8 @@ _LOOKED_AT = 2000
 """Number of lines with characters beyond ASCII that the encoding is guessed from."""
 CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
 """Characters that no text holds."""
+END_OF_TEXT = b"\x1a"
+"""Ctrl-Z, with which old programs end a text."""
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -57,6 +59,7 @@ def encoding_of(head: bytes) -> str:
     """
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return "utf-16"
+    head = head.rstrip().removesuffix(END_OF_TEXT)
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut off
         return "utf-8"
@@ -148,3 +151,10 @@ def without_marks(head: bytes) -> bytes:
     while head.startswith(codecs.BOM_UTF8):
         head = head.removeprefix(codecs.BOM_UTF8)
     return head
+
+
+def as_utf8(head: bytes) -> bytes:
+    """Return the start of a text without byte order marks, and in UTF-8 where it is UTF-16; else as it is."""
+    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return head.decode("utf-16", errors="ignore").encode("utf-8", errors="ignore")
+    return without_marks(head)

@@ -66,6 +66,8 @@ class Form:
         Patterns of columns of 0 and 1 that are one: before the last point stands its name, after it the cell.
     keep
         Cells that are classes here, though they look like no answer.
+    answers
+        Patterns of the columns that may be the answer; () where any may.
     """
 
     name: str
@@ -79,10 +81,15 @@ class Form:
     gather: Gather | None = None
     join: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
     def role_of(self, name: str) -> str:
         """Return the role of a column of this name; "" where the form does not say."""
         return next((role for pattern, role in self.roles if fits(name, pattern)), "")
+
+    def may_answer(self, name: str) -> bool:
+        """Whether a column may be the answer."""
+        return not self.answers or any(fits(name, pattern) for pattern in self.answers)
 
 
 def form_told_by(names: Sequence[str]) -> Form | None:

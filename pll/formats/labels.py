@@ -102,7 +102,7 @@ def labels_of(
         options = replace(options, class_names=reader.classes or options.class_names)
     elif not reader.classes:
         votes = _with_whole_numbers(votes)
-    others, about = _without_no_truth(others, votes)
+    others, about = _without_no_truth(others, votes, silent)
     notes += about
     notes += _doubtful_names([chunk for chunk in others if chunk.kind == "set"])
     every, spellings = joined_spellings([*others, *votes], options, {*_columns_of_classes(others)})
@@ -382,8 +382,10 @@ def _no_answers(
     for chunk in votes if "*" not in options.keep else ():
         if not (chunk.values and chunk.cells == [chunk.column]):
             counts.update(_cells_of(chunk))
-    stays = {*options.class_names, *options.keep, *options.answers}
-    stays |= {name for chunk in others for _, name in chunk.names()}
+    stays = {name for chunk in others for _, name in chunk.names()}
+    if all(map(_FUNCTION.match, people)):  # where the truth is not known, it is −1 too
+        stays -= _minus_one({*counts, *stays}, people)
+    stays |= {*options.class_names, *options.keep, *options.answers}
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in no_answer}
     if any(cell.strip().strip("+") == "" for cell in counts):  # a plus
         found -= {cell for cell in found if cell.strip().strip("-–—") == ""}
@@ -424,12 +426,15 @@ def _note_silent(silent: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _without_no_truth(others: Sequence[Chunk], votes: Sequence[Chunk]) -> tuple[list[Chunk], list[str]]:
+def _without_no_truth(
+    others: Sequence[Chunk], votes: Sequence[Chunk], silent: Collection[str]
+) -> tuple[list[Chunk], list[str]]:
     """Make true labels unknown that only say that there is none ("-", "N/A"), where no other label is called so."""
     names = {name for chunk in (*others, *votes) if chunk.kind != "truth" for _, name in chunk.names()}
     read, notes = [], []
     for chunk in others:
-        empty = {n for _, n in chunk.names() if n not in names and is_no_answer(n)} if chunk.kind == "truth" else set()
+        said = {n for _, n in chunk.names() if n not in names} if chunk.kind == "truth" else set[str]()
+        empty = {n for n in said if n in silent or is_no_answer(n)}
         if names and empty:
             gone = np.array([bool(empty.intersection(value)) for value in chunk.values])
             notes.append(

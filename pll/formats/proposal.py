@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -78,6 +79,14 @@ class Proposal:
         plain = {plain_name(name): name for name in reversed(names)}
         return [plain[name] for name in USUAL[role] if name in plain]
 
+    def one_each(self, name: str) -> Cells:
+        """The cells of a column; in long form those of the first line of each example."""
+        cells = self.raw[name]
+        for task in self.having("task")[:1]:
+            rows = {key: at for at, key in reversed(list(enumerate(self.raw[task])))}.values()
+            return [cells[at] for at in sorted(rows)]
+        return cells
+
     # ---- labels ------------------------------------------------------------------------------------------------------
 
     def words(self, *names: str) -> Counter[str]:
@@ -111,6 +120,11 @@ class Proposal:
         filled = present_cells(self.raw[name])
         return 0 < 2 * len(set(filled)) <= len(filled)
 
+    def is_one_a_row(self, name: str) -> bool:
+        """Whether a column has another cell in every row, of several."""
+        cells = self.raw[name]
+        return len(cells) > 1 and len(set(cells)) == len(cells)
+
     def may_be_answers(self, name: str) -> bool:
         """Whether a column may hold answers: words or whole numbers that recur; no date, id, address, text or fact."""
         filled = present_cells(self.cells[name])
@@ -133,7 +147,7 @@ def says_fact(name: str) -> bool:
     >>> says_fact("rater_gender"), says_fact("created_time"), says_fact("label")
     (True, True, False)
     """
-    words = plain_name(name).split("_")
+    words = re.split(r"[_:]", plain_name(name))
     return words[-1] in WORDS["facts"] or words[0] in WORDS["facts"]
 
 

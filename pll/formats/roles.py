@@ -321,11 +321,8 @@ def _counts_rows(cells: Cells) -> bool:
 
 
 def _payload(table: Proposal) -> None:
-    """A column of pictures and one of texts; in long form guessed from the first line of each example."""
-    cells = {name: table.raw[name] for name in table.open()}
-    for task in table.having("task")[:1]:
-        rows = {cell: at for at, cell in reversed(list(enumerate(table.raw[task])))}.values()
-        cells = {name: [some[at] for at in rows] for name, some in cells.items()}
+    """A column of pictures and one of texts."""
+    cells = {name: table.one_each(name) for name in table.open()}
     pictures = [name for name, some in cells.items() if are_pictures(some)]
     table.give_all([*table.usual("image", pictures), *pictures][: not table.having("image")], "image")
     free = [name for name in cells if name not in table.roles]
@@ -365,9 +362,9 @@ _NEVER_LEARNT: tuple[tuple[Callable[[str, Cells], bool], str, str], ...] = (
 def _rest(table: Proposal) -> None:
     """Labels without a role, dates and empty columns; then numbers and words as features."""
     for test, role, why in _NEVER_LEARNT:
-        table.give_all([name for name in table.open() if test(name, table.raw[name])], role, why=why)
+        table.give_all([name for name in table.open() if test(name, table.one_each(name))], role, why=why)
     for name in table.open():
-        table.give(name, "feature" if table.commas[name] else default_role(table.raw[name]))
+        table.give(name, "feature" if table.commas[name] else default_role(table.one_each(name)))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pll.formats.names import MOST_WORDS, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, says_fact, says_labels
 from pll.formats.reading import LABELLED, LINES, SINGLE
 from pll.formats.tabular.cells import (
+    NEARLY_ALL,
     Cells,
     are_addresses,
     are_dates,
@@ -25,6 +26,8 @@ MOST_OFFERED = 6
 """Columns that a question offers."""
 MOST_PEOPLE = 30
 """Rows of a table with a row a person, where no name says so."""
+SOME = 20
+"""Rows from which a few may be odd."""
 ONCE = 0.9
 """Share of the lines of which nobody answered the example in another line."""
 
@@ -130,8 +133,11 @@ def _keys(table: Proposal) -> Iterator[str]:
 def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     rows = len(table.raw[worker])
     tasks = table.having("task")
+    keys = [name for name in _keys(table) if name != worker]
+    if [name for name in tasks if table.is_one_a_row(name) and name not in table.explicit] and keys:
+        table.give_all(tasks, "keep")  # of the answer, and not of the example
+        tasks = []
     if not tasks:
-        keys = [name for name in _keys(table) if name != worker]
         once = [k for k in keys if len(set(zip(table.raw[k], table.raw[worker], strict=True))) >= ONCE * rows]
         usual = [name for name in keys if plain_name(name) in USUAL["task"]]
         tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1] or usual[:1]
@@ -175,7 +181,8 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
         is_item = task_repeats and table.is_function(name, *tasks) and not _are_choices(table.raw[name])
         return not is_item and not (table.repeats(worker) and table.is_function(name, worker))
 
-    free = [name for name in table.open() if name not in (*tasks, worker) and may_be(name)]
+    told = [name for name in table.open() if table.form is None or table.form.may_answer(name)]
+    free = [name for name in told if name not in (*tasks, worker) and may_be(name)]
     named = [name for name in table.usual("vote", free) if present_cells(table.raw[name])]
     few = [name for name in free if table.may_be_answers(name)]
     likely = sorted((name for name in few if name not in named), key=lambda name: _likelihood(table, name))
@@ -255,15 +262,18 @@ def _ask_whose_lines(table: Proposal, task: str, worker: str, vote: str) -> None
 
 
 def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
-    """Columns of 0 and 1 with one stem, of which each line marks one: the classes that they are."""
-    stems: dict[str, list[str]] = {}
+    """Columns of 0 and 1 with one stem, or written alike, of which nearly each line marks one: the classes they are."""
+    stems: dict[tuple[str, frozenset[str]], list[str]] = {}
     for name in free:
         ends = (name.rpartition(mark)[0] + mark for mark in (":::", ".", "_", ":", " ") if mark in name)
-        stem = max(ends, default="", key=len)
-        if stem and read_marks(table.cells[name]) is not None:
-            stems.setdefault(stem, []).append(name)
-    for stem, names in stems.items():
-        rows = zip(*(read_marks(table.cells[name]) or () for name in names), strict=True)
-        if len(names) > 1 and all(sum(mark is True for mark in row) == 1 for row in rows):
+        stem, cells = max(ends, default="", key=len), table.cells[name]
+        if read_marks(cells) is not None:
+            alike = frozenset(cell.strip().casefold() for cell in present_cells(cells))
+            for key in dict.fromkeys([(stem, frozenset[str]()), ("", alike)]):
+                stems.setdefault(key, []).append(name)
+    for (stem, _), names in stems.items():
+        rows = list(zip(*(read_marks(table.cells[name]) or () for name in names), strict=True))
+        ones = sum(sum(mark is True for mark in row) == 1 for row in rows)
+        if len(names) > (1 if stem else 2) and ones >= (NEARLY_ALL if len(rows) >= SOME else 1) * len(rows):
             return {name: name.removeprefix(stem) for name in names}
     return {}

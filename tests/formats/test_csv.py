@@ -170,3 +170,24 @@ def test_what_a_line_says_about_the_answer_is_no_feature(tmp_path: Path) -> None
     (note,) = [note for note in data.notes if "seconds" in note]
     assert "length" not in note
     assert any("carried along" in note and "device" in note for note in data.notes)  # of the person, not of the task
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.dat", "x.csv"])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+@pytest.mark.parametrize("mark", ["|", "\t", ";"])
+def test_a_table_of_text_is_told_by_what_it_holds(tmp_path: Path, name: str, encoding: str, mark: str) -> None:
+    rows = [
+        "titel,Anna,Ben",
+        *(f'"Größe | {k} m",{"gut" if k % 3 else "böse"},{"gut" if k % 2 else "böse"}' for k in range(9)),
+    ]
+    end = "" if encoding == "utf-16" else "\x1a"  # as old programs end a text
+    (tmp_path / name).write_bytes(("\r\n".join(rows).replace(",", mark) + "\r\n" + end).encode(encoding))
+    data = formats.read(tmp_path / name, columns={"Anna": "annotator", "Ben": "annotator"})
+    assert len(data) == 9 and data.class_names == ("böse", "gut")
+
+
+def test_a_bar_between_labels_is_no_delimiter(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("candidates,Anna\n" + "cat|dog|fox,cat\n" * 8, encoding="utf-8")
+    assert (
+        formats.read(tmp_path / "x.csv", columns={"Anna": "keep"}, accept=("in-every-set", "full-sets")).n_classes == 3
+    )

@@ -407,3 +407,69 @@ def test_rare_short_forms_of_a_class_are_asked_about_and_merged(tmp_path: Path) 
         "maligne=malignant",
     ]
     assert main(["read", str(path), *merge]) == 0
+
+
+ANIMALS = ("fox", "hare", "wolf")
+
+
+def animal(k: int, at: int) -> str:
+    return ANIMALS[(k + (at == 2 and k % 4 == 0)) % 3]
+
+
+@pytest.mark.parametrize("stem", ["", "is_"])
+def test_lines_with_a_column_a_class_are_one_answer_each(tmp_path: Path, stem: str) -> None:
+    rows = [
+        f"{who},p{k},t{k},{150000000 + 7 * k}{k % 10},{'true' if k == 5 else 'false'},"
+        + ",".join(str(int(animal(k, at) == one or (one == "wolf" and k == at == 0))) for one in ANIMALS)
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    header = "coder,picture_id,text,seen,blurred," + ",".join(stem + one for one in ANIMALS)
+    data = read_first(table(tmp_path, header, rows))
+    votes = data.annotations
+    assert votes is not None and votes.n_annotators == 3 and len(data) == 12 and data.class_names == ANIMALS
+    assert "seen" not in data.feature_names
+
+
+def test_of_a_tool_that_names_what_it_asks_only_that_is_the_answer(tmp_path: Path) -> None:
+    rows = [
+        f"shop {k % 3},x{k},{label(k, at)},{'ok' if k % 5 else 'hm'},{k}-{who},{who},APPROVED"
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    header = "INPUT:kind,INPUT:doc_id,OUTPUT:answer,OUTPUT:comment,ASSIGNMENT:task_id,ASSIGNMENT:worker_id"
+    path = table(tmp_path, f"{header},ASSIGNMENT:status".replace(",", "\t"), [row.replace(",", "\t") for row in rows])
+    assert question(formats.columns(path)) is None
+    assert has_three_voters(formats.read(path))  # a task that no other line names is one of the answer
+
+
+def test_what_says_what_part_a_row_is_of_and_what_no_function_knows(tmp_path: Path) -> None:
+    parts = ("train", "dev", "valid", "test")
+    rows = [
+        f"{k % 2},{-1 if k % 3 else k % 2},-1,{k % 2 if k % 4 else -1},{parts[k % 4]},{TEXTS[k]}" for k in range(12)
+    ]
+    data = formats.read(table(tmp_path, "lf_a,lf_b,lf_c,label,split,text", rows))
+    assert data.class_names == ("0", "1") and data.is_test is not None and int(data.is_test.sum()) == 3
+    assert data.y is not None and int((data.y < 0).sum()) == 3
+    with pytest.raises(UserError, match="--column split=keep"):
+        formats.read(table(tmp_path, "lf_a,lf_b,split", ["0,1,a", "1,1,b"]))
+
+
+def test_marks_beside_the_answers_of_lines_are_no_reason_to_fail(tmp_path: Path) -> None:
+    records = [
+        {"question_id": k, "model_a": "x", "model_b": "y", "winner": w, "judge": who, "turn": 1, "checked": bool(at)}
+        for k in range(12)
+        for at, (who, w) in enumerate(zip(PEOPLE, ("model_a", "model_b", "tie"), strict=True))
+    ]
+    assert has_three_voters(formats.read(lines(tmp_path, records)))
+
+
+def test_a_mistake_of_ours_is_no_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("x")
+
+    path = table(tmp_path, "a,b", ["1,2", "3,4"])
+    monkeypatch.setattr(formats.FORMATS["csv"], "read", broken)
+    with pytest.raises(UserError, match=r"data\.csv: .*KeyError") as caught:
+        formats.read(path)
+    assert caught.value.kind == formats.FAILED

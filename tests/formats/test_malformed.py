@@ -84,7 +84,7 @@ TABLES: dict[str, tuple[str | bytes, str]] = {
     "infinite": ("x,candidates\n1,a\n-inf,a\n", "Row 3, column 'x' holds '-inf'"),
     "too large": ("x,candidates\n1e39,a\n", "Row 2, column 'x' holds '1e39'"),
     "too large for float64": ("x,candidates\n1e999,a\n", "Row 2, column 'x' holds '1e999'"),
-    "split": ("x,split\n1,train\n2,valid\n", "Row 3, column split holds 'valid'"),
+    "split": ("x,split\n1,train\n2,half\n", "Row 3, column split holds 'half'"),
     "empty split": ("x,split\n1,train\n2,\n", "Row 3, column split holds ''"),
     "list of two truths": ('x,true_label\n1,"[""a"", ""b""]"\n', "Row 2, column true_label"),
     "number in list": ('x,candidates\n1,"[[""a""]]"\n', "Row 2, column candidates .*entry 1"),

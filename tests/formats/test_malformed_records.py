@@ -71,7 +71,7 @@ LABEL_STUDIO: dict[str, tuple[str, str]] = {
         listed({"id": 1, "data": {"features": {"a": 1}}}, {"id": 2, "data": {"features": {"b": 1}}}),
         "Row 2: its features are not those of row 1",
     ),
-    "split": (listed({"id": 1, "data": {"split": "dev"}}), "Row 1, column split holds 'dev'"),
+    "split": (listed({"id": 1, "data": {"split": "half"}}), "Row 1, column split holds 'half'"),
     "words": (listed({"id": 1, "data": {"categories": "red"}}), "Row 1: categories is 'red'"),
 }
 

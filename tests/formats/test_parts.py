@@ -132,3 +132,14 @@ def test_one_table_in_an_archive_is_that_table(tmp_path: Path) -> None:
     data = formats.read(archive(tmp_path / "t.zip", {"data/only.csv": text, "README.md": "# us"}))
     assert len(data) == 6
     assert data.y is not None
+
+
+def test_somebody_who_answered_once_or_left_some_out_is_a_person(tmp_path: Path) -> None:
+    people = {"amy": [0, 1, 2, 3], "ben": [0, 1, 3], "tester": [2]}
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        for who, rows in people.items():
+            labels = [["a"], ["b"], [], ["b"]] if who == "amy" else [["b"], ["b"], [], []]
+            lines = [json.dumps({"id": k, "text": f"t{k}", "label": labels[k]}) for k in rows]
+            archive.writestr(f"{who}.jsonl", "\n".join(lines))
+    data = formats.read(tmp_path / "x.zip")
+    assert data.annotations is not None and data.annotations.n_answers == 5 and len(data) == 4

@@ -23,7 +23,7 @@ from pll.errors import DuplicateIds, Note, RowError, WordsInFeatures
 from pll.formats.answers import Answers, Chunks, answers_in, encode
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
-from pll.formats.forms import USUAL, plain_name
+from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import Labels, labels_of
 from pll.formats.proposal import FEW, says_labels
 from pll.formats.reading import Column, form_of, option
@@ -421,7 +421,7 @@ def _objects(
         Values of JSON become text.
     """
     is_json = isinstance(chunks.type, pa.JsonType)
-    codes, values = encode(chunks.cast(pa.string()) if is_json else chunks)
+    codes, values = encode(chunks)
     objects = [value_of(value) for value in values] if is_json else list(values)
     different = np.empty(len(values) + 1, dtype=object)
     for at, value in enumerate(objects):  # one by one: a list is no row of an array
@@ -431,14 +431,17 @@ def _objects(
 
 
 def _split_marks(chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.bool_]:
-    """Return (n,) bool, True where the column `split` is "test"."""
+    """Return (n,) bool, True where the column `split` is "test"; a part to validate on is no test."""
     codes, cells = encode(pc.fill_null(chunks, ""))
     parts = [cell.strip().casefold() for cell in cells]
     for code, part in enumerate(parts):
-        if part not in ("train", "test"):
+        if part not in WORDS["train"] | WORDS["test"]:
             row = row_of(int(np.argmax(codes == code)))
-            raise RowError(f"Row {row}, column split holds {shorten(cells[code])}: write train or test.")
-    return np.array([part == "test" for part in parts], dtype=np.bool_)[codes]
+            raise RowError(
+                f"Row {row}, column split holds {shorten(cells[code])}: write train or test, or only carry it along.",
+                shell=option("split", "keep"),
+            )
+    return np.array([part in WORDS["test"] for part in parts], dtype=np.bool_)[codes]
 
 
 def _first_that_is_no_number(column: pa.Array) -> int:

@@ -223,8 +223,9 @@ def present_cells(cells: Cells) -> list[str]:
 
 
 _DAY = re.compile(
+    r"(?:1\d{9}(?:\.\d+)?|1\d{12}|"  # seconds or milliseconds since 1970
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d\d))?"  # day
-    r"(?:(?:^|[T,]? ?)\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?(?: ?Z| ?UTC| ?[+-]\d\d:?\d\d)?)?",  # hour
+    r"(?:(?:^|[T,]? ?)\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?(?: ?Z| ?UTC| ?[+-]\d\d:?\d\d)?)?)",  # hour
     re.IGNORECASE,
 )
 

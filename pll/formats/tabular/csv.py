@@ -26,7 +26,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.base import HEAD_BYTES, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
-from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, encode_like, encoding_of, without_marks
+from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, as_utf8, encode_like, encoding_of, without_marks
 from pll.formats.names import sample_rows
 from pll.formats.records import Records
 from pll.formats.results import Results, Value, free_name
@@ -162,7 +162,8 @@ def text_of_file(path: Path, delimiters: str) -> Text:
 def delimiter_of(text: str, marks: str) -> str | None:
     """Guess the delimiter of a table from its first rows; None where it has a single column.
 
-    The one that gives every row as many fields as the header, and of those the one that gives most.
+    The one that gives every row as many fields as the header, and of those the one that gives most; `|`, which stands
+    between labels too, only where no other does.
 
     Examples
     --------
@@ -172,7 +173,7 @@ def delimiter_of(text: str, marks: str) -> str | None:
     text = text.lstrip("\ufeff").lstrip()
     whole = text[: text.rfind("\n") + 1] or text  # the last line may be cut off
     scores = [(*_fit(whole, mark), -place, mark) for place, mark in enumerate(marks)]
-    best = max(scores)
+    best = max([score for score in scores if score[:2] == (True, True) and score[-1] != "|"], default=max(scores))
     return best[-1] if best[0] else None
 
 
@@ -200,7 +201,7 @@ class Delimited(TableFormat):
     def sniff(self, path: Path, head: bytes) -> bool:
         if not looks_like_text(head):
             return False
-        delimiter = delimiter_of(head.decode("utf-8", errors="replace"), ",;\t")
+        delimiter = delimiter_of(as_utf8(head).decode("utf-8", errors="replace"), ",;|\t")
         return delimiter is not None and delimiter in self.delimiters
 
     def table(self, path: Path, options: ReadOptions) -> Records:
@@ -260,7 +261,7 @@ class Csv(Delimited):
     label = "CSV table"
     tool = "your CSV table"
     suffixes = (".csv",)
-    delimiters = ",;"
+    delimiters = ",;|"
 
 
 class Tsv(Delimited):
@@ -389,5 +390,5 @@ def _end(text: Text) -> int:
     with text.path.open("rb") as file:
         file.seek(max(text.start, size - HEAD_BYTES))
         lines = file.read().decode(text.encoding, errors="replace").splitlines(keepends=True)
-    empty = itertools.takewhile(lambda line: not line.strip(text.delimiter + "\r\n"), reversed(lines[1:]))
+    empty = itertools.takewhile(lambda line: not line.strip(text.delimiter + "\r\n\x1a"), reversed(lines[1:]))
     return size - sum(map(len, empty)) * (2 if text.encoding == "utf-16" else 1)

@@ -95,8 +95,10 @@ def are_one_a_person(tables: Sequence[Records]) -> bool:
             continue
         cells = [_cells(table, name) for table in tables]
         about = [set(some) - {None} for some in cells]
-        are_names = all(len(some) > 1 and len(some) >= SHARED * len(of) for some, of in zip(about, cells, strict=True))
-        if are_names and all(len(some & about[0]) >= SHARED * min(len(some), len(about[0])) for some in about[1:]):
+        most = max(about, key=len)
+        are_names = all(len(some) >= max(1, SHARED * len(of)) for some, of in zip(about, cells, strict=True))
+        several = sum(len(some) > 1 for some in about) > 1  # somebody may have answered once
+        if are_names and several and all(len(some & most) >= SHARED * min(len(some), len(most)) for some in about):
             return True
     return False
 

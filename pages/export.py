@@ -38,7 +38,7 @@ def offer(run: Run) -> None:
         votes_alone=not source.estimator.needs_features,
     )
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
-    tell(run, source)
+    tell(run, source, is_certified=bool(status.certificate))
     table = without_none(preview(source, rows=PREVIEWED))[PREVIEW_COLUMNS]
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
     st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")
@@ -57,11 +57,12 @@ def offer(run: Run) -> None:
         download.everything(source)
 
 
-def tell(run: Run, source: ExportSource) -> None:
-    """Whether the labels can be used, and what a review has changed."""
+def tell(run: Run, source: ExportSource, *, is_certified: bool) -> None:
+    """Whether the labels can be used, and what a review has changed; a certificate says more than a run's health."""
     if source.no_answer:
         st.caption(f"{count(len(source.no_answer), 'example')} without an answer: their ids are under *For engineers*.")
-    show_health(source.health)
+    if not is_certified:
+        show_health(source.health)
     show_disputes(run)
 
 

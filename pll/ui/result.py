@@ -56,7 +56,7 @@ def sentence_of(
         Whether the labels come from votes and nothing else.
     """
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
-    majority = "" if votes is None or is_one else f" The majority would differ on {_differing(labels, votes):,}."
+    majority = "" if votes is None or is_one else f" {majority_sentence(labels.identified, votes)}"
     n_tied = int(labels.is_tied.sum()) if votes_alone else 0
     ties = f" {n_tied:,} {'is a tie' if n_tied == 1 else 'are ties'}: another label has as much for it." * bool(n_tied)
     more = f" {predicted:,} more are predicted." if predicted else ""
@@ -64,12 +64,23 @@ def sentence_of(
     return f"{status.sentence}{majority}{ties}{more}{to_go}"
 
 
-def _differing(labels: Certainty, votes: Annotations) -> int:
-    """How many labels are not the most frequent of the votes, or one of them where several are."""
-    counts, identified = votes.votes, labels.identified
+def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> str:
+    """Say of how many labels the votes name another one more often, and of how many another one as often.
+
+    Examples
+    --------
+    >>> votes = Annotations.from_wide({"Ann": ["x", "x", "y"], "Bob": ["x", "y", "y"]})
+    >>> majority_sentence(np.array([1, 1, 1]), votes), majority_sentence(np.array([0, 0, 1]), votes)
+    ('The majority would differ on 1; on 1 it is a tie.', 'The majority would differ on 0; on 1 it is a tie.')
+    """
+    counts, every = votes.votes, np.arange(len(identified))
     most = counts.max(axis=1).toarray().ravel()
-    own = np.asarray(counts[np.arange(len(identified)), identified]).ravel()
-    return int((own < most).sum())
+    own = np.asarray(counts[every, identified]).ravel()
+    rows = np.repeat(every, np.diff(counts.indptr))
+    leaders = np.bincount(rows, counts.data == most[rows], len(every))
+    n_tied = int(((own == most) & (leaders > 1)).sum())
+    tied = f"; on {n_tied:,} it is a tie" if n_tied else ""
+    return f"The majority would differ on {int((own < most).sum()):,}{tied}."
 
 
 # ---- whether they can be used ---------------------------------------------------------------------------------------

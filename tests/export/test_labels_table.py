@@ -18,7 +18,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
 from pll.export.label_files import write_parquet
-from pll.formats.label_frame import LABEL_COLUMNS, Decision, LabelColumn, _series, labels_frame
+from pll.formats.label_frame import LABEL_COLUMNS, NUMBERS, Decision, LabelColumn, _series, labels_frame
 from pll.formats.results import Results
 from pll.formats.tabular.cells import split_cell
 from pll.methods import METHODS
@@ -154,7 +154,7 @@ def test_any_name_survives_the_csv(table: tuple[CandidateSets, np.ndarray, list[
     with tempfile.TemporaryDirectory() as folder:
         write_labels(frame, Path(folder) / "labels.csv")
         result = read_csv(Path(folder) / "labels.csv")
-    for name in ("confidence", "margin", "entropy"):
+    for name in NUMBERS:
         np.testing.assert_array_equal(result.pop(name).astype(float), frame.pop(name))
     pd.testing.assert_frame_equal(result, frame.fillna(""))
 

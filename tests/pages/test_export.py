@@ -74,6 +74,9 @@ def test_certified_labels_come_before_the_current_ones_in_the_same_form(open_pag
     assert not page.exception
     files = [button.proto.label for button in page.get("download_button") if "reviews" in button.proto.label][:2]
     assert files == [f"Download reviews.labelstudio-{which}.json" for which in ("certified", "labelled")]
+    said = [*(one.value for one in (*page.caption, *page.markdown)), *(box.label for box in page.expander)]
+    health = run.snapshot().lane.health
+    assert health is not None and not [text for text in said if health.headline in text]
 
 
 def test_what_a_format_cannot_hold_is_said_before_the_download(open_page: Any) -> None:

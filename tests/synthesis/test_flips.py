@@ -124,13 +124,10 @@ def test_bad_input_is_refused(how: str, y: list, c: int, q: float, seed: int, me
 
 def make(how: str, y: object, c: int, seed: int = 0) -> CandidateSets:
     """Sets made some way, whatever it needs."""
-    settings = {
-        "binomial": {"q": 0.3},
-        "pair": {"q": 0.3},
-        "matrix": {"matrix": np.triu(binomial_matrix(max(c, 1), 0.3))},
-    }
+    needed = {"q": 0.3, "matrix": np.triu(binomial_matrix(max(c, 1), 0.3))}
+    settings = {name: needed[name] for name in FLIPS[how].needs}
     probabilities = np.random.default_rng(0).random((len(y), c))  # type: ignore[arg-type]
-    return flip(Flip(how, **settings.get(how, {})), y, c, seed=seed, probabilities=probabilities)  # type: ignore[arg-type]
+    return flip(Flip(how, **settings), y, c, seed=seed, probabilities=probabilities)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("how", FLIPS)

@@ -20,7 +20,7 @@ from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.format import count, plain
 from pll.ui.routes import link
-from pll.ui.train.pictures import CORNERS
+from pll.ui.train.pictures import COLOURS_HELP, CORNERS
 from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import Scene
 from pll.wording import percent
@@ -76,7 +76,7 @@ def stars(lanes: Sequence[Scene]) -> None:
                 "Colour by true label",
                 value=looking.truth,
                 key=key,
-                help="Off: by identified label. On: wrong examples have another colour than their corner.",
+                help=COLOURS_HELP,
             )
     cells = st.grid(len(lanes), min_column_width=220, gap="small")
     for lane in lanes:

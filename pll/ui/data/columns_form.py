@@ -388,48 +388,37 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
     """The data, as `loader.read`; where it is odd, ids stand twice or pictures are missing, the answer is offered."""
     try:
         return loader.read(source)
+    except OddReading as error:
+        accept = partial(set_accepted, source, *(finding.kind for finding in error.findings))
+
+        def drop(names: Sequence[str]) -> None:
+            classes_form.drop(source, names)
+            accept()
+
+        odd_form.show(error.findings, accept, drop)
     except UserError as error:
-        if isinstance(error, OddReading):
-            kinds = [finding.kind for finding in error.findings]
-            accept = partial(set_accepted, source, *kinds)
-
-            def drop(names: Sequence[str]) -> None:
-                classes_form.drop(source, names)
-                accept()
-
-            odd_form.show(error.findings, accept, drop)
-            return None
-        if isinstance(error, MissingPictures):
-            st.error(plain(error), icon=":material/error:")
-            st.button(
-                "Go on without them",
-                type="primary",
-                help="Their rows are left out, and the export says so.",
-                on_click=set_accepted,
-                args=(source, MISSING_PICTURES),
-            )
-            return None
-        if isinstance(error, WordsInFeatures):
-            st.error(plain(error), icon=":material/error:")
-            st.button(
-                f"Carry {'them' if len(error.columns) > 1 else 'it'} along",
-                icon=":material/do_not_disturb_on:",
-                type="primary",
-                help="Kept and exported, but not learnt from: " + plain(listing(error.columns)) + ".",
-                on_click=set_roles,
-                args=(table, dict.fromkeys(error.columns, "keep")),
-            )
-            return None
-        names = [column.name for column in table.columns if column.role == "id"]
-        if not isinstance(error, DuplicateIds) or not names:
+        answer = _answer_to(error, table, source)
+        if answer is None:
             raise
         st.error(plain(error), icon=":material/error:")
-        st.button(
-            "Number the examples instead",
-            icon=":material/format_list_numbered:",
-            type="primary",
-            help=f"The column {plain(names[0])} is kept and exported, and every row gets a number.",
-            on_click=set_roles,
-            args=(table, {names[0]: "keep"}),
-        )
-        return None
+        label, icon, about, act = answer
+        st.button(label, icon=f":material/{icon}:", type="primary", help=about, on_click=act)
+    return None
+
+
+def _answer_to(error: UserError, table: Columns, source: Source) -> tuple[str, str, str, Callable[[], None]] | None:
+    """The button by which one goes on after an error: label, icon, help and what it does; None where there is none."""
+    match error:
+        case MissingPictures():
+            about = "Their rows are left out, and the export says so."
+            return "Go on without them", "image_not_supported", about, partial(set_accepted, source, MISSING_PICTURES)
+        case WordsInFeatures():
+            label = f"Carry {'them' if len(error.columns) > 1 else 'it'} along"
+            about = f"Kept and exported, but not learnt from: {plain(listing(error.columns))}."
+            roles = dict.fromkeys(error.columns, "keep")
+            return label, "do_not_disturb_on", about, partial(set_roles, table, roles)
+        case DuplicateIds() if names := [column.name for column in table.columns if column.role == "id"]:
+            about = f"The column {plain(names[0])} is kept and exported, and every row gets a number."
+            act = partial(set_roles, table, {names[0]: "keep"})
+            return "Number the examples instead", "format_list_numbered", about, act
+    return None

@@ -32,7 +32,8 @@ def draw(now: Scene) -> None:
     if "next" not in now.looking.hidden:
         onward(now, status)
     recipe = settings.recipe_of(now.run)
-    show_health(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
+    if not status.certificate:  # which proves more than a run's health can say
+        show_health(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
     if "next" not in now.looking.hidden:
         longer(now)
     show_disputes(now.run)

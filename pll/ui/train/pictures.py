@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pll.formats.label_frame import labels_frame
 from pll.methods import METHODS
 from pll.ui.charts import csv_button
 from pll.ui.components.canvas import Presentation, mount
-from pll.ui.components.component import Payload
+from pll.ui.components.component import Component, Payload
 from pll.ui.components.heatmap import HEATMAP, By, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.train.shown_classes import shown_classes
@@ -28,56 +30,80 @@ CORNERS = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
     "identified label."
 )
-STAR_HELP = f"{CORNERS} Rings mark labels that changed. Click an example to see its history."
-HEATMAP_HELP = (
-    "A row is an example, a column a class. Darker: larger label weight. Blank: not a "
-    "candidate. Click a row to see its history."
-)
+COLOURS_HELP = "Off: by identified label. On: wrong examples have another colour than their corner."
+TRUTH = "truth"
+"""The choice of the star plot that colours by true labels."""
+
+
+class Picture(NamedTuple):
+    """One of the two pictures, with its options."""
+
+    name: str
+    title: str
+    help: str
+    component: Component
+    choice: Callable[[Scene], str]  # what its options say
+    payload: Callable[[Scene, Presentation, str], Payload]  # of the moment in view, with that choice
+    options: Callable[[Scene], None]
 
 
 def draw(now: Scene) -> None:
     """The star plot left, the heatmap right."""
-    drawn = [draw_one for name, draw_one in (("star", star), ("heatmap", heatmap)) if name not in now.looking.hidden]
+    drawn = [picture for picture in PICTURES if picture.name not in now.looking.hidden]
     if not drawn:
         return
-    for place, draw_one in zip(st.columns(len(drawn), gap="medium"), drawn, strict=True):
+    for place, picture in zip(st.columns(len(drawn), gap="medium"), drawn, strict=True):
         with place, st.container(gap=None):
-            draw_one(now)
+            _show(picture, now)
 
 
-def star(now: Scene) -> None:
-    """Where each example is heading."""
-    looking = now.looking
-    options = _head("star", "Where each example is heading", STAR_HELP, now)
-    truth = looking.truth and now.data.y is not None
-    payload = _star(now.stamp, truth, looking.selected, looking.presenting, shown_classes(now), now)
-    mount(STAR, payload, f"star-{now.run.id}", len(now.data), looking.select)
+def _show(picture: Picture, now: Scene) -> None:
+    looking, name = now.looking, picture.name
+    with st.container(  # the line above, which presenter mode puts away by its key
+        key=f"picture-head-{name}", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    ):
+        st.markdown(f"**{picture.title}**", help=picture.help, width="content")
+        key = f"{name}-options-{now.run.id}"
+        options = st.popover("Options", icon=":material/tune:", type="tertiary", key=key, on_change="rerun")
+    choice = picture.choice(now)
+    payload = _payload(name, now.stamp, choice, looking.selected, looking.presenting, shown_classes(now), picture, now)
+    mount(picture.component, payload, f"{name}-{now.run.id}", len(now.data), looking.select)
     if options.open:  # closed ones cost nothing
         with options:
-            star_options(now)
+            picture.options(now)
 
 
-@st.cache_resource(max_entries=CACHED_PICTURES, show_spinner=False)
-def _star(
+@st.cache_resource(max_entries=2 * CACHED_PICTURES, show_spinner=False)
+def _payload(
+    name: str,
     stamp: tuple[object, ...],
-    truth: bool,
+    choice: str,
     selected: int | None,
     presenting: bool,
     classes: tuple[int, ...] | None,
+    _picture: Picture,
     _now: Scene,
 ) -> Payload:
     """The picture of this moment, computed once for all who look at it."""
-    return star_payload(
-        _now.frame.weights,
-        _now.sets,
-        _presentation(_now, selected, presenting),
-        truth=_now.truth if truth else None,
-        before=_now.before(),
-        classes=classes,
-    )
+    data, fill = _now.data, BESIDE if presenting else ABOVE
+    height = WHOLE if presenting else HEIGHT
+    presentation = Presentation(_now.frame.when, selected, data.row_ids, data.texts, height=height, fill=fill)
+    return _picture.payload(_now, presentation, choice)
 
 
-def star_options(now: Scene) -> None:
+def _star(now: Scene, presentation: Presentation, colours: str) -> Payload:
+    truth = now.truth if colours == TRUTH else None
+    weights, before, classes = now.frame.weights, now.before(), shown_classes(now)
+    return star_payload(weights, now.sets, presentation, truth=truth, before=before, classes=classes)
+
+
+def _heatmap(now: Scene, presentation: Presentation, order: str) -> Payload:
+    by: By = "label" if order == "label" else "confidence"
+    frame, classes = now.frame, shown_classes(now)
+    return heatmap_payload(frame.weights, now.sets, presentation, by=by, sharp=frame.sharp, classes=classes)
+
+
+def _star_options(now: Scene) -> None:
     """What the colours mean."""
     key = f"star-truth-{now.run.id}"
 
@@ -90,54 +116,13 @@ def star_options(now: Scene) -> None:
         key=key,
         on_change=colour,
         disabled=now.data.y is None,
-        help="Off: by identified label. On: wrong examples have another colour than their corner.",
+        help=COLOURS_HELP,
     )
-    csv_button(
-        lambda: labels_of(now),
-        f"candid-labels-epoch-{now.frame.epoch}.csv",
-        key=f"labels-csv-{now.run.id}",
-        label="These labels as CSV",
-    )
+    name, key = f"candid-labels-epoch-{now.frame.epoch}.csv", f"labels-csv-{now.run.id}"
+    csv_button(lambda: labels_of(now), name, key=key, label="These labels as CSV")
 
 
-def heatmap(now: Scene) -> None:
-    """The label weights of each example."""
-    looking = now.looking
-    options = _head("heatmap", "Label weights", HEATMAP_HELP, now)
-    by: By = "label" if looking.order == "label" else "confidence"
-    payload = _heatmap(now.stamp, by, looking.selected, looking.presenting, shown_classes(now), now)
-    mount(HEATMAP, payload, f"heatmap-{now.run.id}", len(now.data), looking.select)
-    if options.open:
-        with options:
-            heatmap_options(now)
-
-
-@st.cache_resource(max_entries=CACHED_PICTURES, show_spinner=False)
-def _heatmap(
-    stamp: tuple[object, ...],
-    by: By,
-    selected: int | None,
-    presenting: bool,
-    classes: tuple[int, ...] | None,
-    _now: Scene,
-) -> Payload:
-    """The picture of this moment, computed once for all who look at it."""
-    frame, presentation = _now.frame, _presentation(_now, selected, presenting)
-    return heatmap_payload(frame.weights, _now.sets, presentation, by=by, sharp=frame.sharp, classes=classes)
-
-
-def _presentation(now: Scene, selected: int | None, presenting: bool) -> Presentation:
-    return Presentation(
-        now.frame.when,
-        selected,
-        now.data.row_ids,
-        now.data.texts,
-        height=WHOLE if presenting else HEIGHT,
-        fill=BESIDE if presenting else ABOVE,
-    )
-
-
-def heatmap_options(now: Scene) -> None:
+def _heatmap_options(now: Scene) -> None:
     """How the rows stand."""
     looking = now.looking
     order_key = f"order-{now.run.id}"
@@ -154,12 +139,32 @@ def heatmap_options(now: Scene) -> None:
         key=order_key,
         on_change=sort,
     )
-    csv_button(
-        lambda: weights_frame(now),
-        f"candid-label-weights-epoch-{now.frame.epoch}.csv",
-        key=f"weights-csv-{now.run.id}",
-        label="Label weights as CSV",
-    )
+    name, key = f"candid-label-weights-epoch-{now.frame.epoch}.csv", f"weights-csv-{now.run.id}"
+    csv_button(lambda: weights_frame(now), name, key=key, label="Label weights as CSV")
+
+
+PICTURES = (
+    Picture(
+        "star",
+        "Where each example is heading",
+        f"{CORNERS} Rings mark labels that changed. Click an example to see its history.",
+        STAR,
+        lambda now: TRUTH if now.looking.truth and now.data.y is not None else "",
+        _star,
+        _star_options,
+    ),
+    Picture(
+        "heatmap",
+        "Label weights",
+        "A row is an example, a column a class. Darker: larger label weight. Blank: not a candidate. Click a row to "
+        "see its history.",
+        HEATMAP,
+        lambda now: now.looking.order,
+        _heatmap,
+        _heatmap_options,
+    ),
+)
+"""The pictures of a run, from left to right."""
 
 
 def labels_of(now: Scene) -> pd.DataFrame:
@@ -187,13 +192,3 @@ def weights_frame(now: Scene) -> pd.DataFrame:
             "label_weight": now.frame.weights,
         }
     )
-
-
-def _head(name: str, title: str, help_: str, now: Scene) -> PopoverContainer:
-    """The line above a picture, which presenter mode puts away by its key; return the place of the options."""
-    with st.container(
-        key=f"picture-head-{name}", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
-    ):
-        st.markdown(f"**{title}**", help=help_, width="content")
-        key = f"{name}-options-{now.run.id}"
-        return st.popover("Options", icon=":material/tune:", type="tertiary", key=key, on_change="rerun")

@@ -5,16 +5,18 @@ The counts and shares are the prior of the candidates, which are the classes tha
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
+from pll.formats.answers import Answers, share_chunks
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_class_count, check_unpacked_size, parsing
+from pll.formats.labels import labels_of
 
 MAGIC = b"\x93NUMPY"
 """How such a file begins."""
@@ -59,11 +61,12 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
     empty = np.flatnonzero(~(values > 0).any(axis=1))
     if len(empty):
         raise RowError(f"Row {empty[0]} has no class at all ({len(empty):,} such rows); leave it out.")
-    marks = values > 0
+    answers = Answers(tuple(share_chunks(names, values, np.arange(n))), n)
+    labels = labels_of(answers, replace(options, class_names=names))
     return PartialLabelDataset(
         X=np.zeros((n, 0), dtype=np.float32),
-        candidates=CandidateSets.from_mask(marks, names),
-        prior=None if kind == "marks" else values[marks].astype(np.float32),
+        candidates=labels.candidates,
+        prior=None if kind == "marks" else labels.prior,
         name=options.name or path.name,
         notes=(_NOTES[kind].format(n=n, c=c),),
     )

@@ -13,7 +13,6 @@ import math
 import shutil
 import zipfile
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,7 +21,6 @@ import numpy.typing as npt
 from numpy.lib import format as npy
 
 from pll.annotations.data import Annotations
-from pll.annotations.rules import Rule, resolve
 from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
@@ -41,11 +39,12 @@ from pll.formats.checks import (
     readable,
     shorten,
 )
+from pll.formats.labels import sets_of
 from pll.formats.names import results_among
 from pll.formats.results import Results, free_name
 from pll.images import Pictures
 from pll.io import Column, as_column
-from pll.weights import Weights, on_candidates
+from pll.weights import on_candidates
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -311,17 +310,21 @@ def _dataset(
         )
     if rows:
         sets = CandidateSets(arrays["indptr"], arrays["indices"], len(names), names)
-    annotations = _annotations(arrays, n, names)
+    annotations, prior = _annotations(arrays, n, names), arrays.get("prior")
+    if sets is None and annotations is not None and "votes" in arrays:
+        sets, about = sets_of(annotations, options.combine)
+        notes += about
+    if prior is not None and sets is not None and prior.shape == sets.shape:  # a matrix (n, c)
+        prior = on_candidates(prior, sets)
 
     def column(name: str) -> Column | None:
         return as_column(texts(arrays[name], name, n)) if name in arrays else None
 
     pictures = column("picture_names")
-    is_voted = sets is None and "votes" in arrays
-    data = PartialLabelDataset(
+    return PartialLabelDataset(
         X=layout.X,
         candidates=sets,
-        prior=None if is_voted else _prior(arrays, sets),
+        prior=prior,
         y=y,
         class_names=names,
         ids=check_ids(texts(arrays["ids"], "ids"), int) if "ids" in arrays else None,
@@ -337,10 +340,6 @@ def _dataset(
         kind="image" if layout.X.ndim == 4 else "table" if is_table else "array",
         notes=tuple(notes),
     )
-    if is_voted and annotations is not None:
-        data = data.resolved_to(resolve(annotations, Rule("union")), annotations)
-        data = replace(data, prior=_prior(arrays, data.candidates))
-    return data
 
 
 def _kind(arrays: Arrays) -> str:
@@ -385,12 +384,6 @@ def _columns(arrays: Arrays, names: str, cells: str) -> dict[str, Column]:
     with parsing(f"the array {cells}", "save it as Candid does"):
         columns = zip(texts(arrays[names], names), arrays[cells].tolist(), strict=True)
         return {name: as_column([json.loads(cell) for cell in column]) for name, column in columns}
-
-
-def _prior(arrays: Arrays, sets: CandidateSets | None) -> Weights | None:
-    """(nnz,) of the array `prior`, which may also be a matrix (n, c)."""
-    prior = arrays.get("prior")
-    return on_candidates(prior, sets) if prior is not None and sets is not None and prior.shape == sets.shape else prior
 
 
 def _names(arrays: Arrays, name: str) -> tuple[str, ...]:

@@ -146,3 +146,7 @@ WORDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in
 """Words of names by what they say: adjudicated, aggregate, labels, id, facts."""
 NO_ANSWER: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["no_answer"].items()}
 """Cells that are no answer, in the common spelling: everywhere, and among votes."""
+FIELDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["fields"].items()}
+"""Words of the fields of an answer that is an object: who, what, about it, its state."""
+ARRAYS: Mapping[str, Mapping[str, Sequence[str]]] = _data()["arrays"]
+"""Names of arrays by part of a file and meaning, the earlier one counts."""

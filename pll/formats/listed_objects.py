@@ -14,40 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from pll.formats.forms import FIELDS
 from pll.formats.proposal import FEW
 from pll.formats.tabular.cells import NEARLY_ALL, are_dates
 
 DEEPEST = 6
 """Fields of fields that are looked at; a list between them is one more."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_PEOPLE = {
-    *("worker", "annotator", "author", "creator", "by", "user", "rater", "coder", "labeler", "labeller", "judge"),
-    *("email", "username", "reviewer", "voter", "person", "participant"),
-}
-_LABELS = {
-    *("label", "labels", "class", "classes", "category", "categories", "answer", "answers", "choice", "choices"),
-    *("value", "values", "response", "vote", "verdict", "tag", "rating", "judgment", "prediction"),
-}
-_ABOUT = {
-    *(
-        "id",
-        "ids",
-        "at",
-        "date",
-        "time",
-        "type",
-        "role",
-        "status",
-        "state",
-        "confidence",
-        "score",
-        "probability",
-        "count",
-    ),
-    *("count", "comment", "comments", "note", "text", "index", "version", "group", "uri", "url"),
-}
-"""Last words of fields that say something about an answer, and are none."""
-_STATES = {"latest", "superseded", "cancelled", "canceled", "skipped", "deleted", "rejected", "discarded", "status"}
 
 Row = Sequence[Mapping[str, Any]]
 """The objects in a cell, each as its fields by path: `author.email`."""
@@ -117,9 +90,9 @@ def reading_of(rows: Sequence[Row]) -> Reading | None:
         return None
     paths = Counter(path for one in objects for path in one)
     paths = Counter({path: n for path, n in paths.items() if n >= NEARLY_ALL * len(objects)})
-    who = [path for path in paths if _words(path) & _PEOPLE and _says_who(path, rows)]
+    who = [path for path in paths if _words(path) & FIELDS["who"] and _says_who(path, rows)]
     what = [path for path in paths if path not in who and _says_what(path, objects)]
-    states = tuple(p for p in paths if _words(p) & _STATES and len({str(one.get(p)) for one in objects}) > 1)
+    states = tuple(p for p in paths if _words(p) & FIELDS["state"] and len({str(one.get(p)) for one in objects}) > 1)
     who, what = (_different(some, objects) for some in (who, what))
     return Reading(tuple(who), tuple(what), states) if what and (who or states) else None
 
@@ -146,7 +119,7 @@ def _says_what(path: str, objects: Row) -> bool:
     kinds = {str(cell) for cell in values}
     few = 1 < len(kinds) <= max(FEW, len(values) // 20) and 2 * len(kinds) <= max(len(values), 4)
     plain = all(isinstance(cell, str | int) for cell in values) and not are_dates([str(cell) for cell in values])
-    return few and plain and not _LABELS.isdisjoint(_words(path)) and _last(path) not in _ABOUT
+    return few and plain and not FIELDS["what"].isdisjoint(_words(path)) and _last(path) not in FIELDS["about"]
 
 
 def _listed(value: Any) -> list[Any]:

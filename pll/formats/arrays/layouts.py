@@ -20,35 +20,10 @@ from pll.candidates import CandidateSets, sort_names, whole_numbers
 from pll.dataset import UNKNOWN
 from pll.errors import RowError, UserError
 from pll.formats.checks import as_features, check_class_count, check_unpacked_size, kind_of, listing, shorten
+from pll.formats.forms import ARRAYS
 
 Names = Mapping[str, str]
 """X, candidates or y → what a file calls it."""
-
-USUAL = {
-    "X": ("x", "data", "features", "inputs", "embeddings"),
-    "candidates": (
-        *("candidates", "candidate_labels", "candidate_sets", "partial_labels", "partial_label", "partial_targets"),
-        *("partial_target", "partial_y", "y_partial", "y_p", "p_labels", "label_sets", "s"),
-    ),
-    "y": (
-        *("y", "y_true", "true_labels", "true_label", "true_y", "truth", "ground_truth", "gt", "gold"),
-        *("target", "targets", "logitlabels", "label", "labels"),
-    ),
-}
-"""Names in use, in any case; the earlier one counts."""
-PARTS = {
-    "train": {
-        "X": ("x_train", "train_data"),
-        "candidates": ("train_p_target",),
-        "y": ("y_train", "train_target", "train_labels"),
-    },
-    "test": {
-        "X": ("x_test", "test_data"),
-        "candidates": ("test_p_target",),
-        "y": ("y_test", "test_target", "test_labels"),
-    },
-}
-"""Names in files with a training and a test part."""
 
 
 def parts_among(names: Iterable[str]) -> list[Names]:
@@ -60,7 +35,7 @@ def parts_among(names: Iterable[str]) -> list[Names]:
     ([{'X': 'data', 'y': 'Y'}], [{'X': 'x_train', 'y': 'y_train'}], [])
     """
     own = list(names)
-    by_name = {name.lower(): name for name in reversed(own)} | {name: name for name in own if name in USUAL}
+    by_name = {name.lower(): name for name in reversed(own)} | {name: name for name in own if name in ARRAYS["whole"]}
 
     def called(usual: Mapping[str, Sequence[str]]) -> Names:
         found = {
@@ -68,7 +43,7 @@ def parts_among(names: Iterable[str]) -> list[Names]:
         }
         return {part: name for part, name in found.items() if name}
 
-    whole, (train, test) = called(USUAL), map(called, PARTS.values())
+    whole, (train, test) = called(ARRAYS["whole"]), map(called, (ARRAYS["train"], ARRAYS["test"]))
     if "X" in whole:
         return [whole]
     return [part for part in (train, test) if "X" in part] if "X" in train else []

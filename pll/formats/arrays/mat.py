@@ -22,17 +22,18 @@ import scipy.sparse
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.extras import require_extra
-from pll.formats.arrays.layouts import PARTS, USUAL, arrange, parts_among
+from pll.formats.arrays.layouts import arrange, parts_among
 from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
+from pll.formats.forms import ARRAYS
 from pll.formats.limitations import added_labels, added_limitation, part_limitations
 from pll.formats.results import Results
 
 FOLD_NAMES = ("tr", "te")
 WANTED = {
     *FOLD_NAMES,
-    *(name for usual in (USUAL, *PARTS.values()) for names in usual.values() for name in names),
+    *(name for part in ("whole", "train", "test") for names in ARRAYS[part].values() for name in names),
 } - {"s"}
 """Variables with a meaning, in any case; S is a struct more often than the candidates."""
 RESULTS = ("identified_target", "confidence")

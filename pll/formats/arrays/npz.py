@@ -39,6 +39,7 @@ from pll.formats.checks import (
     readable,
     shorten,
 )
+from pll.formats.forms import ARRAYS
 from pll.formats.labels import sets_of
 from pll.formats.names import results_among
 from pll.formats.results import Results, free_name
@@ -57,14 +58,6 @@ _VOTES = ("votes", "voters", "vote_scores")
 _MORE = ("indptr", "indices", "n_classes", "ids", "prior", "is_test", "split", "feature_names", "images", "kind")
 KEYS = frozenset((*_MORE, *_TEXTS, *_ANSWERS, *_VOTES))
 """Arrays with a meaning besides features, marks of candidates and true labels; others are left unread, with a note."""
-OF_FUNCTIONS = {
-    "votes": ("L", "L_train", "label_matrix", "weak_labels"),
-    "voters": ("lf_names", "lfs", "lf_name"),
-    "texts": ("text",),
-}
-"""What arrays are called where labelling functions vote; the earlier name counts."""
-CLASS_NAMES = ("class_names", "classes", "label_names", "target_names")
-"""Names of the array of class names; the earlier one counts."""
 
 MAX_TEXT = 2**30
 """What an array of text may occupy: numpy gives every text the room of the longest."""
@@ -104,7 +97,7 @@ class Npz(Format):
             )
         if {"indptr", "votes"} & set(names) and "candidates" not in names:  # no other name means the candidates then
             parts = [{part: name for part, name in one.items() if part != "candidates"} for one in parts]
-        of_classes = next((name for name in CLASS_NAMES if name in names), "")
+        of_classes = next((name for name in ARRAYS["classes"]["names"] if name in names), "")
         used = KEYS.union([of_classes], *(one.values() for one in parts))
         load = _map_arrays if source.is_dir() else _read_arrays
         arrays = load(source, used.union(of_functions), options.max_bytes)
@@ -192,7 +185,7 @@ def _votes_among(names: Collection[str]) -> dict[str, str]:
     ({'L': 'votes', 'lf_names': 'voters', 'text': 'texts'}, {})
     """
     found = {}
-    for meaning, some in OF_FUNCTIONS.items():
+    for meaning, some in ARRAYS["functions"].items():
         if meaning not in names and (called := next((name for name in some if name in names), None)):
             found[called] = meaning
     return found if {"votes", "voters"} <= {*found.values()} else {}

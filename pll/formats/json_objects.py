@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import IO, Any
@@ -78,12 +79,6 @@ def first_record(path: Path, head: bytes) -> Record | None:
             return next((record for _, record in _ObjectReader(file, limit=_CHUNK).walk()), None)
     except (UserError, UnicodeDecodeError):
         return None
-
-
-def is_list(path: Path) -> bool:
-    """Whether a file is one list of objects, and not an object a line."""
-    with path.open("rb") as file:
-        return without_marks(file.read(2**16)).lstrip().startswith(b"[")
 
 
 def shape_of(path: Path) -> str:
@@ -192,7 +187,7 @@ class _ObjectReader:
         if self._shape is None:
             first = self._next_character()
             text = self.text[self.at :]
-            self._shape = _shape(text, len(text) < _CHUNK, self.decoder) if first else ("lines", "")
+            self._shape = _shape(text, len(text) < _CHUNK) if first else ("lines", "")
         return self._shape
 
     def walk(self) -> Iterator[tuple[int, Record]]:
@@ -346,20 +341,19 @@ class _ObjectReader:
         return RowError(f"Row {self.line}: {what}; correct it, or export the file again.")
 
 
-def _shape(text: str, whole: bool, decoder: json.JSONDecoder) -> tuple[str, str]:
+def _shape(text: str, whole: bool) -> tuple[str, str]:
     """Return which of `SHAPES` a text has, by its beginning (or whole), and which field holds its records.
 
     Examples
     --------
-    >>> read = json.JSONDecoder()
-    >>> _shape('{"7": {"a": 1}, "9": {"a": 2}}', True, read), _shape('{"a": {"x": 1}, "b": 2}', True, read)
+    >>> _shape('{"7": {"a": 1}, "9": {"a": 2}}', True), _shape('{"a": {"x": 1}, "b": 2}', True)
     (('keyed', ''), ('lines', ''))
-    >>> _shape('{"a": [1, 2, 3], "b": [4, 5, 6]}', True, read), _shape("[[1], [2, 3]]", True, read)
+    >>> _shape('{"a": [1, 2, 3], "b": [4, 5, 6]}', True), _shape("[[1], [2, 3]]", True)
     (('columns', ''), ('lists', ''))
     """
     if text.startswith("["):
         return "lists" if text[1:].lstrip(_SPACE).startswith("[") else "list", ""
-    values, rest = _fields(text, decoder)
+    values, rest = _fields(text)
     if rest == "{" or not text.startswith("{"):
         return "lines", ""
     found = list(values.values())
@@ -395,40 +389,31 @@ def _shape(text: str, whole: bool, decoder: json.JSONDecoder) -> tuple[str, str]
     return "lines", ""
 
 
-def _fields(text: str, decoder: json.JSONDecoder) -> tuple[dict[str, Any], str]:
+def _fields(text: str) -> tuple[Record, str]:
     """Return the first fields of the object that a text begins with, and what follows them.
 
     That is "" where the object is all there is, "{" where another one follows, "…" after many fields; where a list is
     cut off "[", with its field where it is one of objects; "?" for anything else.
     """
-    values: dict[str, Any] = {}
-    at = _after_space(text, 1)
-    try:
-        while len(values) < _MOST_KEYS and text[at : at + 1] == '"':
-            key, at = decoder.raw_decode(text, at)
-            at = _after_space(text, at)
-            if text[at : at + 1] != ":":
-                return values, "?"
-            at = _after_space(text, at + 1)
+    values: Record = {}
+    reader = _ObjectReader(StringIO(text), limit=len(text) + 1)
+    with suppress(UserError):
+        reader._next_character()
+        reader._move(1)
+        while len(values) < _MOST_KEYS and reader._next_character() == '"':
+            key, inside = reader._key(), reader.text[reader.at : reader.at + 100].split()
+            start = "".join(inside)[:2]
             try:
-                values[key], at = decoder.raw_decode(text, at)
-            except ValueError:
-                inside = text[_after_space(text, at + 1) :][:1] if text[at : at + 1] == "[" else ""
-                return values, f"[{key}" if inside == "{" else "[" if inside else "?"
-            at = _after_space(text, at)
-            if text[at : at + 1] == "}":
-                following = text[_after_space(text, at + 1) :][:1]
+                values[key] = reader._value("The value")
+            except UserError:
+                return values, f"[{key}" if start == "[{" else start[:1] if len(start) == 2 and start[0] == "[" else "?"
+            end = reader._next_character()
+            reader._move(1)
+            if end == "}":
+                following = reader._next_character()
                 return values, following if following in ("", "{") else "?"
-            at = _after_space(text, at + 1)
-    except (ValueError, RecursionError, UserError):
-        return values, "?"
-    return values, "…"
-
-
-def _after_space(text: str, at: int) -> int:
-    while text[at : at + 1] and text[at] in _SPACE:
-        at += 1
-    return at
+        return values, "…" if len(values) == _MOST_KEYS else "?"
+    return values, "?"
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> Record:

@@ -101,7 +101,7 @@ class Argilla(RecordFormat):
                 new = _suggestion(results, name, question)
                 yield name, record | {"suggestions": _replaced(record.get("suggestions"), new, row)} if new else record
 
-        json_objects.write(path, results.in_order(suggested()), as_list=json_objects.is_list(source))
+        json_objects.write(path, results.in_order(suggested()), as_list=json_objects.shape_of(source) == "list")
 
 
 def _suggestions(record: Record, row: int) -> list[tuple[str, Any]]:

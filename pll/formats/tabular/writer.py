@@ -101,13 +101,12 @@ def _marked_where_misread(columns: Sequence[TextColumn], taken: set[str]) -> lis
 def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
     """Return one column per annotator with their labels, and one with their confidence where there is one."""
     columns = []
-    for who, (name, answers) in enumerate(annotator_lists(dataset).items()):
+    annotations, said = dataset.annotations, list(map(dict, answers_of(dataset)))
+    for who, name in enumerate(() if annotations is None else annotations.annotator_names):
+        answers = [one.get(name) for one in said]
         filled = iter(join_column(labels for labels in answers if labels))
         cells = [next(filled) if labels else "" for labels in answers]
-        columns.append(
-            TextColumn(marked("annotator", name), "annotator", cells, [labels or None for labels in answers])
-        )
-        annotations = dataset.annotations
+        columns.append(TextColumn(marked("annotator", name), "annotator", cells, answers))
         if annotations is None or annotations.scores is None:
             continue
         own = (annotations.annotators == who) & np.isfinite(annotations.scores)
@@ -119,18 +118,18 @@ def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
     return columns
 
 
-def annotator_lists(dataset: PartialLabelDataset) -> dict[str, list[list[str]]]:
-    """Return by annotator the labels of each example; none where they did not answer."""
+def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]]:
+    """Return by example (annotator, labels) of everyone who answered."""
     annotations = dataset.annotations
+    by_example: list[list[tuple[str, list[str]]]] = [[] for _ in range(len(dataset))]
     if annotations is None:
-        return {}
+        return by_example
     names = class_names(dataset)
-    labels: list[list[list[str]]] = [[[] for _ in range(annotations.n_rows)] for _ in annotations.annotator_names]
-    for row, who, label in zip(
-        annotations.rows.tolist(), annotations.annotators.tolist(), annotations.labels.tolist(), strict=True
-    ):
-        labels[who][row].append(names[label])
-    return dict(zip(annotations.annotator_names, labels, strict=True))
+    ends = [*annotations.answer_starts[1:].tolist(), len(annotations.rows)]
+    for start, end in zip(annotations.answer_starts.tolist(), ends, strict=True):
+        who = annotations.annotator_names[annotations.annotators[start]]
+        by_example[annotations.rows[start]].append((who, [names[k] for k in annotations.labels[start:end].tolist()]))
+    return by_example
 
 
 def feature_column_names(dataset: PartialLabelDataset) -> list[str]:

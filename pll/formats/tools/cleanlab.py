@@ -22,8 +22,8 @@ from pll.formats.results import OURS, Results
 from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import Cells, is_number
 from pll.formats.tabular.csv import Csv, text_of_file, write_table
-from pll.formats.tabular.writer import TextColumn, check_columns
-from pll.formats.tools.records import answers_of, has_own_sets
+from pll.formats.tabular.writer import TextColumn, answers_of, check_columns
+from pll.formats.tools.records import has_own_sets
 
 MAX_CLASSES = 10_000
 """A larger number is read as a name, not as one of 0 … K−1."""

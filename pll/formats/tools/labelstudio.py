@@ -21,10 +21,10 @@ from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
 from pll.formats.limitations import added_limitation, class_names
 from pll.formats.results import Results
+from pll.formats.tabular.writer import answers_of
 from pll.formats.tools.records import (
     Example,
     RecordFormat,
-    answers_of,
     choose_question,
     dataset_of,
     examples_of,

@@ -33,7 +33,7 @@ from pll.formats.results import Results
 from pll.formats.roles import roles_of
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
-from pll.formats.tabular.writer import table_limitations
+from pll.formats.tabular.writer import answers_of, table_limitations
 
 PAYLOAD = ("text", "image")
 OWN = ("id", *PAYLOAD, "candidates", "features", "categories", "true_label", "split")
@@ -111,20 +111,6 @@ def has_own_sets(dataset: PartialLabelDataset) -> bool:
         return dataset.candidates is not None
     named = set(dataset.annotations.labels.tolist())  # an example without annotations may have any of these
     return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
-
-
-def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]]:
-    """Return by example (annotator, labels) of everyone who answered."""
-    annotations = dataset.annotations
-    by_example: list[list[tuple[str, list[str]]]] = [[] for _ in range(len(dataset))]
-    if annotations is None:
-        return by_example
-    names = class_names(dataset)
-    ends = [*annotations.answer_starts[1:].tolist(), len(annotations.rows)]
-    for start, end in zip(annotations.answer_starts.tolist(), ends, strict=True):
-        who = annotations.annotator_names[annotations.annotators[start]]
-        by_example[annotations.rows[start]].append((who, [names[k] for k in annotations.labels[start:end].tolist()]))
-    return by_example
 
 
 def _misread(dataset: PartialLabelDataset) -> list[str]:

@@ -30,7 +30,7 @@ from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
 from pll.devices import default_threads
 from pll.errors import UserError
-from pll.experiments.evaluation import Key, Result, key_of, read_results, results_frame
+from pll.experiments.evaluation import Result, planned, read_results, results_frame
 from pll.experiments.execution import fit_cell
 from pll.experiments.experiment import Cell, content_hash
 from pll.experiments.tables import TableEntry, spread, tables
@@ -56,15 +56,17 @@ def evaluate(options: EvaluateOptions) -> None:
     test_source = source_of_test(options)
     test = None if test_source is None else with_classes(load(test_source), source.classes, strict=False)
     cells = _cells(options, source, data, test_source, names, seeds)
-    keys = {_key_before(cell, data): cell for cell in cells}
+    plans = {cell.row(cell.estimator(is_table=data.kind == "table")): cell for cell in cells}
     out = None if options.out is None else Path(options.out)
-    result, others = _divided(read_results(out) if out is not None and out.exists() else [], keys)
+    earlier = read_results(out) if out is not None and out.exists() else []
+    result = {plan: one for one in earlier if (plan := planned(one)) in plans}
+    others = [one for one in earlier if planned(one) not in plans]
     if result:
         note([f"{options.out} holds {len(result)} of these results already; only what is missing is fitted."])
     if others:
         note([f"{options.out} holds {len(others)} results of other evaluations too; they are kept."])
     with tqdm(total=len(cells), initial=len(result), unit="fit") as bar:
-        for key, cell in keys.items():
+        for key, cell in plans.items():
             if key in result:
                 continue
             result[key], _ = fit_cell(cell, data, test, partial(_show_epochs, bar, cell.method))
@@ -72,7 +74,7 @@ def evaluate(options: EvaluateOptions) -> None:
             if out is not None:  # after every fit, so that an interruption loses one fit at most
                 results = [*others, *result.values()]
                 write_csv(out, results_frame(results))
-    results = [result[key] for key in keys]
+    results = [result[key] for key in plans]
     entries = _entries(results, names)
     _print_table(entries)
     print_result(out=options.out, fits=len(results), methods={entry.method: _means(entry) for entry in entries})
@@ -125,29 +127,6 @@ def _settings(name: str, options: EvaluateOptions) -> dict[str, Any]:
     if foreign:
         note([f"{name} has no {', '.join(foreign)}; it runs without."])
     return {key: value for key, value in explicit.items() if key in parameters and key != "recipe"}
-
-
-def _key_before(cell: Cell, data: PartialLabelDataset) -> Key:
-    """Return the key of the result that a cell will have; refuses a wrong setting before the first fit."""
-    estimator = cell.estimator(is_table=data.kind == "table")
-    return cell.method, cell.seed, cell.fold, cell.settings_json(estimator, fitted=False)
-
-
-def _divided(results: Sequence[Result], cells: dict[Key, Cell]) -> tuple[dict[Key, Result], list[Result]]:
-    """Divide the results of a file into those of these cells and others."""
-    outcome, others = {}, []
-    for result in results:
-        cell = cells.get(key_of(result))
-        made = None if cell is None else (cell.dataset, cell.recipe, *_flip_columns(cell))
-        if made == (result.dataset, result.recipe, result.flip, result.q):
-            outcome[key_of(result)] = result
-        else:
-            others.append(result)
-    return outcome, others
-
-
-def _flip_columns(cell: Cell) -> tuple[str, float | None]:
-    return ("", None) if cell.flip is None else (cell.flip.how, cell.flip.q)
 
 
 def _show_epochs(bar: Any, name: str, done: int, total: int) -> None:

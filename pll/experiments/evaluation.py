@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass
+from contextlib import suppress
+from dataclasses import MISSING, asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.base import AFRESH, Start
 from pll.methods.deep import DeepEstimator
 from pll.runs.data import Splits
-from pll.synthesis import Flip
 
 LAST = 10
 """Figures of methods trained by gradient descent are means over this many last epochs (paper, §4). Of the others, the
@@ -39,7 +39,7 @@ class Result:
     recipe
         How the settings were chosen.
     settings
-        Every setting of the method and of the data, as a JSON object (`settings_json`), and under `CHOSEN` what a
+        Every setting of the method and of the data, as a JSON object, and under `CHOSEN` what a
         recipe chose for this fit.
     """
 
@@ -57,20 +57,14 @@ class Result:
     settings: str = ""
 
 
-Key = tuple[str, int, int, str]
-"""Method, seed, fold and settings (JSON): the key of a result within one evaluation."""
-
-
-def key_of(result: Result) -> Key:
-    """Return the key of a result: without what a recipe chose, which is not known before the fit."""
-    try:
-        settings = json.loads(result.settings)
-    except ValueError:  # of another program
-        settings = None
-    if not isinstance(settings, dict) or CHOSEN not in settings:
-        return result.method, result.seed, result.fold, result.settings
-    del settings[CHOSEN]
-    return result.method, result.seed, result.fold, _as_json(settings)
+def planned(result: Result) -> Result:
+    """Return a row as it is known before the fit: without its figures, and without what a recipe chose."""
+    text = result.settings
+    with suppress(ValueError):  # of another program
+        settings = json.loads(text)
+        if isinstance(settings, dict) and settings.pop(CHOSEN, None) is not None:
+            text = as_json(settings)
+    return replace(result, test_accuracy=None, transductive_accuracy=None, seconds=0.0, settings=text)
 
 
 EpochMetrics = list[dict[str, Any]]
@@ -110,86 +104,27 @@ def measured(
     return curve, seconds
 
 
-def result_of(
-    estimator: PartialLabelEstimator,
-    curve: EpochMetrics,
-    seconds: float,
-    *,
-    dataset: str,
-    method: str,
-    seed: int,
-    fold: int,
-    flip: Flip | None,
-    recipe: str,
-    settings: str,
-) -> Result:
-    """Return the row of a fit: means over its last epochs (`LAST`), and its settings.
+def figures(estimator: PartialLabelEstimator, curve: EpochMetrics) -> dict[str, Any]:
+    """Return the accuracies of a fit, as `Result` names them: means over its last epochs (`LAST`).
 
     Parameters
     ----------
     estimator
         The fitted method.
-    curve, seconds
+    curve
         What `measured` returned.
-    dataset, method
-        Their names.
-    seed, fold
-        Of the part.
-    flip
-        How candidates were made; None for those of the data.
-    recipe, settings
-        As in `Result`.
     """
-    last = LAST if isinstance(estimator, DeepEstimator) else 1
-    return Result(
-        dataset=dataset,
-        method=method,
-        model=str(estimator.get_params().get("model", "")),
-        seed=seed,
-        fold=fold,
-        test_accuracy=_mean(curve[-last:], "test_accuracy"),
-        transductive_accuracy=_mean(curve[-last:], "transductive_accuracy"),
-        seconds=seconds,
-        flip="" if flip is None else flip.how,
-        q=None if flip is None else flip.q,
-        recipe=recipe,
-        settings=settings,
-    )
+    last = curve[-LAST if isinstance(estimator, DeepEstimator) else -1 :]
+    return {name: _mean(last, name) for name in ("test_accuracy", "transductive_accuracy")}
 
 
-_OF_THE_MACHINE = ("seed", "device", "precision", "threads", "recipe")
-"""Settings that are in other columns, or of the machine."""
-
-
-def settings_json(estimator: PartialLabelEstimator, about: Mapping[str, Any]) -> str:
-    """Return the column `settings`: all settings of a method, and other facts, as a JSON object.
-
-    Values that JSON does not have, such as a module, are written as text.
-
-    Parameters
-    ----------
-    estimator
-        The method.
-    about
-        Further facts, by name.
-    """
-    own = {name: value for name, value in estimator.get_params().items() if name not in _OF_THE_MACHINE}
-    return _as_json({**own, **about})
-
-
-def _as_json(values: Mapping[str, Any]) -> str:
+def as_json(values: Mapping[str, Any]) -> str:
+    """Return the column `settings`; values that JSON does not have, such as a module, are written as text."""
     return json.dumps(values, sort_keys=True, default=str, ensure_ascii=False)
 
 
 CHOSEN = "chosen"
 """Name in the column `settings` of what was chosen for this fit: by its recipe, or by the data."""
-
-
-def chosen_by_recipe(estimator: PartialLabelEstimator) -> dict[str, Any]:
-    """Return `{CHOSEN: {setting: value}}` of a fitted method whose recipe chose settings; {} where there is none."""
-    if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
-        return {}
-    return {CHOSEN: estimator.recipe_.settings}
 
 
 def read_results(path: Path) -> list[Result]:

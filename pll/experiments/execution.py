@@ -26,7 +26,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -38,7 +38,7 @@ import pll
 from pll.dataset import PartialLabelDataset
 from pll.devices import computing_threads
 from pll.errors import UserError, explain
-from pll.experiments.evaluation import EpochMetrics, Result, measured, result_of, results_frame
+from pll.experiments.evaluation import EpochMetrics, Result, figures, measured, results_frame
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.extras import require_extra
 from pll.io import remove_parts, write_atomically, write_csv, write_json, writing_to
@@ -170,18 +170,7 @@ def fit_cell(
     splits = _splits(cell, data, test)
     estimator = cell.estimator(is_table=data.kind == "table")
     curve, seconds = measured(estimator, splits, progress, dataset=cell.dataset)
-    result = result_of(
-        estimator,
-        curve,
-        seconds,
-        dataset=cell.dataset,
-        method=cell.method,
-        seed=cell.seed,
-        fold=cell.fold,
-        flip=cell.flip,
-        recipe=cell.recipe,
-        settings=cell.settings_json(estimator),
-    )
+    result = replace(cell.row(estimator), **figures(estimator, curve), seconds=seconds)
     return result, curve
 
 

@@ -25,7 +25,7 @@ from pll.catalog.download import by_hand
 from pll.catalog.sources import Source, file_hash, holds_data, source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.experiments.evaluation import chosen_by_recipe, settings_json
+from pll.experiments.evaluation import CHOSEN, Result, as_json
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.names import RECIPES
@@ -41,6 +41,8 @@ LONGEST, MOST_DOTS = 200_000, 200
 """Characters of a TOML text, and dots in one line of it: a name of n parts (`a.a.a`) takes n² steps to read."""
 HASH = 16
 """Hexadecimal digits of a cell's key, and of a file's SHA-256 in it."""
+OF_THE_MACHINE = ("seed", "device", "precision", "threads", "recipe")
+"""Settings that are in other columns of results.csv, or of the machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,17 +127,24 @@ class Cell(Preparation):
         params = {name: value for name, value in (settings | dict(self.settings)).items() if name in parameters}
         return new_estimator(RunConfig(self.source, self.method, params, seed=self.seed), is_table=is_table)
 
-    def settings_json(self, estimator: PartialLabelEstimator, *, fitted: bool = True) -> str:
-        """Return the column `settings` of its result.
-
-        Parameters
-        ----------
-        estimator
-            Of this cell.
-        fitted
-            Whether it is; what a recipe has chosen is then among them.
-        """
-        return settings_json(estimator, self.described() | (chosen_by_recipe(estimator) if fitted else {}))
+    def row(self, estimator: PartialLabelEstimator) -> Result:
+        """Return its row of results.csv without figures; after the fit with what a recipe has chosen."""
+        own = {name: value for name, value in estimator.get_params().items() if name not in OF_THE_MACHINE}
+        chosen = {} if "recipe_" not in vars(estimator) else {CHOSEN: vars(estimator)["recipe_"].settings}
+        return Result(
+            dataset=self.dataset,
+            method=self.method,
+            model=str(estimator.get_params().get("model", "")),
+            seed=self.seed,
+            fold=self.fold,
+            test_accuracy=None,
+            transductive_accuracy=None,
+            seconds=0.0,
+            flip="" if self.flip is None else self.flip.how,
+            q=None if self.flip is None else self.flip.q,
+            recipe=self.recipe,
+            settings=as_json({**own, **self.described(), **chosen}),
+        )
 
     def described(self) -> dict[str, Any]:
         """Return, as plain values, what its result depends on besides flip, q, seed, fold and method."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -58,23 +58,14 @@ def save_labels(
     path
         Of labels.csv.
     """
-    train, sets = splits.train, splits.train.sets()
-    votes_alone = not estimator.needs_features
-    if splits.holdout is None and len(train) > PART:
-        write_labels_in_parts(train, weights, path, held_out, votes_alone=votes_alone)
-        return
-    learnt = labels_frame(
-        sets,
-        weights,
-        train.row_ids,
-        held_out=held_out,
-        y=train.y,
-        votes_alone=votes_alone,
-        tied_votes=train.tied_votes,
-        given=train.given_sets,
-    )
-    table = label_table(learnt, train.given_sets, estimator, splits.holdout, splits.all_ids)
-    write_labels(table.frame, path)
+    train = splits.train
+    frames = learnt_frames(train, weights, held_out, votes_alone=not estimator.needs_features)
+    if splits.holdout is None:
+        names = (*train.class_names, *(() if train.ids is None else train.ids.tolist()))
+        _write_frames(frames, path, bare=any("\r" in name for name in names))
+    else:
+        learnt = pd.concat(frames, ignore_index=True)
+        write_labels(label_table(learnt, train.given_sets, estimator, splits.holdout, splits.all_ids).frame, path)
 
 
 def label_table(
@@ -129,35 +120,30 @@ def predicted_frame(
     class_names
         Of the estimator; those of `holdout` are the same.
     """
-    batches = (np.asarray(batch, dtype=np.float32) for batch in estimator.iter_tempered(holdout.X))  # (b, c) each
-    is_known = estimator.temperature_ is not None
-    sets, begin = holdout.candidates, 0
-    if sets is None:
-        frames = []
-        for batch in batches:
-            (m, c), names = batch.shape, tuple(class_names)
-            every = CandidateSets(np.arange(m + 1) * c, np.tile(np.arange(c, dtype=np.int32), m), c, names)
-            rows = slice(begin, begin + m)
-            y = None if holdout.y is None else holdout.y[rows]
-            ids = holdout.row_ids[rows]
-            weights = batch.ravel()
-            held_out = weights if is_known else None
-            frames.append(
-                labels_frame(every, weights, ids, held_out=held_out, y=y, source="predicted", has_candidates=False)
+    own, names, frames, begin = holdout.candidates, tuple(class_names), [], 0
+    for batch in estimator.iter_tempered(holdout.X):  # (b, c) each
+        (b, c), rows = batch.shape, slice(begin, begin + len(batch))
+        if own is None:
+            sets = CandidateSets(np.arange(b + 1) * c, np.tile(np.arange(c, dtype=np.int32), b), c, names)
+        else:
+            sets = own[rows]
+        weights = np.asarray(batch, dtype=np.float32)[sets.rows, sets.indices]
+        if own is not None and holdout.prior is not None and type(estimator).takes_prior:
+            weights = weights * holdout.prior[own.span(rows)]
+        weights = weights if own is None else normalise(weights, sets)
+        frames.append(
+            labels_frame(
+                sets,
+                weights,
+                holdout.row_ids[rows],
+                held_out=None if estimator.temperature_ is None else weights,
+                y=None if holdout.y is None else holdout.y[rows],
+                source="predicted",
+                has_candidates=own is not None,
             )
-            begin += m
-        return pd.concat(frames, ignore_index=True)
-    weights = np.empty(sets.nnz, dtype=np.float32)
-    for batch in batches:
-        rows = slice(begin, begin + len(batch))
-        at = slice(*sets.indptr[[rows.start, rows.stop]])
-        weights[at] = batch[sets.rows[at] - begin, sets.indices[at]]
-        begin += len(batch)
-    if holdout.prior is not None and type(estimator).takes_prior:
-        weights = weights * holdout.prior
-    weights = normalise(weights, sets)
-    held_out = weights if is_known else None
-    frame = labels_frame(sets, weights, holdout.row_ids, held_out=held_out, y=holdout.y, source="predicted")
+        )
+        begin += b
+    frame = pd.concat(frames, ignore_index=True)
     if holdout.unanswered is not None:  # their set is every class; nobody named one
         frame.loc[holdout.unanswered, [name for name, one in LABEL_COLUMNS.items() if one.needs_set]] = ""
     return frame
@@ -193,34 +179,25 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
     _write_frames([frame], path, bare)
 
 
-def write_labels_in_parts(
-    train: PartialLabelDataset,
-    weights: Weights,
-    path: Path,
-    held_out: Weights | None = None,
-    *,
-    votes_alone: bool = False,
-) -> None:
-    """Write labels.csv like `write_labels` of the `labels_frame` of all examples, a part of them at a time.
+def learnt_frames(
+    train: PartialLabelDataset, weights: Weights, held_out: Weights | None = None, *, votes_alone: bool = False
+) -> Iterator[pd.DataFrame]:
+    """Yield the `labels_frame` of the examples that were learnt from, `PART` of them at a time.
 
     Parameters
     ----------
     train
-        The examples that were learnt from.
+        The examples.
     weights
         (nnz,) label weights.
-    path
-        Of labels.csv.
     held_out
         (nnz,) held-out weights, NaN where they are not known; or None.
     votes_alone
         As for `labels_frame`.
     """
     sets, given, tied = train.sets(), train.given_sets, train.tied_votes
-    bare = any("\r" in name for name in train.class_names)
-    bare = bare or (train.ids is not None and any("\r" in name for name in train.ids.tolist()))
-    frames = (
-        labels_frame(
+    for part in (slice(at, min(at + PART, len(train))) for at in range(0, len(train), PART)):
+        yield labels_frame(
             sets[part],
             np.asarray(weights[sets.span(part)]),
             train.ids_of(part),
@@ -230,9 +207,6 @@ def write_labels_in_parts(
             tied_votes=None if tied is None else tied[part],
             given=given[part],
         )
-        for part in (slice(at, min(at + PART, len(train))) for at in range(0, len(train), PART))
-    )
-    _write_frames(frames, path, bare)
 
 
 PART = 100_000

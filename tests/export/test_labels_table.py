@@ -23,7 +23,8 @@ from pll.formats.results import Results
 from pll.formats.tabular.cells import split_cell
 from pll.methods import METHODS
 from pll.runs import labels_table
-from pll.runs.labels_table import predicted_frame, write_labels, write_labels_in_parts
+from pll.runs.data import Splits
+from pll.runs.labels_table import predicted_frame, save_labels, write_labels
 from pll.weights import VOTES, ChangedSets, normalise, restricted_softmax
 
 WHEN = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -185,7 +186,7 @@ def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     weights, held_out = normalise(rng.random(sets.nnz), sets), normalise(rng.random(sets.nnz), sets)
     held_out[sets.span(slice(7, 9))] = np.nan
     monkeypatch.setattr(labels_table, "PART", 5)
-    write_labels_in_parts(data, weights, tmp_path / "parts.csv", held_out)
+    save_labels(Splits(data), METHODS["proden"](), weights, held_out, tmp_path / "parts.csv")
     write_labels(labels_frame(sets, weights, data.row_ids, held_out=held_out, y=data.y), tmp_path / "whole.csv")
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 

@@ -1,4 +1,4 @@
-"""How things are worded for people: shares in per cent, and short names of classes.
+"""How things are worded for people: shares in per cent, long times, and short names of classes.
 
 Where there is little room for names, what all share is left out and long ones are shortened in the middle; the full
 name stays in tooltips, tables and texts for screen readers.
@@ -164,3 +164,18 @@ def percent(share: float | None, digits: int | None = 1) -> str:
         return f"{round(share * 100, 3):g} %"
     # Halves go up, as in the scripts of pictures and replays (`toFixed`, `Math.round`); Python's own go to the even.
     return f"{Decimal(float(share) * 100).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)} %"
+
+
+def duration(seconds: float) -> str:
+    """Return a long time, no finer than it can be estimated.
+
+    Examples
+    --------
+    >>> duration(75), duration(1900), duration(9 * 3600), duration(40 * 86400)
+    ('75 seconds', '32 minutes', '9 hours', '40 days')
+    """
+    unit, name = next(one for one in _UNITS if seconds >= 2 * one[0] or one[0] == 1)
+    return f"{max(1, round(seconds / unit)):,} {name}"
+
+
+_UNITS = ((86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"))

@@ -15,6 +15,7 @@ from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size
 from pll.training.names import MODELS
+from pll.wording import duration
 
 LONG = 1800.0
 """Seconds from which on the cost is said."""
@@ -77,19 +78,5 @@ def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:
     on_cpu = on_core / max(1, at_once)
     if (on_gpu if gpus() else on_cpu) < LONG:
         return ""
-    both = f"{_long(on_gpu)} on one GPU of the size of an H100", f"{_long(on_cpu)} on this CPU"
+    both = f"{duration(on_gpu)} on one GPU of the size of an H100", f"{duration(on_cpu)} on this CPU"
     return f"About {', '.join(both if gpus() else both[::-1])}."
-
-
-def _long(seconds: float) -> str:
-    """A long time, no finer than it can be estimated.
-
-    Examples
-    --------
-    >>> _long(1900), _long(9 * 3600), _long(40 * 86400)
-    ('32 minutes', '9 hours', '40 days')
-    """
-    for unit, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * unit or unit == 60:
-            return f"{max(1, round(seconds / unit)):,} {name}"
-    raise AssertionError

@@ -14,7 +14,7 @@ from pll.devices import choose_device, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods import PartialLabelEstimator
-from pll.methods.classical import ClassicalEstimator, duration
+from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator, features_fit
 from pll.methods.defaults import ADAM, TABLE, default_batch_size, default_lr
 from pll.methods.recipe import BUDGET
@@ -22,6 +22,7 @@ from pll.training.layouts import DenseLayout, layout_type
 from pll.training.models import MODELS, count_parameters, count_tensors, forward_flops, why_unfit
 from pll.training.scaling import fit_scaling
 from pll.training.trainer import evaluation_batch
+from pll.wording import duration
 
 LONG = 600.0
 """Seconds above which a run is called long."""
@@ -54,6 +55,8 @@ _STEP_SECONDS = 6e-4
 """Seconds of a step that do not depend on the model."""
 _OUTPUT_BYTES = 20
 """Memory of a step for each logit: five numbers."""
+SLOW = 60.0
+"""Seconds above which a method that cannot use a GPU is said to take long."""
 CHOSEN_BY_AUTO = ("model", "scale", "optimiser", "lr", "batch_size", "weight_decay", "epochs")
 """Settings that the recipe `auto` searches, where they are not given."""
 MUCH_MEMORY = 500 * 10**6
@@ -219,7 +222,11 @@ def _advise_classical(estimator: PartialLabelEstimator, data: PartialLabelDatase
     assert isinstance(estimator, ClassicalEstimator)
     sets = data.sets()
     cost = type(estimator).cost(len(data), prod(data.input_shape), sets.n_classes, sets.nnz)
-    return Advice(cost.seconds, cost.memory_bytes, notes=() if cost.note is None else (cost.note,))
+    notes: tuple[str, ...] = ()
+    if cost.seconds > SLOW or cost.memory_bytes > 1e9:
+        memory = f" and {cost.memory_bytes / 1e9:.1f} GB of memory" if cost.memory_bytes > 1e9 else ""
+        notes = (f"This takes about {duration(cost.seconds)}{memory}.{estimator.cheaper}",)
+    return Advice(cost.seconds, cost.memory_bytes, notes=notes)
 
 
 def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
@@ -255,14 +262,10 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
         )
     if seconds > LONG:
         where = "this machine has no GPU" if device.type == "cpu" else "even on the GPU"
-        notes.append(f"This will take about {_hours(seconds)} ({where}); fewer epochs or a smaller model take less.")
+        notes.append(f"This will take about {duration(seconds)} ({where}); fewer epochs or a smaller model take less.")
     return Advice(seconds, memory, notes=tuple(notes))
 
 
 def _number(value: object) -> float:
     """A setting that is a number; 0 where it is chosen otherwise."""
     return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _hours(seconds: float) -> str:
-    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"

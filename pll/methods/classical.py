@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,9 @@ class ClassicalEstimator(PartialLabelEstimator):
     scale_
         The scaling that was used.
     """
+
+    cheaper: ClassVar[str] = ""
+    """What takes less, said of a fit that takes long."""
 
     scale: str = setting("auto")
     missing: str = setting("error")
@@ -201,31 +204,10 @@ class Cost:
         Peak memory beyond the features themselves.
     seconds
         On one core of an ordinary machine, within a factor of about three.
-    note
-        Warning about a high cost, one sentence; None where the cost is low.
     """
 
     memory_bytes: int
     seconds: float
-    note: str | None = None
-
-
-def duration(seconds: float) -> str:
-    """Format a duration in seconds, minutes or hours.
-
-    Examples
-    --------
-    >>> duration(75), duration(600), duration(9000)
-    ('75 seconds', '10 minutes', '2.5 hours')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
-
-
-def slow_note(seconds: float) -> str | None:
-    """Return the note of a method whose only high cost may be its time."""
-    return f"This takes about {duration(seconds)}." if seconds > 60 else None
 
 
 BLOCK = 4096

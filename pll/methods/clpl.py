@@ -54,7 +54,6 @@ from pll.methods.classical import (
     best_value,
     blocks,
     covering_rates,
-    slow_note,
 )
 from pll.methods.names import TITLES
 from pll.training.metrics import Hook
@@ -142,9 +141,7 @@ class CLPL(LinearEstimator):
         """
         rows = 300 * n + 80 * (SEARCH_FOLDS - 1) * len(GRID) * len(FORMS) * min(n, SEARCH_ROWS)
         seconds = rows * c * (4.0 * d / 1e10 + 2e-8)
-        return Cost(
-            memory_bytes=8 * (2 * n * d + 6 * min(n, BLOCK) * c + 20 * d * c), seconds=seconds, note=slow_note(seconds)
-        )
+        return Cost(memory_bytes=8 * (2 * n * d + 6 * min(n, BLOCK) * c + 20 * d * c), seconds=seconds)
 
     def total_epochs(self) -> int:
         return self.max_rounds

@@ -133,6 +133,7 @@ class PLECOC(ClassicalEstimator):
         "Good where sets are small; where they are large few sets answer anything."
     )
 
+    cheaper: ClassVar[str] = " With kernel='linear' it takes a small part of that."
     _fitted = ("coding_", "performance_", "is_candidate_", "coef_", "intercept_", "support_")
 
     kernel: str = setting("rbf", KERNELS)
@@ -170,14 +171,8 @@ class PLECOC(ClassicalEstimator):
             seconds = draws + n * CENTRES * (4.0 * d + 2.0 * CENTRES + 400.0 * columns) / 4e10
         else:
             seconds = draws + columns * (usable**2 * (1.4e-8 + 4e-10 * d) + n * usable * (7e-9 + 1.2e-10 * d))
-        note = None
-        if seconds > 60:
-            note = (
-                f"{columns} support vector machines of about {usable:,.0f} examples take about {seconds / 60:.0f} "
-                "minutes; kernel='linear' takes a small part of that."
-            )
         features = 4 * n * CENTRES if n > EXACT_UP_TO else 0
-        return Cost(memory_bytes=int(24 * n * columns + 16 * n * d + features + 3e8), seconds=seconds, note=note)
+        return Cost(memory_bytes=int(24 * n * columns + 16 * n * d + features + 3e8), seconds=seconds)
 
     def total_epochs(self) -> int:
         return EPOCHS

@@ -48,7 +48,7 @@ from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix
 from pll.methods.names import TITLES
-from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_note, search_seconds
+from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_seconds
 from pll.methods.plknn import SCALES, neighbours_scale
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
@@ -120,7 +120,6 @@ class IPAL(NeighbourEstimator):
         return Cost(
             memory_bytes=search_memory(n, d) + int(12 * shared) + 48 * nnz,
             seconds=seconds,
-            note=search_note(n, d, seconds),
         )
 
     def total_epochs(self) -> int:

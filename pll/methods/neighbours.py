@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -102,6 +102,8 @@ class NeighbourEstimator(ClassicalEstimator):
     recall_
         Share of the k nearest neighbours that the search finds, measured on a sample; 1 where it is exact.
     """
+
+    cheaper: ClassVar[str] = " Every prediction compares with all examples again."
 
     k: int | str = setting(10, whole=True, least=1)
     clip: float | None = setting(3.0, (None,), above=0)
@@ -324,26 +326,6 @@ def search_seconds(n: int, d: int) -> float:
     if approximate("auto", n, d):
         return float(1.6e-9 * n**1.5 * d)  # the distances to 2 √n cells, and to what is in some 16 of them
     return float(2.0 * n * n * d / 2e10 + 2e-9 * n * n)
-
-
-def search_note(n: int, d: int, seconds: float) -> str | None:
-    """Return the warning about a search that takes long.
-
-    Parameters
-    ----------
-    n, d
-        Examples and features.
-    seconds
-        That it takes.
-    """
-    if seconds <= 60:
-        return None
-    if approximate("auto", n, d):
-        return f"Searching the neighbours of {n:,} examples approximately takes about {seconds / 60:.0f} minutes."
-    return (
-        f"Comparing all pairs of {n:,} examples takes about {seconds / 60:.0f} minutes, "
-        "and every prediction compares with all of them again."
-    )
 
 
 def search_memory(n: int, d: int) -> int:

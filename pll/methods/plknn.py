@@ -40,7 +40,7 @@ from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix, best_value
 from pll.methods.names import TITLES
-from pll.methods.neighbours import NeighbourEstimator, search_memory, search_note, search_seconds
+from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
 from pll.weights import Weights, normalise
@@ -113,7 +113,7 @@ class PLKNN(NeighbourEstimator):
             Examples, features, classes, and candidates in all.
         """
         seconds = search_seconds(n, d) * (1 + len(SCALES) * min(n, SEARCH_ROWS) / max(n, 1)) + 3e-7 * nnz
-        return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds, note=search_note(n, d, seconds))
+        return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds)
 
     def total_epochs(self) -> int:
         return 1

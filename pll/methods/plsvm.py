@@ -56,7 +56,6 @@ from pll.methods.classical import (
     best_value,
     blocks,
     covering_rates,
-    slow_note,
 )
 from pll.methods.names import TITLES
 from pll.training.metrics import Hook
@@ -138,7 +137,7 @@ class PLSVM(LinearEstimator):
         steps = (epochs * n + search_epochs * searched) / batch
         passed = started * n + len(GRID) * search_epochs * searched
         seconds = 1e-4 * steps + passed * (4.0 * d * c / 1e10 + 2e-8 * c) / (2 if n * d * c > LARGE else 1)
-        return Cost(memory_bytes=8 * (2 * n * d + 3 * len(GRID) * d * c), seconds=seconds, note=slow_note(seconds))
+        return Cost(memory_bytes=8 * (2 * n * d + 3 * len(GRID) * d * c), seconds=seconds)
 
     def total_epochs(self) -> int:
         return self.epochs

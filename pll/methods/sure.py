@@ -53,10 +53,8 @@ from pll.methods.classical import (
     best_value,
     blocks,
     covering_rates,
-    duration,
     fitted_predictions,
     linear_module,
-    slow_note,
 )
 from pll.methods.kernels import (
     BLOCK,
@@ -124,6 +122,7 @@ class SURE(ClassicalEstimator):
     )
 
     takes_prior: ClassVar[bool] = True
+    cheaper: ClassVar[str] = " With kernel='linear' it takes a small part of that."
     _fitted = ("coef_", "intercept_", "support_", "width_")
 
     lam: float = setting(0.3, least=0)
@@ -152,16 +151,10 @@ class SURE(ClassicalEstimator):
             m = CENTRES
             memory = 4 * n * m + 8 * (3 * m * m + n * (d + 4 * c))
             seconds = (2.0 * n * m * (m + d) + m**3 / 3) / 3e10 + 30 * (4.0 * n * m * c / 5e10 + 2e-7 * nnz)
-            return Cost(memory_bytes=memory, seconds=seconds, note=slow_note(seconds))
+            return Cost(memory_bytes=memory, seconds=seconds)
         memory = 8 * n * (n + 3 * BLOCK + d + 4 * c)
         seconds = (n**3 / 3 + 2.0 * n * n * d) / 1e10 + 30 * (2.0 * n * n * c / 4e9 + 2e-7 * nnz)
-        note = None
-        if memory > 1e9 or seconds > 60:
-            note = (
-                f"The kernel of {n:,} examples takes {memory / 1e9:.1f} GB and about {duration(seconds)}; "
-                "kernel='linear' takes a fraction of both."
-            )
-        return Cost(memory_bytes=memory, seconds=seconds, note=note)
+        return Cost(memory_bytes=memory, seconds=seconds)
 
     def total_epochs(self) -> int:
         return self.max_rounds

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import lru_cache, wraps
@@ -490,9 +490,25 @@ def save_array(path: Path, array: npt.NDArray[Any]) -> None:
     write_atomically(path, lambda temporary: np.save(temporary, array, allow_pickle=False))
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write bytes, atomically."""
+    write_atomically(path, lambda temporary: temporary.write_bytes(content))
+
+
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text, atomically."""
-    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    write_bytes(path, text.encode())
+
+
+def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a JSON object a line, atomically; NaN is refused."""
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+    def write(temporary: Path) -> None:
+        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.writelines(encode(row) + "\n" for row in rows)
+
+    write_atomically(path, write)
 
 
 def write_csv(path: Path, frame: pd.DataFrame) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pll.io import write_atomically
+from pll.io import write_atomically, write_json_lines
 from pll.review.events import Event, LabelVersion, broken_links
 
 VERSION = "version"
@@ -52,13 +52,7 @@ def write_audit_csv(events: Sequence[Event], path: Path, versions: Sequence[Labe
 
 def write_audit_jsonl(events: Sequence[Event], path: Path, versions: Sequence[LabelVersion] = ()) -> None:
     """audit.jsonl: an object a line. Atomically."""
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-    def write(temporary: Path) -> None:
-        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(encode(row) + "\n" for row in audit_rows(events, versions))
-
-    write_atomically(path, write)
+    write_json_lines(path, audit_rows(events, versions))
 
 
 def altered_events(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pll.export.source import ExportSource
-from pll.io import write_atomically, write_text
+from pll.io import write_bytes, write_text
 
 CHECK_FILE = "check.npz"
 CHECK_PROGRAM = "check.py"
@@ -32,7 +32,7 @@ def write_check(source: ExportSource, path: Path) -> None:
         maximum=np.array(inputs["maximum"]),
         deviation=np.array(inputs["deviation"]),
     )
-    write_atomically(path, lambda temporary: temporary.write_bytes(packed.getvalue()))
+    write_bytes(path, packed.getvalue())
 
 
 def write_check_program(source: ExportSource, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import scipy.sparse
 
 from pll.candidates import CandidateSets
 from pll.formats.label_frame import LABEL_COLUMNS, Decisions, candidate_cells, name_lists
-from pll.io import write_atomically
+from pll.io import write_atomically, write_json_lines
 from pll.runs.labels_table import RunLabels
 from pll.weights import Weights
 
@@ -96,14 +95,7 @@ def write_jsonl(labels: RunLabels, path: Path) -> None:
     columns: dict[str, list[Any]] = {name: _objects(labels.frame[name]) for name in LABEL_COLUMNS}
     lists = name_lists(labels.candidates)
     columns["candidates"] = [lists[row] if row >= 0 else None for row in labels.rows.tolist()]
-    rows = zip(*columns.values(), strict=True)
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-    def write(temporary: Path) -> None:
-        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(encode(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
-
-    write_atomically(path, write)
+    write_json_lines(path, (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)))
 
 
 def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.ArrayLike, path: Path) -> None:

@@ -20,7 +20,7 @@ from pll.features import save_features
 from pll.features.serialization import ARRAYS_FILE as FEATURES_ARRAYS
 from pll.features.serialization import CARD_FILE as FEATURES_CARD
 from pll.formats.reading import Reading
-from pll.io import write_atomically, write_csv, write_text
+from pll.io import write_bytes, write_csv, write_text
 from pll.methods.input_range import RANGE
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
 from pll.runs.files import NO_ANSWER, READING
@@ -96,11 +96,6 @@ def _was_reviewed(source: ExportSource) -> bool:
     return bool(source.events or source.versions)
 
 
-def _model_weights(source: ExportSource, path: Path) -> None:
-    weights = model_weights(source.estimator)
-    write_atomically(path, lambda temporary: temporary.write_bytes(weights))
-
-
 def _features_file(name: str) -> Callable[[ExportSource, Path], None]:
     """Writes one of the two files of a featuriser; they are made together, since one holds a checksum of the other."""
 
@@ -109,7 +104,7 @@ def _features_file(name: str) -> Callable[[ExportSource, Path], None]:
         with tempfile.TemporaryDirectory() as folder:
             save_features(source.features, folder)
             content = (Path(folder) / name).read_bytes()
-        write_atomically(path, lambda temporary: temporary.write_bytes(content))
+        write_bytes(path, content)
 
     return write
 
@@ -229,7 +224,7 @@ EXPORTS: dict[str, Exporter] = {
         "Model, to load in Candid: numbers",
         "The model's parameters and scaling. Keep it together with model.json.",
         WEIGHTS_FILE,
-        _model_weights,
+        lambda source, path: write_bytes(path, model_weights(source.estimator)),
     ),
     "model-card": Exporter(
         "Model, to load in Candid: description",

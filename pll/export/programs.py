@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from pll.errors import UserError
 from pll.export.source import ExportSource
 from pll.extras import require_extra
-from pll.io import write_atomically
+from pll.io import write_bytes
 from pll.training.scaling import Scaling
 
 INPUT = "features"
@@ -97,7 +97,7 @@ def write_torch_program(source: ExportSource, path: Path) -> None:
         with torch.inference_mode():
             result = torch.export.load(packed).module()(example).numpy()
     _check_agreement(source, example, result, "torch program")
-    write_atomically(path, lambda temporary: temporary.write_bytes(packed.getvalue()))
+    write_bytes(path, packed.getvalue())
 
 
 def write_onnx(source: ExportSource, path: Path) -> None:
@@ -129,7 +129,7 @@ def write_onnx(source: ExportSource, path: Path) -> None:
         packed = program.model_proto.SerializeToString()
     if importlib.util.find_spec("onnxruntime") is not None:
         _check_agreement(source, example, _run_onnx(packed, example), "ONNX program")
-    write_atomically(path, lambda temporary: temporary.write_bytes(packed))
+    write_bytes(path, packed)
 
 
 def _probabilities(source: ExportSource, obstacle: str | None) -> Probabilities:

@@ -14,15 +14,6 @@ from pll.wording import percent
 if TYPE_CHECKING:
     import pandas as pd
 
-STATES = {
-    "queued": "waiting",
-    "running": "training",
-    "paused": "paused",
-    "stopped": "stopped",
-    "failed": "failed",
-    "interrupted": "interrupted",
-    "finished": "finished",
-}
 STEPS = {
     "bytes checked": "checking the file",
     "rows": "reading the file",
@@ -33,7 +24,7 @@ STEPS = {
     "settings": "choosing settings",
 }
 """Steps before training, as people read them."""
-ICONS = {
+STATE_ICONS = {
     "queued": ":material/hourglass_empty:",
     "running": ":material/play_circle:",
     "paused": ":material/pause_circle:",
@@ -47,7 +38,7 @@ ICONS = {
 def state_icon(snapshot: Snapshot) -> str:
     """The icon of a state; a finished run of one lane whose labels are not to be trusted has no tick."""
     health = snapshot.lane.health if len(snapshot.lanes) == 1 and snapshot.state == "finished" else None
-    return ":material/warning:" if health is not None and health.verdict == "unhealthy" else ICONS[snapshot.state]
+    return ":material/warning:" if health is not None and health.verdict == "unhealthy" else STATE_ICONS[snapshot.state]
 
 
 _JOINER = "\u2060"
@@ -195,14 +186,13 @@ def format_state(snapshot: Snapshot) -> str:
         case "queued":
             return "Getting ready…"
         case "running" if (step := snapshot.preparing) is not None:
-            left = "" if step.seconds_left is None else f" · about {duration(max(1.0, step.seconds_left))} left"
             share = f", {percent(step.share, 0)}" if step.share else ""
             place = [lane.preparing for lane in snapshot.lanes].index(step) + 1
             of = f" ({place} of {len(snapshot.lanes)})" if step.what == "settings" and len(snapshot.lanes) > 1 else ""
-            return f"Getting ready: {STEPS.get(step.what, step.what)}{of}{share}{left}"
+            return with_left(f"Getting ready: {STEPS.get(step.what, step.what)}{of}{share}", step.seconds_left)
         case "running" if (step := snapshot.lane.how_sure) is not None:
-            left = "" if step.seconds_left is None else f" · about {duration(max(1.0, step.seconds_left))} left"
-            return f"Trained. Finding out how sure each label is: {percent(step.share, 0)}{left}"
+            sure = f"Trained. Finding out how sure each label is: {percent(step.share, 0)}"
+            return with_left(sure, step.seconds_left)
         case "running":
             return f"Training: {_format_work(snapshot, total)}"
         case "paused":
@@ -222,8 +212,19 @@ def _format_work(snapshot: Snapshot, total: str) -> str:
     stage = next((lane.stage for lane in snapshot.lanes if lane.stage and lane.state == "running"), "")
     if len(snapshot.lanes) == 1 and stage:
         return stage.split(": ")[0]
-    left = f"about {duration(max(1.0, snapshot.seconds_left))} left" if snapshot.seconds_left else ""
-    return " · ".join(part for part in (f"{snapshot.epoch}{total}", stage, left, snapshot.device) if part)
+    done = with_left(" · ".join(filter(None, (f"{snapshot.epoch}{total}", stage))), snapshot.seconds_left)
+    return " · ".join(filter(None, (done, snapshot.device)))
+
+
+def with_left(done: str, seconds: float | None) -> str:
+    """How far some work is, with the time that it will still take, where that is known.
+
+    Examples
+    --------
+    >>> with_left("3 of 10", 75.0), with_left("3 of 10", 0.2), with_left("3 of 10", None)
+    ('3 of 10 · about 1 min 15 s left', '3 of 10 · about 1 s left', '3 of 10')
+    """
+    return done if seconds is None else f"{done} · about {duration(max(1.0, seconds))} left"
 
 
 def about_seconds(seconds: float) -> str:

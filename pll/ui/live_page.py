@@ -16,7 +16,7 @@ from pll.ui import controls, session
 from pll.ui.components.timeline import Timeline, mount_timeline
 from pll.ui.data import understood
 from pll.ui.error_messages import show_error, show_errors
-from pll.ui.format import STATES, format_state, plain, state_icon
+from pll.ui.format import format_state, plain, state_icon
 from pll.ui.pace import pace
 from pll.ui.view_state import Scene, scenes
 
@@ -41,7 +41,8 @@ def heading(snapshot: Snapshot) -> tuple[DeltaGenerator, DeltaGenerator]:
         )
     with left:
         st.title(plain(snapshot.name), width="content", anchor=False)
-        st.markdown(f"{state_icon(snapshot)} {STATES[snapshot.state]}", width="content")
+        state = {"queued": "waiting", "running": "training"}.get(snapshot.state, snapshot.state)
+        st.markdown(f"{state_icon(snapshot)} {state}", width="content")
     return left, right
 
 

@@ -18,7 +18,7 @@ from pll.formats.checks import listing
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.parts import are_one_a_person
 from pll.formats.votes import VOTES, kind_of
-from pll.io import check_free_space, stored_name, write_atomically
+from pll.io import check_free_space, stored_name, write_bytes
 from pll.paths import app_root, candid_home
 from pll.ui import login
 from pll.ui.downloads import download
@@ -50,7 +50,7 @@ def store_upload(name: str, content: bytes) -> Source:
             os.utime(file)  # needed again: it is kept as long as a new one
         else:
             check_free_space(file, len(content), Path(name).name)
-            write_atomically(file, lambda temporary: temporary.write_bytes(content))
+            write_bytes(file, content)
     except OSError as error:
         raise UserError(f"{Path(name).name} cannot be kept: {explain(error)}") from error
     return Source(name=Path(name).name, path=str(file), sha256=digest)

@@ -114,12 +114,7 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
         },
         alt="For each rule: examples, labels each, and examples by number of labels",
     )
-    if (
-        annotations.anonymous
-        or annotations.n_annotators < 2
-        or annotations.n_classes < 2
-        or annotations.n_rows * annotations.n_classes > MOST_FITTED
-    ):
+    if annotations.n_annotators < 2 or not can_be_judged(annotations):
         return
     with st.spinner("Comparing the voters…"):
         cards = voter_table(data_key(source), annotations, data.y)
@@ -130,6 +125,12 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
     )
     show_voters(cards)
     panel.show(data_key(source), data, agreed)
+
+
+def can_be_judged(annotations: Annotations) -> bool:
+    """Whether it is known who answered, and the voter models are fitted while one waits."""
+    is_small = annotations.n_rows * annotations.n_classes <= MOST_FITTED
+    return not annotations.anonymous and annotations.n_classes > 1 and is_small
 
 
 def show_voters(table: pd.DataFrame) -> None:

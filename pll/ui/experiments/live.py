@@ -24,7 +24,7 @@ from pll.ui import charts
 from pll.ui.downloads import download
 from pll.ui.error_messages import show_error, toast_errors
 from pll.ui.experiments import curves
-from pll.ui.format import ICONS, count, duration, plain
+from pll.ui.format import STATE_ICONS, count, duration, plain, with_left
 from pll.wording import percent
 
 IDENTIFIED = "identified correctly"
@@ -47,7 +47,7 @@ def in_short(folder: ExperimentFolder) -> str:
     """Return name, state and how far it is, as Markdown."""
     state, progress = state_of(folder)
     done = "" if progress is None else f" · {progress.done:,} of {count(progress.total, 'fit')}"
-    icon = ICONS.get(state, ":material/hourglass_empty:")
+    icon = STATE_ICONS.get(state, ":material/hourglass_empty:")
     return f"{icon} **{plain(folder.path.name)}**  \n:gray[:small[{format_state(state)}{done}]]"
 
 
@@ -133,11 +133,11 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: Progress | No
         error = "" if job is None else job.status().error
         st.error(plain(error or "It has not been started."), icon=":material/error:")
         return
-    left = f" · about {duration(progress.left)} left" if state == "running" and progress.left else ""
-    if state == "running" and progress.rate:
-        left = f" · {60 * progress.rate:.3g} fits a minute{left}"
-    failed = f" · {progress.failed:,} failed" if progress.failed else ""
-    text = f"{format_state(state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}{failed}{left}"
+    text = f"{format_state(state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}"
+    text += f" · {progress.failed:,} failed" if progress.failed else ""
+    if state == "running":
+        text += f" · {60 * progress.rate:.3g} fits a minute" if progress.rate else ""
+        text = with_left(text, progress.left or None)
     st.progress(min(1.0, progress.done / max(progress.total, 1)), text=text)
     if progress.missing:
         names = ", ".join(plain(one.dataset) for one in progress.missing)

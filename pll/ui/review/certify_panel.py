@@ -13,6 +13,7 @@ from pll.review.events import GOALS
 from pll.review.session import ReviewSession
 from pll.review.status import Checks, checks_to_go
 from pll.review.work import recent_rate
+from pll.ui.downloads import download
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
@@ -220,16 +221,8 @@ def certified(tab: ReviewTab, certification: Certification) -> None:
 
     st.success(plain(standing_of(tab, certification).words), icon=":material/verified:")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.download_button(
-            "Download certified labels",
-            final_csv,
-            file_name="certified-labels.csv",
-            mime="text/csv",
-            type="primary",
-            icon=":material/download:",
-            key="review-certified",
-            on_click="ignore",
-        )
+        name = "certified-labels.csv"
+        download("Download certified labels", final_csv, name, key="review-certified", kind="primary")
         link("export", "Certificate and other files", run=review.current.run)
 
 

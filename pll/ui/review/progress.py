@@ -15,7 +15,7 @@ from pll.errors import UserError
 from pll.export.label_files import added_labels
 from pll.review.session import ReviewSession
 from pll.review.work import last_session, recent_rate, work_by_reviewer
-from pll.ui.data.voters import MOST_FITTED, show_voters, voter_table
+from pll.ui.data.voters import can_be_judged, show_voters, voter_table
 from pll.ui.format import count, duration, plain
 from pll.ui.review import certify_panel, follow_panel, retraining_panel, reviewers_form
 from pll.ui.review.review_tab import ReviewTab
@@ -177,12 +177,7 @@ def labels_added(review: ReviewSession) -> None:
 def voters(tab: ReviewTab) -> None:
     """What the decisions say about whoever gave the votes."""
     annotations, review = tab.queue.data.annotations, tab.review
-    if (
-        annotations is None
-        or annotations.anonymous
-        or annotations.n_classes < 2
-        or annotations.n_rows * annotations.n_classes > MOST_FITTED
-    ):
+    if annotations is None or not can_be_judged(annotations):
         return
     place = {name: k for k, name in enumerate(annotations.class_names)}
     y = np.full(annotations.n_rows, -1, dtype=np.int64)

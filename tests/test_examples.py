@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from tools.notebooks import notebook
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -26,9 +28,13 @@ def test_every_example_runs_and_says_what_came_out(path: Path, capsys: pytest.Ca
     assert any(character.isdigit() for character in capsys.readouterr().out)
 
 
-def test_every_example_stands_on_the_page_of_examples() -> None:
+def test_every_example_stands_on_the_page_of_examples_and_is_a_notebook() -> None:
     page = (ROOT / "docs" / "examples.md").read_text("utf-8")
-    assert [path.name for path in EXAMPLES if f'--8<-- "examples/{path.name}"' not in page] == []
+    for path in EXAMPLES:
+        assert f'--8<-- "examples/{path.name}"' in page and f"(notebooks/{path.stem}.ipynb)" in page
+        words, _, code = notebook(path.read_text("utf-8"))["cells"]
+        assert words["cell_type"] == "markdown" and words["source"]
+        compile(code["source"], path.name, "exec")
 
 
 def test_features_help_the_votes() -> None:

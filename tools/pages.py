@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pll.ui.learn.lesson_files import write_lesson
-from tools import datasets_page, formats_page, lesson, methods_page
+from tools import datasets_page, formats_page, lesson, methods_page, notebooks
 
 if __name__ == "__main__":
     methods_page.PATH.write_text(methods_page.page(), "utf-8")
     formats_page.PATH.write_text(formats_page.markdown(), "utf-8")
     datasets_page.PATH.write_text(datasets_page.markdown(), "utf-8")
+    notebooks.write()
     write_lesson(lesson.PATH)

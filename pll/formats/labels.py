@@ -102,7 +102,7 @@ def labels_of(
         options = replace(options, class_names=reader.classes or options.class_names)
     elif not reader.classes:
         votes = _with_whole_numbers(votes)
-    others, about = _without_no_truth(others, votes, silent)
+    others, about = _without_no_truth(others, votes, silent, options.keep)
     notes += about
     notes += _doubtful_names([chunk for chunk in others if chunk.kind == "set"])
     every, spellings = joined_spellings([*others, *votes], options, {*_columns_of_classes(others)})
@@ -427,14 +427,18 @@ def _note_silent(silent: Mapping[str, int]) -> list[str]:
 
 
 def _without_no_truth(
-    others: Sequence[Chunk], votes: Sequence[Chunk], silent: Collection[str]
+    others: Sequence[Chunk], votes: Sequence[Chunk], silent: Collection[str], keep: Collection[str]
 ) -> tuple[list[Chunk], list[str]]:
-    """Make true labels unknown that only say that there is none ("-", "N/A"), where no other label is called so."""
+    """Make true labels unknown that only say that there is none, where no other label is called so.
+
+    As "-" and "N/A" do, and so does one word on more than half of the rows that nobody ever answered: "open".
+    """
     names = {name for chunk in (*others, *votes) if chunk.kind != "truth" for _, name in chunk.names()}
     read, notes = [], []
     for chunk in others:
-        said = {n for _, n in chunk.names() if n not in names} if chunk.kind == "truth" else set[str]()
-        empty = {n for n in said if n in silent or is_no_answer(n)}
+        times, total = chunk.times(), len(chunk.codes)
+        said = [(n, times[k]) for k, n in chunk.names() if n not in {*names, *keep}] if chunk.kind == "truth" else []
+        empty = {n for n, count in said if n in silent or is_no_answer(n) or (votes and 2 * count > total)}
         if names and empty:
             gone = np.array([bool(empty.intersection(value)) for value in chunk.values])
             notes.append(

@@ -12,6 +12,7 @@ from pll.errors import UserError
 from pll.formats.forms import USUAL, WORDS, Form, plain_name
 from pll.formats.names import is_named_id, shown_name
 from pll.formats.reading import Column, Question, question
+from pll.formats.tabular.answer_cells import listed_answers
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -106,6 +107,15 @@ class Proposal:
         """What the truth and the candidates are called."""
         named = (spelling(self.roles[name].display_name) for name in self.having("class", "probability", "count"))
         return self.words(*self.having("true_label", "candidates", "candidate")) + Counter(named)
+
+    def answers_given(self) -> Counter[str]:
+        """What the votes are called: of voters, of lines, and of lists and objects in cells."""
+        given = self.words(*self.having("annotator", "vote"))
+        for name in self.having("answers"):
+            for cell in present_cells(self.raw[name]):
+                with suppress(UserError):
+                    given.update(spelling(label) for _, label, _ in listed_answers(cell))
+        return given
 
     # ---- what a column is not ----------------------------------------------------------------------------------------
 

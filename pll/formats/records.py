@@ -259,8 +259,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _joined(cell: Sequence[Any]) -> str:
-    labels = [str(label) for label in cell if label is not None]
-    return json.dumps(labels, ensure_ascii=False) if labels else ""
+    labels = [None if label is None else str(label) for label in cell]  # whose place counts beside other lists
+    return json.dumps(labels, ensure_ascii=False) if any(label is not None for label in labels) else ""
 
 
 def _as_json(value: Any) -> str:

@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
@@ -36,9 +36,10 @@ from pll.formats.names import (
     may_hold_labels,
     results_among,
 )
-from pll.formats.proposal import Proposal, says_aggregate, says_labels, share_among
+from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, says_labels, share_among
 from pll.formats.reading import LABELLED, LINES, ROLES, SINGLE, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons
+from pll.formats.settled import settled
 from pll.formats.tabular.answer_cells import objects_in, says_counts
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
@@ -192,28 +193,42 @@ def _json(table: Proposal) -> None:
     lists = [name for name in table.open() if not table.objects[name] and are_lists_of_numbers(table.raw[name])]
     vectors = [name for name in lists if not says_counts(name) and are_vectors(table.raw[name])]
     table.give_all([name for name in lists if says_counts(name)], "keep")
-    table.give_all([name for name in vectors if may_hold_labels(name)], "keep")
-    table.give_all([name for name in vectors if not may_hold_labels(name)], "vector")
+    table.give_all([name for name in vectors if may_hold_labels(name) or says_aggregate(name)], "keep")
+    table.give_all([name for name in vectors if name in table.open()], "vector")
 
 
 def _listed(table: Proposal) -> None:
     """All answers to an example in a cell: who said what, a list beside one of people, or one that repeats labels."""
+    found = [name for name in table.open() if table.objects[name] == "voters"]
+    if not found:
+        lists = [name for name in table.open() if not table.commas[name] and are_lists(table.raw[name])]
+        lists = [name for name in lists if not (says_counts(name) or says_aggregate(name))]
+        for people in table.usual("people", lists):
+            beside = [n for n in lists if n != people and _are_as_long(table.raw[n], table.raw[people])]
+            found = [name for name in beside if _may_be_list_of_votes(table, name, people)]
+            found = found or table.usual("answers", beside)[:1]
+            if found:
+                table.give(people, "people")
+                table.give_all([n for n in beside if n not in found], "keep", why="beside the answers")
+                break
+        found = found or [n for n in lists if _repeat_labels(table.raw[n]) and not says_fact(n)]
+        usual = [name for name in found if plain_name(name) in USUAL["answers"] or says_labels(name)]
+        found = usual if len(usual) == 1 else found
+    table.give_all(found, "answers")
+    if len(found) > 1:
+        ask_which_list(table, found)
 
-    def people(name: str) -> list[str]:
-        others = [other for other in table.usual("people", table.open()) if other != name]
-        return [other for other in others if _are_as_long(table.raw[name], table.raw[other])][:1]
 
-    objects = [name for name in table.open() if table.objects[name] == "voters"]
-    if len(objects) > 1:
-        table.give_all(objects, "answers")
-        ask_which_list(table, objects)
-        return
-    lists = [name for name in table.open() if not table.commas[name] and are_lists(table.raw[name])]
-    lists = [] if objects else sorted(lists, key=lambda name: plain_name(name) not in USUAL["answers"])
-    fitting = (n for n in lists if people(n) or (_repeat_labels(table.raw[n]) and not says_counts(n)))
-    for name in [*objects, *islice(fitting, 1)]:
-        table.give_all(people(name) if name in lists else (), "people")
-        table.give(name, "answers")
+def _may_be_list_of_votes(table: Proposal, name: str, people: str) -> bool:
+    """Whether what stands in lists beside those of people may be answers: no fact about the person, nor the example."""
+    rows = [(elements(a), elements(b)) for a, b in zip(table.raw[name], table.raw[people], strict=True) if a and b]
+    said = [(str(who), str(one)) for some, whose in rows for one, who in zip(some, whose, strict=False) if one]
+    cells = [one for _, one in said]
+    per_person = Counter(who for who, _ in {*said})
+    is_fact = all(times == 1 for times in per_person.values()) and len(said) > len(per_person)
+    is_item = all(len({*map(str, some)}) == 1 for some, _ in rows)
+    few = 1 < len(set(cells)) <= max(FEW, len(cells) // 4)
+    return few and not (is_fact or is_item or says_fact(name) or are_dates(cells) or has_fractions(cells))
 
 
 def _are_as_long(cells: Cells, others: Cells) -> bool:
@@ -411,6 +426,7 @@ RULES: tuple[Rule, ...] = (
     Rule(scores),
     Rule(talkers, ("vote", "answers", "item")),
     Rule(aggregates),
+    Rule(settled, ("item",)),
     Rule(rounds),
     Rule(grades, (*LABELLED, "true_label", "task"), may_be_asked=False),
     Rule(_ids, ("id", "task")),

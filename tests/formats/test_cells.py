@@ -44,6 +44,7 @@ def test_plain_names_stay_plain() -> None:
         ("[UNK]", ("[UNK]",)),
         ("[UNK]|[PAD]", ("[UNK]", "[PAD]")),
         ("[NaN]", ("[NaN]",)),
+        ("['cat', None]", ("cat",)),
     ],
 )
 def test_cells_as_people_write_them(cell: str, expected: tuple[str, ...]) -> None:
@@ -53,10 +54,8 @@ def test_cells_as_people_write_them(cell: str, expected: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("['cat', None]", "entry 2"),
         ("[cat, dog]", "not JSON"),
         ("{cat,dog}", "not JSON"),
-        ("[null]", "entry 1"),
         ('["cat", ["dog"]]', "entry 2"),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
     ],

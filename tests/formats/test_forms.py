@@ -473,3 +473,72 @@ def test_a_mistake_of_ours_is_no_traceback(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(UserError, match=r"data\.csv: .*KeyError") as caught:
         formats.read(path)
     assert caught.value.kind == formats.FAILED
+
+
+@pytest.mark.parametrize("way", ["pairs", "objects", "lists"])
+def test_who_said_what_in_a_cell_under_any_name(tmp_path: Path, way: str) -> None:
+    people = [{who: label(k, at) for at, who in enumerate(PEOPLE) if k or at} for k in range(12)]
+    if way == "pairs":
+        cells = [
+            ("; ", ", ")[k % 2].join(f"{who}: {said}" for who, said in one.items()) for k, one in enumerate(people)
+        ]
+        path = table(tmp_path, "notes,who said what", [f'"{TEXTS[k]}","{cell}"' for k, cell in enumerate(cells)])
+    elif way == "objects":
+        path = lines(tmp_path, [{"text": TEXTS[k], "who said what": one} for k, one in enumerate(people)])
+    else:  # beside facts about the people, in another order in every row
+        path = lines(
+            tmp_path,
+            [
+                {
+                    "text": TEXTS[k],
+                    "coder_ids": (order := sorted(PEOPLE, key=lambda who, k=k: (len(who) * k + ord(who[0])) % 5)),
+                    "coder_level": [who[0] + "x" for who in order],
+                    "tones": [one.get(who) for who in order],
+                    "part_of": ["book"] * 3,
+                }
+                for k, one in enumerate(people)
+            ],
+        )
+    assert question(formats.columns(path)) is None
+    data = formats.read(path)
+    assert has_three_voters(data, answers=35) and data.class_names == ("fine", "late", "lost") and not data.categories
+
+
+def test_what_fits_as_answers_of_people_in_two_lists_is_asked_about(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": str(k),
+            "coders": list(PEOPLE),
+            "tone": [label(k, a) for a in range(3)],
+            "kind": [label(k + a, a) for a in range(3)],
+        }
+        for k in range(12)
+    ]
+    asked = question(formats.columns(lines(tmp_path, rows)))
+    assert asked is not None and [roles["tone"] for _, roles in asked.answers] == ["answers", "keep"]
+
+
+@pytest.mark.parametrize(("name", "rest"), [("Endbefund", ""), ("checked by lab", "open"), ("x", "")])
+@pytest.mark.parametrize("form", ["columns", "lines", "objects"])
+def test_labels_of_a_few_rows_are_asked_about_and_never_learnt_from(
+    tmp_path: Path, name: str, rest: str, form: str
+) -> None:
+    truth = [label(k, 0) if k % 4 == 1 else rest for k in range(24)]
+    text = [f"{TEXTS[k % 12]} again {k}" for k in range(24)]
+    if form == "columns":
+        rows = [",".join([text[k], *(label(k, at) for at in range(3)), truth[k]]) for k in range(24)]
+        path = table(tmp_path, f"text,ann,bob,cem,{name}", rows)
+    elif form == "lines":
+        rows = [f"{k},{text[k]},{who},{label(k, at)},{truth[k]}" for k in range(24) for at, who in enumerate(PEOPLE)]
+        path = table(tmp_path, f"item,text,worker,label,{name}", rows)
+    else:
+        said = [{who: label(k, at) for at, who in enumerate(PEOPLE)} for k in range(24)]
+        path = lines(tmp_path, [{"text": text[k], "votes": said[k], name: truth[k]} for k in range(24)])
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1] == {name: "true_label"}
+    for _, roles in asked.answers:
+        data = formats.read(path, columns=roles)
+        assert name not in data.categories and data.annotations is not None
+        assert data.annotations.n_annotators == 3 + (roles[name] == "annotator")
+    known = read_first(path).y
+    assert known is not None and int((known >= 0).sum()) == 6

@@ -17,12 +17,13 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 from pll.candidates import sort_names
 from pll.errors import UserError
 from pll.formats.forms import USUAL, plain_name
-from pll.formats.tabular.cells import Cells, elements, nearly_all, no_answers, split_cell
+from pll.formats.tabular.cells import Cells, elements, nearly_all, no_answers, spelling, split_cell
 
 ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
 """Fields of a model's answer that hold the label."""
@@ -417,14 +418,16 @@ def listed_answers(
     >>> [one[:2] for one in listed_answers('[{"label": "cat", "user": 1}, {"label": "dog"}]')]
     [('1', 'cat'), (None, 'dog')]
     """
+    if pairs := pairs_in(cell):
+        return [(who, label, math.nan) for who, label in pairs if label]
     value = elements(cell)
     names = [None if one is None else _as_text(one) for one in elements(people)] if people else []
     if isinstance(value, dict):
         is_one = any(plain_name(name) in USUAL["vote"] for name in value) and not any(
             isinstance(one, dict | list) for one in value.values()
         )
-        pairs = [value] if is_one else [{"user": who, "label": label} for who, label in value.items()]
-        return listed_answers(json.dumps(pairs))
+        objects = [value] if is_one else [{"user": who, "label": label} for who, label in value.items()]
+        return listed_answers(json.dumps(objects))
     if names and len(names) != len(value):
         raise UserError(f"there are {len(value)} answers and {len(names)} people; they must be as many")
     said = [str(one).casefold() for one in elements(states)] if states else []
@@ -508,6 +511,8 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         values = (shares_of(cell) if answer_of(cell) is None else None) or {}
         return len(values) > 0 and (says_counts(name) or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
 
+    if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:_FEW], cells)):
+        return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
     may_be = any(cell.rstrip().endswith(("}", "```", "}]")) for cell in cells if cell)  # rare, and cheap to check
     if may_be and nearly_all(_is_list_of_answers, cells):
         return "voters", cells
@@ -533,13 +538,50 @@ def _is_list_of_answers(cell: str) -> bool:
 
 
 def _say_who(name: str, cells: Cells) -> bool:
-    """Whether objects say who answered what: words, in a column that is called as answers are."""
+    """Whether objects say who answered what: words, in a column that is called as answers are, or of one vocabulary."""
     plain = plain_name(name)
-    if plain not in (*USUAL["answers"], *USUAL["candidates"]):
-        return False
     objects = [_object(cell) or {} for cell in cells if cell]
-    values = [one for some in objects for one in some.values() if one is not None]
-    return bool(values) and all(isinstance(one, str | list) for one in values)
+    pairs = [[(key, one) for key, one in some.items() if one is not None] for some in objects]
+    values = [one for some in pairs for _, one in some]
+    if not values or not all(isinstance(one, str | list) for one in values):
+        return False
+    return plain in (*USUAL["answers"], *USUAL["candidates"]) or _are_whose(pairs)
+
+
+_FEW = 20
+"""Cells that are looked at first."""
+
+
+def _are_whose(rows: Sequence[Sequence[tuple[str, Any]]]) -> bool:
+    """Whether pairs are people and their answers: names that come again, and few words that all of them use.
+
+    >>> _are_whose([[("a", "x"), ("b", "y")], [("a", "y"), ("b", "x")]]), _are_whose([[("a", "x"), ("b", "y")]] * 9)
+    (True, False)
+    """
+    words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for who, what in (pair for row in rows for pair in row):
+        words[who][spelling(str(what))] += 1
+    said = sum(words.values(), Counter[str]())
+    alike = [sum(n for word, n in one.items() if said[word] > one[word]) for one in words.values()]
+    several = 2 * sum(len({*map(itemgetter(0), row)}) > 1 for row in rows) >= len(rows)
+    few = 2 * len(words) <= max(4, said.total()) and 1 < len(said) <= max(20, said.total() // 4)
+    return several and few and len(words) > 1 and 2 * sum(alike) >= said.total()
+
+
+_PAIR = re.compile(r"\s*(?P<who>[^:=;|{}\[\]]{1,40}?)\s*[:=]\s*(?P<what>[^:=;|]*?)\s*")
+
+
+def pairs_in(cell: str | None) -> list[tuple[str, str]]:
+    """Return who said what in a cell such as `ann: cat; bob: dog`; nothing where a part of it is no such pair.
+
+    Examples
+    --------
+    >>> pairs_in("ann: cat; bob = dog, or not;"), pairs_in("A.B.: cat, C: dog"), pairs_in("cat; bob: dog")
+    ([('ann', 'cat'), ('bob', 'dog, or not')], [('A.B.', 'cat'), ('C', 'dog')], [])
+    """
+    parts = [part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])", cell or "") if part.strip()]
+    pairs = [match for part in parts if (match := _PAIR.fullmatch(part))]
+    return [(pair["who"], pair["what"]) for pair in pairs] if len(pairs) == len(parts) else []
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -379,8 +379,9 @@ def elements(cell: str | None) -> list[Any] | dict[str, Any]:
 def are_lists(cells: Cells) -> bool:
     """Whether nearly all cells are lists, as programs write them, or several parts with a separator."""
     filled = _filled(cells)
+    are_printed = nearly_all(_like_a_list, filled)
     some = [cell for cell in filled if _like_a_list(cell) or any(mark in cell for mark in ("|", ";", ","))]
-    return len(some) >= NEARLY_ALL * len(filled) > 0 and not are_texts(filled, 6)
+    return are_printed or (len(some) >= NEARLY_ALL * len(filled) > 0 and not are_texts(filled, 6))
 
 
 def guess_separator(cells: Iterable[str]) -> str:
@@ -481,6 +482,7 @@ def _json_names(cell: str) -> list[str] | None:
         )
     if not isinstance(value, list):
         return [] if value == {} else None  # an object, or a name in brackets, such as [UNK]
+    value = [name for name in value if name is not None]
     wrong = [place for place, name in enumerate(value, start=1) if not isinstance(name, str)]
     if any(isinstance(one, dict) for one in value):
         raise UserError("its entries are objects; bring one answer a line, with fields for example, person and label")

@@ -18,22 +18,21 @@ from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-import safetensors
-import safetensors.numpy
 import torch
 from pydantic import Field, TypeAdapter, ValidationError
 
 import pll
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.io import write_atomically, write_json
+from pll.features import serialization
+from pll.features.serialization import packed, unpacked
+from pll.io import write_atomically, writing_to
 from pll.methods import METHODS, PartialLabelEstimator
 from pll.weights import Weights, on_candidates, restricted_softmax
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
 FORMAT = "candid-model"
-FORMAT_VERSION = 1
 MOST_SCORES = 2 * 10**8
 """Number of scores (examples × classes) up to which the earlier model's label weights are computed."""
 
@@ -114,11 +113,9 @@ def save_model(
         estimator, weights, method=method, input_shape=input_shape, feature_names=feature_names, extra=extra
     )
     place = Path(folder)
-    try:
+    with writing_to(place):
         write_atomically(place / WEIGHTS_FILE, lambda path: path.write_bytes(weights))
         write_card(card, place / CARD_FILE)
-    except OSError as error:
-        raise UserError(f"The model cannot be written to {place}: {error.strerror or error}.") from error
 
 
 def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
@@ -140,7 +137,7 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
     place = Path(folder)
     card = read_card(place)
     _check_custom(place / CARD_FILE, card, custom)
-    arrays = _read_weights(place, card)
+    arrays = unpacked(place / WEIGHTS_FILE, card.weights_sha256, place / CARD_FILE)
     try:
         estimator = METHODS[card.method](**card.params, **custom)
         estimator.temperature_ = card.temperature
@@ -195,9 +192,7 @@ def warm_start(
 
 def model_weights(estimator: PartialLabelEstimator) -> bytes:
     """Serialise the estimator's `fitted_arrays` as `model.safetensors`. The same model gives the same bytes."""
-    # safetensors stores memory in its order; np.array keeps 0-d arrays 0-d, which ascontiguousarray does not.
-    arrays = {name: np.array(array, order="C") for name, array in estimator.fitted_arrays().items()}
-    return safetensors.numpy.save(arrays, metadata={"format": FORMAT})
+    return packed(estimator.fitted_arrays(), {"format": FORMAT})
 
 
 def model_card(
@@ -256,7 +251,7 @@ def write_card(card: ModelCard, path: Path) -> None:
     path
         The file.
     """
-    write_json(path, {"format": FORMAT, "format_version": FORMAT_VERSION} | asdict(card))
+    serialization.write_card(asdict(card), path, FORMAT)
 
 
 def read_card(folder: Path | str) -> ModelCard:
@@ -268,20 +263,9 @@ def read_card(folder: Path | str) -> ModelCard:
         It is missing, damaged, or not a model of Candid's.
     """
     path = Path(folder) / CARD_FILE
-    content = _read_file(path)
+    value = serialization.read_card(path, FORMAT)
     try:
-        value = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is damaged: it is not JSON ({error}). Save or export the model again.") from error
-    if not isinstance(value, dict) or value.get("format") != FORMAT:
-        raise UserError(f"{path} is not a model of Candid's; give a folder that `fit` or an export wrote.")
-    if value.get("format_version") != FORMAT_VERSION:
-        raise UserError(
-            f"{path} has format version {value.get('format_version')!r}; this Candid reads version {FORMAT_VERSION}. "
-            "Update Candid, or export the model again."
-        )
-    try:
-        card = _CARDS.validate_json(content, strict=True)
+        card = _CARDS.validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         name = error.errors(include_url=False)[0]["loc"][0]
         raise UserError(f"{path}: the field {name!r} is missing or damaged. Save or export the model again.") from error
@@ -306,30 +290,6 @@ def _check_custom(path: Path, card: ModelCard, replacements: dict[str, Any]) -> 
     for name in replacements:
         if name not in card.custom:
             raise UserError(f"{path}: {name!r} is saved with the model and cannot be replaced; leave it out.")
-
-
-def _read_weights(folder: Path, card: ModelCard) -> dict[str, Any]:
-    path = folder / WEIGHTS_FILE
-    content = _read_file(path)
-    if hashlib.sha256(content).hexdigest() != card.weights_sha256:
-        raise UserError(
-            f"{path} is damaged, or does not belong to the {CARD_FILE} beside it (their checksums differ). "
-            "Save or export the model again, and keep the two files together."
-        )
-    try:
-        arrays = safetensors.numpy.load(content)
-    except (safetensors.SafetensorError, ValueError, KeyError) as error:
-        raise UserError(f"{path} is not a safetensors file ({error}). Save or export the model again.") from error
-    return {name: array.copy() for name, array in arrays.items()}  # views of the file's bytes are read-only
-
-
-def _read_file(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise UserError(f"{path} is missing; a model is the two files {CARD_FILE} and {WEIGHTS_FILE}.") from error
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
 def _is_plain(value: object) -> bool:

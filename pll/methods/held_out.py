@@ -52,7 +52,7 @@ from pll.methods.base import PartialLabelEstimator, Task, as_features, as_votes
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size, default_lr, default_scale
-from pll.methods.recipe import BATCHED
+from pll.methods.recipe import can_be_batched
 from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, no_hook
@@ -295,19 +295,19 @@ class HeldOut:
         order = np.random.default_rng([self.seed, 8, k // 2]).permutation(len(self.task.candidates))
         return np.sort(order[(k % 2) * self.rows : (k % 2 + 1) * self.rows])
 
-    def _models(self) -> _Batched | _One:
+    def _models(self) -> _Together | _One:
         """Return the next models, untrained."""
         if is_batched(self.estimator, self.task):
             widest = max(math.prod(self.task.X.shape[1:]), self.task.candidates.n_classes)
             size = max(1, NUMBERS // (self.rows * widest))
-            last = min(self.total, self.done + (size if _setting(self.estimator, "model") == "linear" else 1))
-            return _Batched(self.estimator, self.task, [self.subset(k) for k in range(self.done, last)], self.seed)
+            last = min(self.total, self.done + (size if _settings(self.estimator)["model"] == "linear" else 1))
+            return _Together(self.estimator, self.task, [self.subset(k) for k in range(self.done, last)], self.seed)
         seed = int(np.random.SeedSequence([self.seed, 9, self.done]).generate_state(1)[0])
         return _One(self.estimator, self.task, self.subset(self.done), seed)
 
     def _ask(
         self,
-        models: _Batched | _One,
+        models: _Together | _One,
         k: int,
         sums: npt.NDArray[np.float64],
         counts: npt.NDArray[Any],
@@ -336,7 +336,7 @@ class HeldOut:
             members += np.bincount(some.indices, minlength=c)
         tally += [len(rows), covering, float(answers @ members) / len(rows), 1, math.log(temperature)]
 
-    def _temperature(self, models: _Batched | _One, k: int, rows: Rows) -> float | None:
+    def _temperature(self, models: _Together | _One, k: int, rows: Rows) -> float | None:
         """Return the likeliest temperature of a model by unseen examples; None where its scores are not finite."""
         chosen = np.random.default_rng([self.seed, 10, self.done + k]).permutation(rows)
         some = np.sort(chosen[: min(TEMPERATURE_ROWS, max(1, NUMBERS // self.task.candidates.n_classes))])
@@ -375,10 +375,11 @@ def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
     """
     n, shape, c = len(task.candidates), task.X.shape[1:], task.candidates.n_classes
     if isinstance(estimator, DeepEstimator):
-        model = _setting(estimator, "model")
+        own = _settings(estimator)
+        model = own["model"]
         flops = forward_flops(model, tuple(shape), c) if isinstance(model, str) else math.inf
-        steps = n / (_setting(estimator, "batch_size") or default_batch_size(n))
-        seconds = _setting(estimator, "epochs") * (3 * n * flops / 3e10 + steps * 6e-4)
+        steps = n / (own["batch_size"] or default_batch_size(n))
+        seconds = own["epochs"] * (3 * n * flops / 3e10 + steps * 6e-4)
     else:
         assert isinstance(estimator, ClassicalEstimator)
         seconds = type(estimator).cost(n, math.prod(shape), c, task.candidates.nnz).seconds
@@ -426,10 +427,11 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
 # ---- the models -----------------------------------------------------------------------------------------------------
 
 
-def _setting(estimator: PartialLabelEstimator, name: str) -> Any:
-    """Return a setting that the user or a recipe has chosen; None where the data chooses."""
+def _settings(estimator: PartialLabelEstimator) -> dict[str, Any]:
+    """Return the settings, those that a recipe has chosen in their place; None where the data chooses."""
     chosen = vars(estimator)["recipe_"].settings if "recipe_" in vars(estimator) else {}
-    return chosen.get(name, getattr(estimator, name))
+    own: dict[str, Any] = estimator.get_params(deep=False)
+    return own | chosen
 
 
 def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
@@ -444,15 +446,12 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
     """
     if not isinstance(estimator, DeepEstimator) or not estimator.searched_as_proden or estimator.needs_truth:
         return False
-    plain = {"loss": "ce", "lr_decay": 1.0, "augment": "none"}
-    model = _setting(estimator, "model")
-    same = all(_setting(estimator, name) == value for name, value in plain.items())
     is_plain = task.outside is None and task.sample_weight is None
-    is_plain &= subset_rows(task.candidates) * task.candidates.n_classes <= NUMBERS
-    return same and is_plain and isinstance(model, str) and model in BATCHED
+    is_small = subset_rows(task.candidates) * task.candidates.n_classes <= NUMBERS
+    return is_plain and is_small and can_be_batched(_settings(estimator))
 
 
-class _Batched:
+class _Together:
     """Linear or shallow models as one batched model, each with its own examples."""
 
     any_scale = False
@@ -462,15 +461,15 @@ class _Batched:
         self.subsets = subsets
         m = len(subsets[0])
         self._device, self._threads = choose_device(estimator.device), estimator.threads
-        scale = _setting(estimator, "scale")
+        own = _settings(estimator)
+        scale, model, optimiser = own["scale"], own["model"], own["optimiser"]
         scale = default_scale(task.kind) if scale == "auto" else scale
-        model, optimiser = (_setting(estimator, name) for name in ("model", "optimiser"))
-        batch_size = _setting(estimator, "batch_size") or default_batch_size(m)
+        batch_size = own["batch_size"] or default_batch_size(m)
         self._scalings = [fit_scaling(task.X[rows], scale) for rows in subsets]
-        lr = _setting(estimator, "lr")
+        lr = own["lr"]
         if lr is None:
             lr = default_lr(model, optimiser, task.X[subsets[0]], self._scalings[0], batch_size=batch_size)
-        steps = Steps(lr, _setting(estimator, "weight_decay"), _setting(estimator, "momentum"))
+        steps = Steps(lr, own["weight_decay"], own["momentum"])
         sets = task.candidates
         masks = np.stack([sets.take(rows).mask() for rows in subsets], axis=1)
         prior = None
@@ -487,7 +486,7 @@ class _Batched:
             seed=seed,
             prior=prior,
         )
-        self._epochs = int(_setting(estimator, "epochs"))
+        self._epochs = int(own["epochs"])
 
     def __len__(self) -> int:
         return len(self.subsets)

@@ -275,7 +275,7 @@ def _groups(problem: Problem) -> tuple[ConfigurationGroup, ...]:
             decays = [fixed["weight_decay"]] if "weight_decay" in fixed else [decay for _, decay in steps]
             steps = tuple(product(dict.fromkeys(rates), dict.fromkeys(decays)))
         mine = scales if name == "linear" else [scale for scale in scales if "+" not in scale][: 1 if is_image else 2]
-        if _is_batched(problem, name):
+        if can_be_batched(fixed | {"model": name}):
             longest = fixed.get("epochs", EPOCHS[-1] if name == "linear" else EPOCHS[-2])
         else:
             mine, longest = mine[:1], fixed.get("epochs", EPOCHS[1])
@@ -305,9 +305,11 @@ def _scales(X: npt.NDArray[np.float32], default: str) -> tuple[str, ...]:
     return tuple(sorted(every, key=lambda scale: scale != default))
 
 
-def _is_batched(problem: Problem, model: Any) -> bool:
+def can_be_batched(settings: Settings) -> bool:
+    """Whether PRODEN with these settings can be one of several models that train as one (`pll.training.batched`)."""
     plain = {"loss": "ce", "lr_decay": 1.0, "augment": "none"}
-    same = all(problem.fixed.get(name, value) == value for name, value in plain.items())
+    model = settings["model"]
+    same = all(settings.get(name, value) == value for name, value in plain.items())
     return isinstance(model, str) and model in BATCHED and same
 
 
@@ -316,7 +318,7 @@ def _cost(problem: Problem, group: ConfigurationGroup, n: int) -> float:
     shape, c = problem.X.shape[1:], problem.candidates.n_classes
     model, batch, arms = group.shared["model"], group.shared["batch_size"], len(group.arms)
     steps = -(-n // batch)
-    if not _is_batched(problem, model):
+    if not can_be_batched(problem.fixed | {"model": model}):
         return arms * _training_cost(problem, group.shared | {"epochs": group.longest}, n)
     d = math.prod(shape) + (300 if "+" in group.shared["scale"] else 0)
     hidden = SHALLOW_WIDTH if model == SHALLOW else 0
@@ -333,7 +335,7 @@ def _training_cost(problem: Problem, settings: Settings, n: int) -> float:
     return float(settings["epochs"] * (3 * n * flops / 3e10 + -(-n // settings["batch_size"]) * 2e-3))
 
 
-class _Batched:
+class _Arms:
     """A group as one batched model, on scaled features."""
 
     def __init__(self, problem: Problem, group: ConfigurationGroup, train: npt.NDArray[np.int64]) -> None:
@@ -426,7 +428,7 @@ class _Contest:
     def run(self, hook: Hook) -> None:
         """Train every group, then the method itself where that is judged."""
         groups = self.plan.groups
-        batched = [g for g, group in enumerate(groups) if _is_batched(self.problem, group.shared["model"])]
+        batched = [g for g, group in enumerate(groups) if can_be_batched(self.problem.fixed | group.shared)]
         for g in batched:
             self._halve(g, hook)
         if not self.problem.own_objective or not batched:
@@ -446,7 +448,7 @@ class _Contest:
         """Train a group to the end, dropping the less likely configurations after each number of epochs."""
         group = self.plan.groups[g]
         arms = list(group.arms)
-        models = [_Batched(self.problem, group, train) for train, _ in self.parts]
+        models = [_Arms(self.problem, group, train) for train, _ in self.parts]
         planned = _cost(self.problem, group, len(self.parts[0][0])) / len(EPOCHS)
         for epochs, share in zip(EPOCHS, SURVIVING, strict=True):
             until = min(epochs, group.longest)

@@ -1,4 +1,4 @@
-"""Tests of several methods on several data sets: Wilcoxon's, Friedman's, Nemenyi's; Holm's correction.
+"""Tests of several methods on several data sets: Wilcoxon's; Holm's correction.
 
 Source: Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7 (2006). The paired t-test on
 parts, which the paper uses, is `pll.experiments.evaluation.paired_t_test`.
@@ -6,15 +6,11 @@ parts, which the paper uses, is `pll.experiments.evaluation.paired_t_test`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import scipy.stats
-
-from pll.errors import UserError
 
 
 def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
@@ -65,65 +61,3 @@ def holm(p: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p) - rank) * p[k]))
         corrected[k] = highest
     return corrected
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Average ranks of methods over data sets, 1 the best.
-
-    Attributes
-    ----------
-    ranks
-        (k,) in the order of the methods given.
-    p
-        Of Friedman's test that all methods are equal.
-    critical
-        Two methods whose ranks differ by less do not differ significantly (Nemenyi, 5 %).
-    blocks
-        Number of data sets.
-    """
-
-    ranks: tuple[float, ...]
-    p: float
-    critical: float
-    blocks: int
-
-    def groups(self) -> list[tuple[int, ...]]:
-        """Return the largest groups of methods without a significant difference, as indices from the best rank on."""
-        order = sorted(range(len(self.ranks)), key=lambda k: self.ranks[k])
-        result: list[tuple[int, ...]] = []
-        for start, first in enumerate(order):
-            group = [k for k in order[start:] if self.ranks[k] - self.ranks[first] < self.critical]
-            if len(group) > 1 and not (result and set(group) <= set(result[-1])):
-                result.append(tuple(group))
-        return result
-
-
-def ranking(figures: npt.ArrayLike) -> Ranking:
-    """Rank methods over data sets, with Friedman's test and Nemenyi's critical difference.
-
-    Parameters
-    ----------
-    figures
-        (blocks, k) the higher, the better; equal figures share a rank.
-
-    Raises
-    ------
-    UserError
-        Fewer than two data sets or three methods.
-
-    Examples
-    --------
-    >>> found = ranking([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.9, 0.8, 0.7]])
-    >>> found.ranks, round(found.critical, 3)
-    ((1.0, 2.25, 2.75), 1.657)
-    """
-    table = np.asarray(figures, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 3:
-        raise UserError("Ranks need at least two data sets and three methods with figures on all of them.")
-    blocks, k = table.shape
-    ranks = scipy.stats.rankdata(-table, axis=1)
-    p = 1.0 if np.all(ranks == ranks[:, :1]) else float(scipy.stats.friedmanchisquare(*table.T).pvalue)
-    studentized = float(scipy.stats.studentized_range.ppf(0.95, k, np.inf)) / math.sqrt(2)
-    critical = studentized * math.sqrt(k * (k + 1) / (6 * blocks))
-    return Ranking(tuple(ranks.mean(axis=0).tolist()), p, critical, blocks)

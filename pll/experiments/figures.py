@@ -1,4 +1,4 @@
-"""Figures of an experiment with their numbers: accuracy over the epochs, accuracy against q, critical differences."""
+"""Figures of an experiment with their numbers: accuracy over the epochs, accuracy against q."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pll.analysis.significance import Ranking
 from pll.colors import LANE_COLOURS, LANE_DASHES, class_colours
 from pll.experiments.execution import CellOutcome
 from pll.experiments.experiment import Cell
@@ -197,57 +196,6 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
     over = "one fit" if fits[-1] == 1 else f"mean ± deviation of {number} fits"
     _titled(figure, f"{panel.title}: {over}", panel.x_title, panel.y_title)
     return figure, pd.DataFrame(rows)
-
-
-def ranking_figure(title: str, methods: Sequence[str], ranking: Ranking) -> tuple[go.Figure, pd.DataFrame]:
-    """Return a critical-difference diagram: average ranks; bars join methods without significant difference.
-
-    Parameters
-    ----------
-    title : str
-    methods : sequence of str
-        In the order of the ranks.
-    ranking : Ranking
-
-    Returns
-    -------
-    figure : plotly.graph_objects.Figure
-    frame : pandas.DataFrame
-        A row a method, the best first: method, average_rank.
-    """
-    order = sorted(range(len(methods)), key=lambda k: ranking.ranks[k])
-    frame = pd.DataFrame(
-        {"method": [method_title(methods[k]) for k in order], "average_rank": [ranking.ranks[k] for k in order]}
-    )
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
-    figure.add_scatter(
-        x=frame["average_rank"],
-        y=np.arange(len(frame)),
-        mode="markers+text",
-        text=[f"{method} {rank:.2f}" for method, rank in frame.itertuples(index=False)],
-        textposition="middle right",
-        hoverinfo="skip",
-    )
-    bars = [(f"critical difference {ranking.critical:.2f}", 1.0, 1.0 + ranking.critical)]
-    bars += [("no difference at 5 %", ranking.ranks[group[0]], ranking.ranks[group[-1]]) for group in ranking.groups()]
-    for place, (name, start, end) in enumerate(bars, start=1):
-        figure.add_scatter(
-            x=[start, end],
-            y=[-place, -place],
-            mode="lines+text",
-            line={"width": 4, "color": "#7a8794" if place == 1 else "#1c2730"},
-            text=["", name],
-            textposition="middle right",
-            hoverinfo="skip",
-        )
-    about = f"average rank over {ranking.blocks} columns, 1 is best; Friedman p = {ranking.p:.2g}"
-    _titled(figure, title, about, "")
-    figure.update_layout(showlegend=False, height=160 + 24 * (len(frame) + len(bars)))
-    figure.update_xaxes(range=[0.8, len(frame) + 1.2])
-    figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False, zeroline=False)
-    return figure, frame
 
 
 def save_figure(figure: go.Figure, frame: pd.DataFrame, path: Path) -> list[Path]:

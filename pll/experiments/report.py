@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Tell, run
 from pll.experiments.experiment import Cell, Experiment, ExperimentPlan, Missing
-from pll.experiments.figures import curve_panels, panel_figure, q_panels, ranking_figure, save_figure
+from pll.experiments.figures import curve_panels, panel_figure, q_panels, save_figure
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
 from pll.extras import is_installed
 from pll.io import write_csv, write_text
@@ -136,11 +136,6 @@ def write_report(
     files = [path / name for name in REPORT]
     if not is_installed(PLOTTING):
         return files
-    for k, table in enumerate(result, start=1):
-        ranked = table.ranking()
-        if ranked is not None:
-            drawn = ranking_figure(f"Critical differences: {table.title}", *ranked)
-            files += save_figure(*drawn, figures / f"critical-differences-{k}")
     panels = [(panel.file_name, panel) for panel in (*q_panels(result), *curve_panels(cells, outcomes))]
     panels += [(f"transductive-{panel.file_name}", panel) for panel in curve_panels(cells, outcomes, transductive=True)]
     for name, panel in panels:

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pll.analysis.significance import Ranking, holm, ranking, wilcoxon
-from pll.errors import UserError
+from pll.analysis.significance import holm, wilcoxon
 from pll.experiments.evaluation import Result, paired_t_test
 from pll.experiments.published import Published, published
 from pll.methods import method_title
@@ -145,16 +144,6 @@ class Table:
             p = wilcoxon([one.mean for one, _ in both], [other.mean for _, other in both])
             rows.append(Across(method, marks.count("•"), marks.count(""), marks.count("◦"), len(both), p, 1.0))
         return [replace(row, p_holm=p) for row, p in zip(rows, holm([row.p_wilcoxon for row in rows]), strict=True)]
-
-    def ranking(self) -> tuple[tuple[str, ...], Ranking] | None:
-        """Return methods and their ranks over the columns where all have a figure; None where that is too little."""
-        full = [column for column in self.columns if all((column, method) in self.entries for method in self.methods)]
-        try:
-            return self.methods, ranking(
-                [[self.entries[column, method].mean for method in self.methods] for column in full] or [[]]
-            )
-        except UserError:
-            return None
 
 
 def tables(results: Sequence[Result], *, methods: Sequence[str], n_fits: int) -> list[Table]:

@@ -6,8 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.analysis.significance import holm, ranking, wilcoxon
-from pll.errors import UserError
+from pll.analysis.significance import holm, wilcoxon
 
 FIGURES = st.lists(st.integers(0, 8), min_size=3, max_size=12)
 
@@ -32,17 +31,3 @@ def test_wilcoxon_is_the_share_of_sign_patterns_as_extreme(a: list[int], seed: i
 
 def test_holm_by_hand() -> None:
     assert holm([0.01, 0.02, 0.03, 0.005]) == pytest.approx([0.03, 0.04, 0.04, 0.02])
-
-
-def test_the_critical_difference_is_nemenyis() -> None:
-    """Demšar 2006, table 5: q for 4 classifiers at 5 % is 2.569; his example has 14 data sets and CD = 1.25."""
-    rng = np.random.default_rng(0)
-    result = ranking(rng.random((14, 4)))
-    assert result.critical == pytest.approx(1.25, abs=0.005)
-    assert sum(result.ranks) == pytest.approx(10)
-
-
-@pytest.mark.parametrize("shape", [(1, 3), (2, 2), (0, 0)])
-def test_too_little_to_rank_is_refused(shape: tuple[int, int]) -> None:
-    with pytest.raises(UserError):
-        ranking(np.zeros(shape))

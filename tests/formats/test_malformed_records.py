@@ -64,15 +64,18 @@ LABEL_STUDIO: dict[str, tuple[str, str]] = {
     "annotation": (listed(TASK | {"annotations": ["a"]}), "Row 1: an annotation of the task is no object"),
     "a long label": (listed(annotated("a" * 2000)), "Row 1, .* holds a label of 2,000 characters"),
     "features": (
-        listed({"id": 1, "data": {"features": [1]}}, {"id": 2, "data": {"features": ["x"]}}),
-        "Row 2, column '0' holds 'x', which is not a number",
+        listed({"id": 1, "data": {"features": [1, 2]}}, {"id": 2, "data": {"features": [1, "x"]}}),
+        "Row 2, column features holds",
     ),
     "other features": (
-        listed({"id": 1, "data": {"features": {"a": 1}}}, {"id": 2, "data": {"features": {"b": 1}}}),
-        "Row 2: its features are not those of row 1",
+        listed({"id": 1, "data": {"features": [1, 2]}}, {"id": 2, "data": {"features": [1, 2, 3]}}),
+        "Row 2, column features holds a list of 3 numbers, others have 2",
+    ),
+    "a marked feature": (
+        listed({"id": 1, "data": {"feature:w": 1}}, {"id": 2, "data": {"feature:w": "x"}}),
+        "Row 2, column 'feature:w' holds 'x', which is not a number",
     ),
     "split": (listed({"id": 1, "data": {"split": "half"}}), "Row 1, column split holds 'half'"),
-    "words": (listed({"id": 1, "data": {"categories": "red"}}), "Row 1: categories is 'red'"),
 }
 
 OTHERS: dict[str, tuple[str, str, str]] = {

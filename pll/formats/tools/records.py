@@ -1,7 +1,8 @@
 """Records of annotation tools: conversion of one example at a time to a dataset, and back.
 
 Every tool keeps fields in a container of its own (`data`, `fields`, the line itself). What tools have no place for
-(features, categories, truth, split) stands there under the names of `OWN`, so that a file of ours comes back whole.
+(features, words, truth, split) stands there under names as in any table of ours (`feature:width`,
+`category:colour`), so that a file of ours comes back whole.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from pll.formats.checks import listing, shorten
 from pll.formats.json_objects import Record
 from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.limitations import class_names, is_union
-from pll.formats.names import marked, results_among, sample_rows, without_mark
+from pll.formats.names import MARKS, bare_name, marked, results_among, sample_rows, without_mark
 from pll.formats.reading import Column, option
 from pll.formats.records import Records, json_column, no_rows
 from pll.formats.results import Results
 from pll.formats.roles import roles_of
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
-from pll.formats.tabular.writer import answers_of, table_limitations
+from pll.formats.tabular.writer import answers_of, feature_column_names, table_limitations
 
 PAYLOAD = ("text", "image")
-OWN = ("id", *PAYLOAD, "candidates", "features", "categories", "true_label", "split")
-"""Reserved names in a tool's container."""
+LABELS = ("id", "candidates", "true_label")
+"""Reserved names in a tool's container of what says which example it is, and its labels."""
 
 
 @dataclass
@@ -84,24 +85,28 @@ def examples_of(dataset: PartialLabelDataset) -> Iterator[Example]:
     Its candidates are stated only where they have to be written (`has_own_sets`).
     """
     names, answers, stated = class_names(dataset), answers_of(dataset), has_own_sets(dataset)
-    flat = dataset.X.reshape(len(dataset), -1)
-    extras = {_safe(name): values for name, values in dataset.extras.items()}
+    numbers = [
+        name if name.startswith(MARKS["feature"]) else marked("feature", name) for name in feature_column_names(dataset)
+    ]
+    flat, columns = dataset.X.reshape(len(dataset), -1), dict[str, Sequence[Any]]()
+    if dataset.texts is not None:
+        columns["text"] = dataset.texts.tolist()
+    if dataset.pictures is not None:
+        columns["image"] = dataset.pictures.names.tolist()
+    columns |= {marked("category", name): values.tolist() for name, values in dataset.categories.items()}
+    if dataset.y is not None:
+        columns["true_label"] = [None if label == UNKNOWN else names[label] for label in dataset.y.tolist()]
+    if dataset.is_test is not None:
+        columns["split"] = ["test" if test else "train" for test in dataset.is_test]
+    extras = {name: values.tolist() for name, values in dataset.extras.items()}
+    roles = _roles(extras | columns | {name: [] for name in numbers})
+    for name, values in extras.items():
+        is_kept = roles.get(name) == ("keep", False) and name not in (*columns, *RESERVED_COLUMNS)
+        columns[name if is_kept and without_mark(name) == name else marked("keep", name)] = values
     for i, key in enumerate(dataset.row_ids.tolist()):
-        fields: dict[str, Any] = {}
-        if dataset.texts is not None:
-            fields["text"] = dataset.texts[i]
-        if dataset.pictures is not None:
-            fields["image"] = dataset.pictures.names[i]
-        if flat.shape[1]:
-            row = [None if np.isnan(x) else x for x in flat[i].astype(np.float64).tolist()]
-            fields["features"] = dict(zip(dataset.feature_names, row, strict=True)) if dataset.feature_names else row
-        if dataset.categories:
-            fields["categories"] = {name: values[i] for name, values in dataset.categories.items()}
-        if dataset.y is not None:
-            fields["true_label"] = None if dataset.y[i] == UNKNOWN else names[dataset.y[i]]
-        if dataset.is_test is not None:
-            fields["split"] = "test" if dataset.is_test[i] else "train"
-        fields |= {name: values[i] for name, values in extras.items()}
+        fields = {name: values[i] for name, values in columns.items()}
+        row = [None if np.isnan(x) else x for x in flat[i].astype(np.float64).tolist()]
+        fields |= dict(zip(numbers, row, strict=True))
         yield Example(i, key, fields, dataset.sets().names(i) if stated else None, answers[i])
 
 
@@ -111,30 +116,6 @@ def has_own_sets(dataset: PartialLabelDataset) -> bool:
         return dataset.candidates is not None
     named = set(dataset.annotations.labels.tolist())  # an example without annotations may have any of these
     return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
-
-
-def _misread(dataset: PartialLabelDataset) -> list[str]:
-    """Return the extra columns that would be read back as texts, pictures or features."""
-    few = dataset.take(slice(0, sample_rows(len(dataset.extras))))
-    own = [name for name, part in zip(PAYLOAD, (few.texts, few.pictures), strict=True) if part is not None]
-    extras = {_safe(name): values.tolist() for name, values in few.extras.items()}
-    guesses = roles_of([*own, *extras], [*([["a"]] * len(own)), *(list(map(_text, one)) for one in extras.values())])
-    payload = [column.name for column in guesses[len(own) :] if column.role in PAYLOAD]
-    if own or payload or dataset.X.shape[1]:
-        return payload
-    return [name for name, values in dataset.extras.items() if _is_measured(values.tolist())]
-
-
-def _safe(name: str) -> str:
-    """Return a field name that differs from the reserved ones."""
-    reserved = name in (*OWN, *RESERVED_COLUMNS) or name.casefold() in PAYLOAD or name != name.strip() or not name
-    return marked("keep", name) if reserved or without_mark(name) != name else name
-
-
-def _is_measured(values: Sequence[Any]) -> bool:
-    """Whether all values that are not missing are numbers."""
-    there = [value for value in values if value is not None]
-    return bool(there) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in there)
 
 
 def _text(value: Any) -> str | None:
@@ -171,12 +152,12 @@ def dataset_of(examples: Iterable[Example], options: ReadOptions, notes: Iterabl
     rows = [example.row for example in every]
     names = dict.fromkeys(name for example in every for name in example.fields)
     fields = {name: [example.fields.get(name) for example in every] for name in names}
-    columns = [*_field_columns(fields, rows, options), *_said(every)]
+    columns = [*_field_columns(fields, options), *_said(every)]
     arrow = pa.table([json_column(values) for _, values in columns], names=[one.name for one, _ in columns])
     placed = [replace(one, at=at) for at, (one, _) in enumerate(columns)]
     table = Records.of(arrow, row_of=rows.__getitem__, columns=placed, may_be_empty=True)
     data = build(table, placed, options)
-    named = isinstance(fields.get("features", [{}])[0], dict)
+    named = any(one.role == "feature" for one in placed)
     is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
     return replace(
         data,
@@ -242,53 +223,42 @@ def _truth(example: Example) -> str | None:
     return example.truth if stated is None else label_name(stated, example.row, "true_label")
 
 
-def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], options: ReadOptions) -> Iterator[_Filled]:
+def _roles(
+    fields: Mapping[str, Sequence[Any]], explicit: Mapping[str, str] | None = None
+) -> dict[str, tuple[str, bool]]:
+    """Return the role of every field but those of `LABELS`, and whether it is guessed.
+
+    A mark says what a field is (`feature:width`); else it is what there is to read or to see, or is carried along.
+    Where there is nothing to see, numbers are learnt from.
+    """
+    others = [name for name in fields if name not in (*LABELS, *results_among(list(fields)))]
+    own = {name: next((r for r in ("feature", "category") if name.startswith(MARKS[r])), "keep") for name in others}
+    plain = [name for name in others if own[name] == "keep" and without_mark(name) == name]
+    given = {name: role for name, role in (explicit or {}).items() if name in plain}
+    sample = [list(map(_text, fields[name][: sample_rows(len(plain))])) for name in plain]
+    payload = {one.name: (one.role, one.guessed) for one in roles_of(plain, sample, given) if one.role in PAYLOAD}
+    own |= {"split": "split"} if "split" in own else {}
+    own |= {name: "vector" for name in plain if name == "features" and all(isinstance(x, list) for x in fields[name])}
+    if not payload and not {"feature", "vector"} & {*own.values()}:
+        own |= {name: "feature" for name in plain if name != "split" and _is_measured(fields[name])}
+    return {name: (role, False) for name, role in own.items()} | payload
+
+
+def _is_measured(values: Sequence[Any]) -> bool:
+    """Whether all values that are not missing are numbers."""
+    there = [value for value in values if value is not None]
+    return bool(there) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in there)
+
+
+def _field_columns(fields: Mapping[str, Sequence[Any]], options: ReadOptions) -> Iterator[_Filled]:
     """Yield the columns of texts, pictures, features and what is carried along, of (n,) values as JSON has them."""
-    results = results_among(list(fields))
-    others = {name: values for name, values in fields.items() if name not in (*OWN, *results)}
-    others |= {name: fields[name] for name in PAYLOAD if name in fields}
-    unknown = [name for name, role in options.columns.items() if name not in others and role != "candidates"]
+    roles = _roles(fields, options.columns)
+    unknown = [name for name, role in options.columns.items() if name not in roles and role != "candidates"]
     if unknown:
-        raise UserError(f"There is no field {shorten(unknown[0])}; there are {listing(list(others))}.")
-    explicit = {name: role for name, role in options.columns.items() if name in others}
-    sample = [[_text(value) for value in values[: sample_rows(len(others))]] for values in others.values()]
-    guessed = {column.name: column for column in roles_of(list(others), sample, explicit)}
-    roles = dict.fromkeys(others, "keep") | explicit
-    roles |= {name: one.role for name, one in guessed.items() if one.role in PAYLOAD}
-    if "features" not in fields and not {*PAYLOAD} & set(roles.values()):  # numbers, and nothing to see
-        roles |= {name: "feature" for name, role in roles.items() if role == "keep" and _is_measured(others[name])}
-    for name, role in roles.items():
-        is_guess = role in PAYLOAD and guessed[name].guessed
-        yield Column(0, name, role, without_mark(name), is_guess), others[name]
-    words = [_words(categories, row) for categories, row in zip(fields.get("categories", ()), rows, strict=False)]
-    for name in dict.fromkeys(name for row in words for name in row):
-        yield Column(0, name, "category", name), [_text(row.get(name)) for row in words]
-    if "features" in fields:
-        yield from _features(fields["features"], rows)
-    if "split" in fields:
-        yield Column(0, "split", "split", "split"), fields["split"]
-
-
-def _features(features: Sequence[Any], rows: Sequence[int]) -> Iterator[_Filled]:
-    """Yield columns of numbers from `{name: number}` or a list of numbers per example, null where one is missing."""
-    first = features[0]
-    for one, row in zip(features, rows, strict=True):
-        same = isinstance(one, type(first)) and isinstance(one, dict | list) and len(one) == len(first)
-        if not same or (isinstance(one, dict) and set(one) != set(first)):
-            raise RowError(
-                f"Row {row}: its features are not those of row {rows[0]}; give every example the same, as "
-                '{"name": number} or [number, …], null where one is missing.'
-            )
-    for name in first if isinstance(first, dict) else range(len(first)):
-        yield Column(0, str(name), "feature", str(name)), [one[name] for one in features]
-
-
-def _words(categories: Any, row: int) -> dict[str, Any]:
-    if categories is None:
-        return {}
-    if not isinstance(categories, dict):
-        raise RowError(f'Row {row}: categories is {shorten(str(categories))}; write an object {{"column": "word"}}.')
-    return categories
+        raise UserError(f"There is no field {shorten(unknown[0])}; there are {listing(list(roles))}.")
+    for name, (role, guessed) in roles.items():
+        chosen = options.columns.get(name, role)
+        yield Column(0, name, chosen, bare_name(name, chosen), guessed and chosen == role), fields[name]
 
 
 def label_name(value: Any, row: int, where: str) -> str:
@@ -379,9 +349,6 @@ class RecordFormat(Format):
         annotations = dataset.annotations
         if annotations is not None and len(set(annotations.annotators.tolist())) < annotations.n_annotators:
             lost.append("Annotators without an answer.")
-        misread = _misread(dataset)
-        if misread:
-            lost.append(f"That these fields are only carried along: {listing(misread)}.")
         return lost
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

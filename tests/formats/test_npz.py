@@ -136,7 +136,9 @@ def test_words_are_classes(tmp_path: Path) -> None:
     assert data.y.tolist() == [2, 0, UNKNOWN, 2, 0, 1]
     named = saved(tmp_path, X=X, y=words, candidates=MASK, class_names=["dog", "cat", "cow"])
     assert named.y is not None and named.y.tolist() == [0, 1, UNKNOWN, 0, 1, 2]
-    with pytest.raises(UserError, match="Row 5 of y is 'cow'"):
+    spelled = saved(tmp_path, X=X, y=np.array(["dog", "Dog ", "", "cat", "cat", "dog"]))
+    assert spelled.class_names == ("cat", "dog") and spelled.y is not None and spelled.y.tolist() == [1, 1, -1, 0, 0, 1]
+    with pytest.raises(UserError, match="Row 5, column y: the label 'cow' is unknown"):
         saved(tmp_path, X=X, y=words, class_names=["dog", "cat"])
 
 

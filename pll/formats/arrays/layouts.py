@@ -8,19 +8,23 @@ arrays of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import scipy.sparse
 from scipy.sparse import csr_array
 
-from pll.candidates import CandidateSets, sort_names, whole_numbers
+from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import UNKNOWN
 from pll.errors import RowError, UserError
-from pll.formats.checks import as_features, check_class_count, check_unpacked_size, kind_of, listing, shorten
+from pll.formats.answers import Answers, whole_column
+from pll.formats.base import ReadOptions
+from pll.formats.checks import as_features, check_class_count, check_unpacked_size, kind_of, listing
 from pll.formats.forms import ARRAYS
+from pll.formats.labels import labels_of
 
 Names = Mapping[str, str]
 """X, candidates or y → what a file calls it."""
@@ -74,14 +78,18 @@ class FileArrays:
     is_test: npt.NDArray[np.bool_] | None = None
 
     def numbered(
-        self, names: tuple[str, ...], most: int = 0
+        self, options: ReadOptions, names: tuple[str, ...], notes: list[str], most: int = 0
     ) -> tuple[CandidateSets | None, npt.NDArray[np.int64] | None, tuple[str, ...]]:
         """Return candidate sets, class numbers and the names of the classes.
 
         Parameters
         ----------
+        options
+            How words are read, as in a table.
         names
             c names; by default the words that are true labels, else numbers.
+        notes
+            Where notes for the user go.
         most
             The least number of classes, where other arrays of the file have labels too.
 
@@ -92,15 +100,13 @@ class FileArrays:
         """
         y = self.y
         if y is not None and y.dtype.kind in "US":
-            words = texts(y, "y")
             if not names and (self.n_classes or most):
                 raise UserError(f"y holds {kind_of(y.dtype)}, not whole numbers; store numbers, or give class_names.")
-            names = names or sort_names({*words} - {""})
-            place = {name: k for k, name in enumerate(names)} | {"": UNKNOWN}
-            unknown = next((row for row, word in enumerate(words) if word not in place), None)
-            if unknown is not None:
-                raise RowError(f"Row {unknown} of y is {shorten(words[unknown])}, which is not among class_names.")
-            y = np.array([place[word] for word in words], dtype=np.int64)
+            words = whole_column("y", pa.chunked_array([texts(y, "y")], pa.string()), int)
+            answers = Answers((replace(words, kind="truth"),), len(y))
+            labels = labels_of(answers, replace(options, class_names=names))
+            y, names = labels.y, labels.class_names
+            notes += labels.notes
         if not names:
             count = self.n_classes or max(most, 0 if y is None else int(y.max(initial=UNKNOWN)) + 1)
             check_class_count(count, "this file")

@@ -81,7 +81,7 @@ class Mat(Format):
             raise UserError(
                 f"The file has no folds of its own (tr, te), so there is no fold {options.fold}; leave it out."
             )
-        candidates, y, names = layout.numbered(options.class_names)
+        candidates, y, names = layout.numbered(options, options.class_names, notes)
         return PartialLabelDataset(
             X=layout.X,
             candidates=candidates,

@@ -294,7 +294,7 @@ def _dataset(
         arrays["indices"] = whole_numbers(arrays["indices"], "indices")
     labels = (arrays[name] for name in ("indices", "votes") if name in arrays)
     most = max((int(one.max()) + 1 for one in labels if one.dtype.kind in "iu" and one.size), default=0)
-    sets, y, names = layout.numbered(names, most)
+    sets, y, names = layout.numbered(options, names, notes, most)
     rows = [name for name in ("indptr", "indices") if name in arrays]
     if len(rows) == 1 or (rows and sets is not None):
         raise UserError(

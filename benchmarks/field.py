@@ -4,12 +4,14 @@
 
 Every file of the folder is read as the shell reads it, with no role given by hand. Printed are its form (what a row
 is), examples, classes, voters, answers, questions asked, what is odd about the reading, notes and the error. Where
-EXPECTED.json, by default `benchmarks/field.json`, has an entry of the file's name, a verdict follows:
+EXPECTED.json, by default that of the folder or `benchmarks/field.json`, has an entry of the file's name, a verdict
+follows:
 
 - *right*: as expected, and nothing was asked;
 - *asked, right*: a question, and its first answer gives what is expected;
 - *asked, wrong*: a question whose first answer does not;
 - *odd*: not as expected, but the reading says itself that something is odd;
+- *no labels*: nothing is taken for labels, which the reading says, and the remedy;
 - *refused*: an error where the file can be read (*refused, rightly*: where it cannot, and the remedy is named);
 - *silently wrong*: not as expected, and nobody is told.
 
@@ -18,11 +20,16 @@ EXPECTED.json is an object of files. Every field of an entry is optional, and on
 each label was given), `truth` (whether there are true labels), `sets` (the labels of an example, by its id), `never`
 (columns that nothing may be learnt from), `asks` (what a question is to be about, where the file needs one) and
 `refused` (a word of an error that is right too).
+
+Where FOLDER has a folder `truth` with NAME.csv (`id,label`) for a file NAME, which is never shown to the program, the
+share of examples whose label by plain majority is the true one is printed too, and `agreement` is what is expected of
+it, to .03.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import sys
 import time
@@ -32,17 +39,31 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pll import formats
 from pll.catalog.sources import source_of, with_own_votes
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.odd import OddReading
 from pll.formats.reading import Question, form_of
+from pll.formats.tabular.cells import spelling
 
 MOST_ASKED = 5
+MOST_APART = 0.03
 TRACEBACK = "TRACEBACK"
 EXPECTED = Path(__file__).with_name("field.json")
-VERDICTS = ("right", "asked, right", "refused, rightly", "asked, wrong", "odd", "refused", "silently wrong", "unknown")
+VERDICTS = (
+    "right",
+    "asked, right",
+    "refused, rightly",
+    "asked, wrong",
+    "odd",
+    "no labels",
+    "refused",
+    "silently wrong",
+    "unknown",
+)
 """From the best to the worst; of a file without an expectation nothing is known."""
 
 
@@ -70,7 +91,7 @@ class Understood:
     seconds: float = 0.0
 
 
-def understood(path: Path) -> Understood:
+def understood(path: Path, truth: Mapping[str, str] | None = None) -> Understood:
     """Read a file as the shell does; where it asks, its first answer is given, until nothing is asked."""
     begun, roles, asked = time.perf_counter(), dict[str, str](), list[str]()
     facts: dict[str, Any] = {}
@@ -91,6 +112,7 @@ def understood(path: Path) -> Understood:
             odd, kinds = list(map(str, refused.findings)), [one.kind for one in refused.findings]
             data = replace(source, options={**source.options, "accept": kinds}).load()
         facts, notes = facts_of(data), data.notes
+        facts |= {"agreement": agreement(data, truth)} if truth else {}
         columns = formats.columns(path, options=formats.ReadOptions(columns=roles))
         facts |= {"form": form_of(columns)} if columns else {}
     except UserError as refused:
@@ -123,6 +145,45 @@ def facts_of(data: PartialLabelDataset) -> dict[str, Any]:
     return facts
 
 
+def agreement(data: PartialLabelDataset, truth: Mapping[str, str]) -> tuple[float, float]:
+    """The share of the true labels that the plain majority has, where every tie is lost, and where it is won."""
+    if data.annotations is None and data.candidates is None:
+        return 0.0, 0.0
+    sets, votes = data.sets(), data.annotations
+    scores = np.zeros((len(data), data.n_classes))
+    if votes is not None:
+        np.add.at(scores, (votes.rows, votes.labels), 1.0)
+    else:
+        scores[sets.rows, sets.indices] = 1.0 if data.prior is None else data.prior
+    columns = [data.row_ids, *data.extras.values(), *data.categories.values()]
+    columns += [] if data.pictures is None else [data.pictures.names]
+    cells = [set(leaves(row)) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    if 2 * sum(not some.isdisjoint(truth) for some in cells) < len(truth):  # the truth counts rows
+        cells = [{str(row)} for row in range(len(data))]
+    named, alone = 0, 0
+    for some, row in zip(cells, scores, strict=True):
+        meant = spelling(next((truth[key] for key in some if key in truth), "\0"))
+        best = {spelling(data.class_names[k]) for k in np.flatnonzero((row == row.max()) & (row > 0))}
+        named, alone = named + (meant in best), alone + (best == {meant})
+    return round(alone / len(truth), 2), round(named / len(truth), 2)
+
+
+def leaves(value: Any) -> list[str]:
+    """All texts and numbers in a value of JSON, as text."""
+    if isinstance(value, dict | list | tuple):
+        return [one for inner in (value.values() if isinstance(value, dict) else value) for one in leaves(inner)]
+    return [str(value)]
+
+
+def truth_of(path: Path) -> dict[str, str]:
+    """The true labels beside a file, by id; none where there are none."""
+    file = path.parent / "truth" / f"{path.name}.csv"
+    if not file.exists():
+        return {}
+    with file.open(encoding="utf-8", newline="") as text:
+        return {row["id"]: row["label"] for row in csv.DictReader(text)}
+
+
 def differences(facts: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
     """In what the facts are not as expected; empty where they are.
 
@@ -135,6 +196,10 @@ def differences(facts: Mapping[str, Any], expected: Mapping[str, Any]) -> list[s
     for name in ("form", "examples", "voters", "answers", "counts", "truth"):
         if name in expected and name in facts and facts[name] != expected[name]:
             wrong.append(f"{name}: {facts[name]}, expected {expected[name]}")
+    if "agreement" in expected:
+        least, most = facts.get("agreement", (0.0, 0.0))
+        if not least - MOST_APART <= expected["agreement"] <= most + MOST_APART:
+            wrong.append(f"agreement: {least} to {most}, expected {expected['agreement']}")
     if "classes" in expected:
         found, meant = facts["classes"], expected["classes"]
         if (len(found) if isinstance(meant, int) else found) != (meant if isinstance(meant, int) else sorted(meant)):
@@ -163,6 +228,8 @@ def verdict(one: Understood, expected: Mapping[str, Any] | None) -> tuple[str, l
         wrong.append(f"not asked about {about}")
     if one.questions:
         return ("asked, wrong" if wrong else "asked, right"), wrong
+    if wrong and not one.odd and not one.facts.get("classes", [""]):
+        return "no labels", wrong
     return ("odd" if one.odd else "silently wrong") if wrong else "right", wrong
 
 
@@ -175,16 +242,17 @@ def short(text: str, width: int = 60) -> str:
 def lines(name: str, one: Understood, judged: str, wrong: Sequence[str], *, full: bool) -> list[str]:
     """What is printed of a file."""
     facts, width = one.facts, 10_000 if full else 110
+    agreed = "–".join(f"{share:.2f}" for share in facts.get("agreement", ()))
     counts = "" if one.error else (
         f"{facts.get('form', '–'):8} {facts['examples']:>5} {len(facts['classes']):>4} {facts['voters']:>4} "
-        f"{facts['answers']:>6} {'yes' if facts['truth'] else 'no':>5}"
+        f"{facts['answers']:>6} {'yes' if facts['truth'] else 'no':>5} {agreed:>9}"
     )  # fmt: skip
     said = [("expected", text) for text in wrong]
     said += [("asks", text) for text in one.questions] + [("odd", text) for text in one.odd]
     said += [("error", one.error)] if one.error else []
     said += [("note", text) for text in one.notes] if full else []
     return [
-        f"{name:38.38} {counts:38} {len(one.questions):>2} {len(one.odd):>2} {len(one.notes):>2}  {judged}",
+        f"{name:38.38} {counts:48} {len(one.questions):>2} {len(one.odd):>2} {len(one.notes):>2}  {judged}",
         *(f"    {kind}: {short(text, width)}" for kind, text in said),
     ]
 
@@ -193,19 +261,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; returns how many files were silently wrong or gave a traceback."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--against", type=Path, help="expectations; by default those of benchmarks/field.json")
+    parser.add_argument("--against", type=Path, help="expectations; by default FOLDER/expected.json, else ours")
     parser.add_argument("--only", default="", help="parts of names, with commas")
     parser.add_argument("--full", action="store_true", help="whole sentences, and the notes")
     given = parser.parse_args(arguments)
-    against = given.against or EXPECTED
+    against = given.against or next(filter(Path.exists, (given.folder / "expected.json", EXPECTED)))
     expected: dict[str, Any] = json.loads(against.read_text(encoding="utf-8")) if against.exists() else {}
     parts = [part for part in given.only.split(",") if part]
-    paths = [path for path in sorted(given.folder.iterdir()) if not path.name.startswith(".") and path.suffix != ".md"]
+    about = ("README.md", "truth", "make.py", "expected.json")
+    paths = [path for path in sorted(given.folder.iterdir()) if not path.name.startswith((".", *about))]
     paths = [path for path in paths if not parts or any(part in path.name for part in parts)]
-    print(f"{'file':38} {'form':8} {'ex.':>5} {'cl.':>4} {'vot.':>4} {'answ.':>6} {'truth':>5}  ?  !  i  verdict")
+    print(
+        f"{'file':38} {'form':8} {'ex.':>5} {'cl.':>4} {'vot.':>4} {'answ.':>6} {'truth':>5} {'agree':>9}  ?  !  i  verdict"
+    )
     counts, failed = Counter[str](), 0
     for path in paths:
-        one = understood(path)
+        one = understood(path, truth_of(path))
         judged, wrong = verdict(one, expected.get(path.name))
         counts[judged] += 1
         failed += judged == "silently wrong" or one.error.startswith(TRACEBACK)

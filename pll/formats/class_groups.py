@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -84,7 +85,7 @@ def probabilities(table: Proposal) -> None:
 
     A group is one by name: a cell of it that is no such number is refused with its row when it is read.
     """
-    amounts = {name: list(map(_amount, table.cells[name])) for name in table.open() if are_amounts(table.cells[name])}
+    amounts = {name: list(map(amount, table.cells[name])) for name in table.open() if are_amounts(table.cells[name])}
     truth, groups = set(table.truth()), dict[str, dict[str, str]]()
     for name in amounts:
         if match := SHARE_COLUMN.fullmatch(name):
@@ -110,11 +111,11 @@ def _are_whole(rows: Sequence[Sequence[object]]) -> bool:
 def are_amounts(cells: Cells) -> bool:
     """Whether most cells that are not missing are numbers of at least 0, with or without a percent sign."""
     filled = present_cells(cells)
-    return 2 * sum(_amount(cell) is not None for cell in filled) >= len(filled)
+    return 2 * sum(amount(cell) is not None for cell in filled) >= len(filled)
 
 
 @lru_cache(maxsize=2**12)  # a rule looks at the cells of a column twice, and many columns have the same
-def _amount(cell: str | None) -> float | None:
+def amount(cell: str | None) -> float | None:
     """Return the number of at least 0 in a cell, 0 where it is missing; None where there is another thing."""
     if is_missing(cell):
         return 0.0
@@ -125,17 +126,27 @@ def _amount(cell: str | None) -> float | None:
 def counts(table: Proposal) -> None:
     """Columns of whole numbers with one sum (of 2 to `MOST_VOTERS`), or that of a column beside: votes for a class.
 
-    So are columns of percents that make up 100. What is the class with most votes, or their sum, is no truth.
+    So are columns of percents that make up 100.
     """
-    group = table.having("count", "probability")
-    if not table.having(*LABELLED):
-        group = _counted(table)
-        table.give_all(group, "count")
-    if len(group) < 2:
-        return
-    rows = [[_amount(cell) or 0.0 for cell in row] for row in zip(*(table.raw[n] for n in group), strict=True)]
-    free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
-    table.give_all([n for n in free if _is_made_of(table, n, group, rows)], "keep", why="made of the counts")
+    group = _counted(table)
+    shown = [shown_name(name, "count") for name in group]
+    for name, called in zip(group, apart(group) if group and shown == group else shown, strict=True):
+        table.give(name, "count", called)
+
+
+def apart(names: Sequence[str]) -> list[str]:
+    """Return names without the words that all of them begin or end with.
+
+    Examples
+    --------
+    >>> apart(["t01_smooth_count", "t01_features_or_disk_count"]), apart(["n cat", "n dog"]), apart(["cat", "dog"])
+    (['smooth', 'features_or_disk'], ['cat', 'dog'], ['cat', 'dog'])
+    """
+    parts = [re.split(r"([_ .:-]+)", name) for name in names]
+    most = min(map(len, parts)) - 1  # a word and a mark at least stay
+    first = next((k for k in range(0, most, 2) if len({part[k] for part in parts}) > 1), most)
+    last = next((k for k in range(0, most - first, 2) if len({part[-1 - k] for part in parts}) > 1), most - first)
+    return ["".join(part[first : len(part) - last]) for part in parts]
 
 
 def _counted(table: Proposal) -> list[str]:
@@ -151,11 +162,11 @@ def _counted(table: Proposal) -> list[str]:
         return varied
     for total in [name for name in whole if _says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
         others = [name for name in whole if name != total]
-        sums, wanted = _sums(table, others), [_amount(cell) or 0.0 for cell in table.raw[total]]
+        sums, wanted = _sums(table, others), [amount(cell) or 0.0 for cell in table.raw[total]]
         rest = [have - want for have, want in zip(sums, wanted, strict=True)]  # what one column more would be
         if not any(rest):
             return others
-        spare = [name for name in others if [_amount(cell) or 0.0 for cell in table.raw[name]] == rest]
+        spare = [name for name in others if [amount(cell) or 0.0 for cell in table.raw[name]] == rest]
         if spare and len(others) > 2:
             return [name for name in others if name != spare[0]]
     return []
@@ -171,23 +182,8 @@ _TOTALS = ("n", "total", "sum", "annotators", "raters", "voters", "annotations",
 
 
 def _are_counts(cells: Cells) -> bool:
-    return all((amount := _amount(cell)) is not None and amount.is_integer() and amount <= 1000 for cell in cells)
+    return all((number := amount(cell)) is not None and number.is_integer() and number <= 1000 for cell in cells)
 
 
 def _sums(table: Proposal, names: Sequence[str]) -> list[float]:
-    return [sum(_amount(cell) or 0.0 for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]
-
-
-def _is_made_of(table: Proposal, name: str, group: Sequence[str], rows: Sequence[Sequence[float]]) -> bool:
-    """Whether a column is everywhere the class with most votes, by name or number, or the sum of the votes."""
-    if table.roles.get(name) is not None and plain_name(name) not in GENERIC:
-        return False
-    called = [spelling(class_name(shown_name(one, "probability"))) for one in group]
-    split = 0
-    for cell, row in zip(table.raw[name], rows, strict=True):
-        text, best = (cell or "").strip(), [k for k, votes in enumerate(row) if votes == max(row)]
-        is_best = any(spelling(text) == called[k] or text in (str(k), f"{k}.0") for k in best)
-        if not (is_best or (is_number(text) and float(text) == sum(row))):
-            return False
-        split += sum(votes > 0 for votes in row) > 1
-    return split >= 5
+    return [sum(amount(cell) or 0.0 for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]

@@ -21,6 +21,7 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.answers import Answers, Chunk, Numbers
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
+from pll.formats.forms import WORDS
 from pll.formats.records import RowNumber
 from pll.formats.tabular.answer_cells import (
     COVERED,
@@ -95,7 +96,9 @@ def labels_of(
     silent = _no_answers(votes, answers.people, others, no_answer, options)
     reader, about = _reader_of(votes, answers.people, silent, known, options, are_free=answers.are_free)
     notes += about
-    votes, unmapped = _read_votes(votes, reader, silent)
+    doubted = {} if reader.classes else _doubted(votes, silent, options)
+    votes, unmapped = _read_votes(votes, reader, silent, doubted)
+    notes += _note_doubted(doubted)
     votes, people, about = _without_no_voters(votes, answers.people, silent)
     notes += [*_note_silent(silent), *about, *(_note_dressed(votes, reader) if answers.are_free else ())]
     if options.class_names or answers.are_free:
@@ -281,10 +284,11 @@ def _note_unmapped(unmapped: Mapping[str, int]) -> list[str]:
 
 
 def _read_votes(
-    votes: Sequence[Chunk], reader: AnswerReader, silent: Mapping[str, int]
+    votes: Sequence[Chunk], reader: AnswerReader, silent: Mapping[str, int], doubted: Mapping[str, tuple[str, ...]]
 ) -> tuple[list[Chunk], Counter[str]]:
     """Return votes with what their cells mean, and how often each cell that names no class stands there."""
     read, unmapped, meaning = list[Chunk](), Counter[str](), cache(reader.read)
+    known = dict.fromkeys(silent, ((), math.nan)) | {cell: (names, math.nan) for cell, names in doubted.items()}
     for chunk in votes:
         if chunk.values:
             read.append(chunk)
@@ -292,8 +296,7 @@ def _read_votes(
         if chunk.are_numbers:
             cells = [_class_of(cell, reader) for cell in chunk.cells]
             chunk = replace(chunk, cells=cells)
-        mark = chunk.separator
-        values = chunk.read(partial(_meaning, meaning, silent, mark))
+        values = chunk.read(partial(_meaning, meaning, known, chunk.separator))
         for cell, value, count in zip(chunk.cells, values, chunk.times(), strict=True):
             if value is None and count:
                 unmapped[cell] += count
@@ -301,6 +304,10 @@ def _read_votes(
         chunk = replace(chunk, values=[one[0] for one in pairs], confidence=tuple(float(one[1]) for one in pairs))
         read.append(_settled(chunk) if chunk.are_attempts else chunk)
     return read, unmapped
+
+
+def _meaning(read: Callable[[str, str], Any], known: Mapping[str, Any], separator: str, cell: str) -> Any:
+    return known.get(cell) or read(cell, separator)
 
 
 def _class_of(number: str, reader: AnswerReader) -> str:
@@ -346,8 +353,36 @@ def _without_no_voters(
     return [replace(chunk, who=number[chunk.who]) for chunk in left], stay, [note]
 
 
-def _meaning(read: Callable[[str, str], Any], silent: Collection[str], separator: str, cell: str) -> Any:
-    return ((), math.nan) if cell in silent else read(cell, separator)
+_OR = re.compile(rf"\s*(?:[|;,/]|\b(?:{'|'.join(sorted(WORDS['or']))})\b)\s*", re.IGNORECASE)
+_DOUBT = re.compile(rf"\b(?:{'|'.join(sorted(WORDS['doubt']))})\b\.?|\(?\?+\)?", re.IGNORECASE)
+
+
+def _doubted(votes: Sequence[Chunk], silent: Collection[str], options: ReadOptions) -> dict[str, tuple[str, ...]]:
+    """Return the answers that name several classes, or one with a doubt, and which: `cat or poss. dog`, `cat?`.
+
+    All parts are answers of their own too, and each more often.
+    """
+    counts, spelled = Counter[str](), dict[str, str]()
+    for chunk in votes if len(votes) <= _MOST_COMPARED else ():
+        for cell, n in _cells_of(chunk, silent).items() if not chunk.values else ():
+            counts[spelling(cell)] += n
+            spelled.setdefault(spelling(cell), cell.strip())
+    found = {}
+    for plain, cell in spelled.items() if len(spelled) <= _MOST_COMPARED else ():
+        parts = [spelling(part) for one in _OR.split(cell) if (part := _DOUBT.sub(" ", one).strip())]
+        is_class = cell in (*options.keep, *options.class_names) or parts == [plain]
+        if parts and not is_class and all(counts[part] > max(counts[plain], 1) for part in parts):
+            found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
+    every = {cell for chunk in votes for cell in chunk.cells if found}
+    return {cell: names for cell in every if (names := found.get(spelling(cell)))}
+
+
+def _note_doubted(doubted: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a note on answers that name several classes, or one with a doubt; none where there are none."""
+    some = [f"{shorten(cell, 40)}: {', '.join(names)}" for cell, names in sorted(doubted.items())]
+    text = f"Answers that name several classes, or one with a doubt, were read as these ({'; '.join(some[:3])})."
+    hint = f"To have one as a class: --keep-answer '{next(iter(sorted(doubted)), '')}'"
+    return [Note(text, kind="doubted", hint=hint)] if doubted else []
 
 
 def _doubtful_names(chunks: Sequence[Chunk]) -> list[str]:

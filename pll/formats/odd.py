@@ -263,13 +263,18 @@ def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
 
 
 def _is_short_for(name: str, other: str) -> bool:
-    """Whether a name is the beginning of another, or goes on as it for all but a letter or two.
+    """Whether a name is the beginning of another, goes on as it for all but a letter or two, or ends in its last word.
 
     >>> _is_short_for("B", "benign"), _is_short_for("maligne", "malignant"), _is_short_for("cat", "car")
     (True, True, False)
+    >>> _is_short_for("bob cat", "bobcat"), _is_short_for("Fox", "red fox"), _is_short_for("Canada lynx", "lynx")
+    (True, True, True)
     """
-    one, longer = name.casefold().rstrip("."), other.casefold()
-    if not (one.isalpha() and longer[:1].isalpha()) or one == longer:
+    short, long = sorted((name.casefold().rstrip(".").split(), other.casefold().split()), key=len)
+    if short == long or long[-len(short) :] == short:
+        return short != long
+    one, longer = "".join(name.casefold().rstrip(".").split()), "".join(other.casefold().split())
+    if not (one.isalpha() and longer[:1].isalpha()):
         return False
     same = sum(longer.startswith(one[:end]) for end in range(1, len(one) + 1))
     return same == len(one) or (same >= LEAST_ALIKE and same >= len(one) - 2)

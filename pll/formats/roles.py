@@ -368,7 +368,7 @@ _NEVER_LEARNT: tuple[tuple[Callable[[str, Cells], bool], str, str], ...] = (
     # days as categories would only identify the examples of that day
     (lambda _, cells: are_dates(cells) or are_addresses(cells), "keep", ""),
     (lambda name, cells: may_hold_labels(name) and not has_fractions(cells), "keep", ""),
-    (lambda name, cells: is_named_id(name) and _are_ids(cells), "keep", "an id"),
+    (lambda name, cells: is_named_id(name) and _are_ids(cells) and not has_fractions(cells), "keep", "an id"),
     (lambda _, cells: _have_digits_of_ids(cells), "keep", "an id"),
 )
 """What columns without a role are never learnt from: a test of name and cells, the role, and why."""
@@ -418,7 +418,8 @@ RULES: tuple[Rule, ...] = (
     Rule(answers, ("vote", "item")),
     Rule(classes),
     Rule(probabilities, LABELLED),
-    Rule(counts),
+    Rule(counts, LABELLED),
+    Rule(derived),
     Rule(remarks),
     Rule(aggregates),
     Rule(_sets_by_type, LABELLED, may_be_asked=False),

@@ -5,6 +5,7 @@ A path is keys with points between them; `*` is every item of a list, or every v
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,8 +16,8 @@ from pll.errors import Note
 from pll.formats.forms import Form, Gather, fits
 from pll.formats.listed_objects import answers_of, fields_in, reading_of
 from pll.formats.records import Records, json_column, text_of, values_in
-from pll.formats.tabular.answer_cells import objects_in
-from pll.formats.tabular.cells import nearly_all
+from pll.formats.tabular.answer_cells import objects_in, share_lists
+from pll.formats.tabular.cells import nearly_all, numbers_in
 
 
 def unfolded(table: Records) -> Records:
@@ -28,7 +29,7 @@ def unfolded(table: Records) -> Records:
     """
     form = table.form
     if form is None:
-        return _with_lists_read(table)
+        return _with_lists_read(_with_shares_named(table))
     if not (form.flatten or form.gather or form.join):
         return table
     names = list(table.names)
@@ -56,6 +57,38 @@ def unfolded(table: Records) -> Records:
     stays = [k for k, name in enumerate(names) if name not in gone]
     arrays = {name: json_column(values) for name, values in new.items()}
     return _beside(table, stays, arrays, _with_questions(form, questions))
+
+
+_WITH_NAMES = re.compile(r".*[\[({](?P<names>[^][(){}]+)[\])}]\s*", re.DOTALL)
+"""A header that says which number of a list is of which class: `soft label [good, bad]`."""
+
+
+def _with_shares_named(table: Records) -> Records:
+    """The table with its lists of shares as objects, where the header or the file says which number is of which class.
+
+    Where nobody says so, they are carried along and never learnt from, which is said.
+    """
+    sample = table.first or table.sample()
+    for name, cells in zip(table.names, sample, strict=True):
+        width = share_lists(name, cells)
+        if not width:
+            continue
+        match = _WITH_NAMES.fullmatch(name)
+        classes = [one.strip(" '\"") for one in match["names"].split(",")] if match else list(table.class_names)
+        if len(set(classes)) != width:
+            text = (
+                f"{name} holds {width} shares a row, and nothing says of which classes: it is not used. To use it, "
+                f"write them into its heading, in their order, as in {name} [a, b, c]."
+            )
+            table = replace(table, roles={name: "keep", **table.roles}, notes=(*table.notes, Note(text, kind="labels")))
+            continue
+        at = list(table.names).index(name)
+        texts = (cell for batch in table.batches([at]) for cell in text_of(batch.column(0)).to_pylist())
+        lists = [numbers_in(cell) if cell else None for cell in texts]
+        objects = [dict(zip(classes, one, strict=True)) if one and len(one) == width else one for one in lists]
+        stays = [k for k in range(len(table.names)) if k != at]
+        table = _beside(table, stays, {name: json_column(objects)}, None)
+    return table
 
 
 def _with_lists_read(table: Records) -> Records:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import log
+from math import lgamma, log
+from typing import Any
 
 from pll.formats.checks import listing
-from pll.formats.class_groups import GENERIC, are_amounts
+from pll.formats.class_groups import GENERIC, amount, are_amounts
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.forms import plain_name
 from pll.formats.names import MOST_WORDS, NAMED, NUMBERED, scored_by
 from pll.formats.proposal import Proposal, are_grades, says_aggregate, says_fact, share_among
-from pll.formats.reading import Column
+from pll.formats.reading import LABELLED, Column
 from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.cells import (
     BINARY,
@@ -24,7 +25,9 @@ from pll.formats.tabular.cells import (
     default_role,
     has_fractions,
     is_measured,
+    is_no_answer,
     is_number,
+    nearly_all,
     present_cells,
     spelling,
 )
@@ -60,7 +63,10 @@ def _of_another_kind(table: Proposal, names: Sequence[str]) -> list[str]:
 
 
 def answers(table: Proposal) -> None:
-    """A model's answers in JSON are an annotator's."""
+    """A model's answers in JSON are an annotator's, and so are how likely it finds each class, of several models."""
+    shares = [name for name in table.open() if table.objects[name] == "shares" and not says_aggregate(name)]
+    shares = [name for name in shares if nearly_all(lambda cell: "." in cell, table.raw[name])]
+    table.give_all(shares if len(shares) > 1 and not table.having(*LABELLED) else (), "annotator")
     role = "keep" if table.having("candidates", "candidate", "class") else "annotator"
     table.give_all([name for name in table.open() if table.objects[name] == "answers"], role)
 
@@ -236,7 +242,7 @@ def aggregates(table: Proposal) -> None:
     free = [name for name in (*voters, *table.having("true_label")) if name not in table.explicit]
     called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
     others = [*voters, *(n for n in table.open() if table.may_be_answers(n))] if called else []
-    has_votes = bool(table.having("annotator", "answers", "count", "vote"))
+    has_votes = bool(table.having("annotator", "answers", "count", "vote")) or "shares" in table.objects.values()
     made = [name for name in called if has_votes or len(_with_its_words(table, name, others)) > 1]
     table.give_all(made, "keep", why="an aggregate of the voters")
     table.give_all([name for name in table.open() if _is_mean(table, name)], "keep", why="the mean of the voters")
@@ -320,21 +326,32 @@ def derived(table: Proposal) -> None:
 
     As how many agree, how many said nothing, the label where enough agree, the shares of counts.
     """
-    voters, counts = table.having("annotator"), table.having("count")
+    voters, counts = table.having("annotator"), table.having("count", "probability")
     why = "made of the votes: the same wherever they are"
     if len(voters) > 1:
         said = [tuple(sorted(spelling(one or "") for one in row)) for row in _rows(table, voters)]
-        table.give_all([n for n in table.open() if _follows(table.raw[n], said)], "keep", why=why)
-    if len(counts) > 1:
-        numbers = [[float(one) if one and is_number(one) else 0.0 for one in row] for row in _rows(table, counts)]
-        most = [row.index(max(row)) for row in numbers]
-        for name in table.open():
-            named = [(cell, key) for cell, key in zip(table.raw[name], most, strict=True) if cell and cell.strip()]
-            if _follows(*([list(one) for one in zip(*named, strict=True)] or ([], []))) or any(
-                _is_share(table.raw[name], [row[k] for row in numbers], [sum(row) for row in numbers])
-                for k in range(len(counts))
-            ):
-                table.give(name, "keep", why=why)
+        differ = [len({cell for cell in one if not is_no_answer(cell)}) > 1 for one in said]
+        keys: tuple[list[Any], ...] = (said, differ)
+        table.give_all([n for n in table.open() if any(_follows(table.raw[n], k) for k in keys)], "keep", why=why)
+    free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
+    rows = [[amount(one) or 0.0 for one in row] for row in _rows(table, counts)] if len(counts) > 1 else []
+    table.give_all([n for n in free if rows and _is_made_of(table, n, counts, rows)], "keep", why=why)
+
+
+def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequence[Sequence[float]]) -> bool:
+    """Whether a column is the class with most votes, by its name, number or in other words, or their sum or share."""
+    if name in table.roles and plain_name(name) not in GENERIC:
+        return False
+    called = [spelling(table.roles[one].display_name) for one in counts]
+    most = [[k for k, votes in enumerate(row) if votes == max(row)] for row in rows]
+    every = zip(table.raw[name], rows, most, strict=True)
+    filled = [(cell.strip(), row, best) for cell, row, best in every if cell and cell.strip()]
+    is_split = sum(sum(votes > 0 for votes in row) > 1 for _, row, _ in filled) >= LEAST_SPLIT // 2
+    cells, rows = [cell for cell, *_ in filled], [row for _, row, _ in filled]
+    are_best = all(any(spelling(c) == called[k] or c in (str(k), f"{k}.0") for k in best) for c, _, best in filled)
+    is_sum = all(is_number(cell) and float(cell) == sum(row) for cell, row in zip(cells, rows, strict=True))
+    shares = (_is_share(cells, [row[k] for row in rows], [sum(row) for row in rows]) for k in range(len(counts)))
+    return is_split and (are_best or is_sum or _follows(cells, [best[0] for *_, best in filled]) or any(shares))
 
 
 def _rows(table: Proposal, names: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
@@ -349,7 +366,8 @@ def _follows(cells: Cells, keys: Sequence[object]) -> bool:
             return False
     share = {cell: times / len(cells) for cell, times in Counter(cells).items()}
     chance = sum(log(sum(one**size for one in share.values())) for size in Counter(keys).values()) if cells else 0.0
-    return chance < log(CHANCE)
+    ways = lgamma(len(cells) + 1) - sum(lgamma(times + 1) for times in Counter(cells).values())
+    return min(chance, len(of_key) * log(max(len(share), 1)) - ways) < log(CHANCE)
 
 
 def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) -> bool:

@@ -49,6 +49,7 @@ from pll.formats.tools.models import (
     prompted_answers,
     sample_answers,
 )
+from pll.formats.unfold import unfolded
 
 VOTES = "votes"
 """What a source calls the format of files that hold votes and nothing else."""
@@ -135,7 +136,7 @@ def _read(path: Path, class_names: Sequence[str]) -> Answers:
         return _of_lines(prompted_answers(path))
     if not isinstance(form, TableFormat):
         return _of_annotations(form.read(path, options))
-    table = form.table(path, options)
+    table = unfolded(form.table(path, options))
     if are_batch_results(table.names):
         lines, failed = batch_answers(table, path.stem)
         return replace(_of_lines(lines), failed=failed)

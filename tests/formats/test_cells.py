@@ -45,6 +45,10 @@ def test_plain_names_stay_plain() -> None:
         ("[UNK]|[PAD]", ("[UNK]", "[PAD]")),
         ("[NaN]", ("[NaN]",)),
         ("['cat', None]", ("cat",)),
+        ("[cat, dog]", ("cat", "dog")),
+        ("{cat,dog}", ("cat", "dog")),
+        ('{"guinea pig",dog}', ("guinea pig", "dog")),
+        ('c("cat", "dog")', ("cat", "dog")),
     ],
 )
 def test_cells_as_people_write_them(cell: str, expected: tuple[str, ...]) -> None:
@@ -54,8 +58,7 @@ def test_cells_as_people_write_them(cell: str, expected: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("[cat, dog]", "not JSON"),
-        ("{cat,dog}", "not JSON"),
+        ("['cat', dog]", "not JSON"),
         ('["cat", ["dog"]]', "entry 2"),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
     ],

@@ -324,10 +324,61 @@ def test_compared_models_are_no_judges_and_other_words_are_odd(tmp_path: Path) -
     assert has_three_voters(data) and not data.categories
 
 
-def test_a_last_row_that_is_a_total_is_odd(tmp_path: Path) -> None:
+@pytest.mark.parametrize("total", ["n = 12,,,", "Summe;;4;5", "TOTAL\t12\t\t11"])
+def test_a_last_row_that_is_a_total_is_left_out_and_said(tmp_path: Path, total: str) -> None:
+    mark = next(one for one in ";\t," if one in total)
+    rows = [mark.join([f"p{k}", label(k, 0), label(k, 1), label(k, 2)]) for k in range(12)]
+    header = mark.join(("photo", "annotator_1", "annotator_2", "annotator_3"))
+    path = table(tmp_path, header, [*rows, total])
+    data = formats.read(path)
+    assert has_three_voters(data) and any("total" in note for note in data.notes)
+    given = tmp_path / "given.csv"
+    ids = data.row_ids.tolist()
+    formats.give_back(path, given, formats.Results(ids, {"identified_label": ["late"] * len(ids)}, "m"))
+    assert len(given.read_text().splitlines()) == 14 and given.read_text().splitlines()[-1].startswith(total)
+
+
+def test_a_last_row_that_may_be_a_total_is_odd(tmp_path: Path) -> None:
     rows = [f"p{k},{label(k, 0)},{label(k, 1)},{label(k, 2)}" for k in range(12)]
     with pytest.raises(OddReading, match="--accept total-row"):
-        formats.read(table(tmp_path, "photo,annotator_1,annotator_2,annotator_3", [*rows, "n = 12,,,"]))
+        formats.read(table(tmp_path, "photo,annotator_1,annotator_2,annotator_3", [*rows, "n = 12,,see below,"]))
+
+
+@pytest.mark.parametrize("heading", ["soft_label [late, lost, fine]", "Anteile (late, lost, fine)"])
+@pytest.mark.parametrize("written", ["[{}, {}, {}]", "[{} {} {}]"])
+def test_a_list_of_shares_is_how_likely_the_classes_of_its_heading_are(
+    tmp_path: Path, heading: str, written: str
+) -> None:
+    rows = [f'r{k},"{written.format(0.25, 0.7, 0.05)}",{TEXTS[k]}' for k in range(12)]
+    data = formats.read(table(tmp_path, f'uid,"{heading}",review', rows))
+    assert data.candidates is not None and data.class_names == ("fine", "late", "lost") and not data.feature_names
+    assert data.prior is not None and data.prior[:3].tolist() == pytest.approx([0.05, 0.25, 0.7])
+
+
+def test_lists_of_shares_whose_classes_nobody_names_are_never_learnt_from(tmp_path: Path) -> None:
+    rows = [f'r{k},"[0.25, 0.75]","[0.5, 0.5]",{TEXTS[k]}' for k in range(12)]
+    data = formats.read(table(tmp_path, "uid,probs_a,probs_b,review", rows))
+    assert not data.feature_names and any("probs_a [a, b, c]" in note for note in data.notes)
+    named = formats.read(table(tmp_path, 'uid,"probs_a [x, y]","probs_b [x, y]",review', rows))
+    assert named.annotations is not None and named.annotations.n_annotators == 2  # the likeliest class is the answer
+    assert named.annotations.votes.shape[0] == 12 and named.class_names == ("x", "y")
+
+
+def test_answers_with_a_doubt_or_several_classes_are_these(tmp_path: Path) -> None:
+    rows = [f"p{k},{label(k, 0)},{label(k, 1)},{label(k, 2)}" for k in range(12)]
+    odd = ["o1,late?,poss. late,late or lost", "o2,lost/fine,vielleicht fine,fine (?)"]
+    data = formats.read(table(tmp_path, "id,annotator_1,annotator_2,annotator_3", [*rows, *odd]))
+    assert data.class_names == ("fine", "late", "lost")
+    assert named_sets(data)[12:] == [{"late", "lost"}, {"fine", "lost"}]
+
+
+def test_columns_of_counts_are_called_by_what_tells_them_apart(tmp_path: Path) -> None:
+    counts = [(k % 5, 2 * k % 4, 12 - k % 5 - 2 * k % 4) for k in range(40)]
+    best = [("smooth", "disk", "star")[max(range(3), key=one.__getitem__)] for one in counts]
+    rows = [f"g{k},{12},{a},{b},{c},{best[k]},{k % 7}" for k, (a, b, c) in enumerate(counts)]
+    data = formats.read(table(tmp_path, "id,n_votes,t1_smooth_count,t1_disk_count,t1_star_count,gz,f", rows))
+    assert set(data.class_names) == {"disk", "smooth", "star"} and data.prior is not None
+    assert data.feature_names == ("f",) and not data.categories
 
 
 def test_columns_of_marks_are_the_answers_of_a_person(tmp_path: Path) -> None:

@@ -361,7 +361,8 @@ def test_shares_under_the_names_of_classes_are_probabilities(written: str) -> No
     ("written", "names"),
     [
         ("{'Bern', 'Zug'}", ("Bern", "Zug")),
-        ("{Bern}", ("{Bern}",)),
+        ("{Bern}", ("Bern",)),
+        ("{Bern, Zug}", ("Bern", "Zug")),
         ("('Bern',)", ("Bern",)),
         ("set()", ()),
         ("{}", ()),

@@ -23,7 +23,17 @@ from typing import Any
 from pll.candidates import sort_names
 from pll.errors import UserError
 from pll.formats.forms import USUAL, plain_name
-from pll.formats.tabular.cells import Cells, elements, nearly_all, no_answers, spelling, split_cell
+from pll.formats.tabular.cells import (
+    Cells,
+    are_lists_of_numbers,
+    elements,
+    nearly_all,
+    no_answers,
+    numbers_in,
+    present_cells,
+    spelling,
+    split_cell,
+)
 
 ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
 """Fields of a model's answer that hold the label."""
@@ -196,7 +206,15 @@ def _answer_in(text: str) -> Answer | None:
         return None
     bare = _THOUGHT.sub("", text)
     objects = re.findall(r"\{[^{}]*\}", bare)
-    return answer_of(bare) or (answer_of(objects[0]) if len(objects) == 1 else None)
+    return answer_of(bare) or (answer_of(objects[0]) if len(objects) == 1 else None) or _likeliest(bare)
+
+
+def _likeliest(text: str) -> Answer | None:
+    """The label with the largest share in an object of them, several where they are equal, and that share."""
+    shares = shares_of(text) or {}
+    most = max(shares.values(), default=0.0)
+    names = tuple(name for name, share in shares.items() if share == most)
+    return (names, most / sum(shares.values())) if names else None
 
 
 def _unambiguous(classes: Sequence[str]) -> dict[str, str]:
@@ -486,6 +504,26 @@ def says_counts(name: str) -> bool:
     (True, True, False)
     """
     return _COUNTED.fullmatch(name.casefold()) is not None
+
+
+def share_lists(name: str, cells: Cells) -> int:
+    """Return how many classes there are, where the cells of a column are lists of their shares, or counts; else 0.
+
+    Examples
+    --------
+    >>> share_lists("x", ["[0.25, 0.75]", "[1. 0.]"]), share_lists("votes", ["[3, 1]"]), share_lists("x", ["[3, 1]"])
+    (2, 2, 0)
+    """
+    if not are_lists_of_numbers(cells):
+        return 0
+    lists = [numbers for cell in present_cells(cells) if (numbers := numbers_in(cell))]
+    are_shares = all(min(one) >= 0 and abs(sum(one) - 1) <= ROUNDED * len(one) for one in lists)
+    are_counts = says_counts(name) and all(x >= 0 and x.is_integer() for one in lists for x in one)
+    return Counter(map(len, lists)).most_common(1)[0][0] if are_shares or are_counts else 0
+
+
+ROUNDED = 0.0051
+"""How far each of the shares of a list may be from what it was before it was rounded."""
 
 
 def is_object(cell: str) -> bool:

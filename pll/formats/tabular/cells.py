@@ -7,6 +7,7 @@ texts, few words. Nothing here knows of roles (`pll.formats.roles`).
 from __future__ import annotations
 
 import ast
+import csv
 import json
 import math
 import re
@@ -278,7 +279,7 @@ def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:
 
 
 def spelling(label: str) -> str:
-    """A label without differences of case, of whitespace, and of a final full stop, comma or exclamation mark.
+    """A label without differences of case, of whitespace, and of a final `.`, `,`, `!` or `?`.
 
     Labels with one spelling are one class; digits, signs and anything within a name distinguish classes.
 
@@ -288,7 +289,7 @@ def spelling(label: str) -> str:
     ('praise', 'not sure', 'c#', '-1', 'e-mail')
     """
     plain = " ".join(unicodedata.normalize("NFKC", label).casefold().replace("’", "'").split())
-    return plain.rstrip(".,! ") or plain
+    return plain.rstrip(".,!? ") or plain
 
 
 # ---- names of labels in a cell ---------------------------------------------------------------------------------------
@@ -455,7 +456,7 @@ def holds_several(cells: Iterable[str | None]) -> bool:
         return True
 
 
-_TUPLE = re.compile(r"\(\s*['\"].*\)", re.S)
+_TUPLE = re.compile(r"c?\(\s*['\"].*\)", re.S)
 _OBJECT = re.compile(r"""\{\s*(?:"[^"]*"|'[^']*')\s*:""")
 
 
@@ -515,13 +516,25 @@ def _value_in(text: str) -> Any:
     if _NUMPY_WORDS.fullmatch(text):  # Python would join the words
         return [word[1:-1] for word in re.findall(r"'[^']*'|\"[^\"]*\"", text)]
     try:
-        value = ast.literal_eval(text)
+        value = ast.literal_eval(text.removeprefix("c"))  # c("cat", "dog") of R
     except (ValueError, SyntaxError, MemoryError, TypeError):
-        return None
+        return _bare_words(text)
     if not isinstance(value, list | tuple | set):
         return value if isinstance(value, dict) else None
     names = [str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one for one in value]
     return sorted(names) if isinstance(value, set) and all(isinstance(one, str) for one in names) else names
+
+
+def _bare_words(text: str) -> list[str] | None:
+    """The words of a list without quotes, as sets and PostgreSQL's arrays are printed; None of any other text.
+
+    >>> _bare_words("{WIWR, SWTH}"), _bare_words('{"guinea pig",cat}'), _bare_words("{WIWR}"), _bare_words("[UNK]")
+    (['WIWR', 'SWTH'], ['guinea pig', 'cat'], ['WIWR'], None)
+    """
+    if ":" in text or "'" in text or (text[0] != "{" and "," not in text):
+        return None
+    words = [word.strip() for word in next(csv.reader([text[1:-1]], skipinitialspace=True), [])]
+    return words if all(words) and not any(mark in word for word in words for mark in '[](){}"') else None
 
 
 def _not_json(word: str) -> NoReturn:

@@ -31,7 +31,7 @@ from pll.formats.names import sample_rows
 from pll.formats.records import Records
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.header import MOST_TITLES, Header, header_of, titles_above
+from pll.formats.tabular.header import MOST_TITLES, Header, header_of, is_total, note_of_total, titles_above
 from pll.formats.tabular.writer import (
     TextColumn,
     check_text,
@@ -39,7 +39,6 @@ from pll.formats.tabular.writer import (
     number_blocks,
     text_columns,
 )
-from pll.formats.unfold import unfolded
 
 csv.field_size_limit(MAX_RECORD_BYTES)
 
@@ -127,7 +126,25 @@ class Text:
         width = len(self.header.names)
         below = [record for _, _, record in self.first[self.header.above + self.header.rows :] if len(record) == width]
         rows = below[: sample_rows(width)]
+        rows = rows[:-1] if len(rows) > 1 and rows[-1] == self.end[1] else rows
         return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
+
+    @cached_property
+    def end(self) -> tuple[int, list[str]]:
+        """Where the file ends but for a total and rows without a cell, as spreadsheets save them; and that total."""
+        size = self.path.stat().st_size
+        with self.path.open("rb") as file:
+            file.seek(max(self.start, size - HEAD_BYTES))
+            lines = file.read().decode(self.encoding, errors="replace").splitlines(keepends=True)[1:]
+        left = list(lines)
+        while left and not left[-1].strip(self.delimiter + "\r\n\x1a"):
+            left.pop()
+        total = next(csv.reader(left[-1:], delimiter=self.delimiter), []) if len(left) > 2 else []
+        total = total if len(total) == len(self.header.names) and is_total(total) else []
+        left = left[:-1] if total else left
+        gone = "".join(lines[len(left) :])
+        wide = self.encoding == "utf-16"
+        return size - (2 * len(gone) if wide else len(gone.encode(self.encoding, errors="replace"))), total
 
     @cached_property
     def _numbers(self) -> tuple[array[int], Iterator[int]]:
@@ -214,16 +231,15 @@ class Delimited(TableFormat):
             [f"The file is in {encoding}, not UTF-8; where letters look wrong, save it as UTF-8."] if encoding else []
         )
         # Every row takes at least a byte a column, which bounds the memory for features by the file's size.
-        table = Records(
+        return Records(
             header.names,
             lambda used: _batches(text, used),
             min(scan.records_at_most - header.rows, scan.size // len(header.names) + 1),
             text.row_number,
-            (*notes, *header.notes),
+            (*notes, *header.notes, *([note_of_total(text.end[1])] if text.end[1] else [])),
             first=text.sample(),
             titles=header.titles,
         )
-        return unfolded(table)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         with path.open("wb") as file:
@@ -312,7 +328,7 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
         with (
             pa.memory_map(str(text.path)) as file,
             pa.csv.open_csv(
-                pa.BufferReader(file.read_buffer()[text.start : _end(text)]),
+                pa.BufferReader(file.read_buffer()[text.start : text.end[0]]),
                 # The header is skipped as a record, not as a line: its names may hold line ends.
                 pa.csv.ReadOptions(
                     use_threads=False,
@@ -382,13 +398,3 @@ def _too_long(row: int) -> UserError:
         f"Row {row} is longer than {readable(MAX_RECORD_BYTES)}; most often a double quote is never closed. Close it, "
         "or remove the long cell."
     )
-
-
-def _end(text: Text) -> int:
-    """Return where a file ends but for rows without a cell, as spreadsheets save cells that were emptied."""
-    size = text.path.stat().st_size
-    with text.path.open("rb") as file:
-        file.seek(max(text.start, size - HEAD_BYTES))
-        lines = file.read().decode(text.encoding, errors="replace").splitlines(keepends=True)
-    empty = itertools.takewhile(lambda line: not line.strip(text.delimiter + "\r\n\x1a"), reversed(lines[1:]))
-    return size - sum(map(len, empty)) * (2 if text.encoding == "utf-16" else 1)

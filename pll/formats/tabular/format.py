@@ -16,6 +16,7 @@ from pll.formats.records import Records, text_of
 from pll.formats.results import Results, Value
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.writer import table_limitations
+from pll.formats.unfold import unfolded
 
 
 class TableFormat(Format):
@@ -41,14 +42,14 @@ class TableFormat(Format):
         """
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        table = self.table(path, options)
+        table = unfolded(self.table(path, options))
         columns = table.plan(options)
         data = build(table, columns, options)
         reading = asdict(options.reading(columns, data))
         return replace(data, notes=(*table.notes, *data.notes), reading=reading)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        return self.table(path, options).plan(options)
+        return unfolded(self.table(path, options)).plan(options)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         is_by_person = form_of(self.columns(source, options)) == "person"
@@ -75,7 +76,7 @@ class TableFormat(Format):
         """
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        table = self.table(source, options)
+        table = unfolded(self.table(source, options))
         examples = examples_of(table, table.plan(options))
         self.add(source, path, self.labels_of(source, results, options).added(examples), options)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -94,6 +95,33 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     if len(below) > 1 and len(below[1]) == len(first) and all(_INSIDE in cell for cell in below[1] if cell.strip()):
         return Header(list(first), above, title, 3, dict(zip(first, below[0], strict=False)))
     return Header(list(first), above, title, 1)
+
+
+_TOTAL = re.compile(
+    r"\s*(?:(?:grand )?totals?|summe|sum|gesamt|somme|suma|mean|average|mittelwert)\b\s*(?:[=:(].*)?|\s*n\s*[=:(].*",
+    re.IGNORECASE,
+)
+
+
+def is_total(record: Sequence[str]) -> bool:
+    """Whether a last row is no example: it begins with a word for a total, and then has numbers alone.
+
+    Examples
+    --------
+    >>> is_total(["Summe", "", "255"]), is_total(["n = 80", "", ""]), is_total(["Total", "a text"])
+    (True, True, False)
+    """
+    first, *others = [cell.strip() for cell in record if cell.strip()] or [""]
+    return (
+        _TOTAL.fullmatch(first) is not None
+        and all(is_number(one.replace(",", ".").rstrip("%")) for one in others)
+        and len(others) < len(record) - 1
+    )
+
+
+def note_of_total(record: Sequence[str]) -> str:
+    """Return what to say of a last row that is left out."""
+    return f"The last row was left out, since it is a total: {' · '.join(cell for cell in record if cell.strip())}."
 
 
 _INSIDE = '"ImportId"'

@@ -23,7 +23,6 @@ from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.writer import feature_column_names, text_columns
-from pll.formats.unfold import unfolded
 
 _BATCH = 4096
 
@@ -65,7 +64,7 @@ class JsonLines(TableFormat):
         shape = json_objects.shape_of(path)
         roles = {json_objects.ANSWERS: "answers"} if shape == "keyed answers" else {}
         is_bare = shape in json_objects.WITHOUT_PLACE
-        return unfolded(Records.of(pa.table(columns), row_of=lines.__getitem__, roles=roles, may_be_empty=is_bare))
+        return Records.of(pa.table(columns), row_of=lines.__getitem__, roles=roles, may_be_empty=is_bare)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)

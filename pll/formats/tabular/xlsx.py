@@ -30,7 +30,7 @@ from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.header import MOST_TITLES, Header, header_of
+from pll.formats.tabular.header import MOST_TITLES, Header, header_of, is_total, note_of_total
 from pll.formats.tabular.parts import are_one_a_person, stacked
 from pll.formats.tabular.writer import feature_column_names, text_columns
 
@@ -169,6 +169,8 @@ class _Sheet:
         (number in the sheet, cells) of every row below that is not empty; all of one width.
     left
         How many empty columns are before the table.
+    notes
+        What to say of it to the user.
     """
 
     name: str
@@ -176,6 +178,7 @@ class _Sheet:
     top: int
     below: Sequence[tuple[int, Sequence[str]]]
     left: int
+    notes: tuple[str, ...]
 
     @cached_property
     def records(self) -> Records:
@@ -183,7 +186,7 @@ class _Sheet:
         names, rows = self.header.names, self.below
         cells = [pa.array([row[at] or None for _, row in rows], pa.string()) for at in range(len(names))]
         table = pa.Table.from_arrays(cells, names=names)
-        return Records.of(table, row_of=lambda at: rows[at][0], notes=tuple(self.header.notes))
+        return Records.of(table, row_of=lambda at: rows[at][0], notes=self.notes)
 
 
 def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
@@ -229,7 +232,10 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     below = rows[header.above + header.rows :]
     if not below:
         raise no_rows()
-    return _Sheet(name, header, rows[header.above][0], below, left)
+    notes = [*header.notes]
+    if is_total(below[-1][1]) and len(below) > 1:
+        notes.append(note_of_total(below.pop()[1]))
+    return _Sheet(name, header, rows[header.above][0], below, left, tuple(notes))
 
 
 @contextmanager

@@ -157,9 +157,9 @@ def agreement(data: PartialLabelDataset, truth: Mapping[str, str]) -> tuple[floa
         scores[sets.rows, sets.indices] = 1.0 if data.prior is None else data.prior
     columns = [data.row_ids, *data.extras.values(), *data.categories.values()]
     columns += [] if data.pictures is None else [data.pictures.names]
-    cells = [set(leaves(row)) for row in zip(*(column.tolist() for column in columns), strict=True)]
-    if 2 * sum(not some.isdisjoint(truth) for some in cells) < len(truth):  # the truth counts rows
-        cells = [{str(row)} for row in range(len(data))]
+    cells = [leaves(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    if 2 * sum(not truth.keys().isdisjoint(some) for some in cells) < len(truth):  # the truth counts rows
+        cells = [[str(row)] for row in range(len(data))]
     named, alone = 0, 0
     for some, row in zip(cells, scores, strict=True):
         meant = spelling(next((truth[key] for key in some if key in truth), "\0"))
@@ -271,9 +271,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     about = ("README.md", "truth", "make.py", "expected.json")
     paths = [path for path in sorted(given.folder.iterdir()) if not path.name.startswith((".", *about))]
     paths = [path for path in paths if not parts or any(part in path.name for part in parts)]
-    print(
-        f"{'file':38} {'form':8} {'ex.':>5} {'cl.':>4} {'vot.':>4} {'answ.':>6} {'truth':>5} {'agree':>9}  ?  !  i  verdict"
-    )
+    titles = f"{'form':8} {'ex.':>5} {'cl.':>4} {'vot.':>4} {'answ.':>6} {'truth':>5} {'agree':>9}"
+    print(f"{'file':38} {titles:48}  ?  !  i  verdict")
     counts, failed = Counter[str](), 0
     for path in paths:
         one = understood(path, truth_of(path))

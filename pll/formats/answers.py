@@ -25,6 +25,8 @@ from pll.formats.tabular.cells import BINARY, WORDS, guess_separator, is_missing
 
 NOBODY = -1
 """Whose an answer is where nobody knows, or that is nobody's (the file's own candidates, say)."""
+NAME = 4
+"""Letters of a name from which its case and spaces tell nobody apart."""
 KINDS = ("vote", "set", "share", "truth")
 """What an answer is: a voter's, a candidate set, how often or how likely a label is, the truth."""
 
@@ -272,7 +274,8 @@ class _Filler:
         votes = self.having("vote") or self.having("class")
         is_answer = np.logical_or.reduce([_is_filled(cells) for _, cells in votes])
         example, ids = self._named("task", cells, is_answer)
-        who, people = self._named("annotator", workers[0][1], is_answer)
+        named = pc.if_else(pa.array(is_answer), workers[0][1], None)  # who gave none is no voter
+        who, people = self._named("annotator", named, is_answer)
         self.people = {name: k for k, name in enumerate(people)}
         return example, ids, who
 
@@ -280,7 +283,7 @@ class _Filler:
         """Codes of a column of names, and these, trimmed, in the order of first appearance; −1 where none is needed."""
         codes, cells = encode(pc.fill_null(chunks, ""))
         place: dict[str, int] = {}
-        code_of = [place.setdefault(cell.strip(), len(place)) if cell.strip() else NOBODY for cell in cells]
+        code_of = [place.setdefault(name, len(place)) if name else NOBODY for name in alike(cells)]
         codes = np.array(code_of, dtype=np.int64)[codes]
         missing = np.flatnonzero((codes == NOBODY) & is_needed)
         if len(missing):
@@ -491,6 +494,19 @@ def name_together(cells: Sequence[str | None]) -> str:
     ('81 · gpt', 'a')
     """
     return " · ".join((cell or "").strip() for cell in cells)
+
+
+def alike(names: Sequence[str]) -> list[str]:
+    """Return names, trimmed, as they are first written: case and spaces are slips, but in short ones.
+
+    Examples
+    --------
+    >>> alike(["C-013", "c - 013", "A", "a"])
+    ['C-013', 'C-013', 'A', 'a']
+    """
+    first: dict[str, str] = {}
+    keys = {name: "".join(name.casefold().split()) for name in map(str.strip, names)}
+    return [first.setdefault(keys[name] if len(keys[name]) >= NAME else name, name) for name in map(str.strip, names)]
 
 
 def _is_filled(cells: Chunks) -> npt.NDArray[np.bool_]:

@@ -59,7 +59,7 @@ class Form:
     no_answer
         Cells that are no answer here, besides those of every table.
     flatten
-        Patterns of fields that hold an object of fields, which become columns.
+        Patterns of fields that hold an object of fields, which become columns; those of `field.` keep its name before.
     gather
         Where answers stand inside of a field; None where they are columns.
     join
@@ -68,6 +68,11 @@ class Form:
         Cells that are classes here, though they look like no answer.
     answers
         Patterns of the columns that may be the answer; () where any may.
+    questions
+        In a table of answers to several questions: the columns of the question's name and of the answer, of which a
+        column for each question is made.
+    fill
+        Two columns of which one is made, "A or B": of the second where the first is empty.
     """
 
     name: str
@@ -82,6 +87,8 @@ class Form:
     join: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    fill: tuple[str, ...] = ()
 
     def role_of(self, name: str) -> str:
         """Return the role of a column of this name; "" where the form does not say."""

@@ -202,11 +202,14 @@ class _ObjectReader:
                 yield line, record if KEY in record else {KEY: key} | record
             self._end("object")
         elif shape == "inside":
-            self._move(1)
-            while self._key() != name:
-                self._value("The value")
-                if self._next_character() == ",":
-                    self._move(1)
+            for part in name.split(_WITHIN):
+                self._move(1)
+                self._next_character()
+                while self._key() != part:
+                    self._value("The value")
+                    if self._next_character() == ",":
+                        self._move(1)
+                    self._next_character()
             yield from ((line, record) for line, _, record in self._items("]"))
             self._move(len(self.text) - self.at)  # what stands beside the list is not looked at
             while not self.ended:
@@ -358,13 +361,12 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         return "lines", ""
     found = list(values.values())
     closed = rest == ""
-    if len(found) > 1 and all(isinstance(value, dict) and value for value in found):
-        if all(2 * len(value.keys() & found[0].keys()) >= len(found[0]) for value in found):
-            rows = all(key.isdecimal() for value in found for key in value)
-            flat = not any(isinstance(one, dict | list) for value in found for one in value.values())
-            is_indexed = rows and flat and not any(key.isdecimal() for key in values)
-            return "indexed columns" if is_indexed else "keyed", ""
-        return "lines", ""
+    are_objects = len(found) > 1 and all(isinstance(value, dict) and value for value in found)
+    if are_objects and all(2 * len(value.keys() & found[0].keys()) >= len(found[0]) for value in found):
+        rows = all(key.isdecimal() for value in found for key in value)
+        flat = not any(isinstance(one, dict | list) for value in found for one in value.values())
+        is_indexed = rows and flat and not any(key.isdecimal() for key in values)
+        return "indexed columns" if is_indexed else "keyed", ""
     if found and all(isinstance(value, list) for value in found):
         said = [one for value in found for one in value]
         if said and all(isinstance(one, list) and all(isinstance(label, str | int) for label in one) for one in said):
@@ -376,17 +378,28 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
             return "columns", ""
         if not inner:
             return "keyed lists", ""
-    lists = [
-        name
-        for name, value in values.items()
-        if isinstance(value, list) and len(value) > 1 and all(isinstance(one, dict) for one in value)
-    ]
-    lists = [name for name in lists if name in ROWS] or lists
+    lists = _lists_in(values)
+    within = {key: _lists_in(value) for key, value in values.items() if isinstance(value, dict)}
+    lists = lists or [f"{key}{_WITHIN}{name}" for key, names in within.items() if len(names) == 1 for name in names]
     if closed and whole and len(lists) == 1 and KEY not in values:
         return "inside", lists[0]
     if not closed and not lists and KEY not in values and rest.startswith("["):
         return ("inside", rest[1:]) if rest[1:] else ("columns", "")
     return "lines", ""
+
+
+_WITHIN = "\0"
+"""Between the name of a field and that of a field of its object."""
+
+
+def _lists_in(values: Record) -> list[str]:
+    """The fields that hold a list of objects; those that are called as rows, where there are any."""
+    lists = [
+        name
+        for name, value in values.items()
+        if isinstance(value, list) and len(value) > 1 and all(isinstance(one, dict) for one in value)
+    ]
+    return [name for name in lists if name in ROWS] or lists
 
 
 def _fields(text: str) -> tuple[Record, str]:
@@ -406,6 +419,9 @@ def _fields(text: str) -> tuple[Record, str]:
             try:
                 values[key] = reader._value("The value")
             except UserError:
+                if start[:1] == "{":
+                    _, rest = _fields(reader.text[reader.at :])
+                    return values, f"[{key}{_WITHIN}{rest[1:]}" if rest[:1] == "[" and rest[1:] else "?"
                 return values, f"[{key}" if start == "[{" else start[:1] if len(start) == 2 and start[0] == "[" else "?"
             end = reader._next_character()
             reader._move(1)

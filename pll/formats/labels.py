@@ -424,10 +424,18 @@ def _no_answers(
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in no_answer}
     if any(cell.strip().strip("+") == "" for cell in counts):  # a plus
         found -= {cell for cell in found if cell.strip().strip("-–—") == ""}
+    found -= _nones(counts, found)
     found |= _minus_one(set(counts) - found, people)
     kept = {spelling(name) for name in stays}
     found = {cell for cell in found if cell.strip() not in stays and spelling(cell) not in kept}
     return {cell: counts[cell] for cell in sorted(found)} if len(found) < len(counts) else {}
+
+
+def _nones(counts: Counter[str], found: Collection[str]) -> set[str]:
+    """Return the cells `none`, as of a stance, where they are frequent, and others say that there is no answer."""
+    nones = {cell for cell in found if spelling(cell) == "none"}
+    is_class = len(nones) < len(found) and sum(counts[cell] for cell in nones) >= REPEATED * counts.total()
+    return nones if is_class else set()
 
 
 _WHOLE = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)

@@ -34,13 +34,60 @@ class Reading:
     ----------
     who, what
         Paths that may say who, and what; the likelier first.
-    states
-        Paths that say whether an answer counts, and that differ between answers.
     """
 
     who: tuple[str, ...]
     what: tuple[str, ...]
-    states: tuple[str, ...]
+
+
+def counting(rows: Sequence[Row]) -> tuple[list[Row], dict[str, int]]:
+    """Return the objects that count, by their states, and how many do not by each: `is_latest: false`, `state: draft`.
+
+    Examples
+    --------
+    >>> counting([[{"by": "a", "latest": False}, {"by": "a", "latest": True}], [{"by": "b", "status": "draft"}]])
+    ([[{'by': 'a', 'latest': True}], []], {'latest: false': 1, 'status: draft': 1})
+    """
+    out: Counter[str] = Counter()
+
+    def stays(one: Mapping[str, Any]) -> bool:
+        state = next((f"{path}: {str(cell).lower()}" for path, cell in one.items() if _is_out(path, cell)), "")
+        out.update([state] if state else [])
+        return not state
+
+    return [[one for one in row if stays(one)] for row in rows], dict(out)
+
+
+def _is_out(path: str, cell: Any) -> bool:
+    """Whether a field says that its object does not count."""
+    if isinstance(cell, bool):
+        return bool(_words(path) & FIELDS["does_not_count" if cell else "counts"])
+    is_state = not {"status", "state", "type", "kind"}.isdisjoint(_words(path))
+    return is_state and isinstance(cell, str) and cell.casefold() in FIELDS["does_not_count"]
+
+
+def questions_of(rows: Sequence[Row]) -> tuple[str, str] | None:
+    """Return which field names the question of an answer, and which the answer, where a row has one of each; else None.
+
+    Examples
+    --------
+    >>> questions_of([[{"task": "T0", "value": v}, {"task": "T1", "value": n}] for v, n in zip("xyxy", "1221")])
+    ('task', 'value')
+    """
+    objects = [one for row in rows for one in row]
+    fields = dict.fromkeys(path for one in objects for path in one)
+    named = [path for path in fields if _words(path) & FIELDS["question"] and _says_question(path, rows)]
+    what = [path for path in fields if path not in named and _words(path) & {"value", "answer", "label", "choice"}]
+    what = [path for path in what if _says_what(path, objects)]
+    return (named[-1], what[0]) if len(rows) > 1 and named and what else None
+
+
+def _says_question(path: str, rows: Sequence[Row]) -> bool:
+    """Whether a field is the same few names in nearly every row, each once."""
+    cells = [[str(one[path]) for one in row if path in one] for row in rows]
+    kinds = Counter(cell for some in cells for cell in some)
+    is_apart = all(len({*some}) == len(some) for some in cells)
+    return is_apart and 0 < len(kinds) <= FEW and 2 * min(kinds.values()) >= len(rows)
 
 
 def fields_in(value: Any) -> list[dict[str, Any]] | None:
@@ -77,13 +124,11 @@ def _leaves(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Any]]
 def reading_of(rows: Sequence[Row]) -> Reading | None:
     """Return which fields of the objects say who and what; None where no pair does.
 
-    Where answers have states, a person may have several in a row, and nobody is found.
-
     Examples
     --------
     >>> rows = [[{"by": w, "class": c} for w, c in zip("ab", s)] for s in (["x", "y"], ["y", "y"])]
     >>> reading_of(rows)
-    Reading(who=('by',), what=('class',), states=())
+    Reading(who=('by',), what=('class',))
     """
     objects = [one for row in rows for one in row]
     if len(rows) < 2 or len(objects) < 2:
@@ -92,9 +137,8 @@ def reading_of(rows: Sequence[Row]) -> Reading | None:
     paths = Counter({path: n for path, n in paths.items() if n >= NEARLY_ALL * len(objects)})
     who = [path for path in paths if _words(path) & FIELDS["who"] and _says_who(path, rows)]
     what = [path for path in paths if path not in who and _says_what(path, objects)]
-    states = tuple(p for p in paths if _words(p) & FIELDS["state"] and len({str(one.get(p)) for one in objects}) > 1)
     who, what = (_different(some, objects) for some in (who, what))
-    return Reading(tuple(who), tuple(what), states) if what and (who or states) else None
+    return Reading(tuple(who), tuple(what)) if what and who else None
 
 
 def _words(path: str) -> set[str]:

@@ -73,6 +73,9 @@ _NAMED_ID = re.compile(
 
 _CAMEL_ID = re.compile(r".*(?:[a-z]ID|[A-Za-z]Id|[a-z]N[ro])[\W_]*")
 
+TWO_NAMES = re.compile(r"(.+?)(?:::|__|[#@|/~-])([^:#@|/~]+)")
+"""An id of two names: `ticket-1::gpt`."""
+
 SAMPLE_ROWS = 2000
 """Maximum number of rows that the roles are guessed from; fewer in wide tables (`sample_rows`)."""
 
@@ -175,7 +178,8 @@ def is_named_id(name: str) -> bool:
     >>> [is_named_id(name) for name in ("case", "Fall-Nr.", "TicketID", "Numéro", "number of rooms", "width")]
     [True, True, True, True, False, False]
     """
-    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
+    bare = name.partition(" (")[0]
+    plain = "".join(one for one in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(one))
     is_usual = plain_name(name) in USUAL["id"]
     return is_usual or _NAMED_ID.fullmatch(plain) is not None or _CAMEL_ID.fullmatch(plain) is not None
 

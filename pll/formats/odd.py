@@ -17,6 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
+from pll.formats.names import TWO_NAMES
 from pll.formats.reading import option
 from pll.formats.tabular.answer_cells import is_sentence
 
@@ -201,16 +202,12 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
             yield Oddity("leak", "A column says the true label in other words", (name,), remedy, option(name, "keep"))
 
 
-_TWO_NAMES = re.compile(r"(.+?)(?:::|__|[#@|/~-])([^:#@|/~]+)")
-"""An id of two names: `ticket-1::gpt`."""
-
-
 def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     """Ids that name the voter beside the example, so that no example has two answers."""
     votes = data.annotations
     if votes is None or len(data) < FEW_EXAMPLES or (votes.answers_per_row > 1).any():
         return
-    parts = [_TWO_NAMES.fullmatch(one) for one in data.row_ids.tolist()]
+    parts = [TWO_NAMES.fullmatch(one) for one in data.row_ids.tolist()]
     firsts, lasts = ({part[group] for part in parts if part} for group in (1, 2))
     if all(parts) and 2 * len(firsts) <= len(data) and len(lasts) <= MOST_VOTERS:
         remedy = "Leave only the name of the example in the id, and give the other part a column of its own."

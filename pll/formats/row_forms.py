@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pll.formats.checks import listing
@@ -39,9 +40,21 @@ def by_signature(table: Proposal) -> None:
         is_second = role in SINGLE and role not in _PARALLEL and bool(table.having(role))
         is_no_item = role == "item" and not _may_be_item(table, name)
         table.give_all([name] if role else (), "keep" if is_second or is_no_item else role, guessed=False)
+    items = [name for name in table.having("item") if name not in table.explicit]
+    table.give_all([name for name in items if name not in _of_one_question(table, items)], "keep", guessed=False)
     questions = table.having("answers")
     if len(questions) > 1:
         ask_which_list(table, questions)
+
+
+def _of_one_question(table: Proposal, items: Sequence[str]) -> set[str]:
+    """Columns with the word that most of some columns have, and those that share words with them: not of a remark."""
+    users = Counter(word for name in items for word in table.words(name))
+    words, found = {word for word, _ in users.most_common(1)}, set[str]()
+    while more := {name for name in items if name not in found and not words.isdisjoint(table.words(name))}:
+        found |= more
+        words = words.union(*(table.words(name) for name in more))
+    return found
 
 
 _PARALLEL = ("answers", "people", "state", "task")

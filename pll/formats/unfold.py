@@ -13,9 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from pll.errors import Note
-from pll.formats.forms import Form, Gather, fits
-from pll.formats.listed_objects import answers_of, fields_in, reading_of
-from pll.formats.records import Records, json_column, text_of, values_in
+from pll.formats.forms import USUAL, Form, Gather, fits, plain_name
+from pll.formats.listed_objects import answers_of, counting, fields_in, questions_of, reading_of
+from pll.formats.names import NAMED, NUMBERED
+from pll.formats.records import Records, json_column, text_of, value_of, values_in
 from pll.formats.tabular.answer_cells import objects_in, share_lists
 from pll.formats.tabular.cells import nearly_all, numbers_in
 
@@ -27,16 +28,18 @@ def unfolded(table: Records) -> Records:
     marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
     with who gave them. Without a signature, lists of objects become answers where their fields tell who and what.
     """
-    form = table.form
-    if form is None:
-        return _with_lists_read(_with_shares_named(table))
-    if not (form.flatten or form.gather or form.join):
-        return table
-    names = list(table.names)
-    flat = [name for name in names if any(fits(name, pattern) for pattern in form.flatten)]
+    table = _with_lists_read(table if table.form else _with_shares_named(table))
+    form, names = table.form or _NO_FORM, list(table.names)
+    patterns = {name: next((p for p in form.flatten if fits(name, p.rstrip("."))), "") for name in names}
+    is_labelled = form is not _NO_FORM or any(
+        plain_name(n) in USUAL[r] for n in names for r in ("answers", "people", "vote")
+    )
+    patterns |= {n: n for n in names if not patterns[n] and not is_labelled and _holds_people(table, n)}
+    flat = [name for name in names if patterns[name]]
     marks = [name for name in names if any(fits(name, pattern) for pattern in form.join)]
     asked = [name for name in names if form.gather is not None and name == form.gather.field]
-    at = sorted(names.index(name) for name in {*flat, *asked, *marks})
+    about, fill = ([name for name in some if name in names] for some in (form.questions, form.fill))
+    at = sorted(names.index(name) for name in {*flat, *asked, *marks, *about, *fill})
     rows, answers, whole = list[dict[str, Any]](), list[dict[str, Any]](), set[str]()
     for batch in table.batches(at) if at else ():
         for values in zip(*map(values_in, batch.columns), strict=True):
@@ -45,18 +48,35 @@ def unfolded(table: Records) -> Records:
             for name in flat:
                 fields = _fields(record[name])
                 whole |= {name} if fields is None else set()
-                prefix = name[: name.rfind(".") + 1]
+                prefix = f"{name}." if patterns[name].endswith(".") else name[: name.rfind(".") + 1]
                 rows[-1] |= {prefix + key: value for key, value in (fields or {}).items()}
+            if len(about) == 2 and record[about[0]]:
+                rows[-1] |= {f"{about[1]}: {record[about[0]]}": record[about[1]]}
+            if len(fill) == 2:
+                rows[-1] |= {" or ".join(fill): record[fill[0]] or record[fill[1]]}
             answers.append(_gathered(record[form.gather.field], form.gather) if form.gather and asked else {})
     questions = list(dict.fromkeys(name for row in answers for name in row))
     new = {name: [row.get(name) for row in rows] for row in rows for name in row if name not in names}
     new |= {name: [row.get(name) for row in answers] for name in questions}
     if not new:
         return table
-    gone = {*flat, *marks} - whole
+    gone = {*flat, *marks, *about[1:]} - whole
     stays = [k for k, name in enumerate(names) if name not in gone]
     arrays = {name: json_column(values) for name, values in new.items()}
-    return _beside(table, stays, arrays, _with_questions(form, questions))
+    return _beside(table, stays, arrays, None if form is _NO_FORM else _with_questions(form, questions))
+
+
+_NO_FORM = Form("", "", (), "example", ())
+
+
+def _holds_people(table: Records, name: str) -> bool:
+    """Whether the cells of a column are objects with a field for each of several people: `{"rater_A": "cat", …}`."""
+    cells = [cell for cell in (table.first or table.sample())[list(table.names).index(name)] if cell]
+    if not any(cells) or not nearly_all(lambda cell: cell.lstrip().startswith("{"), cells):
+        return False
+    fields = [set(value) for cell in cells if isinstance(value := value_of(cell), dict)]
+    people = {key for key in set().union(*fields) if NAMED.fullmatch(key) or NUMBERED.fullmatch(key)}
+    return len(people) > 1 and 2 * sum(len(people & some) > 1 for some in fields) > len(cells)
 
 
 _WITH_NAMES = re.compile(r".*[\[({](?P<names>[^][(){}]+)[\])}]\s*", re.DOTALL)
@@ -87,7 +107,7 @@ def _with_shares_named(table: Records) -> Records:
         lists = [numbers_in(cell) if cell else None for cell in texts]
         objects = [dict(zip(classes, one, strict=True)) if one and len(one) == width else one for one in lists]
         stays = [k for k in range(len(table.names)) if k != at]
-        table = _beside(table, stays, {name: json_column(objects)}, None)
+        table = _beside(table, stays, {name: json_column(objects)}, table.form)
     return table
 
 
@@ -96,26 +116,37 @@ def _with_lists_read(table: Records) -> Records:
     sample = table.first or table.sample()
     some = [k for k, cells in enumerate(sample) if any(cells) and nearly_all(_holds_objects, cells)]
     lists = [table.names[k] for k in some if objects_in(table.names[k], sample[k])[0] != "voters"]
+    form = table.form or _NO_FORM
+    of_form = [form.gather.field] if form.gather else []
+    lists = [name for name in lists if not form.role_of(name) and name not in of_form]
     for name in lists:
         at = table.names.index(name)  # earlier ones have moved to the end
         rows = [fields_in(value or []) for batch in table.batches([at]) for value in values_in(batch.column(0))]
-        known = [row or [] for row in rows]
-        found = reading_of([row for row in known if row]) if None not in rows else None
-        if found is None:
+        known, states = counting([row or [] for row in rows]) if None not in rows else ([], {})
+        found = reading_of([row for row in known if row])
+        asked = None if found else questions_of([row for row in known if row])
+        if asked is not None:
+            every = [{str(one[asked[0]]): one.get(asked[1]) for one in row if asked[0] in one} for row in known]
+            titles = dict.fromkeys(title for row in every for title in row)
+            new = {
+                title: json_column([row.get(title) for row in every]) for title in titles if title not in table.names
+            }
+        elif found is not None:
+            pairs = [(who, what) for what in found.what for who in found.who]
+            new = {
+                f"{name}: {what} of {who}" if len(pairs) > 1 else name: json_column(
+                    [answers_of(r, who, what) for r in known]
+                )
+                for who, what in pairs
+            }
+        else:
             continue
-        if found.states:
-            why = f"its answers have states ({', '.join(found.states)}): bring those that count, one a line."
-            said = Note(f"Column {name} was not read, since {why}", kind="labels")
-            table = replace(table, roles={**table.roles, name: "keep"}, notes=(*table.notes, said))
-            continue
-        pairs = [(who, what) for what in found.what for who in found.who]
-        several = len(pairs) > 1
-        new = {
-            f"{name}: {what} of {who}" if several else name: json_column([answers_of(row, who, what) for row in known])
-            for who, what in pairs
-        }
+        if states:
+            said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
+            note = Note(f"Answers in {name} that do not count, by their state: {said}.", kind="states")
+            table = replace(table, notes=(*table.notes, note))
         stays = [k for k in range(len(table.names)) if k != at]
-        table = _beside(table, stays, new, None)
+        table = _beside(table, stays, new, table.form)
     return table
 
 

@@ -45,6 +45,7 @@ from pll.formats.tools.models import (
     are_batch_results,
     are_samples,
     batch_answers,
+    by_voters_in_ids,
     lines_of,
     prompted_answers,
     sample_answers,
@@ -139,7 +140,8 @@ def _read(path: Path, class_names: Sequence[str]) -> Answers:
     table = unfolded(form.table(path, options))
     if are_batch_results(table.names):
         lines, failed = batch_answers(table, path.stem)
-        return replace(_of_lines(lines), failed=failed)
+        lines, about = by_voters_in_ids(lines)
+        return replace(_of_lines(lines), failed=failed, notes=tuple(about))
     if are_samples(table.names):
         return _of_lines(sample_answers(table, path))
     return _of_table(table, path.stem)

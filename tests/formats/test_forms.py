@@ -430,7 +430,9 @@ def test_how_sure_somebody_was_is_not_offered_first(tmp_path: Path) -> None:
 
 def test_a_file_that_is_one_record_is_odd(tmp_path: Path) -> None:
     path = tmp_path / "one.json"
-    path.write_text(json.dumps({"version": 3, "outcome": {"parts": [{"a": k} for k in range(12)]}}))
+    path.write_text(
+        json.dumps({"version": 3, "outcome": {"parts": [{"a": k} for k in range(12)], "n": [{"b": 1}] * 2}})
+    )
     with pytest.raises(OddReading, match="one-example"):
         formats.read(path)
 

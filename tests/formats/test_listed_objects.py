@@ -77,13 +77,55 @@ def test_two_fields_of_labels_are_asked_about_and_a_role_answers(tmp_path: Path)
     assert set(votes.class_names) == {"cat", "dog", "fox"}
 
 
-def test_answers_with_states_are_left_alone_and_it_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("counts", "does_not"),
+    [({"isLatest": True}, {"isLatest": False}), ({"status": "done"}, {"status": "Draft"}), ({}, {"deleted": True})],
+)
+def test_answers_count_by_their_state_and_it_is_said(
+    tmp_path: Path, counts: dict[str, Any], does_not: dict[str, Any]
+) -> None:
     records = rows("flat")
     for record in records:
-        record["items"] = [one | {"isLatest": k > 0} for k, one in enumerate([record["items"][0], *record["items"]])]
-    data = formats.read(write(tmp_path, "json", records))
-    assert data.annotations is None
-    assert any("isLatest" in str(note) for note in data.notes)
+        out = record["items"][0] | {"className": "wrong"} | does_not
+        record["items"] = [out, *(one | counts for one in record["items"])]
+    path = write(tmp_path, "json", records)
+    assert said(path) == [set(one.items()) for one in ANSWERS]
+    assert any("do not count" in note for note in formats.read(path).notes)
+
+
+def test_answers_to_several_questions_in_a_list_are_a_column_each(tmp_path: Path) -> None:
+    lines = [["image_id", "user_name", "work", "when"]]
+    for k, one in enumerate(ANSWERS):
+        for who, label in one.items():
+            answers = [{"task": "Which animal?", "value": label}, {"task": "How many?", "value": str(1 + k % 2)}]
+            lines.append([f"p{k}", who, json.dumps(answers), f"2024-05-0{1 + k % 9}"])
+    path = tmp_path / "work.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file, delimiter=";").writerows(lines)
+    asked = question(formats.columns(path))
+    assert asked is not None
+    votes = formats.read(path, options=ReadOptions(columns=dict(asked.answers[0][1]))).annotations
+    assert votes is not None
+    assert votes.class_names == ("cat", "dog", "fox") and votes.annotator_names == ("ann", "bob", "cleo")
+
+
+@pytest.mark.parametrize("people", [("rater_1", "rater_2", "rater_x"), ("Annotator A", "Annotator B", "Annotator C")])
+def test_an_object_with_a_field_for_each_person_is_a_column_each(tmp_path: Path, people: tuple[str, ...]) -> None:
+    records = [
+        {
+            "file": f"{k}",
+            "attributes": {who: ("x", "y", "z")[(k + j // 2) % 3] for j, who in enumerate(people)} | {"n": 1},
+        }
+        for k in range(12)
+    ]
+    votes = formats.read(write(tmp_path, "json", [one | {"name": one["file"]} for one in records])).annotations
+    assert votes is not None and set(votes.annotator_names) == set(people)
+
+
+def test_records_in_an_object_of_an_object_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"about": {"of": [1]}, "results": {"version": 3, "results": rows("flat")}}))
+    assert said(path) == [set(one.items()) for one in ANSWERS]
 
 
 def test_boxes_of_one_person_are_no_answers() -> None:

@@ -8,11 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
+import pyarrow as pa
 import pytest
 
 from pll import formats
 from pll.errors import UserError
 from pll.formats import Results
+from pll.formats.records import Records
+from pll.formats.tabular.parts import are_one_a_person
 
 PEOPLE = {"amy": "xyx", "ben": "yyx", "cleo": "xx"}
 """What each person answered on the examples e0, e1, …"""
@@ -143,3 +146,24 @@ def test_somebody_who_answered_once_or_left_some_out_is_a_person(tmp_path: Path)
             archive.writestr(f"{who}.jsonl", "\n".join(lines))
     data = formats.read(tmp_path / "x.zip")
     assert data.annotations is not None and data.annotations.n_answers == 5 and len(data) == 4
+
+
+def test_a_sheet_or_file_a_person_though_their_columns_are_called_otherwise(tmp_path: Path) -> None:
+    said = [("favor", "against", "none")[k % 3] for k in range(12)]
+    first = "item,text,stance\n" + "".join(f"s{k},the law number {k} is new,{said[k]}\n" for k in range(12))
+    second = "ID;Satz;Haltung\n" + "".join(f"s{k};the law number {k} is new;{said[-k]}\n" for k in range(12))
+    third = "stance\titem\n" + "".join(f"{said[k]}\ts{k}\n" for k in range(9))
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in {"ann.csv": first, "bob.csv": second, "cem.tsv": third}.items():
+            archive.writestr(name, text)
+    data = formats.read(path, keep=("none",))
+    assert data.annotations is not None and data.annotations.annotator_names == ("ann", "bob", "cem")
+    assert len(data) == 12 and set(data.class_names) == {"favor", "against", "none"} and data.texts is not None
+
+
+def test_tables_about_the_same_examples_without_a_column_of_labels_are_no_people(tmp_path: Path) -> None:
+    ids = ["a", "b", "c", "d"]
+    texts = pa.table({"id": ids, "text": ["one", "two", "three", "four"], "width": ["1", "2", "3", "4"]})
+    labels = pa.table({"id": ids, "colour": ["x", "y", "x", "y"], "size": ["l", "l", "m", "m"]})
+    assert not are_one_a_person([Records.of(texts), Records.of(labels)])

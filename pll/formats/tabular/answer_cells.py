@@ -49,6 +49,8 @@ _THOUGHT = re.compile(r"^.*</think(?:ing)?>|^\s*<think(?:ing)?>.*$", re.IGNORECA
 
 Some templates leave the first tag out; where the last one is missing, the answer was cut off.
 """
+_TAGGED = re.compile(rf"<({'|'.join(ANSWER_FIELDS)})>\s*([^<>]+?)\s*</\1>", re.IGNORECASE)
+"""An answer in tags: `<label>cat</label>`."""
 _WORD = re.compile(r"[^\s:;,|()\[\]{}\"!?*`=/<>]+")
 MARKS = " .,:;!?\"'`*()[]"
 _WHOLE = re.compile(r"(\d{1,9})\.0+", re.ASCII)
@@ -203,7 +205,8 @@ def labels_of(text: str) -> tuple[str, ...]:
 def _answer_in(text: str) -> Answer | None:
     """The answer in JSON that a text is, or that is the only object in it."""
     if "}" not in text:
-        return None
+        tagged = _TAGGED.findall(_THOUGHT.sub("", text)) if "</" in text else []
+        return (tuple(dict.fromkeys(label for _, label in tagged)), math.nan) if tagged else None
     bare = _THOUGHT.sub("", text)
     objects = re.findall(r"\{[^{}]*\}", bare)
     return answer_of(bare) or (answer_of(objects[0]) if len(objects) == 1 else None) or _likeliest(bare)
@@ -275,6 +278,9 @@ def proposed_classes(
         texts[text.strip()] += count
     if 2 * sum(count for text, count in texts.items() if is_sentence(text)) > texts.total():
         return _words_of(list(texts.elements()))
+    in_fields = {one: count for one, count in answers.items() if _answer_in(one[1]) is not None}
+    if 2 * sum(in_fields.values()) > texts.total():
+        answers = in_fields  # the others are refusals
     voters: defaultdict[str, set[str]] = defaultdict(set)
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (voter, text), count in answers.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pll.dataset import PartialLabelDataset
-from pll.formats.answers import name_together
+from pll.formats.answers import alike, name_together
 from pll.formats.base import Format, ReadOptions
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Records, text_of
@@ -93,4 +93,5 @@ def examples_of(table: Records, columns: Sequence[Column]) -> list[str]:
         return list(map(str, range(sum(len(batch) for batch in table.batches([0])))))
     batches = table.batches([column.at for column in named])
     texts = ((text_of(cells, named[0].role).to_pylist() for cells in batch.columns) for batch in batches)
-    return [name_together(row) for some in texts for row in zip(*some, strict=True)]
+    names = [name_together(row) for some in texts for row in zip(*some, strict=True)]
+    return alike(names) if named[0].role == "task" else names

@@ -1,19 +1,21 @@
 """Several tables that are one: a sheet, or a file in a ZIP archive or a folder, a person.
 
-Tables whose columns agree and that are about the same examples are the answers of one person each; the name of the
-sheet or of the file is the person. Others, as parts of one export, are one table, one after the other.
+Tables that are about the same examples are the answers of one person each, whatever their columns are called; the name
+of the sheet or of the file is the person. Others, as parts of one export, are one table, one after the other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import pyarrow as pa
 
 from pll.errors import UserError
 from pll.formats.checks import listing
+from pll.formats.forms import plain_name
 from pll.formats.records import Records, one_column, text_of
 
 PERSON = ("annotator", "annotated in", "file or sheet")
@@ -39,8 +41,12 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     """
     if len(tables) == 1:
         return tables[0]
+    called = people_among(tables)
+    is_one_a_person = len(called) == len(tables)
+    if is_one_a_person:
+        tables = [replace(one, names=[called[k].get(n, n) for n in one.names]) for k, one in enumerate(tables)]
     other = next((k for k, table in enumerate(tables) if _in_common(tables[0].names, table.names) < SHARED), None)
-    if other is not None:
+    if other is not None and not is_one_a_person:
         raise UserError(
             f"{names[0]} has the columns {listing(list(tables[0].names), limit=5)}, {names[other]} has "
             f"{listing(list(tables[other].names), limit=5)}: these are different tables. Bring the one with the "
@@ -63,7 +69,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         return tables[part].row_of(at - starts[part])
 
     roles = {name: role for table in tables for name, role in table.roles.items()}
-    if are_one_a_person(tables):
+    if is_one_a_person:
         column = next(name for name in PERSON if name not in every)
         who = [name for name, part in zip(names, whole, strict=True) for _ in range(len(part))]
         columns = {column: pa.array(who, pa.string()), **columns}
@@ -77,30 +83,66 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
 
 
 def are_one_a_person(tables: Sequence[Records]) -> bool:
-    """Whether tables are the answers of a person each: the same columns, about the same examples.
+    """Whether tables are the answers of a person each: about the same examples, with columns that match.
 
     Examples
     --------
     >>> ann = Records.of(pa.table({"id": ["a", "b"], "label": ["x", "y"]}))
-    >>> bob = Records.of(pa.table({"id": ["b", "a"], "label": ["x", "x"]}))
+    >>> bob = Records.of(pa.table({"ID": ["b", "a"], "Code": ["x", "x"]}))
     >>> are_one_a_person([ann, bob]), are_one_a_person([ann, Records.of(pa.table({"id": ["c"], "label": ["x"]}))])
     (True, False)
     """
-    if any(name.strip().casefold() == "candidates" for name in tables[0].names):  # sets, which are nobody's answers
-        return False
-    if len(tables) < 2 or any(_in_common(tables[0].names, table.names) < SHARED for table in tables):
-        return False
-    for name in tables[0].names:
-        if any(name not in table.names for table in tables):
+    return len(people_among(tables)) == len(tables) > 1
+
+
+def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:
+    """Return which tables are the answers of a person each, and what the largest calls the columns of the others.
+
+    They are about the examples of the table that most others are about; none where there are no two.
+    """
+    cells = [{name: _cells(table, name) for name in table.names} for table in tables]
+    sizes = [max(map(len, one.values()), default=0) for one in cells]
+    best: dict[int, Mapping[str, str]] = {}
+    for k in sorted(range(len(cells)), key=lambda k: -sizes[k])[:MOST_TRIED]:
+        if any(plain_name(name.strip()) == "candidates" for name in cells[k]):  # sets, which are nobody's answers
             continue
-        cells = [_cells(table, name) for table in tables]
-        about = [set(some) - {None} for some in cells]
-        most = max(about, key=len)
-        are_names = all(len(some) >= max(1, SHARED * len(of)) for some, of in zip(about, cells, strict=True))
-        several = sum(len(some) > 1 for some in about) > 1  # somebody may have answered once
-        if are_names and several and all(len(some & most) >= SHARED * min(len(some), len(most)) for some in about):
-            return True
-    return False
+        called: dict[int, Mapping[str, str] | None] = {at: _called_as(cells[k], one) for at, one in enumerate(cells)}
+        called[k] = {}
+        found = {at: names for at, names in called.items() if names is not None}
+        several = sum(sizes[at] > 1 for at in found) > 1  # somebody may have answered once
+        best = found if several and len(found) > len(best) else best
+        if len(best) == len(cells):
+            break
+    return best
+
+
+MOST_TRIED = 3
+"""Of the largest tables, how many the examples may be of."""
+
+
+def _called_as(
+    first: Mapping[str, Sequence[str | None]], one: Mapping[str, Sequence[str | None]]
+) -> dict[str, str] | None:
+    """Return what a table calls the columns of another one about the same examples; None where it is about others.
+
+    Columns match by their names, else by what stands in them, else if they are the only ones left that repeat.
+    """
+    plain = {plain_name(name.strip()): name for name in first}
+    called = {name: plain[same] for name in one if (same := plain_name(name.strip())) in plain}
+    words = [{name: Counter(filter(None, some)) for name, some in cells.items()} for cells in (first, one)]
+    for name in [name for name in one if name not in called]:
+        shared = {other: len(words[0][other].keys() & words[1][name].keys()) for other in first}
+        free = [other for other in first if other not in called.values() and shared[other]]
+        likely = max(free, key=shared.__getitem__, default=None)
+        if likely is not None and shared[likely] >= SHARED * min(len(words[0][likely]), len(words[1][name])):
+            called[name] = likely
+    left, right = ([n for n, count in some.items() if 1 < len(count) <= count.total() / 2] for some in words)
+    left, right = [n for n in left if n not in called.values()], [n for n in right if n not in called]
+    called |= {right[0]: left[0]} if len(left) == len(right) == 1 else {}
+    names = [(words[0][to], words[1][name]) for name, to in called.items()]
+    about = [pair for pair in names if all(len(some) >= max(1, SHARED * some.total()) for some in pair)]
+    are_same = any(len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b)) for a, b in about if len(a) > 1)
+    return called if are_same and _in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
 
 
 def people_of(paths: Sequence[str]) -> list[str]:

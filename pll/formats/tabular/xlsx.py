@@ -31,7 +31,7 @@ from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of, is_total, note_of_total
-from pll.formats.tabular.parts import are_one_a_person, stacked
+from pll.formats.tabular.parts import people_among, stacked
 from pll.formats.tabular.writer import feature_column_names, text_columns
 
 MOST_CELLS = 5_000_000
@@ -60,15 +60,13 @@ class Xlsx(TableFormat):
 
     def table(self, path: Path, options: ReadOptions) -> Records:
         parts = _sheets_of(path, options)
-        if len(parts) > 1:
-            return stacked([sheet.name for sheet in parts], [sheet.records for sheet in parts])
-        table, name = parts[0].records, parts[0].name
-        others = [one for one in _sheets(*_key(path), options.max_bytes) if one != name]
+        names = [sheet.name for sheet in parts]
+        table = stacked(names, [sheet.records for sheet in parts])
+        others = [one for one in _sheets(*_key(path), options.max_bytes) if one not in names]
         if not others:
             return table
-        also = (
-            f"The sheet {shorten(name)} was read; there {'is' if len(others) == 1 else 'are'} also {listing(others)}."
-        )
+        read = f"The sheet {shorten(names[0])} was read" if len(names) == 1 else f"{len(names)} sheets were read"
+        also = f"{read}; there {'is' if len(others) == 1 else 'are'} also {listing(others)}."
         return replace(table, notes=(*table.notes, also))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
@@ -204,8 +202,9 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
         return [first]
     with suppress(UserError):  # of a sheet that is no table after all
         parts = [first, *(_converted(*key, name) for name in names[1:])]
-        if are_one_a_person([one.records for one in parts]):
-            return parts
+        people = people_among([one.records for one in parts])
+        if len(people) > 1:
+            return [parts[k] for k in people]
     return [first]
 
 

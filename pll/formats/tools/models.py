@@ -23,7 +23,7 @@ import pyarrow as pa
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.forms import USUAL
-from pll.formats.names import LABEL_COLUMNS
+from pll.formats.names import LABEL_COLUMNS, TWO_NAMES
 from pll.formats.records import Records, values_in
 
 SCHEMA = pa.schema(
@@ -96,6 +96,30 @@ def batch_answers(table: Records, stem: str) -> tuple[pa.Table, int]:
                 rows.append(_line(task, worker, text, score=score, attempt=attempts[task, worker]))
                 attempts[task, worker] += 1
     return lines_of(rows), errors
+
+
+_RUN = re.compile(r"(?:run|rep(?:eat)?|seed|trial|pass|attempt|sample|try|vote|judge|model|v|r)[-_ .]?\w{1,3}", re.I)
+"""What a run of a model is called."""
+MOST_RUNS = 20
+
+
+def by_voters_in_ids(lines: pa.Table) -> tuple[pa.Table, list[str]]:
+    """Return answers whose ids name the voter beside the example, as `ticket-1::gpt`, by these; and a note.
+
+    That is so where nearly every example has an answer of each, and they are runs, or each has one of several models.
+    """
+    rows = lines.to_pylist()
+    parts = [match.groups() if (match := TWO_NAMES.fullmatch(row["task"])) else ("", "") for row in rows]
+    firsts, lasts = (set(some) for some in zip(*parts, strict=True)) if parts else (set(), set())
+    models, pairs = {row["worker"] for row in rows}, {(p[1], row["worker"]) for p, row in zip(parts, rows, strict=True)}
+    is_crossed = len(set(parts)) == len(rows) and 5 * len(rows) >= 4 * len(firsts) * len(lasts)
+    is_told = (len(models) > 1 and len(pairs) == len(lasts)) or all(map(_RUN.fullmatch, lasts))
+    if "" in firsts or not 1 < len(lasts) <= MOST_RUNS or len(firsts) < len(lasts) or not (is_crossed and is_told):
+        return lines, []
+    for row, (task, run) in zip(rows, parts, strict=True):
+        row |= {"task": task, "worker": row["worker"] if len(models) == len(lasts) else f"{row['worker']} {run}"}
+    first = lines["task"][0].as_py()
+    return lines_of(rows), [f"The ids name the example and who answered: {first} is {parts[0][0]} and {parts[0][1]}."]
 
 
 def _line(task: str, worker: str, vote: str, **more: float | None) -> dict[str, Any]:

@@ -68,12 +68,17 @@ API = re.compile(r"^::: ((?:pll)(?:\.[a-z_0-9]+)*)$", re.MULTILINE)
 PAPER = re.compile(r"\bet al\.|\b[A-Z][\w-]+ & [A-Z][\w-]+ (?:\(?\d{4}|20\d\d)")
 
 
+WHOLE = ("analysis", "annotations", "cli", "experiments", "features", "methods", "runs", "synthesis")
+"""Rooms all of whose modules are counted, in the reference or not."""
+
+
 def public() -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
-    """Public classes and functions of the modules that the reference shows, and of the methods; with their names."""
+    """Public classes and functions of the modules that the reference shows, and of whole rooms; with their names."""
     pages = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
     places = [ROOT / name.replace(".", "/") for name in sorted(set(API.findall(pages)) - {"pll"})]
     files = [place / "__init__.py" if place.is_dir() else place.with_suffix(".py") for place in places]
-    for file in sorted({*filter(Path.exists, files), *(ROOT / "pll" / "methods").glob("*.py")}):
+    whole = [file for room in WHOLE for file in (ROOT / "pll" / room).rglob("*.py")]
+    for file in sorted({*filter(Path.exists, files), *whole}):
         waiting: list[tuple[str, ast.stmt]] = [(file.stem, node) for node in ast.parse(file.read_text("utf-8")).body]
         for where, node in waiting:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):

@@ -244,6 +244,13 @@ def feature_radius(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
     """Return R, the largest ‖(x, 1)‖₂ of the scaled features of X (n, …); the 1 is what the bias multiplies.
 
     It is that of the sample, at most the supremum that the theorem means.
+
+    Parameters
+    ----------
+    X
+        (n, …).
+    scaling
+        Fitted.
     """
     largest = 0.0
     for start in range(0, len(X), ROWS_AT_ONCE):

@@ -48,6 +48,13 @@ def read_cells(path: Path, needed: Sequence[str]) -> pd.DataFrame:
 
     Empty cells are "".
 
+    Parameters
+    ----------
+    path
+        The file.
+    needed
+        Names of columns.
+
     Raises
     ------
     UserError
@@ -124,6 +131,10 @@ def read_decisions(path: Path, table: LabelTable, classes: Sequence[str]) -> lis
     ----------
     classes
         Of the labels.
+    path
+        The file.
+    table
+        The labels.
 
     Raises
     ------

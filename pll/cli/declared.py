@@ -91,12 +91,33 @@ def option(help: str, metavar: str | None = None, group: str = "", **more: Any) 
     """Declare an option: a field of a command. Its kind follows from the type of the field, its flag from the name.
 
     A tuple may be given several times; text without a default, and not None, must be given.
+
+    Parameters
+    ----------
+    help
+        What it does.
+    metavar
+        What its value is called.
+    group
+        Its heading.
+    more
+        For `click.Option`.
     """
     return field(metadata={"option": {"help": help, "metavar": metavar, "group": group, **more}})
 
 
 def described(name: str, group: str = "", **more: Any) -> Any:
-    """Declare the option of a field of a run (`pll.runs.description`)."""
+    """Declare the option of a field of a run (`pll.runs.description`).
+
+    Parameters
+    ----------
+    name
+        Of the field.
+    group
+        Its heading.
+    more
+        For `click.Option`.
+    """
     one = FIELDS[name]
     words = one.words if one.choices is None else f"{one.words}: {', '.join(one.choices)}"
     kind = {} if one.kind == "flag" else {"type": Described(one), "default": one.default}

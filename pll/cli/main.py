@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m pl
     ----------
     arguments
         Of the command line, without the program; None takes those of this process.
+    program
+        Its name in messages.
 
     Returns
     -------
@@ -97,6 +99,11 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments of a command.
+
+        Parameters
+        ----------
+        ctx, args
+            As click has them.
 
         Raises
         ------

@@ -39,6 +39,8 @@ def flip_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Fli
     data
         Whose classes a matrix is of; with it, what the file of `--flip matrix:FILE` (or of `--confusion`) holds is
         taken over, so that a run does not depend on that file.
+    options
+        Of the command.
 
     Raises
     ------
@@ -83,6 +85,8 @@ def noisy_of(options: SetOptions, data: PartialLabelDataset | None = None) -> No
     ----------
     data
         Whose classes a confusion matrix is of; with it, the content of the file is taken over.
+    options
+        Of the command.
 
     Raises
     ------
@@ -115,6 +119,15 @@ def as_plain(matrix: npt.NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
 
 def listed(text: str, option: str, example: str) -> list[str]:
     """Split a list with commas.
+
+    Parameters
+    ----------
+    text
+        The list.
+    option
+        Its name in messages.
+    example
+        A right one.
 
     Raises
     ------
@@ -194,7 +207,15 @@ def note_models_beside(source: Source) -> None:
 
 
 def with_voters(source: Source, options: SetOptions) -> Source:
-    """Return the source with the rule `voters` where a file holds several people's labels and no rule is given."""
+    """Return the source with the rule `voters` where a file holds several people's labels and no rule is given.
+
+    Parameters
+    ----------
+    source
+        The data.
+    options
+        Of the command.
+    """
     if source.rule or options.flip is not None or options.noisy is not None:
         return source
     if source.path is None and not source.votes:
@@ -223,6 +244,13 @@ def with_voters(source: Source, options: SetOptions) -> Source:
 
 def source_like(source: Source, roles: Mapping[str, str]) -> Source:
     """Return the source with roles of columns from the training data, where it has such columns and none is given.
+
+    Parameters
+    ----------
+    source
+        Other data.
+    roles
+        By column.
 
     Raises
     ------
@@ -268,6 +296,13 @@ def said_of_reading(options: FileOptions) -> dict[str, Any]:
 
 def read_as(source: Source, options: FileOptions) -> Source:
     """Return the source with what is said of how its file is read; what is said by an option goes before `--reading`.
+
+    Parameters
+    ----------
+    source
+        The file.
+    options
+        Of the command.
 
     Raises
     ------
@@ -338,6 +373,15 @@ def class_notes(data: PartialLabelDataset) -> list[str]:
 
 def pair(text: str, option: str, form: str) -> tuple[str, str]:
     """Split at the last `=`.
+
+    Parameters
+    ----------
+    text
+        What was given.
+    option
+        Its name in messages.
+    form
+        Of a right one.
 
     Raises
     ------

@@ -56,6 +56,10 @@ def begin(name: str, experiment: Experiment, uploads: Path | None = None) -> Exp
         Wished for; the folder's name is made of it.
     uploads
         Folder of files that whoever begins it has brought.
+    name
+        The name of its folder follows from it.
+    experiment
+        What to fit.
 
     Raises
     ------
@@ -80,7 +84,15 @@ def begin(name: str, experiment: Experiment, uploads: Path | None = None) -> Exp
 
 
 def check_paths(experiment: Experiment, uploads: Path | None = None) -> None:
-    """Raise UserError where a file of data is neither in a folder that the server may read nor in that of `uploads`."""
+    """Raise UserError where a file of data is neither in a folder that the server may read nor in that of `uploads`.
+
+    Parameters
+    ----------
+    experiment
+        With files of data.
+    uploads
+        The person's own folder; None where there is none.
+    """
     for path in experiment.paths():
         if uploads is None or not Path(path).resolve().is_relative_to(uploads.resolve()):
             on_server(path)

@@ -25,6 +25,13 @@ def seconds_of(cells: Iterable[Cell], *, gpu: bool) -> float | None:
     """Estimate the seconds of fits one after the other, on one core or on a GPU of the size of an H100.
 
     Within a factor of about three. None where the sizes of some data are not known before they are read, as of files.
+
+    Parameters
+    ----------
+    cells
+        The fits.
+    gpu
+        Whether on a GPU.
     """
     total = 0.0
     for cell in cells:

@@ -73,6 +73,15 @@ def curve_panels(
     """Return test (or transductive) accuracy over the epochs: a panel for each data set, model, recipe and flip.
 
     Only methods trained by gradient descent have epochs that can be compared.
+
+    Parameters
+    ----------
+    cells
+        The fits.
+    outcomes
+        What came of them, by key.
+    transductive
+        Of the training examples.
     """
     column = int(transductive)
     curves: dict[str, dict[str, list[Floats]]] = defaultdict(lambda: defaultdict(list))
@@ -98,6 +107,15 @@ def curve_panels(
 def q_panels(tables: Sequence[Table], *, transductive: bool = False, fewest: int = 3) -> list[Panel]:
     """Return test (or transductive) accuracy against q, where a table has `fewest` values of q or more: a panel for
     each data set.
+
+    Parameters
+    ----------
+    tables
+        Of an experiment.
+    transductive
+        Of the training examples.
+    fewest
+        Values of q.
     """
     what = "transductive accuracy" if transductive else "test accuracy"
     panels = []
@@ -223,7 +241,15 @@ def save_figure(figure: go.Figure, frame: pd.DataFrame, path: Path) -> list[Path
 
 
 def style(method: str, methods: Sequence[str]) -> tuple[str, str]:
-    """Return colour and dashes of a method: those of lanes, as long as there are enough."""
+    """Return colour and dashes of a method: those of lanes, as long as there are enough.
+
+    Parameters
+    ----------
+    method
+        Its name.
+    methods
+        All of the figure.
+    """
     place = list(methods).index(method)
     if len(methods) <= len(LANE_COLOURS):
         return LANE_COLOURS[place], LANE_DASHES[place]

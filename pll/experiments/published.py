@@ -32,6 +32,10 @@ def published(dataset: str, flip: str, q: float | None, method: str) -> Publishe
     ----------
     flip
         "" for the candidate sets of the data, where q is None.
+    dataset, method
+        Their names.
+    q
+        Flipping probability.
 
     Examples
     --------
@@ -47,6 +51,11 @@ def published_settings(dataset: str, model: str, method: str) -> dict[str, Any] 
     GA and PN-decomp keep the learning rate of their own: their steps are of another scale, and theirs is not
     published. SURE has a linear kernel, since the paper compares linear models. What else a method not trained by
     gradient descent needs is not published; it keeps its defaults.
+
+    Parameters
+    ----------
+    dataset, model, method
+        Their names.
 
     Examples
     --------

@@ -108,7 +108,15 @@ class BackboneFeatures(Featuriser):
         return cls(argument or "resnet18")
 
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
-        """Obtain the weights and store the pixel range; nothing is trained."""
+        """Obtain the weights and store the pixel range; nothing is trained.
+
+        Parameters
+        ----------
+        data
+            The training part.
+        progress
+            As for every featuriser.
+        """
         reader(data, None)  # raises its errors before a download
         self.range = pixel_range(data)
         self.dimensions = self._load(progress)[1]

@@ -54,6 +54,13 @@ class Featuriser(ABC):
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
         """Fit on the training part; labels are not used.
 
+        Parameters
+        ----------
+        data
+            The training part.
+        progress
+            Called with what is done, how much of it, and of how much.
+
         Raises
         ------
         UserError
@@ -63,6 +70,13 @@ class Featuriser(ABC):
     @abstractmethod
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
         """Return features, (n, d) or (n, C, H, W) float32, all finite.
+
+        Parameters
+        ----------
+        data
+            Examples of the kind that it was fitted on.
+        progress
+            As for `fit`.
 
         Raises
         ------
@@ -84,6 +98,11 @@ class Featuriser(ABC):
     def from_state(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
         """Return a featuriser with the given `state`; its `transform` is identical.
 
+        Parameters
+        ----------
+        settings, arrays
+            As `state` returns them.
+
         Raises
         ------
         KeyError, TypeError, ValueError
@@ -98,6 +117,15 @@ class Featuriser(ABC):
 def whole_argument(argument: str, what: str, least: int, most: int) -> int:
     """Parse an argument as a whole number.
 
+    Parameters
+    ----------
+    argument
+        The text.
+    what
+        What it counts, for the message.
+    least, most
+        Inclusive limits.
+
     Raises
     ------
     UserError
@@ -109,7 +137,15 @@ def whole_argument(argument: str, what: str, least: int, most: int) -> int:
 
 
 def no_argument(name: str, argument: str) -> None:
-    """Raise UserError for an argument to a featuriser without one."""
+    """Raise UserError for an argument to a featuriser without one.
+
+    Parameters
+    ----------
+    name
+        Of the featuriser.
+    argument
+        What was given.
+    """
     if argument:
         raise UserError(f"The features {name!r} take nothing behind a colon; leave out {argument!r}.")
 

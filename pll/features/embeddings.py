@@ -74,7 +74,15 @@ class EmbeddingFeatures(Featuriser):
         return re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", self.model) is None or Path(self.model).exists()
 
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
-        """Obtain the model; nothing is trained."""
+        """Obtain the model; nothing is trained.
+
+        Parameters
+        ----------
+        data
+            The training part.
+        progress
+            As for every featuriser.
+        """
         texts_of(data)  # raises its error before a download
         _library()  # raises its error before a download
         self._folder = _model_folder(self.model, progress)

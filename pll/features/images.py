@@ -118,6 +118,13 @@ def range_of(settings: dict[str, Any]) -> tuple[float, float] | None:
 def as_planes(picture: Picture, shape: tuple[int, int, int]) -> Features:
     """Convert an image (H, W) or (H, W, 3) uint8 to float32 in [0, 1] of the given shape (C, H', W').
 
+    Parameters
+    ----------
+    picture
+        The image.
+    shape
+        (C, H', W').
+
     Examples
     --------
     >>> as_planes(np.full((2, 4), 255, dtype=np.uint8), (3, 1, 1)).ravel().tolist()
@@ -146,6 +153,13 @@ def pixel_range(data: PartialLabelDataset) -> tuple[float, float] | None:
 
 def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | None) -> Callable[[int], Picture]:
     """Return a function that reads image i as (H, W) or (H, W, 3) uint8.
+
+    Parameters
+    ----------
+    data
+        Images or paths of pictures.
+    black_and_white
+        Without colours.
 
     Raises
     ------

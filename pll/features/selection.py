@@ -153,6 +153,13 @@ def without_folders(spec: str) -> None:
 def restored(kind: str, settings: dict[str, Any], arrays: Arrays) -> Featuriser:
     """Rebuild a featuriser from its kind and state.
 
+    Parameters
+    ----------
+    kind
+        Name of the featuriser.
+    settings, arrays
+        Its state.
+
     Raises
     ------
     KeyError, TypeError, ValueError
@@ -193,6 +200,15 @@ def suggested(data: PartialLabelDataset) -> str:
 
 def fitted(spec: str, train: PartialLabelDataset, progress: Progress | None = None) -> Featuriser:
     """Return the featuriser of a specification, fitted on the training part.
+
+    Parameters
+    ----------
+    spec
+        Such as `tfidf:100`.
+    train
+        The training part.
+    progress
+        As for every featuriser.
 
     Raises
     ------
@@ -235,6 +251,17 @@ def featurised(
     `X` are those that it made of all rows before, if it did.
 
     Notes are added on unused content and unknown values.
+
+    Parameters
+    ----------
+    data
+        The data.
+    made
+        Fitted.
+    progress
+        As for every featuriser.
+    X
+        The features, where they are known.
 
     Raises
     ------

@@ -29,6 +29,13 @@ FORMAT_VERSION = 1
 def save_features(made: Featuriser, folder: Path | str) -> None:
     """Write a fitted featuriser into a folder.
 
+    Parameters
+    ----------
+    made
+        The featuriser.
+    folder
+        Where to.
+
     Raises
     ------
     UserError

@@ -75,6 +75,8 @@ class Access:
         ----------
         has_link
             The person has opened the run by its id, not from a list.
+        person
+            Who asks.
 
         Examples
         --------
@@ -104,6 +106,13 @@ def person_id(text: str) -> str:
 
 def write_access(folder: Path, access: Access) -> None:
     """Write access.json.
+
+    Parameters
+    ----------
+    folder
+        Of a run or comparison.
+    access
+        Who may do what.
 
     Raises
     ------

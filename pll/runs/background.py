@@ -181,6 +181,10 @@ class JobBoard:
         ----------
         waits
             Wait while `AT_ONCE` others are at work, and count as one of them.
+        key
+            Of the job.
+        work
+            What to do.
         """
         with self._lock:
             job = self._jobs.get(key)

@@ -79,6 +79,14 @@ def compare_features(
 
 
 def top_loss_of(estimator: PartialLabelEstimator, n_classes: int) -> float | None:
-    """Return the loss of a uniform prediction: log c for cross-entropy, else None."""
+    """Return the loss of a uniform prediction: log c for cross-entropy, else None.
+
+    Parameters
+    ----------
+    estimator
+        The method.
+    n_classes
+        c.
+    """
     has_logits = isinstance(estimator, DeepEstimator) and estimator.get_params().get("loss") == "ce"
     return math.log(n_classes) if has_logits else None

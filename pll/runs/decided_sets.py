@@ -70,7 +70,21 @@ class DecidedSets:
         new_classes: Sequence[str] = (),
         decisions: int = 0,
     ) -> DecidedSets:
-        """Return the decided sets of a mapping row → remaining labels."""
+        """Return the decided sets of a mapping row → remaining labels.
+
+        Parameters
+        ----------
+        review
+            Its name.
+        root, parent
+            Names of the run under review and of the one before this.
+        sets
+            Row → labels that remain.
+        new_classes
+            That people added.
+        decisions
+            How many were made.
+        """
         text = " ".join(f"{row}:{','.join(map(str, sorted(labels)))}" for row, labels in sorted(sets.items()))
         return cls(review, root, parent, text, tuple(new_classes), decisions=decisions)
 

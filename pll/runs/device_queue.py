@@ -31,7 +31,17 @@ class DeviceQueue:
         self._number = 0
 
     def join(self, devices: Sequence[str], owner: str, *, priority: int = 0) -> None:
-        """Take a place now for a later `acquire`, since the order in which threads start is not fixed."""
+        """Take a place now for a later `acquire`, since the order in which threads start is not fixed.
+
+        Parameters
+        ----------
+        devices
+            Names, of which one is enough.
+        owner
+            Who waits.
+        priority
+            The higher, the sooner.
+        """
         with self._changed:
             self._ticket(devices, owner, priority)
 
@@ -45,6 +55,13 @@ class DeviceQueue:
         self, devices: Sequence[str], owner: str, *, cancelled: Callable[[], bool], priority: int = 0
     ) -> str | None:
         """Wait until `owner` may compute, and return on which device.
+
+        Parameters
+        ----------
+        devices, owner, priority
+            As for `join`.
+        cancelled
+            Asked while waiting.
 
         Returns
         -------

@@ -70,6 +70,10 @@ def why_not(method: str, data: PartialLabelDataset) -> str | None:
     ----------
     data
         With its candidate sets.
+    method
+        Its name.
+    data
+        The training part.
     """
     kind = METHODS[method]
     if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):

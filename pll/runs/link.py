@@ -273,7 +273,15 @@ class Share:
 
 
 def is_file(wanted: Source, source: Source) -> bool:
-    """Return whether a file is the one that a link is about, by its fingerprint."""
+    """Return whether a file is the one that a link is about, by its fingerprint.
+
+    Parameters
+    ----------
+    wanted
+        The file of the link.
+    source
+        The one that is given.
+    """
     return (source.sha256 or "").startswith(wanted.sha256 or "")
 
 
@@ -312,6 +320,13 @@ def on_this_machine(share: Share) -> tuple[Share, tuple[str, ...]]:
 
 def to_link(address: str, share: Share) -> str:
     """Return the whole link of a run; `address` is that of its page, without a query.
+
+    Parameters
+    ----------
+    address
+        Of the page.
+    share
+        What to carry.
 
     Raises
     ------

@@ -230,6 +230,13 @@ def check(folder: Path, name: str) -> Path:
     A file that no manifest lists passes: it is being written. Checksums are kept
     in memory as long as size and time of a file stay.
 
+    Parameters
+    ----------
+    folder
+        Of the run.
+    name
+        Of the file in it.
+
     Raises
     ------
     DamagedError
@@ -298,6 +305,13 @@ def listed_files(folder: Path) -> Iterator[str]:
 
 def matches(name: str, patterns: Collection[str]) -> bool:
     """Return whether a name is of one of these patterns, in which `*` matches any text.
+
+    Parameters
+    ----------
+    name
+        Of a file.
+    patterns
+        As `fnmatch` has them.
 
     Examples
     --------

@@ -56,6 +56,12 @@ def send_run(ranks: Ranks, folder: RunFolder, config: RunConfig, fingerprint: st
         With the settings that the estimator has here.
     fingerprint
         Of the training data.
+    ranks
+        The processes.
+    folder
+        Of the run.
+    fingerprint
+        Of the data.
 
     Raises
     ------

@@ -149,6 +149,13 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
     """Write how the data of a run that begins was read, and what was computed of it.
 
     Features are written only up to the size of a copied source.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    splits
+        Its data.
     """
     if splits.train.reading and not (folder.path / READING).exists():
         Manifest(folder.path).put(READING, Reading(**splits.train.reading).to_json().encode())
@@ -196,6 +203,10 @@ def splits_of(
     ----------
     progress, on_read
         See `load_splits`.
+    folder
+        Of the run.
+    progress
+        Called with what is done, how much of it, and of how much.
 
     Raises
     ------

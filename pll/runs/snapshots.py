@@ -167,6 +167,15 @@ def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: floa
     """Estimate the remaining seconds from the median of the last 20 epochs; `pace` is the minimum of an epoch.
 
     The median: what happens once (getting ready, a checkpoint) does not count.
+
+    Parameters
+    ----------
+    rows
+        Metrics of the epochs.
+    total
+        Epochs in all.
+    pace
+        Least seconds of an epoch.
     """
     if not rows or total is None:
         return None

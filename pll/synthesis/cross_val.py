@@ -57,10 +57,14 @@ def out_of_fold(
         (n, d) or (n, C, H, W) numbers, NaN where missing.
     labels
         (n,) in [0, n_classes): what the classifier learns.
+    n_classes
+        c.
     folds
         At least 2; fewer where there are fewer examples.
     seed
         Of the folds.
+    progress
+        Called after each fold.
 
     Returns
     -------
@@ -96,6 +100,11 @@ def cached_out_of_fold(
 
     Another q, k or threshold over the same data needs no new classifier. The result is read-only. Arguments, result
     and errors as for `out_of_fold`.
+
+    Parameters
+    ----------
+    X, labels, n_classes, seed, progress
+        As for `out_of_fold`.
     """
     features, y = feature_array(X), whole_numbers(labels, "labels").astype(np.int64)
     digest = hashlib.sha256(f"{features.shape} {y.shape} {n_classes} {seed}".encode())

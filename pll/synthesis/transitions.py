@@ -155,6 +155,12 @@ def read_matrix(path: Path | str, class_names: Sequence[str], *, name: str = "")
     ----------
     name
         What to call the file in messages; by default its path.
+    path
+        The file.
+    class_names
+        c names, in the order of rows and columns.
+    name
+        What messages call the file.
 
     Raises
     ------
@@ -241,6 +247,13 @@ def _from_cells(cells: list[list[str]], class_names: tuple[str, ...], file: str)
 
 def as_numbers(matrix: npt.ArrayLike, what: str = "The matrix") -> Matrix:
     """Return a copy of a matrix as two-dimensional float64; `what` names it in messages.
+
+    Parameters
+    ----------
+    matrix
+        Lists, a table or an array.
+    what
+        Its name in messages.
 
     Raises
     ------

@@ -65,6 +65,36 @@ class UserError(ValueError):
         return self._said(f"In the shell: {self.shell}." if self.shell else "")
 
 
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """Return a question about the nearest name, for the end of a message; "" where none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("digitz", ["iris", "digits"])
+    " Did you mean 'digits'?"
+    """
+    import difflib  # late: it costs as much as everything else here
+
+    close = difflib.get_close_matches(str(name).lower(), list(names), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def unknown(kind: str, name: object, names: Iterable[str]) -> UserError:
+    """Return the error about a name that there is not.
+
+    Parameters
+    ----------
+    kind
+        What it is a name of.
+    name
+        What was given.
+    names
+        Those that there are.
+    """
+    names = list(names)
+    return UserError(f"There is no {kind} called {name!r}; use one of {', '.join(names)}.{did_you_mean(name, names)}")
+
+
 class RowError(UserError):
     """Something is wrong in a row, which the message names by its number."""
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.annotations import Annotations
-from pll.errors import UserError
+from pll.errors import unknown
 
 Numbers = npt.NDArray[np.floating[Any]]
 Similarity = Callable[[Numbers, Numbers, Numbers], Numbers]
@@ -151,7 +151,7 @@ def agreement(annotations: Annotations, distance: str = "masi") -> Agreement:
     (0.667, 0.333, 0.444)
     """
     if distance not in SIMILARITIES:
-        raise UserError(f"There is no distance called {distance!r}; use one of {', '.join(SIMILARITIES)}.")
+        raise unknown("distance", distance, SIMILARITIES)
     counts, sets = _table(annotations)
     compared = counts[counts.sum(axis=1) >= 2]
     rows, answers = compared.shape[0], int(compared.sum())

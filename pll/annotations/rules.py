@@ -13,7 +13,7 @@ import scipy.sparse
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.how not in RULES:
-            raise UserError(f"There is no rule called {self.how!r}; use one of {', '.join(RULES)}.")
+            raise unknown("rule", self.how, RULES)
         if self.value is None:
             object.__setattr__(self, "value", RULES[self.how])
         elif self.how == "union":

@@ -54,7 +54,7 @@ import scipy.sparse as sp
 from scipy.special import betaincinv, logsumexp
 
 from pll.annotations.data import Annotations
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -242,7 +242,7 @@ def fit_voters(
     ('aabbab', True)
     """
     if kind not in KINDS:
-        raise UserError(f"There is no voter model called {kind!r}; use one of {', '.join(KINDS)}.")
+        raise unknown("voter model", kind, KINDS)
     if annotations.n_classes < 2 and kind != "majority":
         raise UserError("There is one class; nobody can be wrong, and no voter model can be fitted.")
     if annotations.n_answers == 0:

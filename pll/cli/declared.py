@@ -6,7 +6,6 @@ Nothing here imports NumPy or PyTorch; what describes a run is in `pll.runs.desc
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 import math
 import tomllib
@@ -16,6 +15,7 @@ from typing import Any
 
 import click
 
+from pll.errors import did_you_mean
 from pll.runs.description import FIELDS, Field, setting_of
 from pll.synthesis.names import FLIPS, NOISY
 
@@ -54,8 +54,7 @@ class Described(click.ParamType[Any]):
         result = kinds.get(self.field.kind, click.STRING).convert(value, param, ctx)
         problem = self.field.problem(result, self.field.name)
         if problem:
-            close = difflib.get_close_matches(str(value), self.field.choices or (), n=1)
-            self.fail(problem + (f" Did you mean {close[0]!r}?" if close else ""), param, ctx)
+            self.fail(problem + did_you_mean(value, self.field.choices or ()), param, ctx)
         return result
 
 

@@ -6,7 +6,6 @@ and flip are the same: they get the same split and the same candidate sets.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import math
@@ -24,7 +23,7 @@ from pll import catalog
 from pll.catalog.download import by_hand
 from pll.catalog.sources import Source, file_hash, holds_data, source_of
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, did_you_mean
 from pll.experiments.evaluation import CHOSEN, Result, as_json
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
@@ -304,9 +303,8 @@ class Experiment(_Model):
             for name in table.keys() - _SELECTORS:
                 lacking = [method for method in methods if name not in parameters[method]]
                 if methods and len(lacking) == (len(methods) if "method" not in table else 1):
-                    close = difflib.get_close_matches(name, parameters[lacking[0]], n=1)
-                    hint = f"; did you mean {close[0]!r}?" if close else ""
-                    raise ValueError(f"settings, table {number + 1}: {lacking[0]} has no setting {name!r}{hint}")
+                    hint = did_you_mean(name, parameters[lacking[0]])
+                    raise ValueError(f"settings, table {number + 1}: {lacking[0]} has no setting {name!r}.{hint}")
 
     @property
     def flip_list(self) -> list[Flip | None]:
@@ -512,9 +510,7 @@ def _first(error: ValidationError) -> str:
         kinds: dict[str, type[_Model]] = {"flips": FlipGrid, "datasets": DataFile}
         kind = kinds.get(loc[0], Experiment)
         message = f"there is no field of this name; there are {', '.join(kind.model_fields)}"
-        close = difflib.get_close_matches(last, kind.model_fields, n=1)
-        message += f". Did you mean {close[0]}?" if close else "."
-        return f"{place}: {message}"
+        return f"{place}: {message}.{did_you_mean(last, kind.model_fields)}"
     return f"{place}: {message}." if place else f"{message}."
 
 

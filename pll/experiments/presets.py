@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
-from pll.errors import UserError
+from pll.errors import unknown
 from pll.experiments.experiment import Experiment, parse_experiment
 
 _FOLDER = Path(__file__).with_name("presets")
@@ -40,9 +39,5 @@ def preset(name: str) -> Experiment:
     ['lost', 'birdsong', 'msrcv2', 'soccer-player', 'yahoo-news']
     """
     if name not in PRESETS:
-        close = difflib.get_close_matches(name, PRESETS, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        raise UserError(
-            f"There is no preset {name!r} and no file of that name; presets are {', '.join(PRESETS)}.{hint}"
-        )
+        raise unknown("preset, and no file,", name, PRESETS)
     return parse_experiment(PRESETS[name], name)

@@ -21,7 +21,7 @@ from pll.catalog.download import obtain
 from pll.catalog.entry import File, Need, files
 from pll.dataset import PartialLabelDataset
 from pll.devices import choose_device
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.features.base import Arrays, Features, Featuriser, not_fitted
 from pll.features.images import as_planes, pixel_range, range_of, reader
 from pll.images import torchvision
@@ -73,7 +73,7 @@ def weights_of(backbone: str) -> Weights:
         Unknown network.
     """
     if backbone not in BACKBONES:
-        raise UserError(f"There is no network called {backbone!r}; use one of {', '.join(BACKBONES)}.")
+        raise unknown("network", backbone, BACKBONES)
     published = torchvision().models.get_model_weights(backbone).DEFAULT
     name = published.url.rpartition("/")[2]
     size = float(published.meta["_file_size"])

@@ -5,12 +5,11 @@ A class is imported when it is first used: pages that list runs need their metho
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.methods.names import REGISTERED, TITLES
 
 # ---- generated: `make generated`
@@ -63,9 +62,7 @@ class _Registry(MutableMapping[str, "type[PartialLabelEstimator]"]):
 
     def __getitem__(self, name: str) -> type[PartialLabelEstimator]:
         if name not in self._classes:
-            close = difflib.get_close_matches(str(name).lower(), self, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise UnknownMethod(f"There is no method called {name!r}; use one of {', '.join(self)}.{hint}")
+            raise UnknownMethod(str(unknown("method", name, self)))
         method = self._classes[name]
         if method is None:
             file, kind, _ = REGISTERED[name]

@@ -26,7 +26,7 @@ from torch import nn
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, as_candidate_sets, name_lists, whole_numbers, with_sets
 from pll.dataset import UNKNOWN
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.io import check_finite, check_lengths, feature_array
 from pll.methods.aggregation import aggregate, union_of
 from pll.methods.chosen import Recipe
@@ -780,7 +780,7 @@ class Setting:
         if value in self.words or not (self.words or self.limits):
             return
         if not self.limits:
-            raise UserError(f"There is no {name} called {value!r}; use one of {', '.join(self.words)}.")
+            raise unknown(name, value, self.words)
         check_number(f"{name} (a number or {self.words[0]})" if self.words else name, value, **self.limits)
 
 

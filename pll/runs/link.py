@@ -7,7 +7,6 @@ lanes share is said once, and `lr.2` is what the second lane alone has.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections import Counter
@@ -22,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat, Json, Valid
 from pll import catalog
 from pll.annotations import Rule
 from pll.catalog.sources import Source
-from pll.errors import UserError
+from pll.errors import UserError, did_you_mean
 from pll.features import without_folders
 from pll.formats.checks import listing
 from pll.methods import get_method
@@ -561,8 +560,7 @@ def _validated(model: type[LinkParts], texts: Mapping[str, object]) -> LinkParts
     if first["type"] == "missing":
         raise UserError(f"The link lacks its part {name!r}; copy the whole of it.")
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
-        close = difflib.get_close_matches(name, model.model_fields, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
+        hint = did_you_mean(name, model.model_fields)
         raise UserError(f"The link has a part {name[:80]!r} that means nothing here; leave it out.{hint}")
     raise _wrong(name, texts[name], model.model_fields[name].description or first["msg"])
 

@@ -10,7 +10,6 @@ config.json store it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.synthesis.cross_val import Progress, cached_out_of_fold
 from pll.synthesis.names import FLIPS, SETTINGS, Way
 from pll.synthesis.transitions import Matrix, as_numbers, checked_transitions, read_matrix
@@ -61,11 +60,7 @@ class Flip:
 
     def __post_init__(self) -> None:
         if self.how not in FLIPS:
-            close = difflib.get_close_matches(str(self.how), FLIPS, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise UserError(
-                f"There is no way to make candidates called {self.how!r}; use one of {', '.join(FLIPS)}.{hint}"
-            )
+            raise unknown("way to make candidates", self.how, FLIPS)
         way = FLIPS[self.how]
         for name in SETTINGS:
             is_set = getattr(self, name) is not None

@@ -177,7 +177,7 @@ def test_what_a_link_cannot_carry_is_said(config: RunConfig, said: str) -> None:
         ({"flip": "matrix", "q": None, "matrix": '[["a"]]'}, "matrix"),
         ({"seed": "-1"}, "seed is '-1'"),
         ({"holdout": "2"}, "holdout is '2'"),
-        ({"epohcs": "3"}, "'epohcs' that means nothing here.*Did you mean epochs"),
+        ({"epohcs": "3"}, "'epohcs' that means nothing here.*Did you mean 'epochs'"),
         ({"update_every": "3"}, "'update_every' that means nothing here"),  # not a setting of PRODEN
         ({"view": "ghost"}, "view is 'ghost'; it must be one of examples, one-example"),
         ({"hidden": "settings,everything"}, "hidden names 'everything'"),

@@ -26,7 +26,7 @@ from benchmarks.marked import table
 from benchmarks.review_settings import DEVELOPMENT, HELD_OUT, RECIPES, SETTINGS, Prepared, prepared
 from pll.errors import UserError
 from pll.review.decided import Decided
-from pll.review.follow import FEWEST
+from pll.review.follow import FEWEST_DECISIONS
 from pll.review.logit import propose
 from pll.review.queue import review_order
 from pll.review.signals import ReviewSignals
@@ -120,7 +120,7 @@ def review(
     while done < n:
         decided = Decided.of(sets, answers)
         labels = signals.certainty.identified
-        if follows and len(decided) >= FEWEST:
+        if follows and len(decided) >= FEWEST_DECISIONS:
             labels = identified_labels(propose(signals, decided), sets)
         wrong = (labels != y) & ~seen
         curve[done] = int(wrong.sum())

@@ -22,7 +22,7 @@ def show(name: str) -> None:
     screens.keys(name)
 
 
-key = st.query_params.get(sharing.RESULTS)
+key = st.query_params.get(sharing.RESULTS_PART)
 if key is None:
     show(screens.current())
 else:

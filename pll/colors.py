@@ -18,7 +18,7 @@ DARK_BACKGROUND = "#0f1317"
 ACCENT = "#3568d4"
 """Buttons and links, and nothing else."""
 
-RIGHT, WRONG = "#2f7fd6", "#c4560a"
+RIGHT_COLOUR, WRONG_COLOUR = "#2f7fd6", "#c4560a"
 """Right and wrong where the truth is known: blue and orange, distinguishable for every kind of colour vision."""
 
 LANE_COLOURS = ("#a8249c", "#6c6048", "#d87854", "#2448fc", "#9c84f0")

@@ -68,8 +68,8 @@ def test_classes_are_told_apart_by_every_kind_of_sight(first, normal, impaired):
 
 def test_right_and_wrong_are_told_apart_by_every_kind_of_sight():
     for sight in SIGHT:
-        assert closest([colors.RIGHT, colors.WRONG], sight) >= 0.12, sight
-    for colour, background in itertools.product((colors.RIGHT, colors.WRONG), BACKGROUNDS):
+        assert closest([colors.RIGHT_COLOUR, colors.WRONG_COLOUR], sight) >= 0.12, sight
+    for colour, background in itertools.product((colors.RIGHT_COLOUR, colors.WRONG_COLOUR), BACKGROUNDS):
         assert colors.contrast(colour, background) >= 3
 
 

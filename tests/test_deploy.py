@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from pll.ui.server_settings import SETTINGS
+from pll.ui.server_settings import SERVER_SETTINGS
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
@@ -20,7 +20,7 @@ UNIT = (DEPLOY / "candid.service").read_text("utf-8")
 
 def test_every_variable_that_is_set_is_a_setting() -> None:
     named = set(re.findall(r"PLL_[A-Z_]+", DOCKERFILE + UNIT + (DEPLOY / "compose.yml").read_text("utf-8")))
-    assert named <= {setting.name for setting in SETTINGS} and {"PLL_HOME", "PLL_DATABASE_URL"} <= named
+    assert named <= {setting.name for setting in SERVER_SETTINGS} and {"PLL_HOME", "PLL_DATABASE_URL"} <= named
 
 
 def test_the_services_fit_together() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from pll.io import write_atomically, write_json_lines
 from pll.review.events import Event, LabelVersion, broken_links
 
-VERSION = "version"
+VERSION_KIND = "version"
 """The kind of a row that is no decision: from here on these labels are under review."""
 
 AUDIT = (
@@ -57,7 +57,7 @@ def write_audit_jsonl(events: Sequence[Event], path: Path, versions: Sequence[La
 
 def altered_events(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of audit.jsonl that do not fit their hash: they were altered, or a row before them was removed."""
-    events = [row for row in rows if row.get("kind") != VERSION]
+    events = [row for row in rows if row.get("kind") != VERSION_KIND]
     entries = [{name: value for name, value in row.items() if name not in ("event", "undone")} for row in events]
     return [events[position] for position in broken_links(entries, some_without=True)]
 
@@ -72,7 +72,7 @@ def _version_row(record: LabelVersion) -> dict[str, Any]:
         "at": record.opened_at.isoformat(),
         "reviewer": record.opened_by,
         "verified": record.verified,
-        "kind": VERSION,
+        "kind": VERSION_KIND,
         "undone": False,
         "note": record.how,
         "run": record.run,

@@ -31,7 +31,7 @@ from pll.runs.manifest import DamagedError, damages, read_manifest
 
 BACKUP_FILE = "backup.json"
 FOLDERS = ("runs", "uploads")
-TRIES = 20
+COPY_TRIES = 20
 """Attempts to copy a run that is being trained, before the backup is refused."""
 
 Tell = Callable[[int, int, str], None]
@@ -191,7 +191,7 @@ def _advance_sequences(connection: sa.Connection, table: sa.Table) -> None:
 
 def _copied(place: Path, to: Path) -> bool:
     """Copy a folder so that the files of the copy fit together; return whether it was sound before."""
-    for attempt in range(TRIES):
+    for attempt in range(COPY_TRIES):
         shutil.rmtree(to, ignore_errors=True)
         try:
             before = read_manifest(place)

@@ -23,11 +23,9 @@ from pll.formats.results import read_results
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.votes import VOTES
 from pll.review.record import record_of
+from pll.runs.files import LABELS
 from pll.runs.folder import ENDED, RunFolder
 from pll.runs.labels_table import write_labels
-
-LABELS = "labels.csv"
-"""Where a run keeps its labels."""
 
 TRIED = 50
 """Rows written to test whether a format can hold the data."""

@@ -16,11 +16,11 @@ from pll.io import write_atomically, write_json_lines
 from pll.runs.labels_table import RunLabels
 from pll.weights import Weights
 
-ADDED = ("id", "candidates", "added_label", "reviewer", "decided_at")
+ADDED_COLUMNS = ("id", "candidates", "added_label", "reviewer", "decided_at")
 
 
 def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decisions) -> pd.DataFrame:
-    """Return the decisions for a label outside the candidate set, with the columns `ADDED`, in the order of the rows.
+    """Return the decisions for a label outside the candidate set (`ADDED_COLUMNS`), in the order of the rows.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decis
         [one.reviewer for one in made],
         [one.decided_at.isoformat() for one in made],
     )
-    return pd.DataFrame(dict(zip(ADDED, values, strict=True)), dtype="str")
+    return pd.DataFrame(dict(zip(ADDED_COLUMNS, values, strict=True)), dtype="str")
 
 
 def write_parquet(labels: RunLabels, path: Path) -> None:

@@ -34,7 +34,7 @@ from pll.runs.run import Run
 Json = Mapping[str, Any]
 
 ANNOTATED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_CREATED")
-DELETED = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
+DELETING_ACTIONS = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
 TRAIN = "START_TRAINING"
 SCORES = {"label": 1.0, "none": 0.0}
 """Score of what a person decided: a label, or that none is right."""
@@ -232,7 +232,7 @@ class Backend:
         if action in ANNOTATED:
             pairs = zip(_objects(event, "annotation"), _objects(event, "task"), strict=False)
             reply = " ".join([self._store(annotation, task) for annotation, task in pairs])
-        elif action in DELETED:
+        elif action in DELETING_ACTIONS:
             name = "annotations" if "annotations" in event else "annotation"
             reply = self._take_back([one.get("id") for one in _objects(event, name)])
         elif action == TRAIN:

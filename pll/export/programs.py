@@ -30,11 +30,11 @@ from pll.training.scaling import Scaling
 
 INPUT = "features"
 OUTPUT = "probabilities"
-BATCH = "batch"
-CLASS_NAMES = "class_names"
+BATCH_AXIS = "batch"
+CLASS_NAMES_KEY = "class_names"
 """Under this name in the ONNX metadata, and as `class_names.json` among the extra files of the torch program."""
 
-TOLERANCE = 1e-4
+PROBABILITY_TOLERANCE = 1e-4
 """How far a program's probabilities may be from `predict_proba`."""
 
 _EXAMPLES = 3
@@ -86,11 +86,11 @@ def write_torch_program(source: ExportSource, path: Path) -> None:
     model = _probabilities(source, why_no_program(source))
     example = _example(source, model)
     with _tracing("torch.export"):
-        batch = {INPUT: {0: torch.export.Dim(BATCH)}}
+        batch = {INPUT: {0: torch.export.Dim(BATCH_AXIS)}}
         program = torch.export.export(model, (example,), dynamic_shapes=batch)
         for node in program.graph.nodes:
             node.meta.pop("stack_trace", None)  # paths of this machine stay out of the export
-        names = {f"{CLASS_NAMES}.json": json.dumps(source.estimator.class_names_)}
+        names = {f"{CLASS_NAMES_KEY}.json": json.dumps(source.estimator.class_names_)}
         packed = io.BytesIO()
         torch.export.save(program, packed, extra_files=names)
         packed.seek(0)
@@ -117,7 +117,7 @@ def write_onnx(source: ExportSource, path: Path) -> None:
             (example,),
             input_names=[INPUT],
             output_names=[OUTPUT],
-            dynamic_shapes={INPUT: {0: BATCH}},
+            dynamic_shapes={INPUT: {0: BATCH_AXIS}},
             dynamo=True,
             external_data=False,
             verbose=False,
@@ -125,7 +125,7 @@ def write_onnx(source: ExportSource, path: Path) -> None:
         assert program is not None  # it is for dynamo=True
         for node in program.model.graph.all_nodes():
             node.metadata_props.clear()  # stack traces, with paths of this machine
-        program.model.metadata_props[CLASS_NAMES] = json.dumps(source.estimator.class_names_)
+        program.model.metadata_props[CLASS_NAMES_KEY] = json.dumps(source.estimator.class_names_)
         packed = program.model_proto.SerializeToString()
     if importlib.util.find_spec("onnxruntime") is not None:
         _check_agreement(source, example, _run_onnx(packed, example), "ONNX program")
@@ -160,10 +160,10 @@ def _check_agreement(source: ExportSource, example: Tensor, outputs: npt.NDArray
     """Refuse a program whose predictions differ from those of the page."""
     wanted = source.estimator.predict_proba(example.numpy())
     apart = float(np.abs(outputs - wanted).max())
-    if not apart <= TOLERANCE:  # NaN is not
+    if not apart <= PROBABILITY_TOLERANCE:  # NaN is not
         raise NotExportable(
             f"The {what} was left out: its probabilities are up to {apart:.2g} from those of predict_proba "
-            f"({TOLERANCE:g} is allowed). Chance in forward(), or very large scores, are the usual causes."
+            f"({PROBABILITY_TOLERANCE:g} is allowed). Chance in forward(), or very large scores, are the usual causes."
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import pll
-from pll.export.programs import BATCH, CLASS_NAMES, INPUT, OUTPUT
+from pll.export.programs import BATCH_AXIS, CLASS_NAMES_KEY, INPUT, OUTPUT
 from pll.export.source import ExportSource
 from pll.features.serialization import ARRAYS_FILE
 from pll.features.serialization import CARD_FILE as FEATURES_CARD
@@ -48,10 +48,10 @@ def readme(source: ExportSource, files: Collection[str], notes: Sequence[str]) -
             model_weights=WEIGHTS_FILE,
             features_card=FEATURES_CARD,
             features_arrays=ARRAYS_FILE,
-            class_names=CLASS_NAMES,
+            class_names=CLASS_NAMES_KEY,
             input=INPUT,
             output=OUTPUT,
-            batch=BATCH,
+            batch=BATCH_AXIS,
         )
     )
 

@@ -18,9 +18,9 @@ from pll.formats.tabular.csv import text_of_file
 from pll.io import write_atomically
 
 STARTS = ("=", "+", "-", "@", "\t", "\r")
-SUFFIXES = {".csv": ",;", ".tsv": "\t"}
+DELIMITERS = {".csv": ",;", ".tsv": "\t"}
 """Delimiter of a file by its suffix."""
-LONGEST = 2**31 - 1
+LONGEST_CELL = 2**31 - 1
 """Characters of a cell that the csv module reads."""
 
 
@@ -85,11 +85,11 @@ def formula_messages(files: Iterable[Path], *, safe: bool) -> list[str]:
 
 def _rows(file: Path) -> tuple[list[list[str]], str]:
     """The rows of a CSV or TSV file and what is between their cells; no rows of other files."""
-    if file.suffix not in SUFFIXES:
+    if file.suffix not in DELIMITERS:
         return [], ""
-    before = csv.field_size_limit(LONGEST)
+    before = csv.field_size_limit(LONGEST_CELL)
     try:
-        text = text_of_file(file, SUFFIXES[file.suffix])
+        text = text_of_file(file, DELIMITERS[file.suffix])
         with text.open() as stream:
             return list(csv.reader(stream, delimiter=text.delimiter)), text.delimiter
     finally:

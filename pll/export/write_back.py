@@ -25,7 +25,7 @@ from pll.errors import UserError
 from pll.export.labelstudio import Backend, Json, choices_of
 from pll.runs.background import Report
 
-PAGE = 100
+TASKS_A_PAGE = 100
 """Tasks read and predictions written by one request."""
 CONNECT_AND_ANSWER_SECONDS = (5.0, 60.0)
 """Seconds until a connection stands, and until an answer begins."""
@@ -204,7 +204,9 @@ class Api:
         seen, page, total = 0, 1, 1
         while seen < total:
             fields = {"fields": "all", "include": "id,data,predictions", "resolve_uri": "false"}
-            answer = self.send("GET", "tasks", project=self._access.project, page=page, page_size=PAGE, **fields)
+            answer = self.send(
+                "GET", "tasks", project=self._access.project, page=page, page_size=TASKS_A_PAGE, **fields
+            )
             tasks, total = answer["tasks"], int(answer["total"])
             if not tasks:
                 return

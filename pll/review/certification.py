@@ -49,7 +49,7 @@ from pll.review.certificate import (
     plan_controls,
 )
 from pll.review.expected_checks import ExpectedChecks, evenly, expected_checks
-from pll.review.follow import CERTIFY
+from pll.review.follow import CERTIFY_QUEUE
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.state import Outcome, ReviewState
 
@@ -322,7 +322,7 @@ class Certification:
         judgement = self.status(state, required)
         if judgement.answered < len(self.controls):
             return "control", self.controls, True
-        return CERTIFY, judgement.remaining, False
+        return CERTIFY_QUEUE, judgement.remaining, False
 
     def expected(
         self, state: ReviewState, required: Ints, neighbour_labels: npt.NDArray[np.object_] | None = None

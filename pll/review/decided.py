@@ -19,10 +19,10 @@ from pll.errors import UserError
 OUTSIDE = -1
 """The label of a decision "none of these"."""
 
-COUNTS = 10.0
+DECISION_COUNTS = 10.0
 """How many label weights of the model a decided label counts as, among neighbours and in fits to both."""
 
-NEVER = np.iinfo(np.int64).max
+NEVER_DECIDED = np.iinfo(np.int64).max
 """Turn of an undecided example."""
 
 
@@ -115,8 +115,8 @@ class Decided:
 
     @cached_property
     def turn(self) -> npt.NDArray[np.int64]:
-        """(n,) when each example was decided: 0, 1, …; `NEVER` where it was not."""
-        result = np.full(len(self.sets), NEVER, dtype=np.int64)
+        """(n,) when each example was decided: 0, 1, …; `NEVER_DECIDED` where it was not."""
+        result = np.full(len(self.sets), NEVER_DECIDED, dtype=np.int64)
         result[self.rows] = np.arange(len(self.rows))
         return result
 
@@ -133,8 +133,8 @@ class Decided:
 
     @cached_property
     def counts(self) -> npt.NDArray[np.float32]:
-        """(n,) how many label weights of the model an example counts as: `COUNTS` where decided, else 1."""
-        return np.where(self.is_decided, np.float32(COUNTS), np.float32(1))
+        """(n,) how many label weights of the model an example counts as: `DECISION_COUNTS` where decided, else 1."""
+        return np.where(self.is_decided, np.float32(DECISION_COUNTS), np.float32(1))
 
     @cached_property
     def open(self) -> npt.NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from pll.review.session import ReviewSession
 from pll.review.state import Kind, Outcome, check_kind
 from pll.review.store import Transaction
 
-BATCH = "batch"
+BATCH_QUEUE = "batch"
 """Name of the queue under which the examples of a batch are claimed."""
 CLAIM_TIME = timedelta(minutes=10)
 """Time without a sign of the reviewer after which an assigned example is released."""
@@ -277,9 +277,11 @@ class Desk:
         A batch that was assigned before is released.
         """
         with self.review.writing() as t:
-            before = [claim.row for claim in t.claims() if claim.reviewer == self.reviewer and claim.queue == BATCH]
+            before = [
+                claim.row for claim in t.claims() if claim.reviewer == self.reviewer and claim.queue == BATCH_QUEUE
+            ]
             t.release(self.reviewer, before)
-            claims = [self._claim(t, int(row), BATCH) for row in rows]
+            claims = [self._claim(t, int(row), BATCH_QUEUE) for row in rows]
         return [self._assignment(claim) for claim in claims if claim is not None]
 
     def accept(
@@ -471,7 +473,7 @@ class Desk:
         """
         now = self.review.clock()
         for claim in t.claims():
-            if claim.reviewer == self.reviewer and claim.queue != BATCH and claim.is_active(now):
+            if claim.reviewer == self.reviewer and claim.queue != BATCH_QUEUE and claim.is_active(now):
                 return claim
         return self._next(t, without)
 

@@ -15,7 +15,7 @@ from typing import Any
 # ---- the hash chain: each entry of a list carries the hash of itself and of the entry before. A changed, removed or
 # inserted entry is detected, and located, unless all later hashes are computed again.
 
-START = "0" * 64
+CHAIN_START = "0" * 64
 """Hash before the first entry."""
 
 
@@ -24,14 +24,14 @@ def entry_hash(before: str, content: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> entry_hash(START, {"id": "a"})[:8]
+    >>> entry_hash(CHAIN_START, {"id": "a"})[:8]
     'e609d782'
     """
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
 
 
-def chained(entries: Iterable[Mapping[str, Any]], start: str = START) -> list[dict[str, Any]]:
+def chained(entries: Iterable[Mapping[str, Any]], start: str = CHAIN_START) -> list[dict[str, Any]]:
     """The entries with a field `hash` each."""
     result: list[dict[str, Any]] = []
     before = start
@@ -41,7 +41,9 @@ def chained(entries: Iterable[Mapping[str, Any]], start: str = START) -> list[di
     return result
 
 
-def broken_links(entries: Iterable[Mapping[str, Any]], start: str = START, *, some_without: bool = False) -> list[int]:
+def broken_links(
+    entries: Iterable[Mapping[str, Any]], start: str = CHAIN_START, *, some_without: bool = False
+) -> list[int]:
     """Positions of entries whose hash does not fit them and the entry before: altered, or something before is gone.
 
     Parameters
@@ -82,7 +84,7 @@ class Event:
     reviewer, verified
         Who, and whether the name was verified.
     kind
-        Of `pll.review.state.KINDS`.
+        Of `pll.review.state.EVENT_KINDS`.
     label
         What was picked, eliminated, accepted or settled on; a class name.
     before, after

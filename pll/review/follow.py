@@ -24,9 +24,9 @@ from pll.review.state import Outcome, ReviewState
 from pll.runs.config import RunConfig
 from pll.weights import Weights, normalise, on_candidates
 
-FEWEST = 5
+FEWEST_DECISIONS = 5
 """Decisions from which on labels follow."""
-CERTIFY = "certify"
+CERTIFY_QUEUE = "certify"
 """Name of the queue of rows that a certificate needs besides its controls."""
 
 
@@ -83,7 +83,7 @@ def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: It
     >>> follow(own, propose(run, decided), decided, [5]).labels.tolist()
     ['1', '1', '1', '1', '1', '0', '0', '0', '0', '0', '0', '0']
     """
-    if len(decided) < FEWEST:
+    if len(decided) < FEWEST_DECISIONS:
         return own
     return _with_restored(own, proposed, restored)
 
@@ -112,7 +112,7 @@ def followed(
     annotations = data.annotations
     if config.method != "dawid-skene" or annotations is None:
         return follow(own, proposed, decided, restored)
-    if len(decided) < FEWEST:
+    if len(decided) < FEWEST_DECISIONS:
         return own
     answers = np.full(annotations.n_rows, -1, dtype=np.int64)
     answers[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
@@ -135,7 +135,7 @@ def teaching_outcomes(state: ReviewState) -> Iterator[tuple[int, Outcome]]:
     """Outcomes that may be learned from, by row: no answer to the example was made while people certified."""
     for row, outcome in state.outcomes():
         events = state.live_events(row)
-        if events and not any(event.control or event.queue == CERTIFY for event in events):
+        if events and not any(event.control or event.queue == CERTIFY_QUEUE for event in events):
             yield row, outcome
 
 

@@ -23,15 +23,15 @@ from pll.methods.kernels import MOST_LEVERAGE, Nystrom, RidgeGrid
 from pll.review.neighbours import Points
 from pll.weights import Weights, normalise
 
-CENTRES = 500
+RIDGE_CENTRES = 500
 """Examples that approximate the kernel."""
-RIDGES = tuple(10.0**k for k in np.arange(-3, 3.1, 0.5))
+RIDGE_GRID = tuple(10.0**k for k in np.arange(-3, 3.1, 0.5))
 """λ is the one of these with the smallest leave-one-out error on the run's label weights."""
-JUDGED = 5_000
+RIDGE_JUDGED_ON = 5_000
 """Maximum number of examples for this error."""
 PAIRS = 2_000
 """Pairs of examples whose median distance is the width of the kernel."""
-BLOCK = 4_096
+DENSE_ROWS = 4_096
 """Examples in memory as dense rows at a time."""
 NEGLIGIBLE = 1e-3
 """Directions that the ridge shrinks below this factor are dropped."""
@@ -63,7 +63,7 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     one, other = rng.integers(0, n, (2, PAIRS))
     apart = np.linalg.norm(points[one] - points[other], axis=1)
     width = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
-    kernel = Nystrom(points[np.sort(rng.permutation(n)[:CENTRES])], width)
+    kernel = Nystrom(points[np.sort(rng.permutation(n)[:RIDGE_CENTRES])], width)
 
     def features(rows: slice | npt.NDArray[np.int64]) -> Floats:
         return kernel.features(points[rows], constant=True).astype(np.float64)
@@ -76,11 +76,13 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
         gram += phi.T @ phi
         reached += (labels[rows].T @ phi).T
     grid = RidgeGrid(gram)
-    sample = np.sort(rng.choice(n, min(JUDGED, n), replace=False))
+    sample = np.sort(rng.choice(n, min(RIDGE_JUDGED_ON, n), replace=False))
     rotated, targets = features(sample) @ grid.vectors, labels[sample].toarray()
     reached = grid.vectors.T @ reached
-    errors = [float(((grid.without_own(rotated, reached, targets, ridge) - targets) ** 2).mean()) for ridge in RIDGES]
-    ridge = RIDGES[int(np.argmin(errors))]
+    errors = [
+        float(((grid.without_own(rotated, reached, targets, ridge) - targets) ** 2).mean()) for ridge in RIDGE_GRID
+    ]
+    ridge = RIDGE_GRID[int(np.argmin(errors))]
     is_large = grid.values > NEGLIGIBLE * ridge
     to_factor = grid.vectors[:, is_large] / np.sqrt(grid.values[is_large] + ridge)
     result = np.empty((n, int(is_large.sum())), dtype=np.float16)
@@ -134,4 +136,4 @@ def label_matrix(sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) ->
 
 
 def _blocks(n: int) -> list[slice]:
-    return [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
+    return [slice(start, min(start + DENSE_ROWS, n)) for start in range(0, n, DENSE_ROWS)]

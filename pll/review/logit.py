@@ -34,11 +34,11 @@ from pll.review.decided import Decided
 from pll.review.signals import ReviewSignals
 from pll.weights import Weights
 
-RIDGE = 10.0
+LOGIT_RIDGE = 10.0
 """λ of λ/2 · (‖θ − θ₀‖² + ‖b‖²), against a log-likelihood of 1 a decision."""
-SMALL = 0.01
+ADDED_TO_LOG = 0.01
 """Added before the logarithm, so that a weight of 0 is unlikely and not impossible."""
-START = {
+START_THETA = {
     "weights": 0.3,
     "mean_weights": 0.0,
     "near_weights": 0.1,
@@ -65,7 +65,7 @@ class Logit:
     Attributes
     ----------
     features
-        Names of the features there were, a selection of `START`.
+        Names of the features there were, a selection of `START_THETA`.
     theta
         a weight for each.
     bias
@@ -121,7 +121,7 @@ def _fitted(signals: ReviewSignals, decided: Decided, features: dict[str, Flat])
 
 
 def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
-    """Each feature that there is, (nnz,), in the order of `START`, with all that has been decided counting."""
+    """Each feature that there is, (nnz,), in the order of `START_THETA`, with all that has been decided counting."""
     result: dict[str, Flat] = {"weights": log_of(signals.opinion)}
     sets, counts, near = signals.sets, decided.counts, signals.neighbourhood
     weights, of_each = decided.apply_to(signals.opinion), counts[sets.rows]
@@ -158,7 +158,7 @@ def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64
 
 def log_of(weights: Flat) -> npt.NDArray[np.float32]:
     """Return ℓ(a) = log(a + .01) of (nnz,) weights, float32."""
-    logs: npt.NDArray[np.float32] = np.log(weights.astype(np.float32) + np.float32(SMALL))
+    logs: npt.NDArray[np.float32] = np.log(weights.astype(np.float32) + np.float32(ADDED_TO_LOG))
     return logs
 
 
@@ -208,8 +208,8 @@ def _maximise(
         off = x - centre
         excess = p.copy()
         excess[chosen] -= 1
-        slope = np.concatenate([excess @ features, np.bincount(labels, excess, n_classes)]) + RIDGE * off
-        return -float(np.log(np.maximum(p[chosen], 1e-300)).sum()) + RIDGE / 2 * float(off @ off), slope
+        slope = np.concatenate([excess @ features, np.bincount(labels, excess, n_classes)]) + LOGIT_RIDGE * off
+        return -float(np.log(np.maximum(p[chosen], 1e-300)).sum()) + LOGIT_RIDGE / 2 * float(off @ off), slope
 
     result = minimize(loss_and_slope, centre, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
     return result[:width], result[width:]
@@ -217,7 +217,7 @@ def _maximise(
 
 def _start(names: tuple[str, ...]) -> Floats:
     """θ₀ of the available features; that of missing ones is added to the weights'."""
-    start = np.array([START[name] for name in names])
+    start = np.array([START_THETA[name] for name in names])
     start[0] += 1.0 - sum(weight for name, weight in zip(names, start, strict=True) if name != "votes")
     return start
 

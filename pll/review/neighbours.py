@@ -19,9 +19,9 @@ from pll.training.scaling import ROWS_AT_ONCE, clipped, fit_scaling
 from pll.weights import Weights, normalise
 
 NEIGHBOURS = 10
-BLOCK = 1024
+SEARCHED_AT_ONCE = 1024
 """Examples searched at once."""
-JUDGED = 1000
+SPACE_JUDGED_ON = 1000
 """Examples whose neighbours are looked at to choose the space."""
 
 Neighbours = npt.NDArray[np.int32]
@@ -52,7 +52,7 @@ def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: npt.ND
     (n, d) float32
     """
     n = len(X)
-    rows = np.sort(np.random.default_rng(0).choice(n, size=min(JUDGED, n), replace=False))
+    rows = np.sort(np.random.default_rng(0).choice(n, size=min(SPACE_JUDGED_ON, n), replace=False))
     best, most = np.empty((n, 0), dtype=np.float32), -1.0
     for make in (comparable, lambda some: _of_length_one(comparable(some)), _raw_directions):
         points = make(X)
@@ -90,8 +90,8 @@ def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: Progress | No
         return np.empty((n, 0), dtype=np.int32)
     result = np.empty((n, k), dtype=np.int32)
     search = NearestNeighbors(n_neighbors=k + 1).fit(points)
-    for start in range(0, n, BLOCK):
-        rows = np.arange(start, min(start + BLOCK, n))
+    for start in range(0, n, SEARCHED_AT_ONCE):
+        rows = np.arange(start, min(start + SEARCHED_AT_ONCE, n))
         result[rows] = _nearest(search, points, rows)
         if progress is not None:
             progress(int(rows[-1]) + 1, n)

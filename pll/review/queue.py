@@ -18,7 +18,7 @@ from pll.dataset import PartialLabelDataset
 from pll.review.certificate import DrawnPlan
 from pll.review.decided import Decided
 from pll.review.expected_checks import ExpectedChecks
-from pll.review.follow import FEWEST, LabelChanges, changes, followed, teaching_decisions
+from pll.review.follow import FEWEST_DECISIONS, LabelChanges, changes, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose, top_probability
 from pll.review.retraining import Retraining
@@ -73,7 +73,7 @@ def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: 
     has_winner = np.ones(len(certainty), dtype=np.bool_)
     if signals.votes_alone:
         has_winner = ~own.is_tied
-        if signals.tied_votes is not None and len(decided) < FEWEST:
+        if signals.tied_votes is not None and len(decided) < FEWEST_DECISIONS:
             has_winner &= ~signals.tied_votes
     return np.lexsort((shuffled, own.confidence, certainty, has_winner, decided.is_decided))
 

@@ -16,7 +16,7 @@ from pll.paths import database_url
 from pll.review.certificate import Ids, Judgement, LabelTable
 from pll.review.certification import Certification, Certified, PlanRecord, draws_of
 from pll.review.events import LabelVersion, ReviewRecord
-from pll.review.follow import FEWEST, followed, teaching_decisions
+from pll.review.follow import FEWEST_DECISIONS, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.logit import propose
 from pll.review.signals import ReviewSignals
@@ -64,7 +64,7 @@ class Record:
             Labels of the run. folder: of the run. data: its examples.
         """
         decided = teaching_decisions(self.state, own.candidates)
-        if len(decided) < FEWEST:
+        if len(decided) < FEWEST_DECISIONS:
             return own
         proposed = propose(ReviewSignals.of_run(folder, data), decided)
         return followed(own, folder.config(), data, proposed, decided, self.state.restored_rows)

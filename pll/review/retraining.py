@@ -53,7 +53,7 @@ def changed_by_retraining(review: ReviewSession) -> LabelChanges:
     return changes(review.previous or review.own, review.own, review.state)
 
 
-OUTSIDE = "proden-outside"
+OUTSIDE_METHOD = "proden-outside"
 """Method that also learns from decisions which sets miss the truth."""
 
 
@@ -71,7 +71,7 @@ def retrained_config(run: Run, decided: DecidedSets, *, outside: bool = False) -
     """
     root = run.config
     if outside and root.method == "proden":
-        root, decided = replace(root, method=OUTSIDE), replace(decided, warm=False)
+        root, decided = replace(root, method=OUTSIDE_METHOD), replace(decided, warm=False)
     warm = decided.warm and METHODS[root.method].warm_starts and not decided.new_classes
     params = dict(root.params)
     if warm:

@@ -12,7 +12,7 @@ from pll.dataset import PartialLabelDataset
 from pll.training.scaling import clipped, fit_scaling
 from pll.weights import CONFIDENT, Certainty
 
-FEWEST = 20
+FEWEST_OF_A_CLASS = 20
 """If fewer reach it, the most certain examples of a class represent it."""
 PER_CLASS = 300
 """Maximum number of examples that represent a class, so that the search is quick."""
@@ -159,7 +159,7 @@ def _representatives(certainty: Certainty, n_classes: int, seed: int) -> tuple[R
     chosen = []
     for j in range(n_classes):
         own = order[ends[j] : ends[j + 1]]
-        many = max(int((doubt[own] == 0).sum()), FEWEST)
+        many = max(int((doubt[own] == 0).sum()), FEWEST_OF_A_CLASS)
         chosen.append(shuffled[own[: min(many, most)]])
     starts = np.concatenate([[0], np.cumsum([len(rows) for rows in chosen])])
     rows = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)

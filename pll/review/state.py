@@ -37,7 +37,7 @@ LABELLING = ("pick", "other", "accept", "settle")
 """Kinds whose label is right."""
 NAMING = (*LABELLING, "eliminate")
 """Kinds that have a label."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
+EVENT_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Status = Literal["open", "label", "none", "unsure", "conflict"]
 
@@ -92,7 +92,7 @@ class Outcome:
     is_adjudicated: bool = False
 
 
-UNANSWERED = Outcome("open", None, frozenset(), None, {})
+NO_OUTCOME = Outcome("open", None, frozenset(), None, {})
 
 
 def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> ReviewerAnswer:
@@ -152,8 +152,8 @@ def required_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
 
 def check_kind(kind: str, label: str | None) -> None:
     """Raise UserError for a kind that does not exist, a label too many, or one that is missing."""
-    if kind not in KINDS:
-        raise UserError(f"There is no decision called {kind!r}; use one of {', '.join(KINDS)}.")
+    if kind not in EVENT_KINDS:
+        raise UserError(f"There is no decision called {kind!r}; use one of {', '.join(EVENT_KINDS)}.")
     if kind in NAMING and kind != "settle" and not (label or "").strip():
         raise UserError(f"The decision {kind!r} needs a label.")
     if kind not in NAMING and label is not None:
@@ -210,7 +210,7 @@ class ReviewState:
 
     def outcome(self, row: int) -> Outcome:
         """Return what people decided about an example."""
-        return self._outcomes.get(row, UNANSWERED)
+        return self._outcomes.get(row, NO_OUTCOME)
 
     def is_closed(self, row: int, required: Ints) -> bool:
         """Whether it needs no further answer: it is settled, or as many reviewers as planned have answered.

@@ -21,7 +21,7 @@ from pll.review.certificate import DrawnPlan, LabelTable
 from pll.review.certification import PlanRecord
 from pll.review.database import Database
 from pll.review.events import (
-    START,
+    CHAIN_START,
     Claim,
     Event,
     LabelVersion,
@@ -116,10 +116,10 @@ class Reader:
         query = sa.select(table.hash).where(table.review == self.review_id).order_by(table.id.desc()).limit(1)
         result = self._db.execute(query).first()
         if result is None:
-            return START
+            return CHAIN_START
         if result[0] is not None:
             return str(result[0])
-        before = START
+        before = CHAIN_START
         for event in self.events():
             before = event.hash or entry_hash(before, event.content())
         return before

@@ -13,7 +13,7 @@ from pll.review.state import ReviewState
 
 PAUSE = 120.0
 """Seconds without a decision after which a reviewer was away, and the time does not count."""
-RECENT = 40
+RECENT_DECISIONS = 40
 """Number of latest decisions for the current rate."""
 
 
@@ -99,8 +99,8 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
     name
         Of a reviewer; "" for all.
     """
-    own = [event for event in state.all_events[-RECENT * 4 :] if name in ("", event.reviewer)]
-    start = max(0, len(own) - RECENT)
+    own = [event for event in state.all_events[-RECENT_DECISIONS * 4 :] if name in ("", event.reviewer)]
+    start = max(0, len(own) - RECENT_DECISIONS)
     while start > 0 and own[start].batch is not None and own[start].batch == own[start - 1].batch:
         start -= 1  # the same
     late = work_of(own[start:], state.undone)

@@ -15,7 +15,7 @@ from pll.ui.error_messages import toast_errors
 from pll.ui.format import plain
 from pll.ui.routes import address
 
-TITLES: dict[Role, str] = {"viewer": "may look", "reviewer": "may review", "owner": "may do everything"}
+ACCESS_TITLES: dict[Role, str] = {"viewer": "may look", "reviewer": "may review", "owner": "may do everything"}
 BY_LINK: dict[Role | None, str] = {None: "Nobody else", "viewer": "may look", "reviewer": "may review"}
 
 
@@ -52,10 +52,10 @@ def _person(run: Run, place: int, person: str, role: Role) -> None:
         st.markdown(plain(person), width="stretch")
         setting(
             "Role",
-            list(TITLES),
+            list(ACCESS_TITLES),
             role,
             key=key,
-            format_value=TITLES.__getitem__,
+            format_value=ACCESS_TITLES.__getitem__,
             change=lambda role: _change(run, {person: role}),
             width=180,
         )
@@ -75,7 +75,7 @@ def _add(run: Run) -> None:
     with st.form(f"access-add-{run.id}", border=False, clear_on_submit=True):
         left, right = st.columns([3, 2])
         left.text_input("Add a person", placeholder="address they log in with", max_chars=254, key=name)
-        right.selectbox("Role", list(TITLES), format_func=TITLES.__getitem__, key=role)
+        right.selectbox("Role", list(ACCESS_TITLES), format_func=ACCESS_TITLES.__getitem__, key=role)
         st.form_submit_button(
             "Add",
             key=f"access-send-{run.id}",

@@ -15,11 +15,11 @@ import streamlit as st
 from pll.runs.background import JobBoard, JobStatus, Report, bare, default_board
 from pll.ui.format import duration, plain
 
-EVERY = 0.5
+LOOK_SECONDS = 0.5
 """Seconds between two looks."""
-CHECKING = 0.2
+CHECKING_SHARE = 0.2
 """The part of reading a table of text that checking its encoding takes."""
-AT_ONCE = 0.3
+WAIT_SECONDS = 0.3
 """Seconds a page waits before it shows progress: what is quicker is simply there."""
 
 
@@ -42,7 +42,7 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
             board().forget(before)
         st.session_state[f"job-{slot}"] = key
     job = board().start(key, work)
-    job.wait(AT_ONCE)
+    job.wait(WAIT_SECONDS)
     status = job.status()
     if status.state == "done":
         result = job.result()
@@ -63,7 +63,7 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
     return None
 
 
-@st.fragment(run_every=EVERY)
+@st.fragment(run_every=LOOK_SECONDS)
 def _watch(key: str, title: str) -> None:
     job = board().get(key)
     if job is None or job.status().state != "working":
@@ -85,8 +85,8 @@ def overall_share(status: JobStatus) -> float:
     (0.1, 0.6)
     """
     if status.what == "bytes checked":
-        return CHECKING * status.share
-    return CHECKING + (1 - CHECKING) * status.share if status.what == "rows" else status.share
+        return CHECKING_SHARE * status.share
+    return CHECKING_SHARE + (1 - CHECKING_SHARE) * status.share if status.what == "rows" else status.share
 
 
 def format_progress(status: JobStatus) -> str:

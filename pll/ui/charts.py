@@ -17,15 +17,15 @@ from pll.ui.components.saving import picture_buttons
 from pll.ui.downloads import download
 from pll.wording import short_names
 
-HEIGHT = 320
+CHART_HEIGHT = 320
 """Pixels of a chart."""
-LABELLED = 40
+MOST_LABELLED = 40
 """Classes whose names stand beside a matrix."""
-ROW, NAMES = 14, 170
+MATRIX_ROW, MATRIX_NAMES = 14, 170
 """Pixels of a row of a matrix, and of title, names and axis."""
-MOST_POINTS = 400
+MOST_LINE_POINTS = 400
 """Points of a line: about one every two pixels, and an update of a long run stays small."""
-MOST_ROWS = 1000
+MOST_TABLE_ROWS = 1000
 """Rows of a table beside a chart."""
 QUIET = "#7a8794"
 """Grey for reference lines, visible on light and dark backgrounds."""
@@ -40,10 +40,10 @@ def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
     )
     if numbers.open:  # a closed one costs nothing
         with numbers:
-            filled = table.tail(MOST_ROWS).dropna(axis="columns", how="all")  # the file has the empty ones too
+            filled = table.tail(MOST_TABLE_ROWS).dropna(axis="columns", how="all")  # the file has the empty ones too
             st.dataframe(filled, hide_index=True, key=f"{key}-table", alt=alt)
-            if len(table) > MOST_ROWS:
-                st.caption(f"The last {MOST_ROWS:,} of {len(table):,} rows; the file has them all.")
+            if len(table) > MOST_TABLE_ROWS:
+                st.caption(f"The last {MOST_TABLE_ROWS:,} of {len(table):,} rows; the file has them all.")
             csv_button(lambda: table, f"candid-{key}.csv", key=f"{key}-csv")
             picture_buttons(key, f"candid-{key}")
 
@@ -66,7 +66,7 @@ def _literal(value: Any) -> Any:
     return value.replace("<", "&lt;") if isinstance(value, str) else value
 
 
-def thinned(n: int, most: int = MOST_POINTS) -> npt.NDArray[np.int64]:
+def thinned(n: int, most: int = MOST_LINE_POINTS) -> npt.NDArray[np.int64]:
     """(≤ most,) of n places, evenly spaced, the first and the last among them: what a line of n points needs.
 
     Examples
@@ -93,7 +93,13 @@ class ChartLine:
 
 
 def over_epochs(
-    title: str, unit: str, curves: Iterable[ChartLine], *, total: int | None, viewed: int | None, height: int = HEIGHT
+    title: str,
+    unit: str,
+    curves: Iterable[ChartLine],
+    *,
+    total: int | None,
+    viewed: int | None,
+    height: int = CHART_HEIGHT,
 ) -> go.Figure:
     """Curves over the full length of a run, where that is known, with a mark at the epoch in view."""
     figure = go.Figure()
@@ -150,11 +156,13 @@ def matrix_chart(
             hovertemplate="%{customdata[1]} with %{customdata[0]}: %{z:.1f} %<extra></extra>",
         )
     )
-    rows = len(names) if len(names) <= LABELLED else LABELLED // 2
-    dress(figure, title, across, down, height=max(HEIGHT, rows * ROW + NAMES))
+    rows = len(names) if len(names) <= MOST_LABELLED else MOST_LABELLED // 2
+    dress(figure, title, across, down, height=max(CHART_HEIGHT, rows * MATRIX_ROW + MATRIX_NAMES))
     figure.update_layout(hovermode="closest", title_y=0.99, title_yanchor="top")
     ticks = (
-        {"tickvals": np.arange(len(names)), "ticktext": labels} if len(names) <= LABELLED else {"showticklabels": False}
+        {"tickvals": np.arange(len(names)), "ticktext": labels}
+        if len(names) <= MOST_LABELLED
+        else {"showticklabels": False}
     )
     figure.update_xaxes(**ticks, showgrid=False, zeroline=False)
     figure.update_yaxes(**ticks, showgrid=False, zeroline=False, autorange="reversed")
@@ -163,7 +171,7 @@ def matrix_chart(
     return figure, table
 
 
-def dress(figure: go.Figure, title: str, x: str, y: str, *, height: int = HEIGHT) -> None:
+def dress(figure: go.Figure, title: str, x: str, y: str, *, height: int = CHART_HEIGHT) -> None:
     """Apply title, axis labels and the common layout."""
     figure.update_layout(
         title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "y": 0.97},

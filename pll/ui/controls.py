@@ -23,7 +23,7 @@ SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
 """Epochs a second."""
 PRESS_SECONDS = 0.4
 """Seconds that a press waits for its effect, so that the page that follows shows it."""
-STEPS = (1, 5, 25)
+STEP_EPOCHS = (1, 5, 25)
 """Epochs a step."""
 MOVABLE = ("running", "queued", "paused", "stopped", "interrupted")
 """States in which training can go on."""
@@ -31,8 +31,8 @@ MOVABLE = ("running", "queued", "paused", "stopped", "interrupted")
 
 LONGER = 3
 """Times as many epochs that *Train longer* trains."""
-NEVER = 0
-PATIENCES = (NEVER, 5, 10, 25, 50)
+NEVER_SETTLED = 0
+PATIENCES = (NEVER_SETTLED, 5, 10, 25, 50)
 """Epochs without any change of an identified label after which training stops."""
 
 
@@ -103,7 +103,7 @@ def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
 def steps(run: Run, *, disabled: bool) -> None:
     """Show the buttons that run some epochs, then pause."""
     whose = " of every lane" if run.is_comparison else ""
-    for epochs in STEPS:
+    for epochs in STEP_EPOCHS:
         st.button(
             f"Run {epochs}",
             key=f"step-{epochs}",
@@ -152,7 +152,7 @@ def speed(run: Run) -> None:
 
 def patience(run: Run) -> None:
     """Show the selector of the stop condition."""
-    now = run.patience or NEVER
+    now = run.patience or NEVER_SETTLED
     setting(
         "Stop when settled",
         sorted({*PATIENCES, now}),
@@ -221,7 +221,7 @@ def format_patience(epochs: int) -> str:
 
     Examples
     --------
-    >>> format_patience(NEVER), format_patience(10)
+    >>> format_patience(NEVER_SETTLED), format_patience(10)
     ('Train to the end', 'Stop when settled: 10')
     """
     return f"Stop when settled: {epochs}" if epochs else "Train to the end"

@@ -14,7 +14,7 @@ from pll.wording import percent
 if TYPE_CHECKING:
     import pandas as pd
 
-STEPS = {
+STEP_NAMES = {
     "bytes checked": "checking the file",
     "rows": "reading the file",
     "texts": "making features of texts",
@@ -189,7 +189,7 @@ def format_state(snapshot: Snapshot) -> str:
             share = f", {percent(step.share, 0)}" if step.share else ""
             place = [lane.preparing for lane in snapshot.lanes].index(step) + 1
             of = f" ({place} of {len(snapshot.lanes)})" if step.what == "settings" and len(snapshot.lanes) > 1 else ""
-            return with_left(f"Getting ready: {STEPS.get(step.what, step.what)}{of}{share}", step.seconds_left)
+            return with_left(f"Getting ready: {STEP_NAMES.get(step.what, step.what)}{of}{share}", step.seconds_left)
         case "running" if (step := snapshot.lane.how_sure) is not None:
             sure = f"Trained. Finding out how sure each label is: {percent(step.share, 0)}"
             return with_left(sure, step.seconds_left)

@@ -30,7 +30,7 @@ from pll.ui.server_settings import setting
 
 MOST_DESCRIPTORS = 65_536
 """Descriptors a server asks for, where it may."""
-SPARE = 64
+SPARE_DESCRIPTORS = 64
 """Descriptors kept for files, the database and runs; a new tab takes three or four."""
 LEAST_FREE_DISK = 200 * 10**6
 """Bytes below which a server is not ready: a checkpoint or an upload would fail."""
@@ -71,7 +71,7 @@ def is_full() -> str:
     if most and load().tabs >= most:
         return f"{load().tabs} tabs are open, the limit of this server."
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and open_descriptors() > soft - SPARE:
+    if soft != resource.RLIM_INFINITY and open_descriptors() > soft - SPARE_DESCRIPTORS:
         return "This server has no file descriptor left for another tab."
     return ""
 

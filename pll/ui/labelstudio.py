@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # imported where a request needs them: the first page of the 
 
 PREFIX = "/labelstudio"
 _LOG = logging.getLogger("candid")
-MOST_BYTES = 50 * 2**20
+MOST_REQUEST_BYTES = 50 * 2**20
 """Bytes of a request; Label Studio sends tasks in parts that are far smaller."""
 RECENT_REQUESTS = 20
 
@@ -211,7 +211,7 @@ def _opens(run: str, user: str, secret: str) -> bool:
     return opens(database(), run, user, secret)
 
 
-ANSWERS: dict[str, tuple[str, int, Callable[[str, dict[str, Any]], tuple[dict[str, Any], str]]]] = {
+HANDLERS: dict[str, tuple[str, int, Callable[[str, dict[str, Any]], tuple[dict[str, Any], str]]]] = {
     "health": ("GET", 200, _health),
     "versions": ("GET", 200, _versions),
     "setup": ("POST", 200, _setup),
@@ -223,7 +223,7 @@ ANSWERS: dict[str, tuple[str, int, Callable[[str, dict[str, Any]], tuple[dict[st
 
 async def _answer(request: Request) -> Response:
     began, run, name = time.perf_counter(), request.path_params["run"], request.path_params["name"]
-    method, status, make = ANSWERS.get(name, ("", 404, _health))
+    method, status, make = HANDLERS.get(name, ("", 404, _health))
     if request.method != method:
         return JSONResponse({"error": "Not found."}, 404)
     user, secret = _credentials(request.headers.get("authorization", ""))
@@ -246,8 +246,8 @@ async def _body(request: Request) -> dict[str, Any]:
     content = bytearray()
     async for part in request.stream():
         content += part
-        if len(content) > MOST_BYTES:
-            raise UserError(f"The request is larger than {MOST_BYTES // 2**20} MB.")
+        if len(content) > MOST_REQUEST_BYTES:
+            raise UserError(f"The request is larger than {MOST_REQUEST_BYTES // 2**20} MB.")
     try:
         body = json.loads(content or b"{}")
     except (ValueError, RecursionError) as error:

@@ -36,7 +36,7 @@ from pll.ui.routes import address
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS
 from pll.ui.view_state import RunView, run_view
 
-AT_ONCE, WAITING = "Trains at once", "Waits before epoch 1"
+STARTS_AT_ONCE, STARTS_PAUSED = "Trains at once", "Waits before epoch 1"
 SLUGS = {slug(title): title for title in (*VIEWS, *EXPERT_VIEWS)}
 
 
@@ -250,7 +250,11 @@ def look_to_share(run: Run) -> Look:
         help=f"The epoch (unless you follow the latest){in_view}.",
     )
     start = st.segmented_control(
-        "After Start is pressed", [AT_ONCE, WAITING], default=AT_ONCE, required=True, key="share-start"
+        "After Start is pressed",
+        [STARTS_AT_ONCE, STARTS_PAUSED],
+        default=STARTS_AT_ONCE,
+        required=True,
+        key="share-start",
     )
     hidden = st.pills(
         "Lesson mode: hide",
@@ -268,7 +272,7 @@ def look_to_share(run: Run) -> Look:
     return Look(
         **_looked_at(run) if with_view else {},
         hidden=tuple(hidden),
-        paused=start == WAITING,
+        paused=start == STARTS_PAUSED,
         pace=run.pace,
         patience=run.patience,
     )

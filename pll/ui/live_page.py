@@ -20,9 +20,9 @@ from pll.ui.format import format_state, plain, state_icon
 from pll.ui.pace import pace
 from pll.ui.view_state import Scene, scenes
 
-REFRESH = 0.4
+RUN_REFRESH = 0.4
 """Seconds between two looks at a run that moves."""
-IDLE = 3.0
+IDLE_REFRESH = 3.0
 """Seconds between refreshes while paused: another tab may resume it."""
 READY_SECONDS = 0.5
 """Seconds to wait for the data before a placeholder is shown."""
@@ -52,7 +52,7 @@ def watch(run: Run, state: str, draw: Draw, height: int) -> None:
     The rest of the page was made for `state`: once it is another one, all of the page is made anew. `height` is that of
     the placeholder until the data is ready.
     """
-    shortest = {"running": REFRESH, "queued": REFRESH, "paused": IDLE}.get(state)
+    shortest = {"running": RUN_REFRESH, "queued": RUN_REFRESH, "paused": IDLE_REFRESH}.get(state)
     interval = None if shortest is None else pace().interval(shortest)
 
     @show_errors

@@ -175,7 +175,7 @@ def security_headers() -> dict[str, str]:
     } | ({"X-Frame-Options": old} if old else {})
 
 
-STREAM, HEALTH, METRICS = "/_stcore/stream", "/_stcore/health", "/_stcore/metrics"
+STREAM_PATH, HEALTH_PATH, METRICS_PATH = "/_stcore/stream", "/_stcore/health", "/_stcore/metrics"
 FULL_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Candid is full</title><meta http-equiv="refresh" content="30">
 <meta name="viewport" content="width=device-width"><style>:root {{ color-scheme: light dark }} body {{ font: 1rem/1.6
@@ -194,14 +194,14 @@ class SessionLimit(Layer):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what there is room for."""
         path = str(scope.get("path", ""))
-        if scope["type"] == "websocket" and path.endswith(STREAM):
+        if scope["type"] == "websocket" and path.endswith(STREAM_PATH):
             await self._tab(scope, receive, send)
-        elif scope["type"] == "http" and path.endswith(METRICS) and not _may_read_metrics(scope):
+        elif scope["type"] == "http" and path.endswith(METRICS_PATH) and not _may_read_metrics(scope):
             await PlainTextResponse("Needs the token of PLL_METRICS_TOKEN.\n", 403)(scope, receive, send)
-        elif scope["type"] == "http" and (path.endswith(HEALTH) or _is_page(scope)) and (why := health.is_full()):
-            body = why if path.endswith(HEALTH) else FULL_PAGE.format(why)
-            kind = PlainTextResponse if path.endswith(HEALTH) else HTMLResponse
-            health.load().refused += not path.endswith(HEALTH)
+        elif scope["type"] == "http" and (path.endswith(HEALTH_PATH) or _is_page(scope)) and (why := health.is_full()):
+            body = why if path.endswith(HEALTH_PATH) else FULL_PAGE.format(why)
+            kind = PlainTextResponse if path.endswith(HEALTH_PATH) else HTMLResponse
+            health.load().refused += not path.endswith(HEALTH_PATH)
             await kind(body, 503, {"Retry-After": "30", "Cache-Control": "no-store"})(scope, receive, send)
         else:
             await self.app(scope, receive, send)

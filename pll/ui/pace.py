@@ -13,7 +13,7 @@ SHARE = 0.2
 """Share of one core that the refreshes of all tabs but one may take; as much again goes to sending what they draw."""
 SLOWEST = 12.0
 """Seconds between two refreshes of a page, at most."""
-GONE = 2.5 * SLOWEST
+GONE_SECONDS = 2.5 * SLOWEST
 """Seconds without a refresh after which a tab counts as closed."""
 WEIGHT = 0.1
 """Of the newest refresh in the running mean of what one costs."""
@@ -49,7 +49,7 @@ class Pace:
             if tab in self._last_refresh:  # its first refresh loads what is cached then
                 self._cost = self._cost + WEIGHT * (seconds - self._cost) if self._cost else seconds
             self._last_refresh[tab] = now
-            self._last_refresh = {one: then for one, then in self._last_refresh.items() if now - then < GONE}
+            self._last_refresh = {one: then for one, then in self._last_refresh.items() if now - then < GONE_SECONDS}
 
     @contextmanager
     def counted(self, tab: str) -> Iterator[None]:

@@ -19,7 +19,7 @@ from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
 from pll.weights import Certainty
 
-ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:", "unhealthy": ":material/warning:"}
+HEALTH_ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:", "unhealthy": ":material/warning:"}
 IN_SHORT = {
     "diverging": "Training diverged.",
     "changing": "Labels still change.",
@@ -94,16 +94,16 @@ def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
     more = list(dict.fromkeys((*more, *(() if health is None else health.doubts))))
     if health is None or health.verdict != "unhealthy":
         for warning in more:
-            st.warning(plain(warning), icon=ICONS["unhealthy"])
+            st.warning(plain(warning), icon=HEALTH_ICONS["unhealthy"])
         if health is not None:
             evidence = "" if health.evidence is None else health.evidence.sentence
-            st.caption(f"{ICONS[health.verdict]} {health.headline}", help=evidence or None)
+            st.caption(f"{HEALTH_ICONS[health.verdict]} {health.headline}", help=evidence or None)
         return
     lines = [f"{plain(finding.sentence)} {finding.remedy}" for finding in health.findings]
     if health.evidence is not None and all(finding.name != "unsupported" for finding in health.findings):
         lines.append(health.evidence.sentence)
     in_short = f"**Do not trust these labels yet.** {IN_SHORT[health.findings[0].name]}"
-    with st.container(key="health-notice"), st.expander(in_short, icon=ICONS["unhealthy"]):
+    with st.container(key="health-notice"), st.expander(in_short, icon=HEALTH_ICONS["unhealthy"]):
         st.markdown("  \n".join([*lines, *map(plain, more)]))
 
 

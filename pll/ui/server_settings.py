@@ -87,7 +87,7 @@ def _token(text: str) -> str:
     return text
 
 
-SETTINGS: tuple[ServerSetting, ...] = (
+SERVER_SETTINGS: tuple[ServerSetting, ...] = (
     ServerSetting("PLL_HOME", "~/.candid", "Folder of runs, uploads, the bin and the SQLite database."),
     ServerSetting("PLL_DATA", "", "Folder of downloaded datasets; by default `data` in `PLL_HOME`."),
     ServerSetting(
@@ -133,7 +133,7 @@ SETTINGS: tuple[ServerSetting, ...] = (
         _origins,
     ),
 )
-BY_NAME: Mapping[str, ServerSetting] = {setting.name: setting for setting in SETTINGS}
+BY_NAME: Mapping[str, ServerSetting] = {setting.name: setting for setting in SERVER_SETTINGS}
 OF_TESTS = ("PLL_TEST_",)
 """Beginnings of variables that only tests read."""
 
@@ -162,7 +162,7 @@ def check_settings() -> list[str]:
     UserError
         a value that cannot be meant.
     """
-    for entry in SETTINGS:
+    for entry in SERVER_SETTINGS:
         setting(entry.name)
     warnings = []
     for name in os.environ:

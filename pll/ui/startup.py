@@ -76,7 +76,7 @@ MODULES = ("pll.ui.train.live", "pll.ui.train.delayed_start", "pll.ui.compare.li
 
 FIRST_PAGE_SENT = threading.Event()
 """Set once the server has shown a page."""
-LATEST = 5.0
+LATEST_START = 5.0
 """Seconds after which a server that nobody has opened gets ready."""
 
 
@@ -85,7 +85,7 @@ def get_ready() -> None:
 
     The first page goes first: it needs little of that, and Python imports in one thread at a time.
     """
-    FIRST_PAGE_SENT.wait(LATEST)
+    FIRST_PAGE_SENT.wait(LATEST_START)
     remove_half_written(candid_home())
     for name in MODULES:
         importlib.import_module(name)

@@ -29,7 +29,7 @@ from pll.ui.format import after, count
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
 from pll.wording import percent
 
-EARLY = 0.1
+EARLY_SHARE = 0.1
 """Share of the epochs after which the verdict looks what became of early mistakes."""
 CACHED_FRAMES = 12
 """Epochs whose label weights stay in memory: those just looked at are looked at again, in a comparison two of each
@@ -181,7 +181,7 @@ class Scene:
     def figures(self) -> LaneFigures:
         """What a verdict on several lanes reads."""
         sharp, epoch, config = self.frame.sharp, self.frame.epoch, self.lane.config
-        early = max(1, round(EARLY * (self.total or 1)))
+        early = max(1, round(EARLY_SHARE * (self.total or 1)))
         before = None if epoch <= early else stored_frame(self.history, early, self.sets)
         return LaneFigures(
             self.title,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pll.ui.data.loader import LARGE
+from pll.ui.data.loader import LARGE_FILE
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -23,7 +23,7 @@ MESSY = ",Name,width,who_a,gold\n0,x-1,1.5,apple,apple\n1,x-2,2.5,pear,pear\n2,x
 def folder(open_folder: Path) -> Path:
     """The folder that the page may read, with a file too large to be read at once."""
     rows = b"0.25,0.5,0.75,cat|dog\n0.5,0.25,0.125,dog\n"
-    (open_folder / "large.csv").write_bytes(b"a,b,c,candidates\n" + rows * (LARGE // len(rows) + 1))
+    (open_folder / "large.csv").write_bytes(b"a,b,c,candidates\n" + rows * (LARGE_FILE // len(rows) + 1))
     return open_folder
 
 

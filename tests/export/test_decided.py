@@ -23,13 +23,14 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import EXPORTS, ExportSource
-from pll.export.convert import LABELS, certified_results
+from pll.export.convert import certified_results
 from pll.formats import FORMATS, Results
 from pll.formats.label_frame import Decision
 from pll.formats.results import read_results
 from pll.methods import METHODS
 from pll.review.certificate import CheckedLabel, LabelTable
 from pll.review.certification import Certification, draw_plan
+from pll.runs.files import LABELS
 from pll.runs.labels_table import write_labels
 
 N, REFUSED, DECIDED = 12, 3, 5

@@ -11,7 +11,7 @@ from typing import Any
 import openpyxl
 
 from pll.ui.data import loader
-from pll.ui.data.columns_form import TITLES
+from pll.ui.data.columns_form import ROLE_TITLES
 from tests.page_helpers import button, labels, said, understood
 
 MESSY = """,Name,comment,width,ann_1,gold,
@@ -93,7 +93,7 @@ def test_voters_are_ticked_and_the_sentence_follows(open_page: Any) -> None:
     assert "5 people answered 150 times" in understood(page)
     page = ticks(page).set_value(["Ann", "Bob", "Cem"]).run()
     assert "3 people answered 90 times" in understood(page) and ticks(page).value == ["Ann", "Bob", "Cem"]
-    assert shown(page)["Eve"] == TITLES["keep"]
+    assert shown(page)["Eve"] == ROLE_TITLES["keep"]
     page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
     assert ticks(page).value == ["Ann", "Bob", "Cem"]
     page = ticks(page).set_value(["Ann", "Bob", "Cem", "Dan", "Eve"]).run()

@@ -61,7 +61,7 @@ def test_a_class_that_is_no_label_is_dropped_where_it_is_odd(
 def test_a_file_read_in_the_background_offers_the_same_answers(
     open_page: Any, monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
-    monkeypatch.setattr(loader, "LARGE", 100)
+    monkeypatch.setattr(loader, "LARGE_FILE", 100)
     page = until_read(bring(open_page("data"), "large.csv", IN_EVERY_SET))
     (warning,) = page.warning
     assert "all" in warning.value and "--" not in warning.value and not page.error
@@ -74,7 +74,7 @@ def test_a_file_read_in_the_background_offers_the_same_answers(
 def test_ids_that_stand_twice_in_a_large_file_are_numbered_with_a_click(
     open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loader, "LARGE", 100)
+    monkeypatch.setattr(loader, "LARGE_FILE", 100)
     twice = "id,width,candidates\n" + "".join(f"e{k % 29},{k}.5,{'xy'[k % 2]}\n" for k in range(30))
     page = until_read(bring(open_page("data"), "twice.csv", twice))
     page = until_read(button(page, "Number the examples instead").click().run())

@@ -41,7 +41,7 @@ def test_a_file_that_changes_in_its_place_is_read_again(open_page: Any, folder: 
 
 
 def test_what_is_wrong_with_a_large_file_is_said(open_page: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "LARGE", 100)
+    monkeypatch.setattr(loader, "LARGE_FILE", 100)
     (folder / "bad.csv").write_text(TABLE + "r41,1,x,9\n")
     page = until_read(named(open_page("data"), str(folder / "bad.csv")))
     assert not page.exception and "bad.csv: Row 42 has 4 fields" in page.error[0].value

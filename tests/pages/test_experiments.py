@@ -96,7 +96,7 @@ def test_tables_and_the_fits_behind_an_entry(open_page: Any) -> None:
     assert not page.exception
     assert page.title[0].value == r"Small \*one\*"
     frame = page.dataframe[0].value
-    assert frame.columns.tolist() == ["method", "q", "iris", live.IDENTIFIED] and frame.method.tolist() == [
+    assert frame.columns.tolist() == ["method", "q", "iris", live.IDENTIFIED_COLUMN] and frame.method.tolist() == [
         "PRODEN",
         "PL-kNN",
     ]

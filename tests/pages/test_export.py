@@ -126,7 +126,7 @@ def test_label_studio_is_connected_and_disconnected(open_page: Any) -> None:
         "hostname": "http://127.0.0.1:9",
         "access_token": "token-of-ann",
     }
-    live.ANSWERS["setup"][2](run.id, body)
+    live.HANDLERS["setup"][2](run.id, body)
     page = page.run()
     assert "project 4 at" in said(page)
     page = button(page, "Write labels back").click().run()

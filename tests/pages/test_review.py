@@ -102,7 +102,7 @@ def test_a_review_in_use_is_never_opened_twice(finished: Run) -> None:
     queue = begun(finished)
     st.cache_resource.clear()
     assert service.queue_of(finished) is queue
-    for k in range(2 * service.RECENT):  # others push it out of memory, but somebody still uses it
+    for k in range(2 * service.RECENT_REVIEWS):  # others push it out of memory, but somebody still uses it
         service._reviews().get(f"other {k}", lambda: ReviewQueue(queue.review, session.registry()))
     assert service.queue_of(finished) is queue
 

@@ -75,7 +75,7 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     assert not page.exception
     assert f"20 answers changed {count(len(changed), 'other label')}" in said(page)
     (table,) = [one.value for one in page.dataframe if "label now" in one.value]
-    assert table["label now"].tolist() == changed.after[: follow_panel.SHOWN].tolist()
+    assert table["label now"].tolist() == changed.after[: follow_panel.SHOWN_CHANGES].tolist()
     page = page.button("review-look-changed").click().run()
     assert not page.exception
     assert page.session_state["review-tab"].assignment.row == changed.rows[0]

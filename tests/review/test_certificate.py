@@ -37,7 +37,7 @@ from pll.review.certificate import (
     verify_document,
 )
 from pll.review.certification import Certification, draw_plan
-from pll.review.events import START, broken_links, chained
+from pll.review.events import CHAIN_START, broken_links, chained
 
 IDS = [f"r{i}" for i in range(400)]
 
@@ -433,4 +433,4 @@ def test_the_chain_names_what_was_altered_removed_or_moved():
     assert broken_links([*entries[:2], {**entries[2], "id": 9}, *entries[3:]]) == [2]
     assert broken_links([*entries[:2], *entries[3:]]) == [2]
     assert broken_links([entries[1], entries[0], *entries[2:]]) == [0, 1, 2]
-    assert broken_links(entries, "f" * 64) == [0] and START != "f" * 64
+    assert broken_links(entries, "f" * 64) == [0] and CHAIN_START != "f" * 64

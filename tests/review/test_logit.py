@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.review.decided import COUNTS, Decided
-from pll.review.logit import RIDGE, fit, propose
+from pll.review.decided import DECISION_COUNTS, Decided
+from pll.review.logit import LOGIT_RIDGE, fit, propose
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import Weights, dense, normalise
@@ -41,7 +41,7 @@ def slow_features(signals: ReviewSignals, known: dict[int, int], i: int) -> np.n
         own = [rows[i][j] for j in sets[i].tolist()]
         for row, label in known.items():
             rows[row] = {j: float(j == label) for j in rows[row]}
-        near_of = [(rows[other], COUNTS if other in known else 1.0) for other in signals.neighbours[i]]
+        near_of = [(rows[other], DECISION_COUNTS if other in known else 1.0) for other in signals.neighbours[i]]
         near = [sum(count * row.get(j, 0.0) for row, count in near_of) for j in sets[i].tolist()]
         total = sum(near)
         near = [value / total if total else 1 / len(near) for value in near]
@@ -56,7 +56,7 @@ def slow_others(signals: ReviewSignals, known: dict[int, int], i: int) -> np.nda
     table = dense(signals.weights, sets).astype(float)
     for row, label in known.items():
         table[row] = np.arange(table.shape[1]) == label
-    counts = np.array([COUNTS if row in known else 1.0 for row in range(len(sets))])
+    counts = np.array([DECISION_COUNTS if row in known else 1.0 for row in range(len(sets))])
     v = signals.factor.astype(float)
     hat = v @ np.linalg.inv(np.eye(v.shape[1]) + v.T @ np.diag(counts - 1) @ v) @ v.T @ np.diag(counts)
     ridge = (hat[i] @ table - hat[i, i] * table[i]) / (1 - hat[i, i])
@@ -100,7 +100,7 @@ def test_fit_and_proposals_are_those_of_the_formulas() -> None:
     decided = Decided.of(sets, dict(order))
 
     result = fit(signals, decided)
-    x = slow_fit(signals, order, RIDGE)
+    x = slow_fit(signals, order, LOGIT_RIDGE)
     assert result.features == ("weights", "mean_weights", "near_weights", "near_mean", "others", "forest")
     np.testing.assert_allclose(np.concatenate([result.theta, result.bias]), x, atol=2e-3)
 

@@ -365,7 +365,7 @@ def test_a_decision_of_the_desk_that_becomes_an_annotation_does_not_come_back(co
 def test_writing_can_be_stopped_and_goes_on(
     connected: Connected, studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pll.export.write_back.PAGE", 10)
+    monkeypatch.setattr("pll.export.write_back.TASKS_A_PAGE", 10)
     tick(connected, studio)
     reports = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pll.ui.pace import GONE, SHARE, Pace
+from pll.ui.pace import GONE_SECONDS, SHARE, Pace
 
 
 class Clock:
@@ -39,7 +39,7 @@ def test_closed_tabs_are_forgotten() -> None:
     pace = with_tabs(50, 0.04, clock)
     assert pace.has_changed(0.4, 0.4)
     slow = pace.interval(0.4)
-    clock.now += GONE + 1
+    clock.now += GONE_SECONDS + 1
     pace.note("0", 0.04)
     assert pace.interval(0.4) == 0.4
     assert pace.has_changed(slow, 0.4)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pll.errors import UserError
-from pll.ui.server_settings import SETTINGS, check_settings, setting
+from pll.ui.server_settings import SERVER_SETTINGS, check_settings, setting
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,13 +33,13 @@ def test_a_value_that_cannot_be_meant_is_refused_by_name(name: str, text: str, m
 
 
 def test_defaults_are_valid_and_all_variables_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for one in SETTINGS:
+    for one in SERVER_SETTINGS:
         monkeypatch.delenv(one.name, raising=False)
-    for one in SETTINGS:
+    for one in SERVER_SETTINGS:
         setting(one.name)
     read = {
         name
         for file in (ROOT / "pll").rglob("*.py")
         for name in re.findall(r'(?:environ\.get\(|getenv\(|setting\()"(PLL_[A-Z_]+)"', file.read_text("utf-8"))
     }
-    assert read <= {one.name for one in SETTINGS}
+    assert read <= {one.name for one in SERVER_SETTINGS}

@@ -26,13 +26,13 @@ from pll.wording import short_names
 
 MOST_EXAMPLES = 2000
 """Maximum number of examples, as in the star plot of the app."""
-MOST_BYTES = 1_400_000
+MOST_FILM_BYTES = 1_400_000
 """Maximum number of bytes of the compressed label weights; frames are left out evenly until they fit."""
 MOST_FRAMES = 300
 SCALE = 1000
-UNKNOWN = 0xFFFF
+UNKNOWN_HUE = 0xFFFF
 """Code of an unknown true label."""
-LINES = ("transductive_accuracy", "test_accuracy", "mean_confidence", "changed_labels", "loss")
+FILM_LINES = ("transductive_accuracy", "test_accuracy", "mean_confidence", "changed_labels", "loss")
 """Columns of metrics.csv in a replay."""
 
 Frames = npt.NDArray[np.uint16]
@@ -74,7 +74,9 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
         "ids": [str(name) for name in data.row_ids[rows]],
         "sizes": encoded(selected.sizes.astype(np.uint32)),
         "labels": encoded(selected.indices.astype(np.uint32)),
-        "truth": None if data.y is None else encoded(np.where(data.y >= 0, data.y, UNKNOWN)[rows].astype(np.uint16)),
+        "truth": None
+        if data.y is None
+        else encoded(np.where(data.y >= 0, data.y, UNKNOWN_HUE)[rows].astype(np.uint16)),
         "epochs": epochs,
         "frames": base64.b64encode(packed).decode("ascii"),
         "metrics": metrics(folder, epochs),
@@ -119,7 +121,7 @@ def quantised(weights: Weights, sets: CandidateSets) -> Frames:
     return thousandths
 
 
-def fitted(epochs: list[int], frames: Frames, most_bytes: int = MOST_BYTES) -> tuple[list[int], bytes]:
+def fitted(epochs: list[int], frames: Frames, most_bytes: int = MOST_FILM_BYTES) -> tuple[list[int], bytes]:
     """Return as many frames as fit, evenly spaced, and their compressed values.
 
     Parameters
@@ -153,7 +155,7 @@ def metrics(folder: RunFolder, epochs: list[int]) -> dict[str, list[float | None
     final = folder.state().get("metrics") or {}
     if final:
         by_epoch[final["epoch"]] = by_epoch.get(final["epoch"], {}) | final
-    return {name: [_rounded(by_epoch.get(epoch, {}).get(name)) for epoch in epochs] for name in LINES}
+    return {name: [_rounded(by_epoch.get(epoch, {}).get(name)) for epoch in epochs] for name in FILM_LINES}
 
 
 def _rounded(value: float | None) -> float | None:

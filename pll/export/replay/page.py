@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 import pll
-from pll.colors import ACCENT, DARK_BACKGROUND, LIGHT_BACKGROUND, RIGHT, WEIGHTS_DARK, WEIGHTS_LIGHT
+from pll.colors import ACCENT, DARK_BACKGROUND, LIGHT_BACKGROUND, RIGHT_COLOUR, WEIGHTS_DARK, WEIGHTS_LIGHT
 from pll.dataset import PartialLabelDataset
 from pll.export.replay.film import film
 from pll.runs.folder import RunFolder
@@ -71,7 +71,7 @@ def replay_html(folder: RunFolder, data: PartialLabelDataset) -> str:
 
 def style() -> str:
     """Return the style sheet: two themes, that of the app's plots, and that of the page."""
-    own = _read(HERE / "replay.css").replace("{{right}}", RIGHT)
+    own = _read(HERE / "replay.css").replace("{{right}}", RIGHT_COLOUR)
     dark = f"@media (prefers-color-scheme: dark) {{ {_theme('dark')} }}"
     return "\n".join([_theme("light"), dark, _read(DRAWING / "canvas.css"), own])
 

@@ -15,7 +15,7 @@ from pll.errors import UserError
 
 SIDES = (48, 32, 24, 16)
 """Pixels of a picture's longer side, largest first; the first size at which all pictures fit is used."""
-MOST_BYTES = 700_000
+MOST_PICTURE_BYTES = 700_000
 """Maximum number of bytes of all pictures."""
 MOST_LETTERS = 300_000
 """Maximum number of characters of all texts."""
@@ -47,7 +47,7 @@ def _sheet(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> dict[str, 
         return None
     for side in [min(largest, SIDES[0]), *(side for side in SIDES[1:] if side < largest)]:
         content, kind = _drawn(pictures, side)
-        if len(content) <= MOST_BYTES:
+        if len(content) <= MOST_PICTURE_BYTES:
             uri = f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
             return {"uri": uri, "side": side, "across": ACROSS}
     return None

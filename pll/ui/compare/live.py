@@ -162,7 +162,7 @@ def show_table(lanes: Sequence[Scene]) -> None:
             )
 
 
-SHARES = {
+SHARE_COLUMNS = {
     "identified_correctly": "Correct",
     "test_accuracy": "Unseen correct",
     "mean_confidence": "Sharpness",
@@ -176,7 +176,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     A plain table and not a data grid: five rows, drawn again at every refresh.
     """
     formatted = pd.DataFrame({"Lane": table["lane"].map(plain), "Epoch": table["epoch"].map("{:,}".format)})
-    for name, title in SHARES.items():
+    for name, title in SHARE_COLUMNS.items():
         if table[name].notna().any():
             formatted[title] = [percent(None if pd.isna(share) else share) for share in table[name]]
         if name == "identified_correctly" and title in formatted:

@@ -28,9 +28,9 @@ from pll.ui.train.settings_form import choose_model, choose_settings
 
 TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
-DIGITS = ChosenData(Source("digits"), Flip("binomial", 0.7))
+OPENING_DATA = ChosenData(Source("digits"), Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
-OWN = ("epochs", "lr", "weight_decay")
+LANE_SETTINGS = ("epochs", "lr", "weight_decay")
 """Settings in which lanes may differ."""
 Q_HELP = "Probability that a wrong label becomes a candidate. Increase it to see where a method fails."
 PACE = 8.0
@@ -40,10 +40,10 @@ LONGEST_WATCHED = 15.0
 Make = Callable[[], Run]
 VARIANTS = "PRODEN with weights that are renewed less often, all at once, or never"
 SUPERVISED = "Supervised: it learns from the true labels, and shows what is possible"
-LOSSES = "Other losses for the same networks"
+OTHER_LOSSES = "Other losses for the same networks"
 CLASSICAL = "Classical methods: neighbours, margins, codes"
-VOTES = "From votes alone, without features"
-FAMILIES = (VARIANTS, SUPERVISED, LOSSES, CLASSICAL, VOTES)
+FROM_VOTES = "From votes alone, without features"
+FAMILIES = (VARIANTS, SUPERVISED, OTHER_LOSSES, CLASSICAL, FROM_VOTES)
 """What methods have in common, a line each."""
 
 
@@ -53,7 +53,7 @@ def choose_data() -> tuple[ChosenData, PartialLabelDataset | None]:
     None in place of the data while it is being made, as the page says then.
     """
     above = st.container(horizontal=True, vertical_alignment="center", gap="medium")
-    choice = _as_ambiguous_as_wished(session.chosen() or DIGITS)
+    choice = _as_ambiguous_as_wished(session.chosen() or OPENING_DATA)
     data = loader.prepared(choice)
     if data is not None:
         with above:
@@ -115,10 +115,10 @@ def family_of(method: str) -> str:
     """Which of `FAMILIES` a method is of."""
     kind = METHODS[method]
     if issubclass(kind, VoteEstimator):
-        return VOTES
+        return FROM_VOTES
     if issubclass(kind, ClassicalEstimator):
         return CLASSICAL
-    return VARIANTS if method.startswith("pro") else SUPERVISED if kind.needs_truth else LOSSES
+    return VARIANTS if method.startswith("pro") else SUPERVISED if kind.needs_truth else OTHER_LOSSES
 
 
 def _pills(title: str, methods: Sequence[str], key: str, default: Sequence[str] = ()) -> list[str]:
@@ -154,10 +154,13 @@ def wrong_of_lanes(own: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """A table with a row a lane; what is changed in it holds for that lane alone."""
     usual = {
-        method: {name: (params | shared)[name] for name in OWN if name in params} for method, params in defaults.items()
+        method: {name: (params | shared)[name] for name in LANE_SETTINGS if name in params}
+        for method, params in defaults.items()
     }
-    table = pd.DataFrame([{"lane": method_title(method)} | usual[method] for method in usual], columns=["lane", *OWN])
-    table[list(OWN)] = table[list(OWN)].astype(float)
+    table = pd.DataFrame(
+        [{"lane": method_title(method)} | usual[method] for method in usual], columns=["lane", *LANE_SETTINGS]
+    )
+    table[list(LANE_SETTINGS)] = table[list(LANE_SETTINGS)].astype(float)
     st.caption("Change a cell to set it for that lane only. Empty: chosen by the data, or no such setting.")
     edited = st.data_editor(
         table,
@@ -165,7 +168,7 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
         disabled=["lane"],
         key=f"compare_own-{list(usual)}-{shared}",
         column_config={"lane": "Lane"}
-        | {name: st.column_config.NumberColumn(FIELDS[name].title, format="%g") for name in OWN},
+        | {name: st.column_config.NumberColumn(FIELDS[name].title, format="%g") for name in LANE_SETTINGS},
         alt="Settings of single lanes",
     )
     changed: dict[str, dict[str, Any]] = {}

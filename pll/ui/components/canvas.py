@@ -19,7 +19,7 @@ from pll.ui.components.component import Component, Payload, register
 from pll.ui.format import excerpt
 
 HERE = Path(__file__).parent
-SHARED = (HERE / "svgpen.js", HERE / "canvas.js")
+CANVAS_SCRIPTS = (HERE / "svgpen.js", HERE / "canvas.js")
 """Scripts that all pictures have in common."""
 HTML = """
 <div class="plot">
@@ -38,7 +38,7 @@ HTML = """
 
 def canvas_component(name: str) -> Component:
     """Registers `<name>.js`, and returns the command that mounts it."""
-    return register(name, HTML, scripts=[*SHARED, HERE / f"{name}.js"], styles=[HERE / "canvas.css"])
+    return register(name, HTML, scripts=[*CANVAS_SCRIPTS, HERE / f"{name}.js"], styles=[HERE / "canvas.css"])
 
 
 @dataclass(frozen=True)

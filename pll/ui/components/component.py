@@ -58,7 +58,7 @@ export default (component) => {
 """What Streamlit gets as a component's script, with every update. The script itself and other parts that stay the same
 come with the data, where the browser does not have them yet; if the update that brought one was overtaken by the next,
 it is asked for."""
-LATEST = """
+NEWEST_ONLY = """
 const newest = new WeakMap();
 export default (component) => {
   const { parentElement, data } = component;
@@ -81,7 +81,7 @@ def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[
     """
     shared = "".join(_text([file]).split(EXPORTED)[0] for file in scripts[:-1])
     drawn = _text(scripts[-1:]).replace(EXPORTED, "const drawn = function")
-    script = without_comments(shared + drawn + LATEST).encode()
+    script = without_comments(shared + drawn + NEWEST_ONLY).encode()
     mount: Component = st.components.v2.component(
         f"candid_{name}", html=html, css=without_comments(_text(styles)), js=without_comments(LOADER)
     )

@@ -31,7 +31,7 @@ BESIDE_BARS = 13
 """Characters of a name for which there is room beside a bar."""
 THUMBNAIL = 96
 """Pixels of a picture's longer side, at most: a dozen of them go with every update."""
-SMALL = 64
+SMALL_PICTURE = 64
 """Pictures up to so many pixels go as they are, in PNG; larger ones as JPEG."""
 
 
@@ -123,7 +123,7 @@ def show_picture(data: PartialLabelDataset, row: int, width: int) -> bool:
 @lru_cache(maxsize=4096)
 def _uri(content: bytes, shape: tuple[int, ...], largest: int) -> str:
     image = Image.fromarray(np.frombuffer(content, dtype=np.uint8).reshape(shape))
-    small = max(image.size) <= SMALL
+    small = max(image.size) <= SMALL_PICTURE
     if max(image.size) > largest:
         image.thumbnail((largest, largest))
     buffer = io.BytesIO()

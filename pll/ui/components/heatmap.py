@@ -20,8 +20,8 @@ from pll.ui.format import count
 from pll.weights import Sharpness, Weights, sharpness
 from pll.wording import percent, short_names
 
-MOST_ROWS = 300
-MOST_COLUMNS = 60
+MOST_HEATMAP_ROWS = 300
+MOST_HEATMAP_COLUMNS = 60
 """Beyond these a cell is too small to be seen; the page always says how many of how many are shown."""
 
 SHORT = 18
@@ -39,7 +39,7 @@ def heatmap_order(
     selected: int | None = None,
     sharp: Sharpness | None = None,
 ) -> npt.NDArray[np.int64]:
-    """Return the rows to show, from sharp to flat; of more than `MOST_ROWS` those at evenly spaced quantiles.
+    """Return the rows to show, from sharp to flat; of more than `MOST_HEATMAP_ROWS` those at evenly spaced quantiles.
 
     So the share of rows above a confidence is the share of examples above it, within one row. With `by="label"` the
     same rows are in blocks of their identified labels, sharp to flat within each. The selected row takes the place of
@@ -53,8 +53,8 @@ def heatmap_order(
     """
     sharp = sharpness(weights, candidates) if sharp is None else sharp
     order = _falling(sharp.top)
-    if len(order) > MOST_ROWS:
-        ranks = ((np.arange(MOST_ROWS) + 0.5) * len(order) / MOST_ROWS).astype(np.int64)
+    if len(order) > MOST_HEATMAP_ROWS:
+        ranks = ((np.arange(MOST_HEATMAP_ROWS) + 0.5) * len(order) / MOST_HEATMAP_ROWS).astype(np.int64)
         for rank in np.flatnonzero(order == selected):
             ranks[np.abs(ranks - rank).argmin()] = rank
         order = order[ranks]
@@ -75,12 +75,12 @@ def _falling(confidence: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
 
 
 def heatmap_columns(candidates: CandidateSets) -> npt.NDArray[np.int64]:
-    """(k,) sorted classes: all, or the `MOST_COLUMNS` that are a candidate most often, whatever the weights."""
+    """(k,) sorted classes: all, or the `MOST_HEATMAP_COLUMNS` that are a candidate most often, whatever the weights."""
     c = candidates.n_classes
-    if c <= MOST_COLUMNS:
+    if c <= MOST_HEATMAP_COLUMNS:
         return np.arange(c, dtype=np.int64)
     often = np.bincount(candidates.indices, minlength=c)
-    return np.sort(np.argsort(-often, kind="stable")[:MOST_COLUMNS]).astype(np.int64)
+    return np.sort(np.argsort(-often, kind="stable")[:MOST_HEATMAP_COLUMNS]).astype(np.int64)
 
 
 def heatmap_cells(

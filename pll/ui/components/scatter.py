@@ -22,10 +22,10 @@ from pll.weights import Sharpness
 from pll.wording import short_names
 
 SCATTER = canvas_component("scatter")
-NAMED = 5_000
+MOST_NAMED_POINTS = 5_000
 """Examples of which ids and the beginnings of texts are sent; of more, the pointer says the number."""
 MOST_CORNERS = 1_000
-OTHERS, GREY = "other classes", "#a3adb7"
+OTHER_CLASSES, OTHERS_GREY = "other classes", "#a3adb7"
 """All that is not coloured, as in star.js."""
 
 Rows = npt.NDArray[np.int64]
@@ -57,15 +57,15 @@ def map_payload(
         labels, confidence = np.where(of_others, others, labels), np.where(of_others, 0, confidence)
         counts = np.bincount(labels, minlength=others + 1)
     present = np.flatnonzero(counts)
-    names = [*candidates.class_names, OTHERS]
-    colours = [*class_colours(candidates.n_classes), GREY]
+    names = [*candidates.class_names, OTHER_CLASSES]
+    colours = [*class_colours(candidates.n_classes), OTHERS_GREY]
     names = [names[label] for label in present]
     wide = np.uint8 if len(present) <= 256 else np.uint16 if len(present) <= 65_536 else np.uint32
     number_of = np.zeros(candidates.n_classes + 1, dtype=wide)
     number_of[present] = np.arange(len(present))
     note = f"{m:,} of {n:,} examples" if m < n else count(n, "example")
     summary = format_counts(dict(zip(names, counts[present].tolist(), strict=True)))
-    return presentation.payload(rows, names=m <= NAMED) | {
+    return presentation.payload(rows, names=m <= MOST_NAMED_POINTS) | {
         "note": note,
         "description": ", ".join(filter(None, (f"Map of {note}", presentation.when)))
         + f". Identified labels: {summary}.",

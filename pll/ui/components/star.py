@@ -19,7 +19,7 @@ from pll.ui.format import count
 from pll.weights import CONFIDENT, Sharpness, Weights, identified_labels, sharpness
 from pll.wording import percent, short_names
 
-MOST_POINTS = 2000
+MOST_STAR_POINTS = 2000
 """Examples drawn at most: browsers cannot animate more smoothly."""
 
 
@@ -36,7 +36,7 @@ def star_payload(
     *,
     truth: npt.NDArray[np.int64] | None = None,
     before: Weights | None = None,
-    most: int = MOST_POINTS,
+    most: int = MOST_STAR_POINTS,
     classes: Sequence[int] | None = None,
 ) -> Payload:
     """What `mount(STAR, …)` shows, as `star.js` reads it: 5 bytes an example, and words.
@@ -146,7 +146,7 @@ def star_positions(
     return np.add.reduceat(pulls, candidates.indptr[:-1], axis=0)
 
 
-def star_sample(n: int, cap: int = MOST_POINTS) -> npt.NDArray[np.int64]:
+def star_sample(n: int, cap: int = MOST_STAR_POINTS) -> npt.NDArray[np.int64]:
     """(min(n, cap),) sorted row numbers: all, or a random sample that is the same in every call.
 
     Examples

@@ -16,7 +16,7 @@ import streamlit as st
 from pll.ui.components.canvas import HERE, raw
 from pll.ui.components.component import Payload, register
 
-MOST_COLUMNS = 300
+MOST_SPARKS = 300
 """Columns of the small chart behind the handle."""
 HTML = """
 <div class="timeline">
@@ -71,7 +71,7 @@ def mount_timeline(timeline: Timeline, *, key: str, on_look: Callable[[int, bool
 
 
 def spark(changed: npt.NDArray[np.float32]) -> list[list[int]]:
-    """Heights of the small chart: (epoch, 0 … 100) of at most `MOST_COLUMNS` epochs, the highest of each stretch.
+    """Heights of the small chart: (epoch, 0 … 100) of at most `MOST_SPARKS` epochs, the highest of each stretch.
 
     Roots of the shares: late changes are few and are what one looks for.
 
@@ -83,7 +83,7 @@ def spark(changed: npt.NDArray[np.float32]) -> list[list[int]]:
     if not len(changed):
         return []
     heights = np.rint(np.sqrt(changed / max(float(changed.max()), 1e-9)) * 100).astype(int)
-    width = -(-len(heights) // MOST_COLUMNS)
+    width = -(-len(heights) // MOST_SPARKS)
     starts = np.arange(0, len(heights), width)
     tops = np.maximum.reduceat(heights, starts)
     return [[int(start) + 1, int(top)] for start, top in zip(starts, tops, strict=True)]

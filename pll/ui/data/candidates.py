@@ -15,12 +15,12 @@ from pll.runs.data import single_labels
 from pll.ui.data import language_model
 from pll.ui.session import ChosenData
 
-AS_THEY_ARE, SYNTHESISE = "As in the data", "Make them from the true labels"
+AS_IN_DATA, SYNTHESISE = "As in the data", "Make them from the true labels"
 DOUBT = "Doubt the labels: some are wrong"
-PLAIN = {
+PLAIN_WAYS = {
     SYNTHESISE: "Make them ambiguous and see what is found",
     DOUBT: "Some may be wrong: find those",
-    AS_THEY_ARE: "Yes: take them as they are",
+    AS_IN_DATA: "Yes: take them as they are",
 }
 """The same for data with nothing but one label each."""
 FEATURE_TITLES = {
@@ -38,8 +38,8 @@ def ways(data: PartialLabelDataset) -> list[str]:
     """What can be done with this data, the usual first; nothing where it has neither candidates nor truth."""
     doubtful = single_labels(data) is not None
     if doubtful and _is_of_one_person(data):
-        return [DOUBT, AS_THEY_ARE, SYNTHESISE]
-    return [AS_THEY_ARE] * (data.candidates is not None) + [SYNTHESISE] * (data.y is not None) + [DOUBT] * doubtful
+        return [DOUBT, AS_IN_DATA, SYNTHESISE]
+    return [AS_IN_DATA] * (data.candidates is not None) + [SYNTHESISE] * (data.y is not None) + [DOUBT] * doubtful
 
 
 def is_question(ways: Sequence[str]) -> bool:
@@ -47,7 +47,7 @@ def is_question(ways: Sequence[str]) -> bool:
 
     Of data with candidates it is among the details.
     """
-    return len(ways) > 1 and ways[0] != AS_THEY_ARE
+    return len(ways) > 1 and ways[0] != AS_IN_DATA
 
 
 def choose_way(ways: Sequence[str], source: Source, page: DeltaGenerator, details: DeltaGenerator) -> str:
@@ -57,7 +57,9 @@ def choose_way(ways: Sequence[str], source: Source, page: DeltaGenerator, detail
     key = f"candidates_way-{source.name}"
     if not is_question(ways):
         return details.radio("Labels", ways, key=f"{key}-own", horizontal=True, persist_state="session")
-    return page.radio("Are these labels right?", ways, format_func=PLAIN.__getitem__, key=key, persist_state="session")
+    return page.radio(
+        "Are these labels right?", ways, format_func=PLAIN_WAYS.__getitem__, key=key, persist_state="session"
+    )
 
 
 def _is_of_one_person(data: PartialLabelDataset) -> bool:

@@ -21,7 +21,7 @@ from pll.ui import charts
 from pll.ui.format import format_shape, plain
 from pll.wording import percent
 
-MOST_CLASSES = 200
+MOST_PAIRED = 200
 """Beyond this a picture of all pairs of classes shows nothing."""
 
 
@@ -80,7 +80,7 @@ def charts_of(data: PartialLabelDataset) -> None:
         if (sets.sizes == 1).all():
             st.caption("No two labels share a set, so no labels occur together.")
             return
-        if sets.n_classes > MOST_CLASSES:
+        if sets.n_classes > MOST_PAIRED:
             st.caption(f"{sets.n_classes:,} classes are too many to draw which occur together.")
             return
         figure, table = charts.matrix_chart(

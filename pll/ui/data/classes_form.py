@@ -23,7 +23,7 @@ from pll.ui.format import count, plain
 
 VISIBLE_ROWS = 12
 """Classes that show without scrolling."""
-NAMED = 4
+MOST_SPELLINGS = 4
 """Spellings that are named; the rest are counted."""
 
 Edits = Mapping[str, str | None]
@@ -46,12 +46,12 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
     edits = _edits(source, counts)
     joined = {name: to for note in notes_of(data.notes, "spellings") for name, to in note.cells.items()}
     joined |= {name: target for name, target in edits.items() if target in counts}
-    merged = listing([f"{name} → {target}" for name, target in joined.items()], NAMED)
+    merged = listing([f"{name} → {target}" for name, target in joined.items()], MOST_SPELLINGS)
     silent = {cell: n for note in notes_of(data.notes, "no answer") for cell, n in note.cells.items()}
     drops = [f"{cell} ({count(int(n), 'time')})" if isinstance(n, int) else cell for cell, n in silent.items()]
     drops += [name for name, target in edits.items() if target is None]
     words = [f"Read as one class: {merged}."] if merged else []
-    words += [f"Read as no answer: {listing(drops, NAMED)}."] if drops else []
+    words += [f"Read as no answer: {listing(drops, MOST_SPELLINGS)}."] if drops else []
     if words or _is_apart(source):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(plain(" ".join(words) or "Every spelling is a class of its own."), width="content")

@@ -31,10 +31,10 @@ from pll.ui.format import count, plain
 
 VISIBLE_ROWS = 14
 """Columns that show without scrolling."""
-MOST_TICKED, MOST_COLUMNS = 12, 300
+MOST_TICKED, MOST_EDITED = 12, 300
 """Columns that are offered to be ticked, and that a person goes through in a table; of more the guess stands."""
 
-TITLES = {
+ROLE_TITLES = {
     "id": "Name of the example",
     "text": "Text",
     "image": "Picture",
@@ -61,7 +61,7 @@ TITLES = {
     "keep": "Keep, do not learn from it",
     "ignore": "Leave out",
 }
-assert set(TITLES) == set(ROLES)
+assert set(ROLE_TITLES) == set(ROLES)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def taken_for_true(source: Source, table: Columns) -> Source:
 def _is_quick(source: Source) -> bool:
     """Whether columns show without reading the whole file, or it is small: fields of JSON are known at its end."""
     assert source.path is not None
-    if loader.size_of(source) < loader.LARGE:
+    if loader.size_of(source) < loader.LARGE_FILE:
         return True
     with Path(source.path).open("rb") as file:
         return file.read(64).lstrip()[:1] not in (b"{", b"[")
@@ -209,13 +209,13 @@ def _accepted_key(source: Source) -> str:
 
 # ---- above the first rows --------------------------------------------------------------------------------------------
 
-SHOWN = 6
+SHOWN_AT_ONCE = 6
 """Columns that are shown with their first cells; all are in the table of roles."""
 COLUMN_WIDTH = 168
 """Pixels of a column: all in one row of a small screen, and two columns on a phone."""
 PLENTY = ("feature", "keep", "class", "probability", "count", "item", "ignore")
 """Roles that many columns may have, none of which a person looks for first."""
-SHORT = {
+SHORT_ROLES = {
     "id": "id",
     "text": "text",
     "image": "picture",
@@ -237,7 +237,7 @@ SHORT = {
 def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
     """Show the first cells of the columns that a person looks for; above each, what it is taken for, to be changed."""
     before = {column.name: column.role for column in table.guessed}  # a column stays where it is when it is changed
-    visible = sorted(table.columns, key=lambda column: before.get(column.name, column.role) in PLENTY)[:SHOWN]
+    visible = sorted(table.columns, key=lambda column: before.get(column.name, column.role) in PLENTY)[:SHOWN_AT_ONCE]
     if not visible or (data is not None and "pictures" in data.contents):
         understood.show_rows(data)
         if data is not None and (title := data.reading.get("source")):
@@ -275,7 +275,7 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
 
 def _role_above(table: Columns, column: Column) -> None:
     """What a column is taken for, and the choice of something else."""
-    roles = [*SHORT, *([] if column.role in SHORT else [column.role])]
+    roles = [*SHORT_ROLES, *([] if column.role in SHORT_ROLES else [column.role])]
     key = f"role-{column.at}-{_key(table.source)}"
     st.session_state[key] = column.role
 
@@ -285,7 +285,7 @@ def _role_above(table: Columns, column: Column) -> None:
     st.selectbox(
         plain(column.name),
         roles,
-        format_func=lambda role: SHORT.get(role, TITLES[role]),
+        format_func=lambda role: SHORT_ROLES.get(role, ROLE_TITLES[role]),
         key=key,
         on_change=change,
         help=plain(column.why) or None,
@@ -337,15 +337,15 @@ def tick_voters(table: Columns, *, has_labels: bool) -> bool:
 
 def edit_roles(table: Columns) -> None:
     """Show what every column is, and take corrections."""
-    if not 0 < len(table.columns) <= MOST_COLUMNS:
+    if not 0 < len(table.columns) <= MOST_EDITED:
         return
     st.caption("What each column is was guessed from names and first cells. Double-click what is wrong under *is*.")
-    role_of = {title: role for role, title in TITLES.items()}
+    role_of = {title: role for role, title in ROLE_TITLES.items()}
     edit_column(
         pd.DataFrame(
             {
                 "column": [column.name for column in table.columns],
-                "is": [TITLES[column.role] for column in table.columns],
+                "is": [ROLE_TITLES[column.role] for column in table.columns],
                 "first cells": [_beginning(column.first) for column in table.columns],
             }
         ),
@@ -353,7 +353,9 @@ def edit_roles(table: Columns) -> None:
         lambda cells: set_roles(table, {table.columns[row].name: role_of[str(cell)] for row, cell in cells.items()}),
         key=f"roles-{_key(table.source)}",
         config={
-            "is": st.column_config.SelectboxColumn("is", width="medium", options=list(TITLES.values()), required=True)
+            "is": st.column_config.SelectboxColumn(
+                "is", width="medium", options=list(ROLE_TITLES.values()), required=True
+            )
         },
         visible_rows=VISIBLE_ROWS,
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-ROW = 35
+TABLE_ROW = 35
 """Pixels of a row of a table."""
 
 
@@ -32,7 +32,7 @@ def edit_column(
         hide_index=True,
         disabled=[str(name) for name in table if name != column],
         column_config=config,
-        height=ROW * (min(len(table), visible_rows) + 1) + 2,
+        height=TABLE_ROW * (min(len(table), visible_rows) + 1) + 2,
         key=key,
         on_change=edited,
     )

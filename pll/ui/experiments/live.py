@@ -27,8 +27,8 @@ from pll.ui.experiments import curves
 from pll.ui.format import STATE_ICONS, count, duration, plain, with_left
 from pll.wording import percent
 
-IDENTIFIED = "identified correctly"
-EVERY = 2.0
+IDENTIFIED_COLUMN = "identified correctly"
+EXPERIMENT_SECONDS = 2.0
 """Seconds between two looks at an experiment that runs."""
 
 
@@ -97,7 +97,7 @@ def resume(title: str, icon: str, folder: ExperimentFolder) -> None:
 def watch(folder: ExperimentFolder) -> None:
     """Everything that changes, looked at again while it runs."""
     state, _ = state_of(folder)
-    st.fragment(partial(_live, folder, state), run_every=EVERY if state == "running" else None)()
+    st.fragment(partial(_live, folder, state), run_every=EXPERIMENT_SECONDS if state == "running" else None)()
 
 
 def _live(folder: ExperimentFolder, state_of_page: str) -> None:
@@ -204,7 +204,7 @@ def table_frame(table: Table) -> pd.DataFrame:
                     text += f"  ({entry.paper.mean:.2f}, {signed(entry.difference)})"
                 row[dataset] = text
                 if entry is not None and len(table.datasets) == 1 and entry.transductive is not None:
-                    row[IDENTIFIED] = spread(entry.transductive, entry.transductive_deviation or 0.0)
+                    row[IDENTIFIED_COLUMN] = spread(entry.transductive, entry.transductive_deviation or 0.0)
             rows.append(row)
     return pd.DataFrame(rows)
 

@@ -27,14 +27,14 @@ from pll.ui.data.upload import uploads_folder
 from pll.ui.format import count, plain
 from pll.ui.session import ChosenData
 
-FIVE, HOLDOUT, PUBLISHED = "Five folds", "90/10, five samplings", "Published test part"
-OWN = "As the preset says"
+FIVE_FOLDS, FIVE_SAMPLINGS, PUBLISHED_PART = "Five folds", "90/10, five samplings", "Published test part"
+AS_THE_PRESET = "As the preset says"
 OWN_FILE = "own"
 PROTOCOLS: dict[str, dict[str, Any]] = {
-    FIVE: {"folds": 5, "holdout": None, "seeds": [0]},
-    HOLDOUT: {"folds": None, "holdout": 0.1, "seeds": [0, 1, 2, 3, 4]},
-    PUBLISHED: {"folds": None, "holdout": None, "seeds": [0, 1, 2, 3, 4]},
-    OWN: {},
+    FIVE_FOLDS: {"folds": 5, "holdout": None, "seeds": [0]},
+    FIVE_SAMPLINGS: {"folds": None, "holdout": 0.1, "seeds": [0, 1, 2, 3, 4]},
+    PUBLISHED_PART: {"folds": None, "holdout": None, "seeds": [0, 1, 2, 3, 4]},
+    AS_THE_PRESET: {},
 }
 
 
@@ -131,7 +131,13 @@ def _pills(label: str, every: Any, default: Any, name: str, title: Any) -> list[
 
 def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
     """How it is tested, and the epochs where they are not those of the preset."""
-    offered = [FIVE, HOLDOUT] if definition.folds else [OWN, FIVE] if definition.holdout else [PUBLISHED, HOLDOUT]
+    offered = (
+        [FIVE_FOLDS, FIVE_SAMPLINGS]
+        if definition.folds
+        else [AS_THE_PRESET, FIVE_FOLDS]
+        if definition.holdout
+        else [PUBLISHED_PART, FIVE_SAMPLINGS]
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         protocol = st.selectbox("Tested on", offered, key=f"experiment-protocol-{name}", width=260)
         epochs = st.number_input(

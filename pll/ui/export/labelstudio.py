@@ -17,7 +17,7 @@ from pll.runs.run import Run
 from pll.ui import background, session
 from pll.ui.format import plain
 from pll.ui.labelstudio import (
-    ANSWERS,
+    HANDLERS,
     PREFIX,
     access_of,
     forget_access,
@@ -27,10 +27,10 @@ from pll.ui.labelstudio import (
 )
 from pll.ui.review import service
 
-CONFIG = '<View><Text name="text" value="$text"/><Choices name="label" toName="text"/></View>'
-BODIES: dict[str, dict[str, Any]] = {
-    "setup": {"project": "test", "schema": CONFIG},
-    "predict": {"tasks": [], "label_config": CONFIG},
+TEST_CONFIG = '<View><Text name="text" value="$text"/><Choices name="label" toName="text"/></View>'
+TEST_BODIES: dict[str, dict[str, Any]] = {
+    "setup": {"project": "test", "schema": TEST_CONFIG},
+    "predict": {"tasks": [], "label_config": TEST_CONFIG},
     "webhook": {"action": "PROJECT_UPDATED"},
 }
 """What the test sends; it changes nothing."""
@@ -151,13 +151,13 @@ def tried(run: str, credentials: Credentials) -> list[Tried]:
     server = f"http://127.0.0.1:{st.config.get_option('server.port')}{f'/{base}' if base else ''}{PREFIX}/{run}"
     secret = base64.b64encode(f"{credentials.user}:{credentials.secret}".encode()).decode()
     results = []
-    for name, (method, status, _) in ANSWERS.items():
+    for name, (method, status, _) in HANDLERS.items():
         began = time.perf_counter()
         try:
             answer = requests.request(
                 method,
                 f"{server}/{name}",
-                json=BODIES.get(name),
+                json=TEST_BODIES.get(name),
                 headers={"Authorization": f"Basic {secret}"},
                 timeout=STUDIO_SECONDS[name],
             )

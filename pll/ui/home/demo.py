@@ -19,12 +19,12 @@ from pll.wording import percent
 HERE = Path(__file__).parent
 RECORDED = app_root() / "assets" / "demo.npz"
 """Written by `tools/demo_replay.py`."""
-WORDS, ARRAYS = ("when", "description"), ("places", "labels", "shades")
+FRAME_WORDS, FRAME_ARRAYS = ("when", "description"), ("places", "labels", "shades")
 """What changes from frame to frame."""
 _film = register(
     "demo",
     canvas.HTML,
-    scripts=[*canvas.SHARED, canvas.HERE / "star.js", HERE / "demo.js"],
+    scripts=[*canvas.CANVAS_SCRIPTS, canvas.HERE / "star.js", HERE / "demo.js"],
     styles=[canvas.HERE / "canvas.css", HERE / "demo.css"],
 )
 
@@ -51,6 +51,6 @@ def film() -> Payload:
             )
             for weights, epoch, right in zip(recorded["weights"], recorded["epochs"], recorded["right"], strict=True)
         ]
-    frames = [{name: payload[name] for name in WORDS} for payload in payloads]
-    arrays = {name: b"".join(payload[name] for payload in payloads) for name in ARRAYS}
+    frames = [{name: payload[name] for name in FRAME_WORDS} for payload in payloads]
+    arrays = {name: b"".join(payload[name] for payload in payloads) for name in FRAME_ARRAYS}
     return payloads[0] | arrays | {"frames": frames, "note": "a recorded run"}

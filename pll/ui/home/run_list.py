@@ -20,7 +20,7 @@ from pll.ui.format import count, format_state, format_when, headline, plain, sta
 from pll.ui.routes import go
 from pll.wording import percent
 
-RECENT = 8
+RECENT_RUNS = 8
 """Runs shown at first, and more at each press."""
 LISTED = "runs-listed"
 COLUMN_WIDTHS = (4, 4, 3, 3, 3)
@@ -33,7 +33,7 @@ def runs() -> None:
     past = past_runs(everybodys=everybodys)
     if not past:
         st.caption("None yet.")
-    limit = st.session_state.get(LISTED, RECENT)
+    limit = st.session_state.get(LISTED, RECENT_RUNS)
     differences = _differences(past[:limit])
     for one in past[:limit]:
         try:
@@ -45,7 +45,7 @@ def runs() -> None:
 
 
 def _show_more() -> None:
-    st.session_state[LISTED] = st.session_state.get(LISTED, RECENT) + RECENT
+    st.session_state[LISTED] = st.session_state.get(LISTED, RECENT_RUNS) + RECENT_RUNS
 
 
 def _heading() -> bool:

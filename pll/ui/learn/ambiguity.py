@@ -18,15 +18,15 @@ from pll.ui import charts
 from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import formula, line, marker
-from pll.ui.learn.lesson_data import DIGITS, LessonData, choose_source, digits, labels_of
+from pll.ui.learn.lesson_data import OF_DIGITS, LessonData, choose_source, digits, labels_of
 from pll.ui.routes import link
 from pll.wording import percent
 
-MOST_CLASSES = 40
+MOST_IN_MATRIX = 40
 """Classes that a matrix can show."""
 BANDS = (5, 50, math.inf)
-ANSWERS = ("5 or fewer", "6 to 50", "more than 50", "no number is enough")
-HOWS = {"binomial": "any wrong label, with probability q", "pair": "only the next class, with probability q"}
+NEEDED_ANSWERS = ("5 or fewer", "6 to 50", "more than 50", "no number is enough")
+DIGIT_FLIPS = {"binomial": "any wrong label, with probability q", "pair": "only the next class, with probability q"}
 
 
 @st.fragment
@@ -63,12 +63,12 @@ def draw() -> None:
 def choose() -> LessonData:
     """Which data; for the digits, how their sets are made."""
     source = choose_source("learn-gamma-data")
-    if source.key != DIGITS:
+    if source.key != OF_DIGITS:
         return source
     how = st.selectbox(
         "Wrong labels of the digits",
-        list(HOWS),
-        format_func=HOWS.__getitem__,
+        list(DIGIT_FLIPS),
+        format_func=DIGIT_FLIPS.__getitem__,
         key="learn-gamma-how",
         bind="query-params",
         persist_state="session",
@@ -98,7 +98,7 @@ def ask(cooccurrence: LabelCooccurrence, sets: CandidateSets) -> bool:
     is_answered = guess(
         "ambiguity",
         f"After how many examples of {truth} is the chance below 1 % that {company} was in every single set?",
-        ANSWERS,
+        NEEDED_ANSWERS,
         lambda: 3 if math.isinf(needed) else int(np.searchsorted(BANDS, needed)),
     )
     if is_answered:
@@ -157,7 +157,7 @@ def show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: b
     else:
         st.markdown("**The most frequent wrong labels**")
         st.markdown(worst_pairs(cooccurrence, data.class_names, rows))
-    if data.n_classes <= MOST_CLASSES:
+    if data.n_classes <= MOST_IN_MATRIX:
         whole = st.expander("All pairs", icon=":material/grid_on:", key="learn-gamma-all", on_change="rerun")
         if whole.open:  # a chart in a closed one would be drawn all the same
             with whole:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.error_bound import Bound, NotComputable, linear_bound
-from pll.colors import ACCENT, WRONG
+from pll.colors import ACCENT, WRONG_COLOUR
 from pll.errors import UserError
 from pll.training.losses import LOSSES
 from pll.training.names import MODELS
@@ -27,7 +27,7 @@ T = TypeVar("T", int, float)
 NORMS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DELTAS = (0.5, 0.1, 0.05, 0.01, 0.001)
 TIMES = (1, 10, 100, 1000, 10_000, 100_000)
-ANSWERS = ("Yes: it promises something", "No: it allows more than can happen anyway")
+BOUND_ANSWERS = ("Yes: it promises something", "No: it allows more than can happen anyway")
 
 
 @st.fragment
@@ -57,7 +57,7 @@ def draw() -> None:
             "bound",
             f"For n = {bound.n:,}, does the bound say anything? (No risk of this class can be worse by more than "
             f"{bound.trivial:.3g}.)",
-            ANSWERS,
+            BOUND_ANSWERS,
             lambda: int(bound.is_vacuous),
         )
         if is_answered:
@@ -204,7 +204,7 @@ def over_n(bound: Bound) -> tuple[go.Figure, pd.DataFrame]:
     line(figure, n, terms["value"], "the bound", ACCENT)
     line(figure, n, terms["first"], "first term", ACCENT, width=1.2, dash="dot")
     line(figure, n, terms["second"], "second term", QUIET, width=1.2, dash="dot")
-    line(figure, n, np.full(len(n), bound.trivial), "certain anyway", WRONG, dash="dash")
+    line(figure, n, np.full(len(n), bound.trivial), "certain anyway", WRONG_COLOUR, dash="dash")
     marker(figure, bound.n, bound.value, "here")
     charts.dress(figure, "The bound over the number of examples", "n, logarithmic", "difference of risks, logarithmic")
     figure.update_xaxes(type="log", dtick=1)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pll.ui.learn import sharing
 
-REVEALED, RIGHT = "revealed", "Right."
+REVEALED, GUESSED_RIGHT = "revealed", "Right."
 
 
 def guess(name: str, question: str, options: Sequence[str], answer: Callable[[], int]) -> bool:
@@ -25,7 +25,7 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
         right = answer()
         sharing.record(name, question, choice, options[right])
         st.session_state[key] = (
-            RIGHT if choice == options[right] else f"You guessed “{choice}”. It is: {options[right]}."
+            GUESSED_RIGHT if choice == options[right] else f"You guessed “{choice}”. It is: {options[right]}."
         )
 
     def forget() -> None:
@@ -54,7 +54,7 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
             return False
         label = f":material/help: **{question}**"
         if verdict != REVEALED:
-            icon = ":material/check_circle:" if verdict == RIGHT else ":material/lightbulb:"
+            icon = ":material/check_circle:" if verdict == GUESSED_RIGHT else ":material/lightbulb:"
             label += f"\n\n{icon} {verdict}"
         st.markdown(label)
         st.button("Ask again", key=f"{key}-again", on_click=forget, type="tertiary", icon=":material/replay:")

@@ -9,23 +9,23 @@ import streamlit as st
 from pll.ui.components.component import register
 from pll.ui.learn import sharing
 from pll.ui.learn.layout import CHAPTERS
-from pll.ui.learn.lesson_files import HERE, SCRIPTS, STYLES, lesson_data
+from pll.ui.learn.lesson_files import LESSON_FOLDER, SCRIPTS, STYLES, lesson_data
 from pll.ui.routes import link
 
-SETTINGS = "settings"
+SETTINGS_PART = "settings"
 """The part of the address that holds what the reader has set in these ideas."""
-KEY = "learn-in-browser"
+LESSON_KEY = "learn-in-browser"
 _MEANT = re.compile(r"[\w.,=&%+-]{0,1500}")
 _lesson = register(
-    "lesson", '<div class="lesson"></div>', scripts=[*SCRIPTS, HERE.with_name("learn.js")], styles=STYLES
+    "lesson", '<div class="lesson"></div>', scripts=[*SCRIPTS, LESSON_FOLDER.with_name("learn.js")], styles=STYLES
 )
 
 
 @st.fragment
 def draw(name: str) -> None:
     """One idea: the browser shows it, and tells of settings and guesses."""
-    data = {"idea": name, "settings": st.query_params.get(SETTINGS, ""), "lesson": lesson_data()}
-    _lesson(key=KEY, data=data, on_settings_change=remember, on_guess_change=record)
+    data = {"idea": name, "settings": st.query_params.get(SETTINGS_PART, ""), "lesson": lesson_data()}
+    _lesson(key=LESSON_KEY, data=data, on_settings_change=remember, on_guess_change=record)
     if name in ("together", "jin"):
         link("compare", "Compare the methods on real data")
     if name == list(CHAPTERS)[-1]:
@@ -34,17 +34,17 @@ def draw(name: str) -> None:
 
 def remember() -> None:
     """Put what the reader has set into the address."""
-    state = st.session_state[KEY].get("settings")
+    state = st.session_state[LESSON_KEY].get("settings")
     if isinstance(state, str) and _MEANT.fullmatch(state):
         if state:
-            st.query_params[SETTINGS] = state
+            st.query_params[SETTINGS_PART] = state
         else:
-            st.query_params.pop(SETTINGS, None)
+            st.query_params.pop(SETTINGS_PART, None)
 
 
 def record() -> None:
     """Send a guess to the teacher, where the lesson is shared."""
-    match st.session_state[KEY].get("guess"):
+    match st.session_state[LESSON_KEY].get("guess"):
         case {"idea": str(idea), "question": str(question), "choice": str(choice), "answer": str(answer)}:
             if idea in CHAPTERS:
                 sharing.record(idea, question, choice, answer)

@@ -22,7 +22,7 @@ from pll.ui import session
 from pll.ui.data import loader
 from pll.weights import identified_labels
 
-RUN, CHOICE, DIGITS = "run", "choice", "digits"
+OF_RUN, OF_CHOICE, OF_DIGITS = "run", "choice", "digits"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ def digits(q: float = 0.7, how: str = "binomial") -> LessonData:
         assert data.y is not None
         return replace(data, candidates=flip(how, data.y, data.n_classes, q, 0, data.class_names))
 
-    return LessonData("handwritten digits", DIGITS, read)
+    return LessonData("handwritten digits", OF_DIGITS, read)
 
 
 def lesson_sources() -> dict[str, LessonData]:
@@ -52,20 +52,20 @@ def lesson_sources() -> dict[str, LessonData]:
     run = _run()
     if run is not None:
         name = run.config.name or run.config.source.name
-        sources[RUN] = LessonData(f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run)
+        sources[OF_RUN] = LessonData(f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run)
     choice = session.chosen()
     if choice is not None:
         name = f"{choice.source.name}, the data you chose"
         key = loader.choice_key(choice)
-        sources[CHOICE] = LessonData(name, key, lambda: loader.with_candidates(choice))
-    return sources | {DIGITS: digits()}
+        sources[OF_CHOICE] = LessonData(name, key, lambda: loader.with_candidates(choice))
+    return sources | {OF_DIGITS: digits()}
 
 
 def choose_source(key: str) -> LessonData:
     """Choose what to ask about, where there is more than the digits."""
     sources = lesson_sources()
     if len(sources) == 1:
-        return sources[DIGITS]
+        return sources[OF_DIGITS]
     return sources[st.selectbox("Data", list(sources), format_func=lambda kind: sources[kind].name, key=key, width=200)]
 
 

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from pll.catalog.sources import Source
-from pll.colors import WRONG, class_colours
+from pll.colors import WRONG_COLOUR, class_colours
 from pll.ui.components import canvas
 from pll.ui.learn.layout import CHAPTERS, ON_OWN_DATA
 
-HERE = Path(__file__).with_name("lesson")
+LESSON_FOLDER = Path(__file__).with_name("lesson")
 SHARED_SCRIPTS = ("train", "ground", "landscape", "linechart", "toypicture", "toyhands", "toy", "screen", "ideas")
-SCRIPTS = [*canvas.SHARED, *(HERE / f"{name}.js" for name in SHARED_SCRIPTS)]
-STYLES = [canvas.HERE / "canvas.css", HERE / "toy.css", HERE / "lesson.css"]
+SCRIPTS = [*canvas.CANVAS_SCRIPTS, *(LESSON_FOLDER / f"{name}.js" for name in SHARED_SCRIPTS)]
+STYLES = [canvas.HERE / "canvas.css", LESSON_FOLDER / "toy.css", LESSON_FOLDER / "lesson.css"]
 """What the Learn page and the folder have in common, in the order in which it is read."""
-DIGITS = 120
+MOST_DIGITS = 120
 
 
 @lru_cache(maxsize=1)
@@ -33,18 +33,18 @@ def lesson_data() -> dict[str, Any]:
     data = Source("digits").load()
     assert data.y is not None
     greys = "0123456789abcdefg"  # 0 to 16
-    pixels = np.rint(data.X[:DIGITS].ravel() / data.X.max() * 16).astype(int)
+    pixels = np.rint(data.X[:MOST_DIGITS].ravel() / data.X.max() * 16).astype(int)
     return {
         "titles": {name: title for name, title in CHAPTERS.items() if name not in ON_OWN_DATA},
         "colours": class_colours(3),
-        "wrong": WRONG,
-        "digits": {"labels": data.y[:DIGITS].tolist(), "pixels": "".join(greys[value] for value in pixels)},
+        "wrong": WRONG_COLOUR,
+        "digits": {"labels": data.y[:MOST_DIGITS].tolist(), "pixels": "".join(greys[value] for value in pixels)},
     }
 
 
 def lesson_files() -> dict[str, bytes]:
     """Return the folder: the content of each file by its name; `index.html` opens by a double click."""
-    static = [file for file in sorted(HERE.iterdir()) if file.suffix in {".html", ".css", ".js"}]
+    static = [file for file in sorted(LESSON_FOLDER.iterdir()) if file.suffix in {".html", ".css", ".js"}]
     files = {file.name: file.read_bytes() for file in [*static, *SCRIPTS, *STYLES]}
     files["data.js"] = f"const LESSON = {json.dumps(lesson_data())};\n".encode()
     return files

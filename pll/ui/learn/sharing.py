@@ -23,9 +23,9 @@ from pll.ui.learn.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.ui.routes import address
 from pll.wording import percent
 
-LESSON, RESULTS = "lesson", "guesses"
+LESSON_PART, RESULTS_PART = "lesson", "guesses"
 """Parts of the address: of a student's link the id of the lesson, of the teacher's its key."""
-REFRESH = 3.0
+GUESSES_REFRESH = 3.0
 """Seconds between two looks at the guesses of a class."""
 _lessons = PerProcess(lambda: Lessons(Database()))
 
@@ -56,14 +56,14 @@ def popover(idea: str) -> None:
             return
         lesson, key = made
         st.markdown("**Link for your class**")
-        st.code(_link(**{IDEA: idea, LESSON: lesson}), language=None, wrap_lines=True)
+        st.code(_link(**{IDEA: idea, LESSON_PART: lesson}), language=None, wrap_lines=True)
         st.markdown("**Your link to the guesses.** Keep it: only this link shows them.")
-        st.code(f"{address('learn')}?{urlencode({RESULTS: key})}", language=None, wrap_lines=True)
+        st.code(f"{address('learn')}?{urlencode({RESULTS_PART: key})}", language=None, wrap_lines=True)
         st.button("Show guesses", key="learn-results", icon=":material/table:", on_click=_look_at, args=(key,))
 
 
 def _link(**more: str) -> str:
-    parameters = {name: value for name, value in st.query_params.items() if name not in (LESSON, RESULTS)}
+    parameters = {name: value for name, value in st.query_params.items() if name not in (LESSON_PART, RESULTS_PART)}
     query = urlencode(parameters | more)
     return address("learn") + (f"?{query}" if query else "")
 
@@ -74,7 +74,7 @@ def _share() -> None:
 
 
 def _look_at(key: str) -> None:
-    st.query_params[RESULTS] = key
+    st.query_params[RESULTS_PART] = key
 
 
 def _person() -> str:
@@ -92,11 +92,11 @@ def results(key: str) -> None:
             with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                 st.markdown("Deletes this lesson with all guesses. This cannot be undone.")
                 st.button("Delete", type="primary", key="learn-results-delete", on_click=_delete, args=(lesson,))
-    st.fragment(lambda: _show(lesson), run_every=REFRESH)()
+    st.fragment(lambda: _show(lesson), run_every=GUESSES_REFRESH)()
 
 
 def _leave() -> None:
-    st.query_params.pop(RESULTS, None)
+    st.query_params.pop(RESULTS_PART, None)
 
 
 def _delete(lesson: str) -> None:
@@ -183,7 +183,7 @@ def greet() -> None:
 
 def _lesson_in_view() -> str:
     """The id of the lesson whose link this tab has opened; "" for none."""
-    lesson = st.query_params.get(LESSON) or st.session_state.get("learn-lesson", "")
+    lesson = st.query_params.get(LESSON_PART) or st.session_state.get("learn-lesson", "")
     st.session_state["learn-lesson"] = lesson
     return str(lesson)
 

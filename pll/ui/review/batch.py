@@ -13,7 +13,7 @@ from pll.ui.components.component import Payload
 from pll.ui.error_messages import show_errors
 from pll.ui.format import count
 from pll.ui.review.desk_view import component
-from pll.ui.review.payload import NEIGHBOUR, neighbour
+from pll.ui.review.payload import NEIGHBOUR_PIXELS, neighbour
 from pll.ui.review.review_tab import Message, ReviewTab, seconds_of
 
 TILES = 24
@@ -87,7 +87,7 @@ class LookAlikeBatch:
             "colour": class_colours(len(names))[names.index(self.label)],
             "undo": bool(tab.desk.history(1)),
             "tiles": [
-                neighbour(data, tile.row, 2 * NEIGHBOUR)
+                neighbour(data, tile.row, 2 * NEIGHBOUR_PIXELS)
                 | {"token": tile.token, "weight": None if tab.blind else self._weight(tile)}
                 for tile in self.tiles
             ],

@@ -21,13 +21,13 @@ from pll.ui.routes import link
 from pll.wording import percent
 
 LOOK, CERTIFY = GOALS
-NAMED = {LOOK: "Look", CERTIFY: "Certify"}
+GOAL_NAMES = {LOOK: "Look", CERTIFY: "Certify"}
 EXPLAINED = {
     LOOK: "The labels that are most likely wrong, for as long as you like.",
     CERTIFY: "Check labels until at most a few of all are wrong, for sure.",
 }
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
-LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
+SURE_LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
 
 
 # ---- the choice ------------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def chooser(tab: ReviewTab) -> None:
             "What is reviewed",
             GOALS,
             index=GOALS.index(now),
-            format_func=NAMED.__getitem__,
+            format_func=GOAL_NAMES.__getitem__,
             captions=[EXPLAINED[goal] for goal in GOALS],
             key=f"review-goal-{review.id}",
             label_visibility="collapsed",
@@ -58,7 +58,7 @@ def chooser(tab: ReviewTab) -> None:
         if chosen == CERTIFY and now == LOOK and begun is not None:
             st.caption(f"Begun before: {target(begun.plan)}. What was decided since counts.")
         if chosen != now and (chosen == LOOK or begun is not None):
-            st.button(NAMED[chosen], key="review-goal-save", type="primary", on_click=switch, args=(tab, chosen))
+            st.button(GOAL_NAMES[chosen], key="review-goal-save", type="primary", on_click=switch, args=(tab, chosen))
         if chosen == CERTIFY:
             form(tab)
 
@@ -88,7 +88,12 @@ def form(tab: ReviewTab) -> None:
         key=f"{key}-error",
     )
     level = st.segmented_control(
-        "How sure", list(LEVELS), default=0.95, required=True, format_func=LEVELS.__getitem__, key=f"{key}-level"
+        "How sure",
+        list(SURE_LEVELS),
+        default=0.95,
+        required=True,
+        format_func=SURE_LEVELS.__getitem__,
+        key=f"{key}-level",
     )
     now = review.certification
     is_that = now is not None and (now.plan.error, now.plan.level) == (error, level)

@@ -16,8 +16,8 @@ from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ReviewTab
 from pll.wording import percent, short_by_name
 
-NONE = "None of these"
-SHOWN = 200
+NONE_OF_THESE = "None of these"
+SHOWN_CONFLICTS = 200
 """Disagreements listed at once."""
 
 
@@ -41,7 +41,7 @@ def draw(tab: ReviewTab) -> None:
     st.markdown(f"**{count(len(open_), 'disagreement')} to settle**")
     listed, chosen_one = st.columns([2, 3], gap="large")
     with listed:
-        table = table_of(review, open_[:SHOWN])
+        table = table_of(review, open_[:SHOWN_CONFLICTS])
         chosen = st.dataframe(
             table,
             hide_index=True,
@@ -81,7 +81,7 @@ def figures(agreement: Agreement | None) -> None:
 def agreement_of(review: ReviewSession) -> Agreement | None:
     """Of the labels that reviewers gave; "none of these" is an answer like any other, unsure is none."""
     triples = [
-        (row, name, answer.label if answer.label is not None else NONE)
+        (row, name, answer.label if answer.label is not None else NONE_OF_THESE)
         for row, outcome in review.state.outcomes()
         for name, answer in outcome.answers.items()
         if answer.status in ("label", "none")
@@ -127,18 +127,18 @@ def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
         )
         st.dataframe(cells, hide_index=True, height=220, key=f"review-conflict-row-{row}", alt="The row")
     for name, answer in outcome.answers.items():
-        text = "unsure" if answer.status == "unsure" else f"**{plain(answer.label or NONE.lower())}**"
+        text = "unsure" if answer.status == "unsure" else f"**{plain(answer.label or NONE_OF_THESE.lower())}**"
         st.markdown(f"{plain(name)}: {text}")
     named = [answer.label for answer in outcome.answers.values() if answer.label is not None]
     labels = list(dict.fromkeys([*named, *review.root.candidates.names(row)]))
     with st.container(horizontal=True):
-        for k, label in enumerate([*labels, NONE]):
+        for k, label in enumerate([*labels, NONE_OF_THESE]):
             st.button(
                 plain(label),
                 key=f"settle-{review.id}-{row}-{k}",
                 type="primary" if label in named else "secondary",
                 on_click=decide,
-                args=(tab, row, None if label == NONE else label),
+                args=(tab, row, None if label == NONE_OF_THESE else label),
             )
 
 

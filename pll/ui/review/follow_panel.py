@@ -15,9 +15,9 @@ from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
 from pll.wording import short_by_name
 
-SHOWN = 10
+SHOWN_CHANGES = 10
 """Rows of the table, to begin with and more at a press."""
-TEXT = 300
+TEXT_LETTERS = 300
 """Characters of a text in the table."""
 
 
@@ -29,7 +29,7 @@ def panel(tab: ReviewTab) -> None:
     answers = count(len(review.decisions()), "answer")
     st.markdown(f"**{answers} changed {count(len(changed), 'other label')} that nobody has looked at**")
     more = f"review-changed-rows-{review.id}"
-    most = int(st.session_state.get(more, SHOWN))
+    most = int(st.session_state.get(more, SHOWN_CHANGES))
     chosen = st.dataframe(
         table(changed, review.root.ids, tab.queue.data, most),
         hide_index=True,
@@ -57,7 +57,7 @@ def panel(tab: ReviewTab) -> None:
 
 
 def table(
-    changed: LabelChanges, ids: npt.NDArray[np.str_], data: PartialLabelDataset, most: int = SHOWN
+    changed: LabelChanges, ids: npt.NDArray[np.str_], data: PartialLabelDataset, most: int = SHOWN_CHANGES
 ) -> pd.DataFrame:
     """The least certain of them, with their pictures or texts where the data has some."""
     rows = changed.rows[:most]
@@ -66,7 +66,7 @@ def table(
     if any(one["picture"] for one in previews):
         examples["picture"] = [one["picture"] for one in previews]
     if data.texts is not None:
-        examples["text"] = [str(data.texts[row])[:TEXT] for row in rows]
+        examples["text"] = [str(data.texts[row])[:TEXT_LETTERS] for row in rows]
     short = short_by_name(data.class_names)
     return pd.DataFrame(
         examples

@@ -98,7 +98,7 @@ ACTIONS = (
     Action("now", "Esc", "Back to the current example", "Back to the current example", lambda at: at.is_past, ""),
     Action("filter", "/", "", "Filter the candidates, where there are more than keys", lambda at: at.can_decide, ""),
 )
-SPARE = "-=[];',.`!@#$%^&*()_+{}:<>|~" + ascii_uppercase[::-1]
+SPARE_KEYS = "-=[];',.`!@#$%^&*()_+{}:<>|~" + ascii_uppercase[::-1]
 """Taken in this order by actions whose key is a class."""
 POSITIONS = digits[1:] + ascii_uppercase
 MOST_KEYED = 9
@@ -127,7 +127,7 @@ def action_keys(class_names: Sequence[str]) -> dict[str, str]:
     ('-', 'N')
     """
     taken = {key.upper() for key in own_keys(class_names).values()}
-    free = iter([key for key in SPARE if key not in taken and key not in {action.key for action in ACTIONS}])
+    free = iter([key for key in SPARE_KEYS if key not in taken and key not in {action.key for action in ACTIONS}])
     return {action.name: next(free) if action.key in taken else action.key for action in ACTIONS}
 
 

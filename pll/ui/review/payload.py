@@ -17,15 +17,15 @@ from pll.ui.review.keys import ACTIONS, Situation, action_keys, candidate_keys, 
 from pll.ui.review.review_tab import ReviewTab
 from pll.wording import percent, short_by_name, short_names
 
-PICTURE, NEIGHBOUR = 640, 64
+PICTURE_PIXELS, NEIGHBOUR_PIXELS = 640, 64
 """Pixels of the longer side, at most: of the example, and of a neighbour."""
-BESIDE, BESIDE_LETTERS = 3, 12
+MOST_BESIDE, BESIDE_LETTERS = 3, 12
 """Candidates whose nearest sure example is shown beside a row of numbers; letters of their names there."""
 WITH_NEIGHBOURS = 12
 """Maximum number of candidates that come with neighbours."""
-MOST_VOTERS = 6
+MOST_NAMED_VOTERS = 6
 """Annotators named one by one; of more, each candidate shows how many named it."""
-LONGEST = 20_000
+MOST_LETTERS = 20_000
 """Characters of a text."""
 
 
@@ -90,14 +90,14 @@ def known_classes(tab: ReviewTab) -> list[str]:
 def hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
     """The example itself: its picture, its text, or the columns in which it differs most from its neighbours."""
     data = tab.queue.data
-    picture = _picture(data, row, PICTURE)
-    text = None if data.texts is None else str(data.texts[row])[:LONGEST]
+    picture = _picture(data, row, PICTURE_PIXELS)
+    text = None if data.texts is None else str(data.texts[row])[:MOST_LETTERS]
     if picture is None and text is None and not data.X.size:  # votes alone: there is the id and nothing else
         text = str(data.row_ids[row])
     place = _places(data)
     is_row = picture is None and text is None
     likeliest = listed if tab.is_blind else sorted(listed, key=lambda one: -one.weight)
-    nearest = [place[one.label] for one in likeliest if one.label in place][:BESIDE] if is_row else []
+    nearest = [place[one.label] for one in likeliest if one.label in place][:MOST_BESIDE] if is_row else []
     short = short_names(data.class_names, BESIDE_LETTERS)
     columns = []
     if is_row or ((data.feature_names or data.categories) and data.X.ndim == 2 and data.texts is None):
@@ -167,7 +167,7 @@ def _places(data: PartialLabelDataset) -> dict[str, int]:
     return {name: j for j, name in enumerate(data.class_names)}
 
 
-def neighbour(data: PartialLabelDataset, row: int, pixels: int = NEIGHBOUR) -> Payload:
+def neighbour(data: PartialLabelDataset, row: int, pixels: int = NEIGHBOUR_PIXELS) -> Payload:
     """A small picture, the beginning of a text, or of a row of numbers."""
     picture, text = _picture(data, row, pixels), None
     if picture is None and data.texts is not None:
@@ -213,7 +213,7 @@ def _by_voter(data: PartialLabelDataset, votes: list[tuple[int, str]]) -> list[d
         }
         for voter, labels in by.items()
     ]
-    return answers if len(answers) <= MOST_VOTERS else []
+    return answers if len(answers) <= MOST_NAMED_VOTERS else []
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ from pll.ui.review import certify_panel, follow_panel, retraining_panel, reviewe
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
-CHANGING = ("pick", "other", "none", "accept", "settle", "eliminate")
+LABEL_KINDS = ("pick", "other", "none", "accept", "settle", "eliminate")
 """Kinds of events that may change a label."""
-LATE = 20
+LATE_DECISIONS = 20
 
 
 def strip(tab: ReviewTab) -> dict[str, Any]:
@@ -52,8 +52,8 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
 def looked(tab: ReviewTab) -> str:
     """How many of the last labels were wrong, and how many other labels the decisions changed; "" before the first."""
     state = tab.review.state
-    labelled = (event for event in reversed(state.all_events) if state.is_live(event) and event.kind in CHANGING)
-    late = list(islice(labelled, LATE))
+    labelled = (event for event in reversed(state.all_events) if state.is_live(event) and event.kind in LABEL_KINDS)
+    late = list(islice(labelled, LATE_DECISIONS))
     if not late:
         return ""
     wrong = sum(event.after != event.before for event in late)

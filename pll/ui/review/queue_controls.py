@@ -63,18 +63,18 @@ def only_disagreements(tab: ReviewTab) -> None:
 
 
 DISPUTED = "on which the voters disagree, the most telling first"
-CHOSEN = "review-chosen"
+CHOSEN_KEY = "review-chosen"
 """Examples chosen elsewhere for the next opening of a review: run, rows, and what they are."""
 
 
 def choose_rows(run: str, rows: npt.NDArray[np.int64], how: str = "chosen on the map") -> None:
     """Have this tab's next review of the run assign these examples only, in their order: "the 12 examples <how>"."""
-    st.session_state[CHOSEN] = (run, rows, how)
+    st.session_state[CHOSEN_KEY] = (run, rows, how)
 
 
 def chosen_rows(tab: ReviewTab, run: str) -> None:
     """Use what was chosen, and show that it is in force."""
-    chosen = st.session_state.pop(CHOSEN, None)
+    chosen = st.session_state.pop(CHOSEN_KEY, None)
     if chosen is not None and chosen[0] == run:
         _, rows, how = chosen
         restrict(tab, (rows, how))

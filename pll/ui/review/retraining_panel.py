@@ -10,9 +10,9 @@ from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, format_state, plain
 from pll.ui.review.review_tab import ReviewTab
 
-EVERY = 2.0
+RETRAINING_SECONDS = 2.0
 """Seconds between looks at a model that is being retrained."""
-OUTSIDE = "review-retrain-outside"
+OUTSIDE_KEY = "review-retrain-outside"
 
 
 def panel(tab: ReviewTab) -> None:
@@ -27,7 +27,7 @@ def panel(tab: ReviewTab) -> None:
     if queue.retraining.can_look_outside():
         st.checkbox(
             "Also look for labels off the sets",
-            key=OUTSIDE,
+            key=OUTSIDE_KEY,
             help="Trains PRODEN-outside anew: your decisions also teach which sets miss the right label. It takes "
             "longer, and may put labels that are no candidates.",
         )
@@ -50,7 +50,7 @@ def panel(tab: ReviewTab) -> None:
 def begin(tab: ReviewTab) -> None:
     """Start retraining, or say why not."""
     tab.require("owner")
-    outside = bool(st.session_state.get(OUTSIDE)) and tab.queue.retraining.can_look_outside()
+    outside = bool(st.session_state.get(OUTSIDE_KEY)) and tab.queue.retraining.can_look_outside()
     tab.queue.retraining.begin(outside=outside, by=tab.desk.reviewer, verified=tab.desk.verified)
 
 
@@ -71,7 +71,7 @@ def notice(tab: ReviewTab) -> None:
         st.button("Dismiss", key="review-retrained-dismiss", on_click=dismiss, type="tertiary")
 
 
-@st.fragment(run_every=EVERY)
+@st.fragment(run_every=RETRAINING_SECONDS)
 def _watch(tab: ReviewTab) -> None:
     queue = tab.queue
     try:

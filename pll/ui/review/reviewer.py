@@ -12,7 +12,7 @@ from pll.ui.login import clean, person
 
 COOKIE = "candid_reviewer"
 """The browser remembers a typed name, so that a server that was away finds its reviewers again (by `desk.js`)."""
-LONGEST = 80
+LONGEST_REVIEWER = 80
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def reviewer() -> Reviewer | None:
     if user is not None:
         return Reviewer(user.name, verified=True) if user.id else None
     if "review-name" not in st.session_state:  # the browser remembers it
-        st.session_state["review-name"] = clean(unquote(st.context.cookies.get(COOKIE, "")), LONGEST)
+        st.session_state["review-name"] = clean(unquote(st.context.cookies.get(COOKIE, "")), LONGEST_REVIEWER)
     name = str(st.session_state["review-name"])
     return Reviewer(name) if name else None
 
@@ -53,10 +53,10 @@ def ask() -> None:
     """Ask for a name, where nobody logs in."""
     st.markdown("One example is shown at a time, the likeliest mistakes first. Your name is saved with your decisions.")
     with st.form("review-who", border=False, width=420):
-        name = st.text_input("Your name", max_chars=LONGEST, help="Goes with your decisions, as not verified.")
+        name = st.text_input("Your name", max_chars=LONGEST_REVIEWER, help="Goes with your decisions, as not verified.")
         pressed = st.form_submit_button("Start", type="primary")
-        if pressed and not clean(name, LONGEST):
+        if pressed and not clean(name, LONGEST_REVIEWER):
             st.caption(":red[Type your name first.]")
         elif pressed:
-            st.session_state["review-name"] = clean(name, LONGEST)
+            st.session_state["review-name"] = clean(name, LONGEST_REVIEWER)
             st.rerun()

@@ -8,7 +8,7 @@ from pll.ui.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.wording import percent
 
-SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
+OVERLAP_SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
 """Of the examples."""
 
 
@@ -30,8 +30,8 @@ def reviewers(tab: ReviewTab) -> None:
         share_now = record.overlap_share if record.overlap > 1 else 0.1
         share = st.select_slider(
             "On which share of the examples",
-            SHARES,
-            value=min(SHARES, key=lambda one: abs(one - share_now)),
+            OVERLAP_SHARES,
+            value=min(OVERLAP_SHARES, key=lambda one: abs(one - share_now)),
             format_func=lambda share: percent(share, 0),
             key="review-overlap-share",
             disabled=overlap == 1,

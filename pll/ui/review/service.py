@@ -23,7 +23,7 @@ from pll.ui.error_messages import show_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
 
-RECENT = 4
+RECENT_REVIEWS = 4
 """Reviews that stay in memory after the last tab has left them."""
 
 
@@ -45,7 +45,7 @@ class _Reviews:
             if entry is None:
                 entry = self._in_use[key] = open_()
         with self._guard:
-            self._recent = [entry, *(one for one in self._recent if one is not entry)][:RECENT]
+            self._recent = [entry, *(one for one in self._recent if one is not entry)][:RECENT_REVIEWS]
         return entry
 
 

@@ -15,13 +15,13 @@ SEEN_PACE = 12.0
 """Epochs a second until then: what is slower by itself, as most is, is not slowed down."""
 SEEN_SECONDS = 3.0
 """Seconds of training that its page shows at that pace."""
-SHORT = 500
+SHORT_RUN = 500
 """Epochs of a run that nobody minds at that pace, should its page be left before it was seen."""
 
 
 def slow_until_seen(run: Run) -> None:
     """Let a run that has just been started, and may be over in a second, be seen."""
-    if int(run.config.params.get("epochs", SHORT)) <= SHORT:
+    if int(run.config.params.get("epochs", SHORT_RUN)) <= SHORT_RUN:
         run.set_pace(SEEN_PACE)
         st.session_state["unseen"] = (run.id, None)
 

@@ -19,7 +19,7 @@ from pll.ui.view_state import Scene, identified
 from pll.weights import CONFIDENT
 from pll.wording import percent
 
-PLACEHOLDER = pictures.HEIGHT + 300
+PLACEHOLDER = pictures.PICTURES_HEIGHT + 300
 
 
 def draw(lanes: list[Scene], snapshot: Snapshot) -> None:

@@ -19,9 +19,9 @@ from pll.ui.components.star import STAR, star_payload
 from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import Scene
 
-HEIGHT, WHOLE = 430, 10_000
+PICTURES_HEIGHT, WHOLE_WINDOW = 430, 10_000
 """Pixels of the two pictures, at most; in presenter mode the window is the limit."""
-ABOVE, BESIDE = 440, 230
+ABOVE_PICTURES, ABOVE_WHEN_PRESENTING = 440, 230
 """Pixels of the window that heading, timeline and figures take; in presenter mode the strip of the transport."""
 CACHED_PICTURES = 24
 """Pictures in the cache for others who look at the same moment."""
@@ -85,8 +85,8 @@ def _payload(
     _now: Scene,
 ) -> Payload:
     """The picture of this moment, computed once for all who look at it."""
-    data, fill = _now.data, BESIDE if presenting else ABOVE
-    height = WHOLE if presenting else HEIGHT
+    data, fill = _now.data, ABOVE_WHEN_PRESENTING if presenting else ABOVE_PICTURES
+    height = WHOLE_WINDOW if presenting else PICTURES_HEIGHT
     presentation = Presentation(_now.frame.when, selected, data.row_ids, data.texts, height=height, fill=fill)
     return _picture.payload(_now, presentation, choice)
 

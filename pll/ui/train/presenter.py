@@ -9,7 +9,7 @@ from pll.runs.snapshots import Snapshot
 from pll.ui import controls, session
 from pll.ui.view_state import RunView, Scene, identified, run_view
 
-KEY = "f"
+PRESENT_KEY = "f"
 """The key that begins presenter mode, and ends it."""
 STYLE = """<style>
 header[data-testid="stHeader"] { display: none; }
@@ -32,7 +32,7 @@ def button(looking: RunView) -> None:
         "Leave" if looking.presenting else "Present",
         icon=":material/close_fullscreen:" if looking.presenting else ":material/present_to_all:",
         key="present",
-        shortcut=KEY,
+        shortcut=PRESENT_KEY,
         on_click=toggle,
         args=(looking,),
         help=None if looking.presenting else "The pictures fill the screen, for a projector.",

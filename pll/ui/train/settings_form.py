@@ -27,9 +27,9 @@ from pll.ui.format import about_seconds, plain
 from pll.ui.server_settings import setting
 from pll.ui.session import ChosenData
 
-NUMBERS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr_decay", "lr_decay_every")
+NUMBER_SETTINGS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr_decay", "lr_decay_every")
 """Settings that are numbers, in the order of the form."""
-CHOICES = ("optimiser", "loss", "augment")
+NAMED_SETTINGS = ("optimiser", "loss", "augment")
 """Settings that are one of several names."""
 BY_DATA, BY_SEARCH = "by the data", "chosen by the search"
 """Shown for a setting that is not given, of a run, and in a field."""
@@ -87,7 +87,7 @@ def choose_settings(
         defaults |= get_method(method)().get_params()
     used = defaults | _expected(methods[0], params | form.given(defaults), choice, data)
     columns = st.columns(3, gap="large")
-    for place, name in enumerate([name for name in NUMBERS if name in defaults]):
+    for place, name in enumerate([name for name in NUMBER_SETTINGS if name in defaults]):
         with columns[place % 3]:
             form.number(name, used[name])
     with columns[0]:
@@ -101,7 +101,7 @@ def choose_settings(
         processes = _choose_processes(methods, key)
         holdout = _choose_holdout(choice, data, f"{key}_holdout")
     with columns[2]:
-        for name in CHOICES:
+        for name in NAMED_SETTINGS:
             if name in defaults and (name != "augment" or data.is_image):
                 form.choice(name, used[name])
     form.offer_reset()

@@ -10,7 +10,7 @@ from pll.ui.view_state import Scene
 
 MOST_AT_ONCE = 20
 """Classes that a picture shows all of."""
-LARGEST = 12
+SHOWN_AT_FIRST = 12
 """Classes shown of more, unless others are chosen."""
 
 
@@ -30,7 +30,7 @@ def largest(sets: CandidateSets) -> tuple[int, ...]:
     (0, 1, 2)
     """
     examples = np.bincount(sets.indices, weights=np.repeat(1 / sets.sizes, sets.sizes), minlength=sets.n_classes)
-    return tuple(sorted(np.argsort(-examples, kind="stable")[:LARGEST].tolist()))
+    return tuple(sorted(np.argsort(-examples, kind="stable")[:SHOWN_AT_FIRST].tolist()))
 
 
 def choose_classes(now: Scene) -> None:

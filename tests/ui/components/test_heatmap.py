@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 from pll.synthesis import flip_binomial
 from pll.ui.components.canvas import Presentation
 from pll.ui.components.heatmap import (
-    MOST_ROWS,
+    MOST_HEATMAP_ROWS,
     heatmap_cells,
     heatmap_order,
     heatmap_payload,
@@ -33,15 +33,15 @@ def test_rows_go_from_sure_to_unsure():
     assert np.all(np.diff(sharpness(weights, candidates).top[order]) <= 0)
 
 
-@given(some.integers(MOST_ROWS + 1, 3000), some.integers(0, 50))
+@given(some.integers(MOST_HEATMAP_ROWS + 1, 3000), some.integers(0, 50))
 def test_the_rows_shown_keep_the_quantiles_of_confidence(n, seed):
     weights, candidates = weighted(n, 5, seed=seed)
     confidence = sharpness(weights, candidates).top
     order = heatmap_order(weights, candidates)
-    assert len(order) == len(set(order.tolist())) == MOST_ROWS
+    assert len(order) == len(set(order.tolist())) == MOST_HEATMAP_ROWS
     for level in (0.5, 0.7, 0.9, 0.99):
         share, shown = np.mean(confidence >= level), np.mean(confidence[order] >= level)
-        assert abs(share - shown) <= 1 / MOST_ROWS + 1e-9
+        assert abs(share - shown) <= 1 / MOST_HEATMAP_ROWS + 1e-9
 
 
 @given(some.integers(0, 10**6), some.integers(2, 9))

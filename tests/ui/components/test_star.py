@@ -10,7 +10,7 @@ from pll.candidates import CandidateSets
 from pll.synthesis import flip_binomial
 from pll.ui.components.canvas import Presentation
 from pll.ui.components.star import (
-    MOST_POINTS,
+    MOST_STAR_POINTS,
     anchors,
     packed,
     star_payload,
@@ -87,9 +87,9 @@ def test_packing_keeps_positions_to_a_fraction_of_a_pixel(places):
 
 
 def test_all_are_shown_up_to_the_cap_and_then_a_sample_that_never_changes():
-    assert star_sample(MOST_POINTS).tolist() == list(range(MOST_POINTS))
+    assert star_sample(MOST_STAR_POINTS).tolist() == list(range(MOST_STAR_POINTS))
     sample = star_sample(60_000)
-    assert len(sample) == len(set(sample.tolist())) == MOST_POINTS
+    assert len(sample) == len(set(sample.tolist())) == MOST_STAR_POINTS
     assert np.all(np.diff(sample) > 0) and sample.max() < 60_000
     assert star_sample(60_000).tolist() == sample.tolist()
     assert np.median(sample) == pytest.approx(30_000, rel=0.1)

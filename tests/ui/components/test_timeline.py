@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pll.ui.components.component import packed
-from pll.ui.components.timeline import MOST_COLUMNS, Timeline, checked, spark
+from pll.ui.components.timeline import MOST_SPARKS, Timeline, checked, spark
 
 
 def test_the_payload_names_the_stored_epochs():
@@ -33,7 +33,7 @@ def test_a_thousand_epochs_stay_small():
     ).payload()
     assert len(packed(payload)) < 12_000
     columns = spark(changed)
-    assert len(columns) <= MOST_COLUMNS
+    assert len(columns) <= MOST_SPARKS
     assert columns[0] == [1, 100] and columns[-1][0] <= 5000
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pll.colors import ACCENT, RIGHT
+from pll.colors import ACCENT, RIGHT_COLOUR
 from pll.training.metrics import ABOUT
 from pll.ui import charts
 from pll.ui.charts import ChartLine
 from pll.ui.view_state import Scene
 
-LINES = {
-    "transductive_accuracy": (RIGHT, "solid"),
+ACCURACY_LINES = {
+    "transductive_accuracy": (RIGHT_COLOUR, "solid"),
     "test_accuracy": ("#127500", "solid"),
     "mean_confidence": (charts.QUIET, "dot"),
 }
@@ -24,7 +24,9 @@ def draw(scene: Scene) -> None:
     labels are wrong.
     """
     snapshot, viewed = scene.snapshot, None if scene.is_latest else scene.frame.epoch
-    table = pd.DataFrame(list(snapshot.rows), columns=["epoch", *LINES, "loss", "changed_labels"]).astype(np.float64)
+    table = pd.DataFrame(list(snapshot.rows), columns=["epoch", *ACCURACY_LINES, "loss", "changed_labels"]).astype(
+        np.float64
+    )
     epochs = table["epoch"].to_numpy()
     left, right = st.columns(2, gap="large")
     with left:
@@ -32,10 +34,10 @@ def draw(scene: Scene) -> None:
             ChartLine(
                 ABOUT[name].title, epochs, ABOUT[name].scale * table[name].to_numpy(), {"color": colour, "dash": dash}
             )
-            for name, (colour, dash) in LINES.items()
+            for name, (colour, dash) in ACCURACY_LINES.items()
         ]
         figure = charts.over_epochs("Accuracy and sharpness", "%", shares, total=snapshot.total, viewed=viewed)
-        charts.show(figure, table[["epoch", *LINES]], "accuracy", "Accuracy and sharpness over the epochs")
+        charts.show(figure, table[["epoch", *ACCURACY_LINES]], "accuracy", "Accuracy and sharpness over the epochs")
     with right:
         if snapshot.rows and snapshot.rows[-1]["loss"] is None:
             st.caption("This method minimises no loss that could be drawn.")

@@ -21,7 +21,7 @@ from pll.wording import percent, short_names
 MOST_FEATURES = 200
 MOST_TEXT = 4000
 """Characters of a text."""
-PICTURE = 96
+EXAMPLE_PIXELS = 96
 """Pixels of the picture's width."""
 
 
@@ -32,7 +32,7 @@ def draw(scene: Scene, row: int) -> None:
     labels = sets[row]
     names = [sets.class_names[label] for label in labels]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        has_picture = show_picture(scene.data, row, PICTURE)
+        has_picture = show_picture(scene.data, row, EXAMPLE_PIXELS)
         with st.container():
             st.markdown(f"**{plain(scene.data.row_ids[row])}** — {plain(', '.join(describe_label(scene, row)))}")
             st.caption(

@@ -15,7 +15,7 @@ from pll.ui.pairs import choose_pair, pairs_of
 from pll.ui.view_state import Scene
 from pll.weights import Sharpness
 
-KEY = "gallery-list"
+LIST_KEY = "gallery-list"
 CARDS = 12
 """Cards at once: two to three rows on a wide screen."""
 
@@ -49,14 +49,16 @@ def draw(scene: Scene) -> None:
     # While it trains, cards that stay are calmer than cards that come and go.
     suits = "A fixed sample" if scene.snapshot.is_active else "Least sharp"
     selected = looking.listed if looking.listed in lists else suits
-    st.session_state[KEY] = selected  # a default that changes would move the picture of the widget, and not its value
+    st.session_state[LIST_KEY] = (
+        selected  # a default that changes would move the picture of the widget, and not its value
+    )
 
     def choose_list() -> None:
-        looking.listed = st.session_state[KEY]
+        looking.listed = st.session_state[LIST_KEY]
 
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.segmented_control(
-            "Examples", lists, required=True, key=KEY, label_visibility="collapsed", on_change=choose_list
+            "Examples", lists, required=True, key=LIST_KEY, label_visibility="collapsed", on_change=choose_list
         )
         if selected == DISAGREE:
             rows, meaning = where_two_disagree(scene, pairs), "The least sharp of them."

@@ -12,6 +12,7 @@ The names below are imported on first use, so that `import pll` stays fast.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compares the two
@@ -32,6 +33,10 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.synthesis import flip_with_matrix as flip_with_matrix
 
 __version__ = "0.1.0"
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+"""Read when torch is loaded, whose threads else wait for each other spinning: two of them on two busy cores took 13
+times the processor's seconds for a step."""
 
 # ---- generated: `make generated`
 if TYPE_CHECKING:

@@ -7,10 +7,12 @@ where several have memory of their own, a run takes the one with the most of it 
 from __future__ import annotations
 
 import gc
+import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +21,7 @@ from pll.errors import UserError
 
 if TYPE_CHECKING:
     import torch
+    from threadpoolctl import ThreadpoolController
 
 LOST = (
     "The GPU must be reset: restart the server. Its last run failed in a way after which nothing can be computed on it "
@@ -44,8 +47,7 @@ def default_threads() -> int:
 
     The processes that torchrun has started on one machine share them.
 
-    Torch's threads spin while they wait: two of them beside one other busy process on two cores slowed an epoch
-    from 1.8 s to 88.7 s, while one thread costs 1.25-1.4 × when alone and never collapses.
+    A run takes fewer where its steps are small (`computing_threads`).
     """
     return max(1, ((os.cpu_count() or 1) - 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
@@ -272,26 +274,58 @@ def set_random_state(device: torch.device, state: torch.Tensor) -> None:
 # ---- threads ---------------------------------------------------------------------------------------------------------
 
 
+WORK_OF_A_THREAD = 1e8
+"""Floating-point operations of a training step for which a thread is worth its waiting, about 3 ms of one core."""
+
+
 @contextmanager
-def computing_threads(threads: object) -> Iterator[None]:
-    """Context manager that sets the number of CPU threads of torch; None leaves it.
+def computing_threads(threads: object, work: float = math.inf) -> Iterator[None]:
+    """Context manager that sets the number of CPU threads of torch.
+
+    Small steps get fewer threads than they may have: in them threads mostly wait for each other. Which number is
+    taken depends on the sizes alone, so that a resumed run adds up its sums in the same order.
+
+    Parameters
+    ----------
+    threads
+        At most; None for as many as torch has.
+    work
+        Floating-point operations of a training step.
 
     Raises
     ------
     UserError
         Fewer than one, or more than four times what the machine has.
     """
-    if threads is None:
+    if threads is None and work == math.inf:
         yield
         return
     most = 4 * (os.cpu_count() or 1)
-    if not isinstance(threads, int | np.integer) or not 1 <= threads <= most:
+    if threads is not None and (not isinstance(threads, int | np.integer) or not 1 <= threads <= most):
         raise UserError(f"threads is {threads}; use 1 to {most} on this machine.")
     import torch
 
     before = torch.get_num_threads()
-    torch.set_num_threads(int(threads))
+    allowed = before if threads is None else int(threads)
+    torch.set_num_threads(int(max(1, min(allowed, work // WORK_OF_A_THREAD))))
     try:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Context manager for many small matrix products of NumPy and SciPy: in more threads they mostly wait, spinning.
+
+    The limit holds for the whole process, torch excepted.
+    """
+    with _blas().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    from threadpoolctl import ThreadpoolController  # it looks through all libraries, once
+
+    return ThreadpoolController()

@@ -83,3 +83,17 @@ def test_other_errors_poison_nothing(error: Exception) -> None:
 )
 def test_errors_of_memory_are_told_from_others(error: RuntimeError, expected: bool) -> None:
     assert devices.is_out_of_memory(error) is expected
+
+
+@pytest.mark.parametrize(("work", "threads"), [(1e6, 1), (1.9e8, 1), (4.1e8, 4), (1e12, 6)])
+def test_small_steps_get_fewer_threads_than_they_may_have(
+    monkeypatch: pytest.MonkeyPatch, work: float, threads: int
+) -> None:
+    monkeypatch.setattr(devices.os, "cpu_count", lambda: 8)
+    before = torch.get_num_threads()
+    with devices.computing_threads(6, work):
+        assert torch.get_num_threads() == threads
+        with devices.computing_threads(None, 1e6):
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == threads
+    assert torch.get_num_threads() == before

@@ -13,6 +13,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pll.dataset import PartialLabelDataset
+from pll.devices import one_blas_thread
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, not_fitted, whole_argument
 from pll.io import Progress
@@ -59,7 +60,7 @@ class TextFeatures(Featuriser):
         n, result = counted.shape
         self.components = max(1, min(self.components, n - 1, result - 1))
         self._svd = TruncatedSVD(self.components, random_state=SEED)
-        with np.errstate(invalid="ignore"):  # the variance ratio of a single text is 0 / 0
+        with np.errstate(invalid="ignore"), one_blas_thread():  # the variance ratio of a single text is 0 / 0
             self._svd.fit(counted)
         self._svd.components_ = self._svd.components_.astype(np.float32)
         return self

@@ -32,8 +32,10 @@ from torch import nn
 from pll.annotations.data import Annotations
 from pll.annotations.voters import VoterModels, fit_voters
 from pll.candidates import CandidateSets
+from pll.devices import computing_threads
 from pll.errors import UserError
 from pll.training.metrics import Hook, no_hook
+from pll.training.models import step_work
 from pll.training.rng import seeded
 from pll.training.scaling import fit_scaling
 from pll.weights import Weights, checked_prior, on_candidates
@@ -207,12 +209,13 @@ def _softmax_regression(
     weight, bias = parameters = network.weight.detach(), network.bias.detach()
     momenta = [torch.zeros_like(p) for p in parameters]
     order = torch.Generator().manual_seed(seed)
-    for _ in range(EPOCHS):
-        hook()
-        for rows in torch.split(train[torch.randperm(len(train), generator=order)], BATCH_SIZE):
-            x, t = X[rows], T[rows]
-            slope = (torch.softmax(torch.addmm(bias, x, weight.T), dim=1) - t) / len(rows)
-            for p, momentum, gradient in zip(parameters, momenta, (slope.T @ x, slope.sum(dim=0)), strict=True):
-                momentum.mul_(0.9).add_(gradient).add_(p, alpha=WEIGHT_DECAY)
-                p.sub_(momentum, alpha=LEARNING_RATE)
+    with computing_threads(None, step_work(parameters, BATCH_SIZE)):
+        for _ in range(EPOCHS):
+            hook()
+            for rows in torch.split(train[torch.randperm(len(train), generator=order)], BATCH_SIZE):
+                x, t = X[rows], T[rows]
+                slope = (torch.softmax(torch.addmm(bias, x, weight.T), dim=1) - t) / len(rows)
+                for p, momentum, gradient in zip(parameters, momenta, (slope.T @ x, slope.sum(dim=0)), strict=True):
+                    momentum.mul_(0.9).add_(gradient).add_(p, alpha=WEIGHT_DECAY)
+                    p.sub_(momentum, alpha=LEARNING_RATE)
     return weight, bias

@@ -27,6 +27,7 @@ from scipy.special import logsumexp, softmax
 from torch import Tensor
 
 from pll.candidates import CandidateSets
+from pll.devices import one_blas_thread
 
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
 MIXED = 0.01
@@ -122,6 +123,7 @@ def set_likelihood(
     return set_posterior(np.log(p), sets, seed, by_class=by_class)[1]
 
 
+@one_blas_thread()
 def set_posterior(log_p: Values, sets: CandidateSets, seed: int = 0, *, by_class: bool = True) -> tuple[Values, Values]:
     """Return how likely each class is, given the set, and log P(S | x), of examples that a model was not trained on.
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from pll.devices import computing_threads
+from pll.training.models import step_work
 from pll.training.trainer import epoch_order
 
 
@@ -93,10 +95,12 @@ class BatchedModels:
             (M,) each model's mean loss in this epoch, as `Trainer.end_epoch` has it; None without `with_loss`.
         """
         total = torch.zeros(self._weights.shape[1], device=self.X.device) if with_loss else None
-        for rows in torch.split(epoch_order(len(self.X), self.seed, self.epoch).to(self.X.device), self.batch_size):
-            if hook is not None:
-                hook()
-            self._step(rows, total)
+        order = epoch_order(len(self.X), self.seed, self.epoch).to(self.X.device)
+        with computing_threads(None, step_work((p.flatten() for p in self._parameters), self.batch_size)):
+            for rows in torch.split(order, self.batch_size):
+                if hook is not None:
+                    hook()
+                self._step(rows, total)
         self.epoch += 1
         return None if total is None else total / len(self.X)
 

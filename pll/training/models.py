@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
@@ -343,6 +344,27 @@ def count_tensors(model: str, input_shape: tuple[int, ...], n_classes: int) -> i
 
 
 @lru_cache(maxsize=64)
+def step_work(parameters: Iterable[Tensor], batch_size: int) -> float:
+    """Return the floating-point operations of a training step, for `pll.devices.computing_threads`.
+
+    Infinite with convolutions, whose parameters are used many times for an example.
+
+    Parameters
+    ----------
+    parameters
+        Of the network.
+    batch_size
+        Examples.
+
+    Examples
+    --------
+    >>> step_work(nn.Linear(784, 10).parameters(), 256)
+    12057600.0
+    """
+    sizes = [math.inf if parameter.dim() > 2 else float(parameter.numel()) for parameter in parameters]
+    return 6 * batch_size * sum(sizes)  # a product and a sum in each of the three products of a layer
+
+
 def forward_flops(model: str, input_shape: tuple[int, ...], n_classes: int) -> float:
     """Return the floating-point operations of one example's forward pass, counted on the meta device.
 

@@ -22,14 +22,14 @@ import torch
 from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
-from pll.devices import free_unused, is_out_of_memory, moved, pinned
+from pll.devices import computing_threads, free_unused, is_out_of_memory, moved, pinned
 from pll.errors import DivergenceError, UserError
 from pll.io import large_array
 from pll.training.augment import Augmentation
 from pll.training.layouts import Batch, Layout, choose_layout
 from pll.training.losses import Loss
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
-from pll.training.models import draws_of, has_batch_norm
+from pll.training.models import draws_of, has_batch_norm, step_work
 from pll.training.names import OPTIMISERS
 from pll.training.precision import Precision
 from pll.training.rng import Stream
@@ -584,31 +584,38 @@ def train(
         May wait, and may raise `StopTraining`; the trainer is then between two mini-batches and can continue.
     """
     clock = _Clock()
+    work = step_work(trainer.network.parameters(), trainer.optimisation.batch_size)
     while trainer.epoch < epochs:
-        share = 1 - trainer.cursor / trainer.n_units  # of this epoch; below 1 after a checkpoint within it
-        trainer.network.train()
-        for units in trainer.batches_left():
-            if hook is not None:
-                with clock.paused():
-                    hook()
-            with trainer.stream.drawing():  # not around the hook: others need the stream while it waits
-                trainer.step(units)
-        loss = trainer.end_epoch()
-        training_seconds = clock.seconds()
-        final = trainer.epoch == epochs
-        weights = trainer.evaluated_label_weights() if final else trainer.current_label_weights()
-        refuse_divergence(trainer.epoch, weights, loss)
-        predicted = None if X_test is None else trainer.predict(X_test)
-        record = monitor.record(
-            trainer.epoch,
-            weights,
-            predicted_test=predicted,
-            loss=loss,
-            examples_per_second=share * trainer.n_examples / max(training_seconds, 1e-9),
-            seconds=clock.seconds(),
-        )
+        with computing_threads(None, work):  # not while the caller has the record
+            record = _train_epoch(trainer, trainer.epoch + 1 == epochs, monitor, X_test, hook, clock)
         clock = _Clock()  # the caller's time with the record counts towards the next epoch
         yield record
+
+
+def _train_epoch(
+    trainer: Trainer, final: bool, monitor: Monitor, X_test: Features | None, hook: Hook | None, clock: _Clock
+) -> EpochRecord:
+    share = 1 - trainer.cursor / trainer.n_units  # of this epoch; below 1 after a checkpoint within it
+    trainer.network.train()
+    for units in trainer.batches_left():
+        if hook is not None:
+            with clock.paused():
+                hook()
+        with trainer.stream.drawing():  # not around the hook: others need the stream while it waits
+            trainer.step(units)
+    loss = trainer.end_epoch()
+    training_seconds = clock.seconds()
+    weights = trainer.evaluated_label_weights() if final else trainer.current_label_weights()
+    refuse_divergence(trainer.epoch, weights, loss)
+    predicted = None if X_test is None else trainer.predict(X_test)
+    return monitor.record(
+        trainer.epoch,
+        weights,
+        predicted_test=predicted,
+        loss=loss,
+        examples_per_second=share * trainer.n_examples / max(training_seconds, 1e-9),
+        seconds=clock.seconds(),
+    )
 
 
 def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor, nn
 
 from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.synthesis import flip_binomial
+from pll.training.models import mlp
 
 Y = np.arange(2000) % 4
 X = np.random.default_rng(0).normal(size=(2000, 30)).astype(np.float32)
@@ -28,16 +30,19 @@ class Double(nn.Module):
         return self.layer(x).double()
 
 
-def test_rounds_puts_the_thread_count_back_while_the_caller_has_the_record() -> None:
+@pytest.mark.parametrize(("width", "expected"), [(20, 1), (1200, 2)])
+def test_threads_are_chosen_by_the_size_of_a_step_and_put_back_while_the_caller_has_the_record(
+    width: int, expected: int
+) -> None:
     before = torch.get_num_threads()
     inside: list[int] = []
-    other = 2 if before == 1 else 1
-    records = METHODS["proden"](epochs=2, device="cpu", threads=other).iter_fit(
-        Task(X, SETS), hook=lambda: inside.append(torch.get_num_threads())
+    settings = {"model": lambda shape, c: mlp(shape, c, width), "batch_size": 8, "epochs": 2, "device": "cpu"}
+    records = METHODS["proden"](**settings, threads=2).iter_fit(
+        Task(X[:16], SETS[:16]), hook=lambda: inside.append(torch.get_num_threads())
     )
     for _ in records:
         assert torch.get_num_threads() == before
-    assert set(inside) == {other}
+    assert set(inside) == {expected}
 
 
 def test_a_fitted_estimator_pickles_without_its_training_data() -> None:

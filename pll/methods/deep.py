@@ -96,7 +96,7 @@ class DeepEstimator(PartialLabelEstimator):
         Of the training passes: `"float32"`; `"bf16"`; `"auto"` takes bf16 on a GPU for the convnet, the resnet and
         torchvision's models, else float32. Parameters, label weights and evaluations are float32.
     threads
-        CPU threads to compute with; None leaves the setting as it is.
+        CPU threads at most, of which small models take one; None for as many as torch has.
     recipe
         How settings are chosen: `"default"` takes those above; `"auto"` searches scale, model, optimiser, learning
         rate, weight decay and epochs on held-out parts of the training data without any truth (`pll.methods.recipe`);

@@ -217,6 +217,25 @@ def waits(place: Place) -> Iterator[Row]:
                 trainer.cursor = 0
             del trainer, estimator
         yield Row(f"waits in a step: {name}", found or "0", "0", not found)
+    if not place.is_real:
+        yield from waits_of_an_epoch(place)
+
+
+def waits_of_an_epoch(place: Place) -> Iterator[Row]:
+    """One for loss and label weights, and one for the predictions of test examples: between them training is timed."""
+    X, sets, y = small()
+    for name, test, goal in (("", None, 1), (", with test examples", X[:20], 2)):
+        with place.entered() as simulated:
+            assert simulated is not None
+            estimator = PRODEN(epochs=3, device=place.name)
+            records = estimator.iter_fit(Task(X, sets, y, test, None if test is None else y[:20]))
+            next(records)
+            simulated.waits.clear()
+            next(records)
+            found = len(simulated.waits)
+            records.close()
+            estimator.release()
+        yield Row(f"waits of an epoch{name}", str(found), str(goal), found == goal)
 
 
 def memory_given_back(place: Place) -> Iterator[Row]:

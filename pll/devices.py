@@ -248,6 +248,16 @@ def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     return pinned(tensor, device).to(device, non_blocking=copies_by_itself(device))
 
 
+def fetched(*tensors: torch.Tensor) -> list[torch.Tensor]:
+    """Return copies, in the machine's memory, of contiguous tensors of one device, for which it is waited once."""
+    import torch
+
+    parts = [tensor.view(-1).view(torch.uint8) for tensor in tensors]
+    copies = torch.cat(parts).cpu().split([len(part) for part in parts])
+    # a clone begins where a number may begin
+    return [one.clone().view(like.dtype).view(like.shape) for one, like in zip(copies, tensors, strict=True)]
+
+
 # ---- random numbers --------------------------------------------------------------------------------------------------
 
 

@@ -429,6 +429,9 @@ class SharedTrainer(Trainer):
         self._loss_sum = self.ranks.sum(self._loss_sum)
         return super().end_epoch()
 
+    def end_epoch_with_weights(self) -> tuple[float, Weights]:
+        return self.end_epoch(), self.current_label_weights()
+
     def current_label_weights(self) -> Weights:
         """Return on rank 0 the (nnz,) label weights of all examples; elsewhere this rank's part."""
         self._lead(_Command.CURRENT_WEIGHTS)

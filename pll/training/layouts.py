@@ -134,8 +134,15 @@ class Layout(ABC):
         """Return a weight store of zeros."""
 
     @abstractmethod
+    def entries(self, weights: Tensor) -> Tensor:
+        """Return the (nnz,) values of a weight store, on its device and perhaps a part of it."""
+
     def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
         """Return a copy of a weight store as (nnz,) float32 in CPU memory."""
+        values = self.entries(weights)
+        result: npt.NDArray[np.float32] = large_array(len(values), np.float32)
+        torch.from_numpy(result).copy_(values)
+        return result
 
 
 def choose_layout(
@@ -178,22 +185,22 @@ class DenseLayout(Layout):
         # S is stored apart from the weights: a weight that underflows to 0 must be able to come back.
         self.offset = torch.zeros(mask.shape, device=device).masked_fill_(~mask, -torch.inf)  # (n, c)
         entries = candidates.rows * candidates.n_classes + candidates.indices
-        self.entries = torch.from_numpy(entries.astype(np.int32)).to(device)  # n · c is at most `DENSE_ENTRIES`
+        self._places = torch.from_numpy(entries.astype(np.int32)).to(device)  # n · c is at most `DENSE_ENTRIES`
         self.members = None  # (n, c) S, which the offset does not show: a candidate may have the prior 0
         if log_prior is not None:
             self.members = mask
-            self.offset.view(-1)[self.entries] = torch.from_numpy(log_prior).to(device)
+            self.offset.view(-1)[self._places] = torch.from_numpy(log_prior).to(device)
 
     def zeros(self) -> Tensor:
         return torch.zeros_like(self.offset)
 
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
         weights = self.zeros()
-        weights.view(-1)[self.entries] = torch.from_numpy(np.array(flat)).to(weights.device)
+        weights.view(-1)[self._places] = torch.from_numpy(np.array(flat)).to(weights.device)
         return weights
 
-    def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
-        return weights.view(-1).index_select(0, self.entries).cpu().numpy()
+    def entries(self, weights: Tensor) -> Tensor:
+        return weights.view(-1).index_select(0, self._places)
 
     def _batch(self, places: Tensor, rows: Tensor) -> Batch:
         return _DenseBatch(places, rows, self.offset, self.members)
@@ -252,10 +259,8 @@ class PaddedLayout(Layout):
         weights[:-1], weights[-1] = flat, 0
         return torch.from_numpy(weights).to(self.device)
 
-    def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
-        result: npt.NDArray[np.float32] = large_array(self.nnz, np.float32)
-        torch.from_numpy(result).copy_(weights[:-1])
-        return result
+    def entries(self, weights: Tensor) -> Tensor:
+        return weights[:-1]
 
     def _batch(self, places: Tensor, rows: Tensor) -> Batch:
         starts, ends = self._bounds(rows)

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
-from pll.devices import computing_threads, free_unused, is_out_of_memory, moved, pinned
+from pll.devices import computing_threads, fetched, free_unused, is_out_of_memory, moved, pinned
 from pll.errors import DivergenceError, UserError
 from pll.io import large_array
 from pll.training.augment import Augmentation
@@ -464,11 +464,25 @@ class Trainer:
 
     def end_epoch(self) -> float:
         """End the epoch and return its mean loss."""
+        self._advance()
+        return self._mean_loss(self._loss_sum)
+
+    def end_epoch_with_weights(self) -> tuple[float, Weights]:
+        """End the epoch; return its mean loss and `current_label_weights`, for which a GPU is waited once."""
+        if self.X.device.type == "cpu":
+            return self.end_epoch(), self.current_label_weights()
+        self._advance()
+        loss_sum, weights = fetched(self._loss_sum, self.layout.entries(self.label_weights))
+        return self._mean_loss(loss_sum), weights.numpy()
+
+    def _advance(self) -> None:
         self.epoch += 1
         self.cursor = 0
         self._set_learning_rate()
         self.objective.end_epoch(self)
-        mean_loss = float(self._loss_sum) / self.n_units
+
+    def _mean_loss(self, loss_sum: Tensor) -> float:
+        mean_loss = float(loss_sum) / self.n_units
         self._loss_sum.zero_()
         return mean_loss
 
@@ -603,9 +617,10 @@ def _train_epoch(
                 hook()
         with trainer.stream.drawing():  # not around the hook: others need the stream while it waits
             trainer.step(units)
-    loss = trainer.end_epoch()
+    loss, weights = (trainer.end_epoch(), None) if final else trainer.end_epoch_with_weights()
     training_seconds = clock.seconds()
-    weights = trainer.evaluated_label_weights() if final else trainer.current_label_weights()
+    if weights is None:
+        weights = trainer.evaluated_label_weights()
     refuse_divergence(trainer.epoch, weights, loss)
     predicted = None if X_test is None else trainer.predict(X_test)
     return monitor.record(

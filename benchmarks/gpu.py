@@ -233,7 +233,6 @@ def waits_of_an_epoch(place: Place) -> Iterator[Row]:
             simulated.waits.clear()
             next(records)
             found = len(simulated.waits)
-            records.close()
             estimator.release()
         yield Row(f"waits of an epoch{name}", str(found), str(goal), found == goal)
 

@@ -253,7 +253,7 @@ def fetched(*tensors: torch.Tensor) -> list[torch.Tensor]:
     import torch
 
     parts = [tensor.view(-1).view(torch.uint8) for tensor in tensors]
-    copies = torch.cat(parts).cpu().split([len(part) for part in parts])
+    copies = torch.split(torch.cat(parts).cpu(), [len(part) for part in parts])
     # a clone begins where a number may begin
     return [one.clone().view(like.dtype).view(like.shape) for one, like in zip(copies, tensors, strict=True)]
 

@@ -343,7 +343,6 @@ def count_tensors(model: str, input_shape: tuple[int, ...], n_classes: int) -> i
         return len(list(build_model(model, input_shape, n_classes).parameters()))
 
 
-@lru_cache(maxsize=64)
 def step_work(parameters: Iterable[Tensor], batch_size: int) -> float:
     """Return the floating-point operations of a training step, for `pll.devices.computing_threads`.
 
@@ -365,6 +364,7 @@ def step_work(parameters: Iterable[Tensor], batch_size: int) -> float:
     return 6 * batch_size * sum(sizes)  # a product and a sum in each of the three products of a layer
 
 
+@lru_cache(maxsize=64)
 def forward_flops(model: str, input_shape: tuple[int, ...], n_classes: int) -> float:
     """Return the floating-point operations of one example's forward pass, counted on the meta device.
 

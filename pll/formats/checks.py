@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from pll.candidates import MOST_CLASSES
 from pll.errors import DuplicateIds, RowError, UserError
-from pll.formats.encodings import CONTROL, END_OF_TEXT, as_utf8
+from pll.formats.encodings import CONTROL, END_OF_TEXT, as_utf8, without_marks
 from pll.io import Progress, check_finite, is_mapped
 
 
@@ -218,6 +218,37 @@ def looks_like_text(head: bytes) -> bool:
     """Whether the start of a file could be a table of text: no control characters, not JSON, not XML."""
     text = as_utf8(head).strip().removesuffix(END_OF_TEXT).rstrip()
     return bool(text) and text[:1] not in b"{[<" and len(text.translate(None, CONTROL)) == len(text)
+
+
+_MARKED = {
+    b"#FORMAT=WebAnno": "WebAnno TSV, as INCEpTION exports it: it marks parts of a text, a word a line",
+    b"<annotations>": "XML of CVAT, which draws on pictures",
+    b"<annotation>": "XML of Pascal VOC, which has boxes in a picture",
+    b"<TEI": "XML of a text (TEI)",
+    b"<?xml": "XML",
+}
+"""Text with marks in it, and what it is, by what it begins with."""
+
+
+def refuse_marked_text(head: bytes) -> None:
+    """Raise where a file begins as text with marks does, whose labels are of parts of a text or a picture.
+
+    Raises
+    ------
+    UserError
+        It does: what it is, and what to bring instead.
+    """
+    text = without_marks(head).lstrip()
+    if not text.startswith(tuple(_MARKED)):
+        return
+    what = next(
+        words for mark, words in _MARKED.items() if text.startswith(mark) or (text[:5] == b"<?xml" and mark in text)
+    )
+    raise UserError(
+        f"The file is {what}. Bring tables instead: for each person a CSV file with the columns id and label, and text "
+        "or image where there is one, a row for each text or picture; several files together, or in one ZIP archive, "
+        "are a person each."
+    )
 
 
 @dataclass

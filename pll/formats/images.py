@@ -22,8 +22,8 @@ import numpy.typing as npt
 from pll.dataset import PartialLabelDataset
 from pll.errors import MissingPictures, RowError, UserError
 from pll.formats.archive import Members, open_zip
-from pll.formats.base import Format, ReadOptions
-from pll.formats.checks import check_ids, listing, shorten
+from pll.formats.base import HEAD_BYTES, Format, ReadOptions
+from pll.formats.checks import check_ids, listing, refuse_marked_text, shorten
 from pll.formats.reading import Column
 from pll.formats.records import Records
 from pll.formats.results import Results
@@ -74,7 +74,7 @@ class ImageZip(Format):
             return False
         try:
             with open_zip(path) as archive:
-                return any(name.lower().endswith((*SUFFIXES, *_TABLES)) for name in archive.namelist())
+                return any(name.lower().endswith((*SUFFIXES, *_TABLES, ".xml")) for name in archive.namelist())
         except UserError:  # too many files: the error comes when it is read
             return True
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):  # the last: a ZIP of a later version
@@ -196,6 +196,10 @@ def _tables(members: Members) -> list[str] | None:
         More tables than are read as one.
     """
     found = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in _TABLES]
+    if not _pictures(members):
+        for name in [name for name in members.sizes if name in found or name.lower().endswith(".xml")][:MOST_TABLES]:
+            with members.open(name) as file:
+                refuse_marked_text(file.read(HEAD_BYTES))
     if not found or _pictures(members) or [name for name in found if name.lower().endswith(TABLE)] == found:
         return None
     if len(found) > MOST_TABLES:

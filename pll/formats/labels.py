@@ -94,9 +94,10 @@ def labels_of(
     others = list(map(_read_others, others))
     known = {name for chunk in others for _, name in chunk.names()}
     silent = _no_answers(votes, answers.people, others, no_answer, options)
-    reader, about = _reader_of(votes, answers.people, silent, known, options, are_free=answers.are_free)
+    doubted = {} if options.class_names or answers.are_free else _doubted(votes, silent, options)
+    plain = {*silent, *doubted}  # what others are names of classes
+    reader, about = _reader_of(votes, answers.people, plain, known, options, are_free=answers.are_free)
     notes += about
-    doubted = {} if reader.classes else _doubted(votes, silent, options)
     votes, unmapped = _read_votes(votes, reader, silent, doubted)
     notes += _note_doubted(doubted)
     votes, people, about = _without_no_voters(votes, answers.people, silent)

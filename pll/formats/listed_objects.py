@@ -27,7 +27,7 @@ Row = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Reading:
+class Fields:
     """Fields of the objects in a column.
 
     Attributes
@@ -40,22 +40,15 @@ class Reading:
     what: tuple[str, ...]
 
 
-def counting(rows: Sequence[Row]) -> tuple[list[Row], dict[str, int]]:
-    """Return the objects that count, by their states, and how many do not by each: `is_latest: false`, `state: draft`.
+def state_against(one: Mapping[str, Any]) -> str:
+    """Return the state by which an object does not count; "" where it counts.
 
     Examples
     --------
-    >>> counting([[{"by": "a", "latest": False}, {"by": "a", "latest": True}], [{"by": "b", "status": "draft"}]])
-    ([[{'by': 'a', 'latest': True}], []], {'latest: false': 1, 'status: draft': 1})
+    >>> state_against({"by": "a", "latest": False}), state_against({"by": "b", "status": "draft"}), state_against({})
+    ('latest: false', 'status: draft', '')
     """
-    out: Counter[str] = Counter()
-
-    def stays(one: Mapping[str, Any]) -> bool:
-        state = next((f"{path}: {str(cell).lower()}" for path, cell in one.items() if _is_out(path, cell)), "")
-        out.update([state] if state else [])
-        return not state
-
-    return [[one for one in row if stays(one)] for row in rows], dict(out)
+    return next((f"{path}: {str(cell).lower()}" for path, cell in one.items() if _is_out(path, cell)), "")
 
 
 def _is_out(path: str, cell: Any) -> bool:
@@ -121,14 +114,14 @@ def _leaves(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Any]]
         yield path, value
 
 
-def reading_of(rows: Sequence[Row]) -> Reading | None:
+def reading_of(rows: Sequence[Row]) -> Fields | None:
     """Return which fields of the objects say who and what; None where no pair does.
 
     Examples
     --------
     >>> rows = [[{"by": w, "class": c} for w, c in zip("ab", s)] for s in (["x", "y"], ["y", "y"])]
     >>> reading_of(rows)
-    Reading(who=('by',), what=('class',))
+    Fields(who=('by',), what=('class',))
     """
     objects = [one for row in rows for one in row]
     if len(rows) < 2 or len(objects) < 2:
@@ -138,7 +131,7 @@ def reading_of(rows: Sequence[Row]) -> Reading | None:
     who = [path for path in paths if _words(path) & FIELDS["who"] and _says_who(path, rows)]
     what = [path for path in paths if path not in who and _says_what(path, objects)]
     who, what = (_different(some, objects) for some in (who, what))
-    return Reading(tuple(who), tuple(what)) if what and who else None
+    return Fields(tuple(who), tuple(what)) if what and who else None
 
 
 def _words(path: str) -> set[str]:

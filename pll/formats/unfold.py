@@ -6,6 +6,7 @@ A path is keys with points between them; `*` is every item of a list, or every v
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from pll.errors import Note
 from pll.formats.forms import USUAL, Form, Gather, fits, plain_name
-from pll.formats.listed_objects import answers_of, counting, fields_in, questions_of, reading_of
+from pll.formats.listed_objects import answers_of, fields_in, questions_of, reading_of, state_against
 from pll.formats.names import NAMED, NUMBERED
 from pll.formats.records import Records, json_column, text_of, value_of, values_in
 from pll.formats.tabular.answer_cells import objects_in, share_lists
@@ -94,7 +95,9 @@ def _with_shares_named(table: Records) -> Records:
         if not width:
             continue
         match = _WITH_NAMES.fullmatch(name)
-        classes = [one.strip(" '\"") for one in match["names"].split(",")] if match else list(table.class_names)
+        classes = (
+            [one.strip(" '\"") for one in re.split(r"[,;/|]", match["names"])] if match else list(table.class_names)
+        )
         if len(set(classes)) != width:
             text = (
                 f"{name} holds {width} shares a row, and nothing says of which classes: it is not used. To use it, "
@@ -115,14 +118,23 @@ def _with_lists_read(table: Records) -> Records:
     """The table with its lists of objects as answers; where several fields fit, as a column each, to be asked about."""
     sample = table.first or table.sample()
     some = [k for k, cells in enumerate(sample) if any(cells) and nearly_all(_holds_objects, cells)]
-    lists = [table.names[k] for k in some if objects_in(table.names[k], sample[k])[0] != "voters"]
+    named = [table.names[k] for k in some if objects_in(table.names[k], sample[k])[0] == "voters"]
     form = table.form or _NO_FORM
     of_form = [form.gather.field] if form.gather else []
-    lists = [name for name in lists if not form.role_of(name) and name not in of_form]
+    lists = [table.names[k] for k in some if not form.role_of(table.names[k]) and table.names[k] not in of_form]
     for name in lists:
         at = table.names.index(name)  # earlier ones have moved to the end
-        rows = [fields_in(value or []) for batch in table.batches([at]) for value in values_in(batch.column(0))]
-        known, states = counting([row or [] for row in rows]) if None not in rows else ([], {})
+        values = [value or [] for batch in table.batches([at]) for value in values_in(batch.column(0))]
+        rows = [row for value in values if (row := fields_in(value)) is not None]
+        if len(rows) < len(values):
+            continue
+        against = [[state_against(one) for one in row] for row in rows]
+        states = Counter(state for row in against for state in row if state)
+        known = [[one for one, out in zip(*pair, strict=True) if not out] for pair in zip(rows, against, strict=True)]
+        if name in named:  # they say themselves who and what
+            stay = [[x for x, out in zip(*pair, strict=True) if not out] for pair in zip(values, against, strict=True)]
+            table = _without(table, at, {name: json_column(stay)}, states) if states else table
+            continue
         found = reading_of([row for row in known if row])
         asked = None if found else questions_of([row for row in known if row])
         if asked is not None:
@@ -141,13 +153,17 @@ def _with_lists_read(table: Records) -> Records:
             }
         else:
             continue
-        if states:
-            said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
-            note = Note(f"Answers in {name} that do not count, by their state: {said}.", kind="states")
-            table = replace(table, notes=(*table.notes, note))
-        stays = [k for k in range(len(table.names)) if k != at]
-        table = _beside(table, stays, new, table.form)
+        table = _without(table, at, new, states)
     return table
+
+
+def _without(table: Records, at: int, new: Mapping[str, pa.Array], states: Mapping[str, int]) -> Records:
+    """The table with new columns for one of lists, and a note on the answers that did not count, by their states."""
+    if states:
+        said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
+        note = Note(f"Answers in {table.names[at]} that do not count, by their state: {said}.", kind="states")
+        table = replace(table, notes=(*table.notes, note))
+    return _beside(table, [k for k in range(len(table.names)) if k != at], new, table.form)
 
 
 def _holds_objects(cell: str) -> bool:

@@ -19,6 +19,7 @@ from pll.formats.reading import question
 ANSWERS = [{"ann": "cat", "bob": "dog"}, {"bob": "dog", "cleo": "dog"}, {"ann": "fox", "cleo": "cat"}] * 4
 SHAPES = {
     "flat": lambda who, what: {"id": f"{who}{what}", "creator": who, "className": what, "at": "2024-05-06T10:00"},
+    "plain": lambda who, what: {"annotator": who, "label": what},
     "nested": lambda who, what: {
         "createdBy": {"email": f"{who}@x", "as": 1},
         "data": {"category": {"label": what}},
@@ -81,12 +82,13 @@ def test_two_fields_of_labels_are_asked_about_and_a_role_answers(tmp_path: Path)
     ("counts", "does_not"),
     [({"isLatest": True}, {"isLatest": False}), ({"status": "done"}, {"status": "Draft"}), ({}, {"deleted": True})],
 )
+@pytest.mark.parametrize("shape", ["flat", "plain"])
 def test_answers_count_by_their_state_and_it_is_said(
-    tmp_path: Path, counts: dict[str, Any], does_not: dict[str, Any]
+    tmp_path: Path, shape: str, counts: dict[str, Any], does_not: dict[str, Any]
 ) -> None:
-    records = rows("flat")
+    records = rows(shape)
     for record in records:
-        out = record["items"][0] | {"className": "wrong"} | does_not
+        out = record["items"][0] | dict.fromkeys(record["items"][0].keys() & {"className", "label"}, "wrong") | does_not
         record["items"] = [out, *(one | counts for one in record["items"])]
     path = write(tmp_path, "json", records)
     assert said(path) == [set(one.items()) for one in ANSWERS]

@@ -167,3 +167,47 @@ def test_tables_about_the_same_examples_without_a_column_of_labels_are_no_people
     texts = pa.table({"id": ids, "text": ["one", "two", "three", "four"], "width": ["1", "2", "3", "4"]})
     labels = pa.table({"id": ids, "colour": ["x", "y", "x", "y"], "size": ["l", "l", "m", "m"]})
     assert not are_one_a_person([Records.of(texts), Records.of(labels)])
+
+
+def test_a_sheet_of_everybodys_answers_is_no_person(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    every = [
+        [f"e{k}", f"what is in row {k}", *("xyz"[(k + at * (k % 4 == 0)) % 3] for at in range(3))] for k in range(12)
+    ]
+    sheets = {"All": [["Nr", "Text", *PEOPLE], *every]}
+    for at, who in enumerate(PEOPLE):
+        sheets[who] = [["nr", "Kode"], *([row[0], row[2 + at]] for row in every)]
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(tmp_path / "all.xlsx")
+    data = formats.read(tmp_path / "all.xlsx")
+    assert data.annotations is not None and data.annotations.annotator_names == tuple(PEOPLE)
+    assert any("there is also All" in note for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "begins", "says"),
+    [
+        ("a/annotations.xml", '<?xml version="1.0"?>\n<annotations><version>1.1</version></annotations>', "CVAT"),
+        ("a/amy.tsv", "#FORMAT=WebAnno TSV 3.3\n", "INCEpTION"),
+        ("a/1.xml", "<annotation><object/></annotation>", "VOC"),
+    ],
+)
+def test_marks_in_pictures_and_texts_are_named_and_the_remedy_works(
+    tmp_path: Path, name: str, begins: str, says: str
+) -> None:
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, begins)
+    with pytest.raises(UserError, match=says) as refused:
+        formats.read(path)
+    assert "for each person a CSV file with the columns id and label" in str(refused.value)
+    with zipfile.ZipFile(path, "w") as archive:
+        for who, answers in PEOPLE.items():
+            rows = [f"e{k},{label}" for k, label in enumerate(answers)]
+            archive.writestr(f"{who}.csv", "\n".join(["id,label", *rows]) + "\n")
+    data = formats.read(path)
+    assert data.annotations is not None and data.annotations.annotator_names == tuple(PEOPLE)

@@ -531,9 +531,10 @@ def _bare_words(text: str) -> list[str] | None:
     >>> _bare_words("{WIWR, SWTH}"), _bare_words('{"guinea pig",cat}'), _bare_words("{WIWR}"), _bare_words("[UNK]")
     (['WIWR', 'SWTH'], ['guinea pig', 'cat'], ['WIWR'], None)
     """
-    if ":" in text or "'" in text or (text[0] != "{" and "," not in text):
+    if ":" in text or "'" in text or (text[0] != "{" and "," not in text and ";" not in text):
         return None
-    words = [word.strip() for word in next(csv.reader([text[1:-1]], skipinitialspace=True), [])]
+    mark = ";" if ";" in text else ","
+    words = [word.strip() for word in next(csv.reader([text[1:-1]], delimiter=mark, skipinitialspace=True), [])]
     return words if all(words) and not any(mark in word for word in words for mark in '[](){}"') else None
 
 

@@ -139,10 +139,21 @@ def _called_as(
     left, right = ([n for n, count in some.items() if 1 < len(count) <= count.total() / 2] for some in words)
     left, right = [n for n in left if n not in called.values()], [n for n in right if n not in called]
     called |= {right[0]: left[0]} if len(left) == len(right) == 1 else {}
+    repeats = [words[0][to] for to in called.values() if words[0][to].total() >= 2 * len(words[0][to])]
+    unmatched = [words[1][name] for name in one if name not in called]
+    unmatched += [words[0][name] for name in first if name not in called.values()]
+    if any(_are_alike(those, some) for those in unmatched for some in repeats):
+        return None  # the answers of several people beside each other: all of them, once more
     names = [(words[0][to], words[1][name]) for name, to in called.items()]
     about = [pair for pair in names if all(len(some) >= max(1, SHARED * some.total()) for some in pair)]
     are_same = any(len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b)) for a, b in about if len(a) > 1)
     return called if are_same and _in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
+
+
+def _are_alike(words: Counter[str], others: Counter[str]) -> bool:
+    """Whether few words, mostly those of another column, come again and again."""
+    shared = sum(n for word, n in words.items() if word in others)
+    return 1 < len(words) <= words.total() / 2 and shared > words.total() / 2
 
 
 def people_of(paths: Sequence[str]) -> list[str]:

@@ -98,7 +98,9 @@ def batch_answers(table: Records, stem: str) -> tuple[pa.Table, int]:
     return lines_of(rows), errors
 
 
-_RUN = re.compile(r"(?:run|rep(?:eat)?|seed|trial|pass|attempt|sample|try|vote|judge|model|v|r)[-_ .]?\w{1,3}", re.I)
+_RUN = re.compile(
+    r"(?:run|rep(?:eat)?|seed|trial|pass|attempt|sample|try|vote|judge|model|v|r)[-_ .]?(?:\d{1,3}|[a-h])", re.I
+)
 """What a run of a model is called."""
 MOST_RUNS = 20
 

@@ -83,7 +83,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
                 voters.show_details(edited, data, agreed)
             else:
                 look_closer(choice, data)
-            check.notes(data, table.columns)
+            check.notes(data)
 
 
 def choose(

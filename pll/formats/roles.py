@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from pll.errors import UserError
+from pll.errors import Note, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import GENERIC, classes, counts, probabilities
 from pll.formats.forms import USUAL, Form, form_told_by, plain_name
@@ -465,7 +465,7 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
             f"The numbers of {'column' if len(commas) == 1 else 'columns'} {listing(commas)} were read with a decimal "
             "comma: 1,5 is one and a half."
         )
-    return notes
+    return [Note(text, kind="columns") for text in notes]
 
 
 def _said_of(sentence: str, names: Sequence[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -13,8 +11,6 @@ import streamlit as st
 from pll.colors import ACCENT
 from pll.dataset import PartialLabelDataset
 from pll.errors import notes_of
-from pll.formats.reading import Column
-from pll.formats.roles import notes_on
 from pll.runs.data import warnings_about
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
@@ -25,12 +21,11 @@ MOST_PAIRED = 200
 """Beyond this a picture of all pairs of classes shows nothing."""
 
 
-def notes(data: PartialLabelDataset, columns: Sequence[Column]) -> None:
+def notes(data: PartialLabelDataset) -> None:
     """Notes of the reader, without those that the page or its columns say already."""
-    shown = notes_of(data.notes, "spellings", "no answer", "lost", "one voter")
-    already = notes_on(columns)
+    shown = notes_of(data.notes, "columns", "spellings", "no answer", "lost", "one voter")
     for note in data.notes:
-        if note not in already and note not in shown:
+        if note not in shown:
             st.caption(f":material/info: {plain(note)}")
 
 

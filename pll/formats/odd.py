@@ -202,14 +202,21 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
             yield Oddity("leak", "A column says the true label in other words", (name,), remedy, option(name, "keep"))
 
 
+_WITH_PERSON = re.compile(r"(.*\d.*)[\W_]+([^\W\d_][^\W_]*)")
+"""An id that ends in a word: `img12_AB`."""
+
+
 def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     """Ids that name the voter beside the example, so that no example has two answers."""
     votes = data.annotations
-    if votes is None or len(data) < FEW_EXAMPLES or (votes.answers_per_row > 1).any():
+    if len(data) < FEW_EXAMPLES or (votes is not None and (votes.answers_per_row > 1).any()):
         return
-    parts = [TWO_NAMES.fullmatch(one) for one in data.row_ids.tolist()]
+    pattern = _WITH_PERSON if votes is None else TWO_NAMES  # a column of true labels is one answer each, perhaps
+    parts = [pattern.fullmatch(one) for one in data.row_ids.tolist() if votes is not None or data.y is not None]
     firsts, lasts = ({part[group] for part in parts if part} for group in (1, 2))
-    if all(parts) and 2 * len(firsts) <= len(data) and len(lasts) <= MOST_VOTERS:
+    is_whole = len(firsts) * len(lasts) == len(data) and len(lasts) > 1
+    few = 2 * len(firsts) <= len(data) and len(lasts) <= min(MOST_VOTERS, len(firsts))
+    if parts and all(parts) and few and (votes is not None or is_whole):
         remedy = "Leave only the name of the example in the id, and give the other part a column of its own."
         text = "No example has two answers; the ids seem to name the voter beside the example"
         yield Oddity("two-names", text, tuple(data.row_ids[:MOST_SHOWN].tolist()), remedy)

@@ -82,9 +82,12 @@ def persons(table: Proposal) -> None:
         return
     distinct = [name for name in table.open() if len(set(present_cells(table.raw[name]))) == rows]
     distinct = [name for name in distinct if default_role(table.raw[name]) != "feature"]
+    distinct.sort(key=lambda name: are_dates(table.raw[name]))
     named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", distinct)]
     person = next(iter([*named, *distinct[:1]]), None)
     items = [name for name in table.open() if name != person and _may_be_item(table, name)]
+    alike = _of_one_question(table, items)
+    items = [name for name in items if name in alike]
     words = {word for name in items for word in table.words(name)}
     is_one = len(words) <= max(7, len(items) // 3) and 3 * len(items) >= 2 * (len(table.raw) - 1)
     if not (person and len(items) >= max(10, 2 * rows) and is_one):
@@ -140,7 +143,8 @@ def _keys(table: Proposal) -> Iterator[str]:
     seen = [*table.usual("task", table.open()), *(n for n in own if n in table.having("id"))]
     seen += [name for name in table.open() if is_named_id(name) and table.repeats(name)]
     seen += [*own, *(n for n in table.usual("text", table.open()) if table.repeats(n))]
-    yield from dict.fromkeys(seen)
+    words = [name for name in table.open() if default_role(table.raw[name]) == "category" and table.repeats(name)]
+    yield from dict.fromkeys([*seen, *words])  # words that nobody answers twice may be the examples too
 
 
 def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:

@@ -19,7 +19,17 @@ from pll.formats.listed_objects import answers_of, fields_in, questions_of, read
 from pll.formats.names import NAMED, NUMBERED
 from pll.formats.records import Records, json_column, text_of, value_of, values_in
 from pll.formats.tabular.answer_cells import objects_in, share_lists
-from pll.formats.tabular.cells import nearly_all, numbers_in
+from pll.formats.tabular.cells import (
+    BINARY,
+    NEARLY_ALL,
+    WORDS,
+    Cells,
+    are_lists_of_numbers,
+    elements,
+    nearly_all,
+    numbers_in,
+    read_marks,
+)
 
 
 def unfolded(table: Records) -> Records:
@@ -37,7 +47,9 @@ def unfolded(table: Records) -> Records:
     )
     patterns |= {n: n for n in names if not patterns[n] and not is_labelled and _holds_people(table, n)}
     flat = [name for name in names if patterns[name]]
-    marks = [name for name in names if any(fits(name, pattern) for pattern in form.join)]
+    marked = {n: n.rpartition(".")[::2] for n in names if any(fits(n, pattern) for pattern in form.join)}
+    marked = marked or (_mark_grid(table) if form is _NO_FORM else {})
+    marks = list(marked)
     asked = [name for name in names if form.gather is not None and name == form.gather.field]
     about, fill = ([name for name in some if name in names] for some in (form.questions, form.fill))
     at = sorted(names.index(name) for name in {*flat, *asked, *marks, *about, *fill})
@@ -45,7 +57,7 @@ def unfolded(table: Records) -> Records:
     for batch in table.batches(at) if at else ():
         for values in zip(*map(values_in, batch.columns), strict=True):
             record = {names[k]: value for k, value in zip(at, values, strict=True)}
-            rows.append(_joined({name: record[name] for name in marks}))
+            rows.append(_joined({marked[name]: record[name] for name in marks}))
             for name in flat:
                 fields = _fields(record[name])
                 whole |= {name} if fields is None else set()
@@ -94,6 +106,15 @@ def _with_shares_named(table: Records) -> Records:
         width = share_lists(name, cells)
         if not width:
             continue
+        beside = _labels_beside(table, sample, name, width)
+        if beside is not None:
+            pairs = _lists_of(table, beside), _lists_of(table, list(table.names).index(name))
+            objects = [
+                dict(zip(a, map(float, b), strict=True)) if len(a) == len(b) else None
+                for a, b in zip(*pairs, strict=True)
+            ]
+            stays = [k for k, one in enumerate(table.names) if one != name and k != beside]
+            return _with_shares_named(_beside(table, stays, {table.names[beside]: json_column(objects)}, table.form))
         match = _WITH_NAMES.fullmatch(name)
         classes = (
             [one.strip(" '\"") for one in re.split(r"[,;/|]", match["names"])] if match else list(table.class_names)
@@ -108,10 +129,45 @@ def _with_shares_named(table: Records) -> Records:
         at = list(table.names).index(name)
         texts = (cell for batch in table.batches([at]) for cell in text_of(batch.column(0)).to_pylist())
         lists = [numbers_in(cell) if cell else None for cell in texts]
-        objects = [dict(zip(classes, one, strict=True)) if one and len(one) == width else one for one in lists]
+        named: list[Any] = [dict(zip(classes, one, strict=True)) if one and len(one) == width else one for one in lists]
         stays = [k for k in range(len(table.names)) if k != at]
-        table = _beside(table, stays, {name: json_column(objects)}, table.form)
+        table = _beside(table, stays, {name: json_column(named)}, table.form)
     return table
+
+
+def _labels_beside(table: Records, sample: Sequence[Cells], name: str, width: int) -> int | None:
+    """Return the column whose lists have a label for each share of another one: `labels` beside `scores`."""
+    for at, cells in enumerate(sample):
+        lists = [elements(cell) for cell in cells if cell and cell.lstrip()[:1] == "["]
+        if table.names[at] != name and lists and all(len(one) == len(set(map(str, one))) == width for one in lists):
+            return None if are_lists_of_numbers(cells) else at
+    return None
+
+
+def _lists_of(table: Records, at: int) -> list[list[Any]]:
+    texts = (cell for batch in table.batches([at]) for cell in text_of(batch.column(0)).to_pylist())
+    return [list(elements(cell)) for cell in texts]
+
+
+def _mark_grid(table: Records) -> dict[str, tuple[str, str]]:
+    """Return the columns of marks that are a person and a class each (`ann_cat`, `ann_dog`, `bob_cat` …), and which."""
+    sample = dict(zip(table.names, table.first or table.sample(), strict=True))
+    parts = {name: match.groups() for name in table.names if (match := _PERSON_AND_CLASS.fullmatch(name))}
+    marks = {name: rows for name in parts if (rows := read_marks(sample[name])) is not None}
+    grid: dict[str, dict[str, str]] = {}
+    for name in marks:
+        grid.setdefault(parts[name][0], {})[parts[name][1]] = name
+    kinds = Counter(frozenset(some) for some in grid.values())
+    classes, times = max(kinds.items(), key=lambda one: (one[1], len(one[0])), default=(frozenset(), 0))
+    people = {who: some for who, some in grid.items() if frozenset(some) == classes}
+    lines = [row for some in people.values() for row in zip(*(marks[name] for name in some.values()), strict=True)]
+    is_one = sum(sum(mark is True for mark in line) == 1 for line in lines) >= NEARLY_ALL * len(lines)
+    if times < 2 or len(classes) < 2 or not is_one or len(set(lines)) < 2:
+        return {}
+    return {name: (who, label) for who, some in people.items() for label, name in some.items()}
+
+
+_PERSON_AND_CLASS = re.compile(r"(.+?)(?:: ?|[._ /|-])([^._ /|:-]+)")
 
 
 def _with_lists_read(table: Records) -> Records:
@@ -200,12 +256,12 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
     return {key: inner for one in objects for key, inner in one.items()}
 
 
-def _joined(marks: Mapping[str, Any]) -> dict[str, str | list[str] | None]:
-    """What columns of marks say, by the name before the last point; who answered twice may mark two."""
+def _joined(marks: Mapping[tuple[str, str], Any]) -> dict[str, str | list[str] | None]:
+    """What columns of marks say, by person and class; who answered twice may mark two."""
     said: dict[str, list[str]] = {}
-    for name, cell in marks.items():
-        stem, _, label = name.rpartition(".")
-        said.setdefault(stem, []).extend([label] * any(one.strip() in ("1", "1.0") for one in str(cell).split(",")))
+    for (stem, label), cell in marks.items():
+        ones = any((BINARY | WORDS).get(one.strip().casefold()) for one in str(cell).split(","))
+        said.setdefault(stem, []).extend([label] * ones)
     return {stem: labels if len(labels) > 1 else next(iter(labels), None) for stem, labels in said.items()}
 
 

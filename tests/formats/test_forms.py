@@ -595,3 +595,40 @@ def test_labels_of_a_few_rows_are_asked_about_and_never_learnt_from(
         assert data.annotations.n_annotators == 3 + (roles[name] == "annotator")
     known = read_first(path).y
     assert known is not None and int((known >= 0).sum()) == 6
+
+
+def test_a_person_and_a_class_a_column_are_the_answers_of_people(tmp_path: Path) -> None:
+    rows = [
+        ",".join([f"e{k}", *(str(int(label(k, at) == kind)) for at in range(3) for kind in ("late", "lost", "fine"))])
+        for k in range(12)
+    ]
+    for mark in ("_", ": ", "."):
+        names = [f"{who}{mark}{kind}" for who in PEOPLE for kind in ("late", "lost", "fine")]
+        data = formats.read(table(tmp_path, ",".join(["id", *names]), rows))
+        assert has_three_voters(data) and data.annotations is not None
+        assert data.annotations.annotator_names == PEOPLE and set(data.class_names) == {"late", "lost", "fine"}
+
+
+def test_labels_beside_their_scores_are_how_likely_each_is(tmp_path: Path) -> None:
+    """As a pipeline of Hugging Face writes them, the likeliest first."""
+    orders = (["late", "lost", "fine"], ["fine", "late", "lost"])
+    records = [{"sequence": TEXTS[k], "labels": orders[k % 2], "scores": [0.7, 0.2, 0.1]} for k in range(12)]
+    data = formats.read(lines(tmp_path, records))
+    assert data.class_names == ("fine", "late", "lost") and not data.feature_names
+    assert data.prior is not None and data.prior[:6].tolist() == pytest.approx([0.1, 0.7, 0.2, 0.7, 0.2, 0.1])
+
+
+def test_lines_whose_example_has_a_name_of_its_own_are_asked_about(tmp_path: Path) -> None:
+    rows = [f"d{k};{who};{label(k, at)}" for k in range(12) for at, who in enumerate(PEOPLE)]
+    path = table(tmp_path, "dossier du lot;évaluateur;étiquette", rows)
+    asked = question(formats.columns(path))
+    assert asked is not None
+    assert has_three_voters(formats.read(path, columns=dict(asked.answers[0][1])))
+
+
+def test_ids_that_end_in_a_person_are_odd_where_every_example_has_all_of_them(tmp_path: Path) -> None:
+    rows = [f"img{k}_{who},{label(k, at)}" for k in range(12) for at, who in enumerate(PEOPLE)]
+    with pytest.raises(OddReading, match="two-names"):
+        formats.read(table(tmp_path, "id,label", rows))
+    data = formats.read(table(tmp_path, "id,label", rows[:-1]))  # not all of them: perhaps parts of an example
+    assert len(data) == 35

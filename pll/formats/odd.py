@@ -29,6 +29,8 @@ MOST_VOTERS = 20
 OWN_WORDS = 0.8
 """Share of a voter's answers in words that no other voter uses, from which that is odd."""
 
+MANY = 3
+"""Answers to an example, for each class, of which it is no wonder that they name all classes."""
 RARE = 10
 """A class is rare where the others have so many times its answers."""
 LEAST_ALIKE = 5
@@ -157,6 +159,8 @@ def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if data.candidates is None or len(data) < SOME_EXAMPLES or data.n_classes < 3 or data.prior is not None:
         return
     sets, n = data.candidates, len(data)
+    if data.annotations is not None and data.annotations.n_answers > MANY * n * data.n_classes:
+        return  # so many answers name every class once
     if (sets.sizes == sets.n_classes).all():
         remedy = "Say which columns hold the labels; perhaps a row is a person, and a column an example."
         yield Oddity("full-sets", "Every example may have every label", (), remedy, "--column NAME=ROLE")

@@ -143,14 +143,15 @@ def _keys(table: Proposal) -> Iterator[str]:
     seen = [*table.usual("task", table.open()), *(n for n in own if n in table.having("id"))]
     seen += [name for name in table.open() if is_named_id(name) and table.repeats(name)]
     seen += [*own, *(n for n in table.usual("text", table.open()) if table.repeats(n))]
-    words = [name for name in table.open() if default_role(table.raw[name]) == "category" and table.repeats(name)]
-    yield from dict.fromkeys([*seen, *words])  # words that nobody answers twice may be the examples too
+    yield from dict.fromkeys(seen)
 
 
 def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     rows = len(table.raw[worker])
     tasks = table.having("task")
-    keys = [name for name in _keys(table) if name != worker]
+    words = [n for n in table.open() if table.repeats(n) and default_role(table.raw[n]) == "category"]
+    words = [n for n in words if not are_dates(table.raw[n])]  # that nobody answers twice may be the examples too
+    keys = [name for name in dict.fromkeys([*_keys(table), *words]) if name != worker]
     if [name for name in tasks if table.is_one_a_row(name) and name not in table.explicit] and keys:
         table.give_all(tasks, "keep")  # of the answer, and not of the example
         tasks = []

@@ -9,11 +9,12 @@ from __future__ import annotations
 import gc
 import math
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -328,10 +329,21 @@ def computing_threads(threads: object, work: float = math.inf) -> Iterator[None]
 def one_blas_thread() -> Iterator[None]:
     """Context manager for many small matrix products of NumPy and SciPy: in more threads they mostly wait, spinning.
 
-    The limit holds for the whole process, torch excepted.
+    The limit holds for the whole process, torch excepted, until the last of the threads that are in here leaves.
     """
-    with _blas().limit(limits=1, user_api="blas"):
+    with _blas_lock:
+        _limits.append(None if _limits else _blas().limit(limits=1, user_api="blas"))
+    try:
         yield
+    finally:
+        with _blas_lock:
+            if (first := _limits.pop()) is not None:
+                first.restore_original_limits()
+
+
+_blas_lock = threading.Lock()
+_limits: list[Any] = []
+"""One for each that is in `one_blas_thread`; the first of them has the limit."""
 
 
 @cache

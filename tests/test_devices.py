@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 import torch
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from pll import devices
 from pll.errors import UserError
@@ -97,3 +99,17 @@ def test_small_steps_get_fewer_threads_than_they_may_have(
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == threads
     assert torch.get_num_threads() == before
+
+
+def test_blas_gets_its_threads_back_in_whatever_order_those_leave_who_want_one() -> None:
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        first, second = ExitStack(), ExitStack()
+        first.enter_context(devices.one_blas_thread())
+        second.enter_context(devices.one_blas_thread())
+        first.close()
+        assert threads() == {1}
+        second.close()
+        assert threads() == {2}

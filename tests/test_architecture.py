@@ -31,13 +31,14 @@ def is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-def at_run_time(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node of a module, imports inside functions too, without what only a type checker sees."""
-    left = [node]
+def statements(module: ast.Module, *, types_too: bool) -> Iterator[ast.AST]:
+    """Every statement, of functions too; without what only a type checker sees unless `types_too`. No expressions."""
+    left: list[ast.AST] = [module]
     while left:
-        inside = [child for child in ast.iter_child_nodes(left.pop()) if not is_type_checking(child)]
-        yield from inside
-        left += inside
+        node = left.pop()
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            left += [one for one in getattr(node, block, ()) if types_too or not is_type_checking(one)]
+        yield node
 
 
 @cache
@@ -48,7 +49,7 @@ def imported(path: Path, *, types_too: bool = False) -> frozenset[str]:
         types_too: also what only a type checker imports.
     """
     found: set[str] = set()
-    for node in ast.walk(tree(path)) if types_too else at_run_time(tree(path)):
+    for node in statements(tree(path), types_too=types_too):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -140,7 +141,7 @@ def is_constant(value: ast.expr | None, expected: bool) -> bool:
 
 def unsafe_reads(path: Path) -> Iterator[str]:
     """Where a file could run code that somebody else's file carries."""
-    for node in at_run_time(tree(path)):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom) and node.module in PICKLES:
             yield f"line {node.lineno}: from {node.module}"
         # An error may be named, so that it can be caught; nothing else of these modules may be used.

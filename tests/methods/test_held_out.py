@@ -40,6 +40,7 @@ def sums(weights: np.ndarray, sets: CandidateSets) -> np.ndarray:
     return np.add.reduceat(weights.astype(np.float64), sets.indptr[:-1])
 
 
+@pytest.mark.usefixtures("few_held_out_models")
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_method_has_held_out_weights(name: str) -> None:
     estimator = METHODS[name](**quick(name))
@@ -48,7 +49,7 @@ def test_every_method_has_held_out_weights(name: str) -> None:
     weights = held_out_weights(estimator, X, SETS, truth=truth)
     assert weights.shape == (SETS.nnz,) and weights.dtype == np.float32
     assert sums(weights, SETS) == pytest.approx(1, abs=1e-5) and (weights >= 0).all()
-    assert ((weights == 1) == (SETS.sizes == 1)[SETS.rows]).all()  # ten models of few rows rule nothing out
+    assert ((weights == 1) == (SETS.sizes == 1)[SETS.rows]).all()  # models of few rows rule nothing out
     assert estimator.get_params() == before and not hasattr(estimator, "label_weights_")
 
 

@@ -35,6 +35,7 @@ from pll.training.metrics import StopTraining
 from pll.training.trainer import Trainer
 from tests.run_helpers import BATCHES, config, result_of, wait_for, write_data
 
+pytestmark = pytest.mark.usefixtures("few_held_out_models")
 ROOT = Path(__file__).parents[2]
 EPOCHS = 6
 
@@ -95,7 +96,6 @@ def test_stopped_and_resumed_to_the_same_bits(
     assert result_of(folder) == undisturbed(model)
 
 
-@pytest.mark.usefixtures("few_held_out_models")
 @pytest.mark.parametrize(
     "params",
     [

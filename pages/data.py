@@ -23,6 +23,7 @@ from pll.ui.data import (
     voters,
     votes_form,
 )
+from pll.ui.error_messages import show_error
 from pll.ui.format import plain
 from pll.ui.routes import go
 from pll.ui.session import ChosenData
@@ -152,4 +153,4 @@ with page:
         if brought is not None:
             show(brought, page, below)
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pll.errors import UserError
-from pll.ui.format import plain
+from pll.ui.error_messages import show_error
 from pll.ui.learn import ambiguity, bound, in_browser, screens, sharing
 from pll.ui.learn.layout import CHAPTERS
 
@@ -29,5 +29,5 @@ else:
     try:
         sharing.results(key)
     except UserError as error:
-        st.error(plain(error), icon=":material/link_off:")
+        show_error(error, icon="link_off")
         st.button("Learn", key="learn-without-link", on_click=st.query_params.clear)

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pll.runs.background import JobBoard, JobStatus, Report, bare, default_board
+from pll.ui.error_messages import show_error
 from pll.ui.format import duration, plain
 
 LOOK_SECONDS = 0.5
@@ -56,7 +57,7 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
         _watch(key, title)
     else:
         if status.state == "failed":
-            st.error(plain(status.error or ""), icon=":material/error:")
+            show_error(status.error or "")
         else:
             st.info(f"{plain(title)} was stopped.", icon=":material/stop_circle:")
         st.button("Try again", icon=":material/refresh:", key=f"again-{short}", on_click=board().forget, args=(key,))

@@ -14,9 +14,9 @@ from pll.ui.format import plain
 P = ParamSpec("P")
 
 
-def show_error(error: Exception) -> None:
+def show_error(error: Exception | str, *, icon: str = "error") -> None:
     """Show what went wrong, in its place on the page."""
-    st.error(plain(error), icon=":material/error:")
+    st.error(plain(error), icon=f":material/{icon}:")
 
 
 def toast_errors(callback: Callable[P, object]) -> Callable[P, None]:

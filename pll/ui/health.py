@@ -11,6 +11,7 @@ import resource
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,39 +114,32 @@ def authorization_of(scope: Scope) -> str:
 
 def metrics() -> str:
     """Return the figures as Prometheus reads them."""
-    most = setting("PLL_MOST_SESSIONS")
     runs = Counter(worker.snapshot().state for worker in default_registry().alive())
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    figures = [
-        ("candid_info", "gauge", "Version.", [(f'{{version="{pll.__version__}"}}', 1)]),
-        ("candid_tabs", "gauge", "Open tabs.", [("", load().tabs)]),
-        (
-            "candid_tabs_limit",
-            "gauge",
-            "Open tabs at most; 0: as descriptors allow.",
-            [("", most)],
-        ),
-        (
-            "candid_refresh_seconds",
-            "gauge",
+    figures: dict[str, tuple[str, float | Mapping[str, float]]] = {
+        "candid_info": ("Version.", {f'{{version="{pll.__version__}"}}': 1}),
+        "candid_tabs": ("Open tabs.", load().tabs),
+        "candid_tabs_limit": ("Open tabs at most; 0: as descriptors allow.", setting("PLL_MOST_SESSIONS")),
+        "candid_refresh_seconds": (
             "Seconds between two refreshes of a live page, at least, for the number of tabs.",
-            [("", round(pace().interval(0.0), 3))],
+            round(pace().interval(0.0), 3),
         ),
-        ("candid_tabs_refused_total", "counter", "Tabs turned away.", [("", load().refused)]),
-        (
-            "candid_runs",
-            "gauge",
+        "candid_tabs_refused_total": ("Tabs turned away.", load().refused),
+        "candid_runs": (
             "Runs and comparisons in memory, by state.",
-            [(f'{{state="{state}"}}', runs[state]) for state in ("queued", "running", "paused")],
+            {f'{{state="{state}"}}': runs[state] for state in ("queued", "running", "paused")},
         ),
-        ("candid_disk_free_bytes", "gauge", "Free space of PLL_HOME.", [("", _free(candid_home()))]),
-        ("process_open_fds", "gauge", "Open file descriptors.", [("", open_descriptors())]),
-        ("process_max_fds", "gauge", "File descriptors at most.", [("", soft)]),
-        ("process_resident_memory_bytes", "gauge", "Memory.", [("", _memory())]),
-    ]
+        "candid_disk_free_bytes": ("Free space of PLL_HOME.", _free(candid_home())),
+        "process_open_fds": ("Open file descriptors.", open_descriptors()),
+        "process_max_fds": ("File descriptors at most.", soft),
+        "process_resident_memory_bytes": ("Memory.", _memory()),
+    }
     lines = []
-    for name, kind, about, samples in figures:
-        lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}", *(f"{name}{of} {value}" for of, value in samples)]
+    for name, (about, value) in figures.items():
+        kind = "counter" if name.endswith("_total") else "gauge"
+        samples = value if isinstance(value, Mapping) else {"": value}
+        lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
+        lines += [f"{name}{of} {number}" for of, number in samples.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -31,6 +31,7 @@ from pll.runs.snapshots import Snapshot
 from pll.ui import access_panel, session
 from pll.ui.data import server_data, upload
 from pll.ui.downloads import download
+from pll.ui.error_messages import show_error
 from pll.ui.format import plain
 from pll.ui.routes import address
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS
@@ -49,7 +50,7 @@ def page(kind: session.Kind, follow: Callable[[Run], None], prepare: Callable[[]
     try:
         run = opened(kind) if _is_link() else session.run_in_view(kind)
     except UserError as error:
-        st.error(plain(error), icon=":material/link_off:")
+        show_error(error, icon="link_off")
         if _is_link():
             st.button("Continue without this link", key="without-link", on_click=st.query_params.clear)
     if run is not None:
@@ -159,7 +160,7 @@ def complete_share(share: Share, what: str) -> Share | None:
                 refused.append(error)
         if share.missing:
             for one in refused:
-                st.error(plain(one), icon=":material/link_off:")
+                show_error(one, icon="link_off")
             left = ", ".join(plain(one.name) for one in share.missing)
             st.caption(f"Still needed: {left}.")
             return None

@@ -116,7 +116,7 @@ def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
     draw_timeline(now, snapshot)
     for scene in now if len(now) > 1 else ():
         if scene.figures.failure:
-            st.error(plain(f"{scene.title}: {scene.figures.failure}"), icon=":material/error:")
+            show_error(f"{scene.title}: {scene.figures.failure}")
 
 
 def _skip(run: Run, step: StepProgress) -> None:

@@ -9,7 +9,7 @@ from pll.paths import app_root
 from pll.ui import login, session, startup
 from pll.ui.components.arrival import arrival
 from pll.ui.components.away import away
-from pll.ui.format import plain
+from pll.ui.error_messages import show_error
 from pll.ui.routes import MORE, PAGES
 
 HERE = Path(__file__).parent
@@ -28,7 +28,7 @@ page = st.navigation(
 try:
     page.run()
 except (UserError, OSError) as error:  # a damaged run, a full disk: what is on the page already stays
-    st.error(plain(explain(error)), icon=":material/error:")
+    show_error(explain(error))
 arrival(page.url_path)
 away()
 login.menu()

@@ -7,6 +7,7 @@ import streamlit as st
 from pll.runs.run import Run
 from pll.ui import controls, links, live_page, session
 from pll.ui.compare import live as lanes
+from pll.ui.error_messages import show_error
 from pll.ui.format import plain
 from pll.ui.train import delayed_start, presenter
 from pll.ui.train import live as lane
@@ -38,7 +39,7 @@ def follow(run: Run) -> None:
         controls.bar(run, snapshot.state)
         with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
             if snapshot.error:
-                st.error(plain(snapshot.error), icon=":material/error:")
+                show_error(snapshot.error)
         live_page.watch(run, snapshot.state, view.draw, view.PLACEHOLDER)
         links.end_of_lesson(looking)
     delayed_start.begin(run)

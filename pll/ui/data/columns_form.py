@@ -27,6 +27,7 @@ from pll.formats.tabular.cells import has_fractions
 from pll.formats.votes import VOTES
 from pll.ui.data import classes_form, last_time, loader, odd_form, understood
 from pll.ui.data.editable import edit_column
+from pll.ui.error_messages import show_error
 from pll.ui.format import count, plain
 
 VISIBLE_ROWS = 14
@@ -402,7 +403,7 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
         answer = _answer_to(error, table, source)
         if answer is None:
             raise
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
         label, icon, about, act = answer
         st.button(label, icon=f":material/{icon}:", type="primary", help=about, on_click=act)
     return None

@@ -131,7 +131,7 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: Progress | No
             return
         job = background.job_of(folder)
         error = "" if job is None else job.status().error
-        st.error(plain(error or "It has not been started."), icon=":material/error:")
+        show_error(error or "It has not been started.")
         return
     text = f"{format_state(state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}"
     text += f" · {progress.failed:,} failed" if progress.failed else ""

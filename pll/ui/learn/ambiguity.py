@@ -17,7 +17,7 @@ from pll.synthesis.ambiguity import LabelCooccurrence, examples_to_tell, label_c
 from pll.ui import charts
 from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import formula, line, marker
+from pll.ui.learn.layout import IN_ADDRESS, formula, line, marker
 from pll.ui.learn.lesson_data import OF_DIGITS, LessonData, choose_source, digits, labels_of
 from pll.ui.routes import link
 from pll.wording import percent
@@ -70,10 +70,9 @@ def choose() -> LessonData:
         list(DIGIT_FLIPS),
         format_func=DIGIT_FLIPS.__getitem__,
         key="learn-gamma-how",
-        bind="query-params",
-        persist_state="session",
+        **IN_ADDRESS,
     )
-    q = st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", bind="query-params", persist_state="session")
+    q = st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", **IN_ADDRESS)
     return digits(q, how)
 
 
@@ -136,15 +135,7 @@ def show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: b
     truth, company = (data.class_names[label] for label in cooccurrence.pair)
     rows = "Identified label" if cooccurrence.is_estimated else "True label"
     if answered:
-        m = st.slider(
-            f"Examples of {truth} that you have seen",
-            1,
-            60,
-            10,
-            key="learn-gamma-m",
-            bind="query-params",
-            persist_state="session",
-        )
+        m = st.slider(f"Examples of {truth} that you have seen", 1, 60, 10, key="learn-gamma-m", **IN_ADDRESS)
         left = cooccurrence.gamma**m
         formula(rf"\gamma^{{m}} = {cooccurrence.gamma:.3f}^{{{m}}} = {left:.3g}")
         chart, table = survival(cooccurrence.gamma, m, company)

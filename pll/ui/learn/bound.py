@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from pll.ui import charts
 from pll.ui.charts import QUIET
 from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import line, marker
+from pll.ui.learn.layout import IN_ADDRESS, line, marker
 from pll.ui.learn.lesson_data import choose_source, radius_of
 
 T = TypeVar("T", int, float)
@@ -78,24 +78,8 @@ def chosen_bound() -> Bound:
     """The bound of what the reader has set; NotComputable where this model or loss has none."""
     with st.container(horizontal=True, gap="small"):
         source = choose_source("learn-bound-data")
-        model = st.selectbox(
-            "Model",
-            list(MODELS),
-            format_func=lambda name: MODELS[name].title,
-            key="learn-bound-model",
-            bind="query-params",
-            persist_state="session",
-            width=170,
-        )
-        loss = st.selectbox(
-            "Loss",
-            list(LOSSES),
-            format_func=lambda name: LOSSES[name].title,
-            key="learn-bound-loss",
-            bind="query-params",
-            persist_state="session",
-            width=230,
-        )
+        model = _choose("Model", {name: one.title for name, one in MODELS.items()}, width=170)
+        loss = _choose("Loss", {name: one.title for name, one in LOSSES.items()}, width=230)
     with st.container(horizontal=True, gap="medium"):
         norm = _slider("Norm bound Λ", NORMS, 1.0, "norm", "{:g}")
         delta = _slider("δ", DELTAS, 0.05, "delta", "{:g}")
@@ -108,14 +92,19 @@ def chosen_bound() -> Bound:
     return linear_bound(n=n * times, n_classes=c, radius=radius, norm=norm, delta=delta, loss=loss, model=model)
 
 
+def _choose(label: str, titles: Mapping[str, str], *, width: int) -> str:
+    key, options = f"learn-bound-{label.lower()}", {"width": width, **IN_ADDRESS}
+    name: str = st.selectbox(label, list(titles), format_func=titles.__getitem__, key=key, **options)
+    return name
+
+
 def _slider(label: str, values: Sequence[T], start: T, name: str, form: str) -> T:
     return st.select_slider(
         label,
         values,
         start,
         key=f"learn-bound-{name}",
-        bind="query-params",
-        persist_state="session",
+        **IN_ADDRESS,
         format_func=form.format,
         width=200 if len(label) > 1 else 160,
     )
@@ -168,19 +157,13 @@ NOT_SAID = """
 def symbols(bound: Bound) -> None:
     """Every symbol of the theorem, its value, and where that comes from."""
     constants = bound.constants
+    of_features = "largest norm of an example's scaled features, with a 1 for the bias; of this sample"
+    chosen = "bound on the norm of each class's parameters: your choice, and to be made before seeing the data"
     rows = [
         ("n", f"{bound.n:,}", "examples"),
         ("c", f"{bound.c}", "classes"),
-        (
-            "R",
-            f"{bound.radius:.4g}",
-            "largest norm of an example's scaled features, with a 1 for the bias; of this sample",
-        ),
-        (
-            "Λ",
-            f"{bound.norm:g}",
-            "bound on the norm of each class's parameters: your choice, and to be made before seeing the data",
-        ),
+        ("R", f"{bound.radius:.4g}", of_features),
+        ("Λ", f"{bound.norm:g}", chosen),
         ("C_g", f"{bound.reach:.4g}", "Λ R: no logit is larger"),
         ("𝔑ₙ(G_y)", f"{bound.complexity:.4g}", "at most Λ R / √n, the Rademacher complexity of such linear functions"),
         ("L", f"{constants.lipschitz:.4g}", f"Lipschitz constant of {LOSSES[bound.loss].title.lower()} by the logits"),

@@ -26,6 +26,8 @@ CHAPTERS = {
 ON_OWN_DATA = ("ambiguity", "bound")
 """Those that speak of the reader's own data, and so need Python; the others run in the browser."""
 
+IN_ADDRESS: Any = {"bind": "query-params", "persist_state": "session"}
+"""Options of a widget whose value is part of a shared link, and stays from screen to screen."""
 IDEA = "idea"
 """The part of the address that holds the idea in view."""
 

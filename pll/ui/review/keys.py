@@ -67,28 +67,21 @@ class Action:
     stores: bool = False
 
 
+def _can_decide(at: Situation) -> bool:
+    return at.can_decide
+
+
 ACTIONS = (
-    Action("none", "N", "None of these", "None of the candidates is right", lambda at: at.can_decide, stores=True),
+    Action("none", "N", "None of these", "None of the candidates is right", _can_decide, stores=True),
+    Action("other", "A", "Another label", "A class that is not among the candidates, or a new one", _can_decide),
+    Action("unsure", "?", "Unsure", "You cannot tell", _can_decide, stores=True),
     Action(
-        "other",
-        "A",
-        "Another label",
-        "A class that is not among the candidates, or a new one",
-        lambda at: at.can_decide,
-    ),
-    Action("unsure", "?", "Unsure", "You cannot tell", lambda at: at.can_decide, stores=True),
-    Action(
-        "eliminate",
-        "E",
-        "Rule one out",
+        *("eliminate", "E", "Rule one out"),
         "One candidate is wrong, press its key; the example stays until one is left",
         lambda at: at.can_decide and at.open > 1,
     ),
     Action(
-        "skip",
-        "S",
-        "Skip",
-        "Decide later: it comes back at the end",
+        *("skip", "S", "Skip", "Decide later: it comes back at the end"),
         lambda at: at.can_decide and not at.is_past,
         stores=True,
     ),
@@ -96,7 +89,7 @@ ACTIONS = (
     Action("back", "←", "", "The decision before; it can be changed", lambda at: at.can_go_back, "moves"),
     Action("forward", "→", "", "Forward again", lambda at: at.is_past, "moves"),
     Action("now", "Esc", "Back to the current example", "Back to the current example", lambda at: at.is_past, ""),
-    Action("filter", "/", "", "Filter the candidates, where there are more than keys", lambda at: at.can_decide, ""),
+    Action("filter", "/", "", "Filter the candidates, where there are more than keys", _can_decide, ""),
 )
 SPARE_KEYS = "-=[];',.`!@#$%^&*()_+{}:<>|~" + ascii_uppercase[::-1]
 """Taken in this order by actions whose key is a class."""

@@ -66,18 +66,7 @@ def payload(tab: ReviewTab) -> Payload:
 def actions(data: PartialLabelDataset, situation: Situation) -> list[Payload]:
     """The actions of the desk: their keys and buttons, and whether they can be done now."""
     keys = action_keys(data.class_names)
-    return [
-        {
-            "name": action.name,
-            "key": keys[action.name],
-            "label": action.label,
-            "title": action.title,
-            "place": action.place,
-            "stores": action.stores,
-            "possible": action.possible(situation),
-        }
-        for action in ACTIONS
-    ]
+    return [vars(one) | {"key": keys[one.name], "possible": one.possible(situation)} for one in ACTIONS]
 
 
 def known_classes(tab: ReviewTab) -> list[str]:

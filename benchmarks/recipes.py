@@ -32,7 +32,7 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.base import AFRESH, Start, Task
 from pll.methods.deep import DeepEstimator
-from pll.methods.recipe import EPOCHS
+from pll.methods.recipe import COMPARED_AFTER
 from pll.runs.config import Preparation
 from pll.runs.data import prepare
 from pll.synthesis import Flip
@@ -97,7 +97,7 @@ def best_by_truth(
     whole = {json.dumps({**trial.settings, "epochs": 0}, sort_keys=True): trial.settings for trial in tried}
     best, most = estimator, -1.0
     for settings in whole.values():
-        for epochs in EPOCHS[-2:] if settings["model"] == "linear" else EPOCHS[-2:-1]:
+        for epochs in COMPARED_AFTER[-2:] if settings["model"] == "linear" else COMPARED_AFTER[-2:-1]:
             one: DeepEstimator = clone(estimator).set_params(**settings | {"epochs": epochs}, recipe="default")
             for _ in one.iter_fit(replace(task, X_test=None, y_test=None)):
                 pass

@@ -68,7 +68,7 @@ def _one_fit() -> Iterator[None]:
 @pytest.fixture
 def few_held_out_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two instead of ten, where runs are started, stopped and compared; how sure they are is asked elsewhere."""
-    monkeypatch.setattr(held_out, "MODELS", 2)
+    monkeypatch.setattr(held_out, "SUBSETS", 2)
 
 
 @pytest.fixture

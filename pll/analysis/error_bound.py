@@ -34,7 +34,7 @@ from pll.errors import UserError
 from pll.training.losses import LOSSES, Loss, get_loss
 from pll.training.scaling import Scaling
 
-ROWS_AT_ONCE = 4096
+NORMS_AT_ONCE = 4096
 
 
 class NotComputable(UserError):
@@ -253,8 +253,8 @@ def feature_radius(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
         Fitted.
     """
     largest = 0.0
-    for start in range(0, len(X), ROWS_AT_ONCE):
-        rows = torch.from_numpy(np.array(X[start : start + ROWS_AT_ONCE]))
+    for start in range(0, len(X), NORMS_AT_ONCE):
+        rows = torch.from_numpy(np.array(X[start : start + NORMS_AT_ONCE]))
         with torch.no_grad():
             squares = (scaling(rows).flatten(1).double() ** 2).sum(dim=1)
         largest = max(largest, float(squares.max()))

@@ -22,9 +22,9 @@ from pll.training.metrics import is_diverging
 from pll.weights import Sharpness
 from pll.wording import percent
 
-RECENT = 5
+RECENT_EPOCHS = 5
 """Epochs over which changes are counted."""
-CHANGING = 0.05
+STILL_CHANGING = 0.05
 """Share of labels that still change in an epoch, above which they are reported as still changing."""
 VOTES_REMEDY = (
     "Votes alone cannot tell more: bring another voter, or the features, texts or pictures; or review a sample."
@@ -35,7 +35,7 @@ FLAT = 0.02
 """Minimum excess of the mean top label weight over that of uniform weights."""
 LEAST_RIGHT = 0.5
 """Share of the labels that must be expected to be right."""
-FEWEST = 30
+FEWEST_ASKED = 30
 """Minimum number of examples for a comparison with chance."""
 
 
@@ -263,8 +263,8 @@ def _diverging(rows: Sequence[Mapping[str, Any]], top_loss: float | None) -> Fin
     losses = [float(row["loss"]) for row in rows if row.get("loss") is not None]
     if not losses:
         return None
-    last = float(np.mean(losses[1:][-RECENT:] or losses))
-    worse_than_began = len(losses) > RECENT and last > losses[0]
+    last = float(np.mean(losses[1:][-RECENT_EPOCHS:] or losses))
+    worse_than_began = len(losses) > RECENT_EPOCHS and last > losses[0]
     if not worse_than_began and not is_diverging(last, top_loss):
         return None
     than = f"{losses[0]:.3g} in the first epoch" if worse_than_began else f"{top_loss or 0:.3g} without any learning"
@@ -276,9 +276,9 @@ def _diverging(rows: Sequence[Mapping[str, Any]], top_loss: float | None) -> Fin
 
 
 def _changing(rows: Sequence[Mapping[str, Any]], n: int) -> Finding | None:
-    recent = [int(row["changed_labels"]) for row in rows if row["epoch"] > 1][-RECENT:]
+    recent = [int(row["changed_labels"]) for row in rows if row["epoch"] > 1][-RECENT_EPOCHS:]
     mean = float(np.mean(recent)) if recent else 0.0
-    if mean <= max(CHANGING * n, 1):
+    if mean <= max(STILL_CHANGING * n, 1):
         return None
     return Finding(
         "changing",
@@ -291,7 +291,7 @@ def _collapsed(final: Sharpness, sets: CandidateSets) -> Finding | None:
     """One class that takes nearly every ambiguous set it is in, and is in most of them."""
     ambiguous = sets.sizes > 1
     n, entries = int(ambiguous.sum()), ambiguous[sets.rows]
-    if n < FEWEST or sets.n_classes < 3:  # of two classes one may well be right nearly always
+    if n < FEWEST_ASKED or sets.n_classes < 3:  # of two classes one may well be right nearly always
         return None
     possible = np.bincount(sets.indices[entries], minlength=sets.n_classes)
     taken = np.bincount(final.identified[ambiguous], minlength=sets.n_classes)
@@ -327,6 +327,6 @@ def against_truth(
         return None
     labelled = (y >= 0) & (sets.sizes > 1)
     n = int(labelled.sum())
-    if n < FEWEST:
+    if n < FEWEST_ASKED:
         return None
     return Evidence("truth", int((identified == y)[labelled].sum()), n, float((1 / sets.sizes[labelled]).mean()))

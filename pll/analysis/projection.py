@@ -13,7 +13,7 @@ from pll.training.scaling import clipped, fit_scaling
 
 FIT_ROWS = 20_000
 """Maximum number of examples, evenly spaced, that the components are computed from."""
-ROWS_AT_ONCE = 65_536
+PROJECTED_AT_ONCE = 65_536
 MARGIN = 0.001
 """Share of the examples at each end of an axis that may lie on the map's border."""
 TOP = 65_535
@@ -60,8 +60,8 @@ def project(X: npt.NDArray[np.float32]) -> Places:
         dimensions = min(2, *fitted.shape)
         solver = "covariance_eigh" if fitted.shape[1] <= 1000 else "randomized"
         result = PCA(dimensions, svd_solver=solver, random_state=0).fit(fitted)
-        for start in range(0, n, ROWS_AT_ONCE):
-            part = slice(start, start + ROWS_AT_ONCE)
+        for start in range(0, n, PROJECTED_AT_ONCE):
+            part = slice(start, start + PROJECTED_AT_ONCE)
             values[part, :dimensions] = result.transform(clipped(scaling, X[part]))
     low, high = np.quantile(values, [MARGIN, 1 - MARGIN], axis=0, method="inverted_cdf")
     width = np.where(high > low, high - low, 1.0)

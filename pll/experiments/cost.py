@@ -17,7 +17,7 @@ from pll.methods.defaults import default_batch_size
 from pll.training.names import MODELS
 from pll.wording import duration
 
-LONG = 1800.0
+LONG_EXPERIMENT = 1800.0
 """Seconds from which on the cost is said."""
 
 
@@ -83,7 +83,7 @@ def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:
     if on_gpu is None or on_core is None:
         return ""
     on_cpu = on_core / max(1, at_once)
-    if (on_gpu if gpus() else on_cpu) < LONG:
+    if (on_gpu if gpus() else on_cpu) < LONG_EXPERIMENT:
         return ""
     both = f"{duration(on_gpu)} on one GPU of the size of an H100", f"{duration(on_cpu)} on this CPU"
     return f"About {', '.join(both if gpus() else both[::-1])}."

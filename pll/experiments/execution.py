@@ -59,7 +59,7 @@ CELLS, RESULTS, PROGRESS, DEFINITION = "cells", "results.csv", "progress.json", 
 SAVE_EVERY = 2.0
 """Seconds between two writings of results.csv and progress.json; the cells themselves are written at once."""
 MOST_ERRORS = 20
-GLANCE = 0.2
+STOP_GLANCE = 0.2
 """Seconds between two looks at whether to stop."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 PLACES = ("PLL_DATA", "PLL_DATA_PATH")
@@ -620,7 +620,7 @@ class _Processes:
                 while waiting and len(at_work) < window:
                     at_work[executor.submit(run_cell, waiting[-1])] = waiting[-1]
                     waiting.pop()
-                ended, _ = cf.wait(at_work, timeout=GLANCE, return_when=cf.FIRST_COMPLETED)
+                ended, _ = cf.wait(at_work, timeout=STOP_GLANCE, return_when=cf.FIRST_COMPLETED)
                 for future in ended:
                     if not isinstance(future.exception(), loky.BrokenProcessPool):
                         yield at_work.pop(future), future.result()
@@ -655,7 +655,7 @@ class _Dask:
         at_work = {executor.submit(run_cell, cell, places): cell for cell in cells}
         try:
             while at_work and not is_stopped():
-                ended, _ = cf.wait(at_work, timeout=GLANCE, return_when=cf.FIRST_COMPLETED)
+                ended, _ = cf.wait(at_work, timeout=STOP_GLANCE, return_when=cf.FIRST_COMPLETED)
                 for future in ended:
                     cell = at_work.pop(future)
                     try:

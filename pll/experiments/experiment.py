@@ -35,8 +35,8 @@ from pll.synthesis import Flip
 
 OTHERS = "others"
 """In the table `models`: the data sets that it does not name."""
-MOST_CELLS = 100_000
-LONGEST, MOST_DOTS = 200_000, 200
+MOST_FITS = 100_000
+LONGEST_TOML, MOST_DOTS = 200_000, 200
 """Characters of a TOML text, and dots in one line of it: a name of n parts (`a.a.a`) takes n² steps to read."""
 HASH = 16
 """Hexadecimal digits of a cell's key, and of a file's SHA-256 in it."""
@@ -291,8 +291,8 @@ class Experiment(_Model):
         models = self.models.values() if isinstance(self.models, dict) else [self.models]
         sizes = (self.datasets, self.flip_list, self.methods, max(models, key=len), _listed(self.recipe), self.seeds)
         cells = math.prod(map(len, sizes)) * (self.folds or 1)
-        if cells > MOST_CELLS:
-            raise ValueError(f"this would be {cells:,} fits; an experiment has {MOST_CELLS:,} at most")
+        if cells > MOST_FITS:
+            raise ValueError(f"this would be {cells:,} fits; an experiment has {MOST_FITS:,} at most")
         self._check_settings()
         return self
 
@@ -456,8 +456,10 @@ def parse_experiment(text: str, name: str) -> Experiment:
     UserError
         Not TOML, or not an experiment; the message names the file and the field.
     """
-    if len(text) > LONGEST or any(line.count(".") > MOST_DOTS for line in text.splitlines()):
-        raise UserError(f"{name} is not an experiment: it is longer than {LONGEST:,} characters, or has endless names.")
+    if len(text) > LONGEST_TOML or any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+        raise UserError(
+            f"{name} is not an experiment: it is longer than {LONGEST_TOML:,} characters, or has endless names."
+        )
     try:
         return Experiment.model_validate(tomllib.loads(text))
     except ValidationError as error:

@@ -25,7 +25,7 @@ from pll.methods.deep import DeepEstimator
 if TYPE_CHECKING:  # brought by an extra
     import plotly.graph_objects as go
 
-MOST_POINTS = 250
+MOST_CURVE_POINTS = 250
 Floats = npt.NDArray[np.float64]
 
 
@@ -158,7 +158,7 @@ def _line(method: str, x: Floats, curves: list[Floats]) -> Curve:
     shortest = min(map(len, curves))  # cells of one experiment have the same epochs, but for a changed definition
     table = np.stack([part[:shortest] for part in curves])
     deviation = table.std(axis=0, ddof=1) if len(table) > 1 else np.full(shortest, math.nan)
-    at = np.unique(np.linspace(0, shortest - 1, min(shortest, MOST_POINTS)).round().astype(np.int64))
+    at = np.unique(np.linspace(0, shortest - 1, min(shortest, MOST_CURVE_POINTS)).round().astype(np.int64))
     return Curve(method, x[:shortest][at], table.mean(axis=0)[at], deviation[at], len(table))
 
 

@@ -24,7 +24,7 @@ from pll.training.scaling import fit_scaling
 from pll.training.trainer import evaluation_batch
 from pll.wording import duration
 
-LONG = 600.0
+LONG_RUN = 600.0
 """Seconds above which a run is called long."""
 
 
@@ -260,7 +260,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
             f"{c:,} classes: about {memory / 1e9:.1f} GB of memory and {duration(epoch)} an epoch. "
             "A smaller batch takes less memory."
         )
-    if seconds > LONG:
+    if seconds > LONG_RUN:
         where = "this machine has no GPU" if device.type == "cpu" else "even on the GPU"
         notes.append(f"This will take about {duration(seconds)} ({where}); fewer epochs or a smaller model take less.")
     return Advice(seconds, memory, notes=tuple(notes))

@@ -8,9 +8,9 @@ Expectation maximisation over examples, with the classifier's posterior as the c
 
 Steps 2 and 3 are the joint fit of `fit_voters`, which chooses the weight of the classifier.
 
-The candidate sets are the union of the votes and the other labels that are likely under T (at least `LEAST`, at most
-`MOST_ADDED` an example): where all voters are wrong, the classifier and the voters' confusions (*fox* in place of
-*dog*) point to the truth. The prior is the likelihood of the votes, Π_v C_v[k, l_iv], without the classifier: in
+The candidate sets are the union of the votes and the other labels that are likely under T (at least `LEAST_POSTERIOR`,
+at most `MOST_ADDED` an example): where all voters are wrong, the classifier and the voters' confusions (*fox* in place
+of *dog*) point to the truth. The prior is the likelihood of the votes, Π_v C_v[k, l_iv], without the classifier: in
 training w ∝ prior · softmax is the posterior under the voter models, with the trained network as class prior.
 
 Without features the prior of the sets is that of step 1, times the class shares. Where no example has two answers, the
@@ -41,9 +41,9 @@ from pll.training.scaling import fit_scaling
 from pll.weights import Weights, checked_prior, on_candidates
 
 VOTE_FOLDS = 3
-EPOCHS, BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY = 60, 256, 0.05, 1e-3
+CLASSIFIER_EPOCHS, BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY = 60, 256, 0.05, 1e-3
 """Of the classifier."""
-LEAST = 0.05
+LEAST_POSTERIOR = 0.05
 """Posterior from which a label without a vote joins the candidates."""
 MOST_ADDED = 3
 FLOOR = 1e-6
@@ -172,7 +172,7 @@ def _grown(votes: Annotations, posterior: Numbers) -> tuple[CandidateSets, int]:
     mask = union_of(votes).mask()
     off = np.where(mask, 0.0, posterior)
     top = np.argsort(-off, axis=1, kind="stable")[:, : min(MOST_ADDED, c)]
-    likely = np.take_along_axis(off, top, axis=1) >= LEAST
+    likely = np.take_along_axis(off, top, axis=1) >= LEAST_POSTERIOR
     rows, places = np.nonzero(likely)
     mask[rows, top[rows, places]] = True
     return CandidateSets.from_mask(mask, votes.class_names), len(rows)
@@ -210,7 +210,7 @@ def _softmax_regression(
     momenta = [torch.zeros_like(p) for p in parameters]
     order = torch.Generator().manual_seed(seed)
     with computing_threads(None, step_work(parameters, BATCH_SIZE)):
-        for _ in range(EPOCHS):
+        for _ in range(CLASSIFIER_EPOCHS):
             hook()
             for rows in torch.split(train[torch.randperm(len(train), generator=order)], BATCH_SIZE):
                 x, t = X[rows], T[rows]

@@ -210,7 +210,7 @@ class Cost:
     seconds: float
 
 
-BLOCK = 4096
+SCORE_BLOCK = 4096
 """Rows whose scores are computed at once."""
 
 
@@ -235,7 +235,7 @@ class LinearEstimator(ClassicalEstimator):
 
     def _restricted(self, X: Matrix, candidates: CandidateSets) -> Weights:
         """Return (nnz,) softmax of the scores restricted to each S_i, computed in blocks."""
-        scores = on_candidates_by_blocks(lambda rows: self._scores(X[rows]), candidates, BLOCK)
+        scores = on_candidates_by_blocks(lambda rows: self._scores(X[rows]), candidates, SCORE_BLOCK)
         return restricted_softmax(scores, candidates)
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:

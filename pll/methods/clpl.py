@@ -45,7 +45,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from pll.candidates import CandidateSets
 from pll.methods.base import setting
 from pll.methods.classical import (
-    BLOCK,
+    SCORE_BLOCK,
     SEARCH_FOLDS,
     SEARCH_ROWS,
     Cost,
@@ -59,10 +59,10 @@ from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
-FORMS = ("pairwise", "mean")
+LOSS_FORMS = ("pairwise", "mean")
 """Forms of the loss that `"auto"` chooses from; of equally good ones the first."""
 
-GRID = (1e-3, 1e-2, 1e-1, 1.0)
+C_GRID = (1e-3, 1e-2, 1e-1, 1.0)
 """Values of C that `"auto"` chooses from; above 1 the results hardly change."""
 
 MAX_PRODUCTS = 500
@@ -71,7 +71,7 @@ MAX_PRODUCTS = 500
 MAX_TRIES = 50
 """Maximum number of step sizes that a line search tries."""
 
-ROUNDING = 1e-14
+VALUE_ROUNDING = 1e-14
 """Relative rounding error of the objective's value."""
 
 INTERCEPT_RIDGE = 1e-5
@@ -89,7 +89,7 @@ class CLPL(LinearEstimator):
     Parameters
     ----------
     C
-        Weight of the loss against ½‖W‖², above 0; `"auto"` chooses from `GRID` by the covering rate.
+        Weight of the loss against ½‖W‖², above 0; `"auto"` chooses from `C_GRID` by the covering rate.
     form
         Of the loss, `"pairwise"` or, as published, `"mean"`; `"auto"` chooses by the covering rate.
     max_rounds
@@ -122,7 +122,7 @@ class CLPL(LinearEstimator):
     )
 
     C: float | Literal["auto"] = setting("auto", above=0)
-    form: str = setting("auto", FORMS)
+    form: str = setting("auto", LOSS_FORMS)
     max_rounds: int = setting(30, whole=True, least=1)
     tol: float = setting(1e-4, above=0)
 
@@ -139,9 +139,9 @@ class CLPL(LinearEstimator):
         n, d, c, nnz
             Examples, features, classes, and candidates in all.
         """
-        rows = 300 * n + 80 * (SEARCH_FOLDS - 1) * len(GRID) * len(FORMS) * min(n, SEARCH_ROWS)
+        rows = 300 * n + 80 * (SEARCH_FOLDS - 1) * len(C_GRID) * len(LOSS_FORMS) * min(n, SEARCH_ROWS)
         seconds = rows * c * (4.0 * d / 1e10 + 2e-8)
-        return Cost(memory_bytes=8 * (2 * n * d + 6 * min(n, BLOCK) * c + 20 * d * c), seconds=seconds)
+        return Cost(memory_bytes=8 * (2 * n * d + 6 * min(n, SCORE_BLOCK) * c + 20 * d * c), seconds=seconds)
 
     def total_epochs(self) -> int:
         return self.max_rounds
@@ -154,8 +154,8 @@ class CLPL(LinearEstimator):
         self.covering_rates_ = {}
         grid = [
             (form, C)
-            for form in (FORMS if self.form == "auto" else (self.form,))
-            for C in (GRID if self.C == "auto" else (float(self.C),))
+            for form in (LOSS_FORMS if self.form == "auto" else (self.form,))
+            for C in (C_GRID if self.C == "auto" else (float(self.C),))
         ]
         if len(grid) > 1:
             self.covering_rates_ = self._search(grid, X, candidates, rng, hook)
@@ -250,7 +250,7 @@ def line_search(
         candidate = theta + share * step
         new_value, new_gradient = objective(candidate)
         new_slope = float(new_gradient @ step)
-        flat = abs(new_slope) <= -0.5 * start and new_value <= value * (1.0 + ROUNDING)
+        flat = abs(new_slope) <= -0.5 * start and new_value <= value * (1.0 + VALUE_ROUNDING)
         lower = new_value < value + 1e-4 * share * start and (new_slope > 0 or share == 1.0)
         if flat or lower:
             return candidate, min(value, new_value), new_gradient
@@ -342,7 +342,7 @@ class ConvexLoss:
 
     def _blocks(self) -> Iterator[tuple[Matrix, Matrix]]:
         """Yield blocks of rows of X (B, d), and 1/|S_i| on their candidates (B, c)."""
-        for block in blocks(len(self.X), BLOCK):
+        for block in blocks(len(self.X), SCORE_BLOCK):
             self.hook()
             at = slice(*self.candidates.indptr[[block.start, block.stop]])
             share = np.zeros((block.stop - block.start, self.c))

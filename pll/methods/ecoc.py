@@ -71,19 +71,19 @@ from pll.methods.classical import (
     fitted_predictions,
     on_candidates_by_blocks,
 )
-from pll.methods.kernels import BLOCK, EXACT_UP_TO, Nystrom, nystrom_note
+from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, nystrom_note
 from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights, restricted_softmax
 
-EPOCHS = 10
-GRID = (1.0, 10.0)
+COLUMN_PARTS = 10
+MACHINE_C_GRID = (1.0, 10.0)
 """The C that `"auto"` chooses from, the first of equals."""
 C_ROWS = 1000
 """Maximum number of examples by which C is chosen."""
 SHARPNESS = 10.0
 """Label weights are the softmax of −10 · loss."""
-CLIP = 30.0
+DECISION_CLIP = 30.0
 """Outputs are clipped to ±30: exp(30) dominates any sum."""
 
 
@@ -167,15 +167,15 @@ class PLECOC(ClassicalEstimator):
         usable = n * (pure if pure >= 0.1 else 0.35)
         columns *= 3 if pure < 0.1 else 1
         draws = 2000 * (2e-9 * nnz + 1e-8 * n)
-        if n > EXACT_UP_TO:
-            seconds = draws + n * CENTRES * (4.0 * d + 2.0 * CENTRES + 400.0 * columns) / 4e10
+        if n > EXACT_KERNEL_UP_TO:
+            seconds = draws + n * MACHINE_CENTRES * (4.0 * d + 2.0 * MACHINE_CENTRES + 400.0 * columns) / 4e10
         else:
             seconds = draws + columns * (usable**2 * (1.4e-8 + 4e-10 * d) + n * usable * (7e-9 + 1.2e-10 * d))
-        features = 4 * n * CENTRES if n > EXACT_UP_TO else 0
+        features = 4 * n * MACHINE_CENTRES if n > EXACT_KERNEL_UP_TO else 0
         return Cost(memory_bytes=int(24 * n * columns + 16 * n * d + features + 3e8), seconds=seconds)
 
     def total_epochs(self) -> int:
-        return EPOCHS
+        return COLUMN_PARTS
 
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
@@ -200,7 +200,7 @@ class PLECOC(ClassicalEstimator):
         self.notes_ = coding.notes + machines.notes()
         relaxed = (coding.purities > 0) & (coding.purities < 1)
         done = 0
-        for part in np.array_split(np.arange(length), EPOCHS):
+        for part in np.array_split(np.arange(length), COLUMN_PARTS):
             for column in machines.together(part):
                 self.stage_ = f"column {column[0] + 1} of {length}"
                 sides = np.stack([coding.sides(int(one), candidates) for one in column], axis=1)
@@ -211,17 +211,17 @@ class PLECOC(ClassicalEstimator):
             yield restricted_softmax(-SHARPNESS * self._losses(machines, candidates), candidates), None
 
     def _machines(self, X: Matrix, length: int, rng: np.random.Generator, hook: Hook) -> Machines:
-        if self.kernel == "linear" or len(X) <= EXACT_UP_TO:
+        if self.kernel == "linear" or len(X) <= EXACT_KERNEL_UP_TO:
             return Machines(X, self.kernel, self.C_, length, hook)
         self.stage_ = "approximating the kernel"
-        return ApproximateMachines(X, self.C_, length, hook, np.sort(rng.permutation(len(X))[:CENTRES]))
+        return ApproximateMachines(X, self.C_, length, hook, np.sort(rng.permutation(len(X))[:MACHINE_CENTRES]))
 
     def _choose_C(self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> float:
         self.stage_ = "choosing C"
         rows = np.sort(rng.permutation(len(X))[:C_ROWS])
         settings = self.get_params() | {"scale": "none", "max_tries": min(200, self.max_tries)}
-        predictions = fitted_predictions([PLECOC(**settings | {"C": C}) for C in GRID], hook)
-        return best_value(covering_rates(GRID, predictions, X[rows], candidates.take(rows), rng))
+        predictions = fitted_predictions([PLECOC(**settings | {"C": C}) for C in MACHINE_C_GRID], hook)
+        return best_value(covering_rates(MACHINE_C_GRID, predictions, X[rows], candidates.take(rows), rng))
 
     def _start(self, X: Matrix, candidates: CandidateSets) -> None:
         """Start without columns, so that a stop before the first epoch leaves a model that predicts."""
@@ -246,20 +246,20 @@ class PLECOC(ClassicalEstimator):
     def _losses(self, machines: Machines, candidates: CandidateSets) -> npt.NDArray[np.float64]:
         """Return (nnz,) decoding losses of the candidates."""
         decisions = machines.decisions[:, : self.coding_.shape[1]]
-        return on_candidates_by_blocks(lambda rows: self._decode(decisions[rows]), candidates, BLOCK)
+        return on_candidates_by_blocks(lambda rows: self._decode(decisions[rows]), candidates, KERNEL_BLOCK)
 
     def _decode(self, decisions: Matrix) -> Matrix:
         """Return (B, L) → (B, c) losses."""
-        bounded = np.clip(decisions, -CLIP, CLIP)
+        bounded = np.clip(decisions, -DECISION_CLIP, DECISION_CLIP)
         positive = np.where(self.coding_ > 0, self.performance_, 0.0)
         negative = self.performance_ - positive
         losses = np.exp(-bounded) @ positive.T + np.exp(bounded) @ negative.T
-        losses[:, ~self.is_candidate_] = np.exp(CLIP)
+        losses[:, ~self.is_candidate_] = np.exp(DECISION_CLIP)
         return losses
 
     def _scores(self, X: Matrix) -> Matrix:
         scores = np.empty((len(X), len(self.is_candidate_)))
-        for at in blocks(len(X), BLOCK):
+        for at in blocks(len(X), KERNEL_BLOCK):
             scores[at] = -self._decode(self._decisions(X[at]))
         return scores
 
@@ -627,14 +627,14 @@ class Machines:
         stoppable(lambda: machine.fit(x, target), self.hook)
         self.coef[usable[machine.support_], column] = machine.dual_coef_[0]
         self.intercept[column] = machine.intercept_[0]
-        for at in blocks(len(self.X), BLOCK):
+        for at in blocks(len(self.X), KERNEL_BLOCK):
             self.hook()
             near = rbf_kernel(self.X[at], machine.support_vectors_, gamma=gamma)
             self.decisions[at, column] = near @ machine.dual_coef_[0] + machine.intercept_[0]
 
 
-CENTRES = 1024
-"""Examples by which the kernel is approximated beyond `EXACT_UP_TO`."""
+MACHINE_CENTRES = 1024
+"""Examples by which the kernel is approximated beyond `EXACT_KERNEL_UP_TO`."""
 
 
 class ApproximateMachines(Machines):

@@ -1,7 +1,7 @@
 """How sure is a label: label weights by models that did not learn from the example.
 
 A model's own label weights are no evidence: PRODEN trains on them, so that they go to 0 and 1 whatever is true. Here
-`MODELS` models with the settings of the fit learn from random subsets, at most half of the examples (`subset_rows`),
+`SUBSETS` models with the settings of the fit learn from random subsets, at most half of the examples (`subset_rows`),
 and each judges the examples it has not seen:
 
 1. Its scores are divided by the temperature under which the sets of unseen examples are likeliest
@@ -61,12 +61,12 @@ from pll.training.scaling import fit_scaling
 from pll.training.trainer import evaluation_batch
 from pll.weights import Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
 
-MODELS = 10
-ROWS, LABELS = 2000, 1000
+SUBSETS = 10
+ROWS, WORTH_LABELS = 2000, 1000
 """Examples that a model learns from at least, and how many labels they are worth, where halves are more."""
-FEWEST = 4
+FEWEST_JUDGED = 4
 """With fewer examples there are no halves to learn from."""
-QUICK = 20.0
+QUICK_SECONDS = 20.0
 """Seconds of a reference core: where one training takes less, all models are trained, whatever their cost."""
 TEMPERATURE_ROWS = 4000
 """Unseen examples at most that a temperature is chosen on."""
@@ -77,7 +77,7 @@ COMPANIONS = 0.2
 """The same from which it is said; -.04 to .08 for uniform flips, .5 to 2.5 on real sets and pairs."""
 READ_TOGETHER = 20_000
 """Examples at most that rates are estimated on."""
-NUMBERS = 5 * 10**7
+MOST_NUMBERS_AT_ONCE = 5 * 10**7
 """Features, or label weights, of the examples of models that are trained together, at most: 200 MB."""
 TINY = 1e-12
 
@@ -185,7 +185,7 @@ class HeldOut:
         self.estimator, self.task, self.seed = estimator, task, seed
         n = len(task.candidates)
         self.rows = subset_rows(task.candidates)
-        has_models = task.votes is None and n >= FEWEST and task.X[:1].size > 0
+        has_models = task.votes is None and n >= FEWEST_JUDGED and task.X[:1].size > 0
         self.total = n_models(estimator, task) if has_models else 0
         self.done = 0
         self.gain = (0.0, 0.0)
@@ -253,7 +253,7 @@ class HeldOut:
         self.gain = (0.0, 0.0)
         if c > MOST_CLASSES or not len(rows):
             return weights
-        parts = max(1, -(-len(rows) // max(1, min(READ_TOGETHER, NUMBERS // c))))
+        parts = max(1, -(-len(rows) // max(1, min(READ_TOGETHER, MOST_NUMBERS_AT_ONCE // c))))
         some = np.random.default_rng([self.seed, 11]).permutation(len(rows)) % parts
         gains, readings = np.empty(len(rows)), weights.astype(np.float64)
         for part in range(parts):
@@ -299,7 +299,7 @@ class HeldOut:
         """Return the next models, untrained."""
         if is_batched(self.estimator, self.task):
             widest = max(math.prod(self.task.X.shape[1:]), self.task.candidates.n_classes)
-            size = max(1, NUMBERS // (self.rows * widest))
+            size = max(1, MOST_NUMBERS_AT_ONCE // (self.rows * widest))
             last = min(self.total, self.done + (size if _settings(self.estimator)["model"] == "linear" else 1))
             return _Together(self.estimator, self.task, [self.subset(k) for k in range(self.done, last)], self.seed)
         seed = int(np.random.SeedSequence([self.seed, 9, self.done]).generate_state(1)[0])
@@ -339,7 +339,7 @@ class HeldOut:
     def _temperature(self, models: _Together | _One, k: int, rows: Rows) -> float | None:
         """Return the likeliest temperature of a model by unseen examples; None where its scores are not finite."""
         chosen = np.random.default_rng([self.seed, 10, self.done + k]).permutation(rows)
-        some = np.sort(chosen[: min(TEMPERATURE_ROWS, max(1, NUMBERS // self.task.candidates.n_classes))])
+        some = np.sort(chosen[: min(TEMPERATURE_ROWS, max(1, MOST_NUMBERS_AT_ONCE // self.task.candidates.n_classes))])
         scores = torch.cat([models.scores(k, self.task.X[part]) for part in _in_parts(some, self.task)]).double()
         if not bool(torch.isfinite(scores).all()):
             return None
@@ -353,16 +353,16 @@ class HeldOut:
 
 
 def subset_rows(sets: CandidateSets) -> int:
-    """Return how many examples a model learns from: half of them, or `ROWS`, or as many as are worth `LABELS` labels.
+    """Return how many examples a model learns from: half, or `ROWS`, or as many as are worth `WORTH_LABELS` labels.
 
     A set of s labels is worth 1/s of one. Models of 2,000 sets of 15 of 30 labels know too little to be sure.
     """
     worth = float((1 / sets.sizes).mean()) if len(sets) else 1.0
-    return min(len(sets) // 2, max(ROWS, round(LABELS / worth)))
+    return min(len(sets) // 2, max(ROWS, round(WORTH_LABELS / worth)))
 
 
 def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
-    """Return how many models to train: `MODELS`, or as many as cost together no more than the training itself.
+    """Return how many models to train: `SUBSETS`, or as many as cost together no more than the training itself.
 
     At least two: every example is then unseen by one of them.
 
@@ -383,9 +383,9 @@ def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
     else:
         assert isinstance(estimator, ClassicalEstimator)
         seconds = type(estimator).cost(n, math.prod(shape), c, task.candidates.nnz).seconds
-    if seconds <= QUICK:
-        return MODELS
-    return min(MODELS, max(2, n // subset_rows(task.candidates) // 2 * 2))
+    if seconds <= QUICK_SECONDS:
+        return SUBSETS
+    return min(SUBSETS, max(2, n // subset_rows(task.candidates) // 2 * 2))
 
 
 def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotations) -> Weights:
@@ -447,7 +447,7 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
     if not isinstance(estimator, DeepEstimator) or not estimator.searched_as_proden or estimator.needs_truth:
         return False
     is_plain = task.outside is None and task.sample_weight is None
-    is_small = subset_rows(task.candidates) * task.candidates.n_classes <= NUMBERS
+    is_small = subset_rows(task.candidates) * task.candidates.n_classes <= MOST_NUMBERS_AT_ONCE
     return is_plain and is_small and can_be_batched(_settings(estimator))
 
 

@@ -14,7 +14,7 @@ RANGE = "inputs"
 MOST_COLUMNS = 256
 """Columns up to which a table has a range each; pictures, and wider tables, have one range over all features."""
 
-FEW = 20
+FEW_ROWS = 20
 """Rows of a table from which on its spread is compared too."""
 
 _ROWS_AT_ONCE = 1024
@@ -102,7 +102,7 @@ def range_warnings(
             )
         else:
             warnings.append(f"Some values are far outside those of training: they go from {span}.")
-    elif varied.any() and (not each or len(X) >= FEW):
+    elif varied.any() and (not each or len(X) >= FEW_ROWS):
         ratio = float(np.sqrt(np.mean((deviation[varied] / usual[varied]) ** 2)))
         if ratio < 1 / 4:
             warnings.append(

@@ -49,7 +49,7 @@ from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix
 from pll.methods.names import TITLES
 from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_seconds
-from pll.methods.plknn import SCALES, neighbours_scale
+from pll.methods.plknn import SCALES_TRIED, neighbours_scale
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
 from pll.weights import Weights, identified_labels, normalise
@@ -115,7 +115,7 @@ class IPAL(NeighbourEstimator):
             Examples, features, classes, and candidates in all.
         """
         shared = 10 * nnz * min(1.0, 0.5 + nnz / (2.0 * n * c))  # at least the true label is often shared
-        chosen = len(SCALES) * min(n, SEARCH_ROWS) / max(n, 1)
+        chosen = len(SCALES_TRIED) * min(n, SEARCH_ROWS) / max(n, 1)
         seconds = search_seconds(n, d) * (1 + chosen) + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)
         return Cost(
             memory_bytes=search_memory(n, d) + int(12 * shared) + 48 * nnz,

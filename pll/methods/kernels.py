@@ -24,11 +24,11 @@ from pll.errors import UserError
 from pll.methods.classical import Matrix, blocks
 from pll.training.metrics import Hook, no_hook
 
-EXACT_UP_TO = 10_000
+EXACT_KERNEL_UP_TO = 10_000
 """Maximum number of examples for which methods compute the exact kernel."""
 JITTER = 1e-6
 """Added to the diagonal of the kernel of the centres, of which some may be equal."""
-BLOCK = 256
+KERNEL_BLOCK = 256
 """Rows or columns of a kernel matrix that are computed at once; work can be stopped between blocks."""
 MOST_LEVERAGE = 0.999
 """Of a row; what is predicted without a row of more would be noise."""
@@ -65,7 +65,7 @@ def mean_distance(X: Rows, centres: Rows, hook: Hook = no_hook) -> float:
         Called between units of work; may wait, may raise.
     """
     distances = 0.0
-    for rows in blocks(len(X), BLOCK):
+    for rows in blocks(len(X), KERNEL_BLOCK):
         hook()
         distances += float(euclidean_distances(X[rows], centres).sum())
     return distances / max((len(X) - 1) * len(centres), 1) or 1.0
@@ -105,7 +105,7 @@ class Nystrom:
         """
         m = len(self.centres)
         result = np.ones((len(X), m + constant), dtype=np.float32)
-        for rows in blocks(len(X), BLOCK):
+        for rows in blocks(len(X), KERNEL_BLOCK):
             hook()
             near = gaussian(euclidean_distances(X[rows], self.centres, squared=True), self.width)
             result[rows, :m] = solve_triangular(self._root, near.T, lower=True, check_finite=False).T
@@ -133,9 +133,9 @@ def nystrom_note(centres: int, error: Matrix) -> str:
         (n,) `Nystrom.error`.
     """
     return (
-        f"There are more than {EXACT_UP_TO:,} examples: the kernel is approximated by {centres:,} of them (Nyström). "
-        f"Its entries are off by at most {error.max():.2f}, on the diagonal by {error.mean():.2f} on average "
-        "(exact: 1)."
+        f"There are more than {EXACT_KERNEL_UP_TO:,} examples: the kernel is approximated by {centres:,} of them "
+        f"(Nyström). Its entries are off by at most {error.max():.2f}, on the diagonal by {error.mean():.2f} on "
+        "average (exact: 1)."
     )
 
 
@@ -184,7 +184,7 @@ class LinearRidge:
         self._mean = features.mean(axis=0, dtype=np.float64)
         self._centred = features
         gram = beta * np.eye(features.shape[1])
-        for rows in blocks(len(features), 4 * BLOCK):
+        for rows in blocks(len(features), 4 * KERNEL_BLOCK):
             hook()
             part = features[rows]
             part -= self._mean
@@ -272,13 +272,13 @@ def kernel_matrix(X: Matrix, hook: Hook = no_hook) -> tuple[Matrix, float]:
             "use kernel='linear', or fewer examples."
         ) from error
     distances = 0.0
-    for rows in blocks(n, BLOCK):
+    for rows in blocks(n, KERNEL_BLOCK):
         hook()
         matrix[rows] = euclidean_distances(X[rows], X, squared=True)
         distances += float(np.sqrt(matrix[rows]).sum())
     np.fill_diagonal(matrix, 0.0)  # rounding errors there are up to 1e-12
     width = distances / (n * (n - 1)) or 1.0
-    for rows in blocks(n, BLOCK):
+    for rows in blocks(n, KERNEL_BLOCK):
         hook()
         matrix[rows] = gaussian(matrix[rows], width)
     return matrix, width
@@ -298,9 +298,9 @@ def cholesky_in_place(matrix: Matrix, hook: Hook = no_hook) -> Matrix:
     hook
         Called between units of work; may wait, may raise.
     """
-    for start in range(0, len(matrix), BLOCK):
+    for start in range(0, len(matrix), KERNEL_BLOCK):
         hook()
-        end = min(start + BLOCK, len(matrix))
+        end = min(start + KERNEL_BLOCK, len(matrix))
         matrix[start:, start:end] -= matrix[start:, :start] @ matrix[start:end, :start].T
         corner = matrix[start:end, start:end] = np.linalg.cholesky(matrix[start:end, start:end])
         matrix[end:, start:end] = solve_triangular(corner, matrix[end:, start:end].T, lower=True, check_finite=False).T

@@ -1,6 +1,6 @@
 """Base class of nearest-neighbour methods: stored examples, search in blocks that can be stopped, its cost.
 
-The search is exact up to `EXACT_UP_TO` examples, and beyond where there are few features or faiss is not installed
+The search is exact up to `COMPARE_ALL_UP_TO` examples, and beyond where there are few features or no faiss
 (`pip install "candid-labels[neighbours]"`). Else it is approximate: k-means divides the examples into about 2 √n cells
 and only the nearest cells of a query are looked through, as many as find 95 % of the neighbours of a sample of 200
 examples, at most 64. `recall_` and `notes_` state the recall on another 200. See docs/decisions.md on the choice of
@@ -23,19 +23,19 @@ from pll.methods.base import setting
 from pll.methods.classical import ClassicalEstimator, Matrix, blocks
 from pll.training.metrics import Hook, no_hook
 
-BLOCK = 256
+QUERY_BLOCK = 256
 """Maximum number of queries of a block."""
 BLOCK_WORK = 4e9
 """Maximum number of multiplications of a block: at most a second of one core, so that training can be stopped."""
 
 
-EXACT_UP_TO = 100_000
+COMPARE_ALL_UP_TO = 100_000
 """Maximum number of examples that are always compared with all others."""
 FEW_FEATURES = 15
 """Up to so many features scikit-learn's exact search uses a tree and is fast."""
 RECALL = 0.95
 """Share of the nearest neighbours that the approximate search aims at."""
-MOST_CELLS = 64
+MOST_PROBES = 64
 """Maximum number of cells looked through for a query, whatever the recall is: data without structure (noise in 100
 dimensions) has no neighbourhoods to find."""
 SAMPLED = 200
@@ -143,7 +143,7 @@ class NeighbourEstimator(ClassicalEstimator):
         points = self.train_ if queries is None else queries.astype(np.float32)
         k = min(self._count(), n if queries is not None else n - 1)
         exact = isinstance(search, NearestNeighbors)
-        size = int(np.clip(BLOCK_WORK // (n * d), 8, BLOCK)) if exact else APPROXIMATE_BLOCK
+        size = int(np.clip(BLOCK_WORK // (n * d), 8, QUERY_BLOCK)) if exact else APPROXIMATE_BLOCK
         for block in blocks(len(points), size):
             hook()
             if queries is not None:
@@ -178,7 +178,7 @@ class NeighbourEstimator(ClassicalEstimator):
                 f"{self._search.cells:,} cells): {100 * self.recall_:.0f} % of the {self._search.k} nearest ones of "
                 f"{self._search.sampled} examples were found.",
             )
-        if self.search == "auto" and n > EXACT_UP_TO and d > FEW_FEATURES:
+        if self.search == "auto" and n > COMPARE_ALL_UP_TO and d > FEW_FEATURES:
             return (f"All {n:,} examples were compared with each other; an approximate search needs {INSTALL}.",)
         return ()
 
@@ -216,7 +216,7 @@ def approximate(search: str, n: int, d: int) -> bool:
         Examples and features.
     """
     if search == "auto":
-        return n > EXACT_UP_TO and d > FEW_FEATURES and find_spec("faiss") is not None
+        return n > COMPARE_ALL_UP_TO and d > FEW_FEATURES and find_spec("faiss") is not None
     return search == "approximate"
 
 
@@ -255,13 +255,13 @@ class ApproximateSearch:
         self._index.cp.max_points_per_centroid = 64
         faiss.omp_set_num_threads(torch.get_num_threads())
         self._index.train(points)
-        for start in range(0, n, ADDED):
+        for start in range(0, n, ADDED_AT_ONCE):
             hook()
-            self._index.add(points[start : start + ADDED])
+            self._index.add(points[start : start + ADDED_AT_ONCE])
         rows = np.random.default_rng(seed).permutation(n)[: 2 * SAMPLED]
         first, second = np.array_split(rows, 2)
         self.probes, wanted = 1, _farthest(points, first, self.k, hook)
-        most = min(MOST_CELLS, self.cells)
+        most = min(MOST_PROBES, self.cells)
         while self._share(points, first, wanted) < RECALL and self.probes < most:
             hook()
             self.probes = min(2 * self.probes, most)
@@ -296,7 +296,7 @@ class ApproximateSearch:
         return float((distances <= farthest[:, None] * (1 + 1e-3) + 1e-6).mean())
 
 
-ADDED = 50_000
+ADDED_AT_ONCE = 50_000
 """Points that are added to the index at once."""
 
 
@@ -304,9 +304,9 @@ def _farthest(points: Floats, rows: npt.NDArray[np.int64], k: int, hook: Hook) -
     """Return (m,) the exact distances of the k-th nearest neighbours of some points, without themselves."""
     best = np.full((len(rows), 0), np.inf)
     squares = (points[rows].astype(np.float64) ** 2).sum(axis=1)[:, None]
-    for start in range(0, len(points), ADDED):
+    for start in range(0, len(points), ADDED_AT_ONCE):
         hook()
-        part = points[start : start + ADDED]
+        part = points[start : start + ADDED_AT_ONCE]
         squared = squares + np.einsum("ij,ij->i", part, part, dtype=np.float64) - 2.0 * (points[rows] @ part.T)
         own = np.flatnonzero((rows >= start) & (rows < start + len(part)))
         squared[own, rows[own] - start] = np.inf

@@ -33,8 +33,8 @@ Label weights: as above, of the given set and the added label; `candidates_` hol
 
 Hyper-parameters: those of PRODEN; they do not change the estimate, but for `scale` and `seed`.
 
-Complexity: O(n·m·(m + d + c)) for m = min(n, `CENTRES`), on at most `MOST_ROWS` examples, 16·n·m bytes; O(m·(d + c))
-for each further one; then PRODEN with one further candidate.
+Complexity: O(n·m·(m + d + c)) for m = min(n, `RIDGE_CENTRES`), on at most `MOST_ROWS` examples, 16·n·m bytes;
+O(m·(d + c)) for each further one; then PRODEN with one further candidate.
 
 See docs/outside.md for its accuracy, and where it fails: sets that are nearly uninformative, and classes that
 distractors always accompany.
@@ -64,32 +64,32 @@ from pll.training.scaling import CLIP, fit_scaling
 from pll.weights import ChangedSets, Outside, Weights
 from pll.wording import percent
 
-RIDGES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+RIDGE_GRID = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Of the regression, of which the one with the least leave-one-out error is taken."""
-CENTRES = 2_000
+RIDGE_CENTRES = 2_000
 """Examples that the kernel is computed with."""
 ITERATIONS = 6
 """Times that the regression learns its own posterior."""
-LEAST = 0.01
+LEAST_MISS = 0.01
 """Miss probability from which an example gets an added label."""
 LEAST_RATE = 0.03
 """Estimated miss rate below which nothing is added: overconfident errors of a classifier look like misses."""
 MOST_ROWS = 20_000
 """Examples that the regression is fitted on; of more a part is drawn."""
-MOST_NUMBERS = 5 * 10**7
+MOST_SCORES_DRAWN = 5 * 10**7
 """Examples × classes of them."""
-FEWEST = 2_000
+FEWEST_DRAWN = 2_000
 """Examples that are drawn even so."""
 FEWEST_OF_ALL = 6
 """With fewer examples nothing is added."""
-PIECE = 10**7
+SCORES_AT_ONCE = 10**7
 """Numbers computed at a time."""
 MIN_DECIDED = 20
 """Decided labels from which a classifier is trained on these."""
 SUPERVISED_FOLDS = 5
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)
 """Inverse ridges of it, of which held-out decided labels choose."""
-MIXED = 0.05
+UNIFORM_SHARE = 0.05
 """Share of its probability that is spread over all classes: many have no decided example."""
 POOL_RIDGE = 0.01
 """Ridge of the weights of the pool toward 1, against the mean log-likelihood of the decided labels."""
@@ -263,7 +263,9 @@ def find_outside(
     if n < FEWEST_OF_ALL or not open_rows.any():
         return nothing
     inputs = scaled(fit_scaling(X, scale), X, torch.device("cpu")).flatten(1).clamp(-CLIP, CLIP).numpy()
-    drawn = np.sort(np.random.default_rng([seed, 4]).permutation(n)[: max(FEWEST, min(MOST_ROWS, MOST_NUMBERS // c))])
+    drawn = np.sort(
+        np.random.default_rng([seed, 4]).permutation(n)[: max(FEWEST_DRAWN, min(MOST_ROWS, MOST_SCORES_DRAWN // c))]
+    )
     sizes = candidates.sizes.astype(np.float64)
     u = (sizes - sizes.mean()) / max(float(sizes.std()), 1e-9)
     sets = candidates.take(drawn)
@@ -293,7 +295,7 @@ def find_outside(
     miss, added = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
     place = np.full(n, -1)  # among those drawn; the ridge was not fitted on the others
     place[drawn] = np.arange(len(drawn))
-    for rows in blocks(n, max(1, PIECE // max(c, CENTRES))):
+    for rows in blocks(n, max(1, SCORES_AT_ONCE // max(c, RIDGE_CENTRES))):
         hook()
         part = np.arange(rows.start, rows.stop)
         new = place[part] < 0
@@ -304,7 +306,7 @@ def find_outside(
         if classifier is not None:
             own = np.concatenate([own, classifier(inputs[part])[:, None]], axis=1)
         miss[part], added[part] = evidence.miss(evidence.scores(own), candidates.take(part), u[part])
-    miss[miss < LEAST] = 0.0
+    miss[miss < LEAST_MISS] = 0.0
     if decided is not None:
         miss[decided >= 0] = 0.0
     if float(miss.mean()) < LEAST_RATE:
@@ -330,11 +332,11 @@ def _renamed_decisions(decisions: ChangedSets, named: Integers) -> ChangedSets:
 class _Ridge:
     """Kernel ridge regression whose scores of an example are those of a fit without it, in closed form.
 
-    Of more than `CENTRES` examples the kernel is Nyström's; the constant is regularised as the rest.
+    Of more than `RIDGE_CENTRES` examples the kernel is Nyström's; the constant is regularised as the rest.
     """
 
     def __init__(self, X: Rows, seed: int, hook: Hook) -> None:
-        centres = X[np.sort(np.random.default_rng([seed, 5]).permutation(len(X))[:CENTRES])]
+        centres = X[np.sort(np.random.default_rng([seed, 5]).permutation(len(X))[:RIDGE_CENTRES])]
         m = len(centres)
         self._kernel = Nystrom(centres, mean_distance(centres, centres, hook) * (m - 1) / (2 * m), hook)
         features = self._features(X, hook)
@@ -350,7 +352,7 @@ class _Ridge:
         rest = Y - Y.mean(axis=0)  # else frequent classes explain what is missing
         targets = np.column_stack([rest, np.ones(len(Y))])
         reached, best = self._rotated.T @ targets, np.inf
-        for ridge in RIDGES:
+        for ridge in RIDGE_GRID:
             hook()
             others = self._grid.without_own(self._rotated, reached, targets, ridge)
             # The mean is to be of the other rows too: with its own row in it, a row's score falls as its target rises.
@@ -491,8 +493,8 @@ def _label_classifier(X: Rows, y: Integers, c: int, strength: float) -> Callable
     model = LogisticRegression(C=strength, max_iter=300).fit(X, y)
 
     def logs(further: Rows) -> Numbers:
-        shares = np.full((len(further), c), MIXED / c)
-        shares[:, model.classes_] += (1 - MIXED) * model.predict_proba(further)
+        shares = np.full((len(further), c), UNIFORM_SHARE / c)
+        shares[:, model.classes_] += (1 - UNIFORM_SHARE) * model.predict_proba(further)
         log_shares: Numbers = np.log(shares)
         return log_shares
 

@@ -16,7 +16,7 @@ comes. Labels that *every* neighbour has as a candidate tie exactly. With large 
 one; `notes_` reports for how many examples. More neighbours resolve ties.
 
 Hyper-parameters: `k`, the number of neighbours, and `scale`, the features that are compared. `"auto"` (the default of
-both) takes the k of `GRID` and the scaling of `SCALES` with the highest covering rate: the share of up to 4,000
+both) takes the k of `K_GRID` and the scaling of `SCALES_TRIED` with the highest covering rate: the share of up to 4,000
 training examples whose predicted label, of all classes and from neighbours other than itself, is among their candidates
 (no truth). No scaling suits all data. The PRODEN paper's supplement takes k from 5 … 10, too few where sets are large.
 `clip` (3), see `NeighbourEstimator`.
@@ -45,9 +45,9 @@ from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
 from pll.weights import Weights, normalise
 
-GRID = (10, 5, 20, 30, 50, 80)
+K_GRID = (10, 5, 20, 30, 50, 80)
 """The k that `"auto"` chooses from; of equally good ones the first."""
-SCALES = ("zscore", "unit", "quantile", "zscore-unit")
+SCALES_TRIED = ("zscore", "unit", "quantile", "zscore-unit")
 """The scalings that `"auto"` chooses from for tables; of equally good ones the first."""
 IMAGE_SCALES = ("minmax", "unit", "zscore-unit")
 """Those for images."""
@@ -60,13 +60,13 @@ class PLKNN(NeighbourEstimator):
     Parameters
     ----------
     k
-        Neighbours that vote, at least 1; `"auto"` chooses from `GRID` by the covering rate.
+        Neighbours that vote, at least 1; `"auto"` chooses from `K_GRID` by the covering rate.
     clip
         z-scores are cut off at ±clip; None leaves them.
     search
         `"auto"`, `"exact"` or `"approximate"`, see Complexity.
     scale
-        As for every classical method; `"auto"` chooses from `SCALES` by the covering rate.
+        As for every classical method; `"auto"` chooses from `SCALES_TRIED` by the covering rate.
     missing
         As for every classical method.
     seed
@@ -112,7 +112,7 @@ class PLKNN(NeighbourEstimator):
         n, d, c, nnz
             Examples, features, classes, and candidates in all.
         """
-        seconds = search_seconds(n, d) * (1 + len(SCALES) * min(n, SEARCH_ROWS) / max(n, 1)) + 3e-7 * nnz
+        seconds = search_seconds(n, d) * (1 + len(SCALES_TRIED) * min(n, SEARCH_ROWS) / max(n, 1)) + 3e-7 * nnz
         return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds)
 
     def total_epochs(self) -> int:
@@ -121,9 +121,9 @@ class PLKNN(NeighbourEstimator):
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         self.k_, self.covering_rates_, self.notes_ = 10 if self.k == "auto" else int(self.k), {}, ()
         self.votes_indptr_, self.votes_indices_ = task.candidates.indptr, task.candidates.indices
-        suited = SCALES if task.X.ndim == 2 else IMAGE_SCALES
+        suited = SCALES_TRIED if task.X.ndim == 2 else IMAGE_SCALES
         scales = suited if self.scale == "auto" else (self.scale,)
-        ks: tuple[int, ...] = GRID if self.k == "auto" else (self.k_,)
+        ks: tuple[int, ...] = K_GRID if self.k == "auto" else (self.k_,)
         n = len(task.X)
         ks = tuple(k for k in ks if k < n) or (min(self.k_, n - 1),)
         self.scale_ = scales[0]

@@ -61,13 +61,13 @@ from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
-GRID = tuple(10.0**power for power in range(-3, 4))
+LAM_GRID = tuple(10.0**power for power in range(-3, 4))
 """Values of λ that `"auto"` chooses from (PRODEN paper, supplement)."""
 
-TIE = 1e-9
+SCORE_TIE = 1e-9
 """Scores that differ by less count as equal; the margin is 1."""
 
-LARGE = 5e8
+LARGE_PROBLEM = 5e8
 """Multiplications of a pass, n·d·c, beyond which precision, search and starts are cut down."""
 SEARCH_EPOCHS = 15
 """Maximum number of epochs of the search there."""
@@ -83,7 +83,7 @@ class PLSVM(LinearEstimator):
     Parameters
     ----------
     lam
-        λ, above 0; `"auto"` chooses from `GRID` by the covering rate.
+        λ, above 0; `"auto"` chooses from `LAM_GRID` by the covering rate.
     starts
         Models trained in parallel from different first mini-batches, at least 1.
     epochs
@@ -132,12 +132,12 @@ class PLSVM(LinearEstimator):
         """
         epochs, batch, starts, searched = 50, 32, 5, (SEARCH_FOLDS - 1) * min(n, SEARCH_ROWS)
         search_epochs, started = epochs, starts * epochs
-        if n * d * c > LARGE:
+        if n * d * c > LARGE_PROBLEM:
             search_epochs, started = SEARCH_EPOCHS, (starts - 1) * STARTS_UNTIL + epochs
         steps = (epochs * n + search_epochs * searched) / batch
-        passed = started * n + len(GRID) * search_epochs * searched
-        seconds = 1e-4 * steps + passed * (4.0 * d * c / 1e10 + 2e-8 * c) / (2 if n * d * c > LARGE else 1)
-        return Cost(memory_bytes=8 * (2 * n * d + 3 * len(GRID) * d * c), seconds=seconds)
+        passed = started * n + len(LAM_GRID) * search_epochs * searched
+        seconds = 1e-4 * steps + passed * (4.0 * d * c / 1e10 + 2e-8 * c) / (2 if n * d * c > LARGE_PROBLEM else 1)
+        return Cost(memory_bytes=8 * (2 * n * d + 3 * len(LAM_GRID) * d * c), seconds=seconds)
 
     def total_epochs(self) -> int:
         return self.epochs
@@ -149,7 +149,7 @@ class PLSVM(LinearEstimator):
         # Training stopped during the search leaves a model that can predict.
         self.coef_, self.intercept_ = np.zeros((d, c)), np.zeros(c)
         plain, X = X, with_constant(X)
-        large = X.size * c > LARGE
+        large = X.size * c > LARGE_PROBLEM
         if large:
             X = X.astype(np.float32)
         self.covering_rates_ = {}
@@ -177,13 +177,13 @@ class PLSVM(LinearEstimator):
 
         def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
             self.stage_ = f"choosing λ: fold {next(folds)} of {SEARCH_FOLDS}"
-            machines = Pegasos(GRID, X.shape[1], candidates.n_classes, X.dtype)
-            machines.begin(X_train, sets, [self._first_batch(len(X_train), rng)] * len(GRID))
+            machines = Pegasos(LAM_GRID, X.shape[1], candidates.n_classes, X.dtype)
+            machines.begin(X_train, sets, [self._first_batch(len(X_train), rng)] * len(LAM_GRID))
             for _ in range(min(self.epochs, SEARCH_EPOCHS) if X.dtype == np.float32 else self.epochs):
                 machines.epoch(X_train, sets, self.batch_size, rng, hook)
             return np.asarray((X_holdout @ machines.W).argmax(axis=2))
 
-        return covering_rates(GRID, predictions, X, candidates, rng)
+        return covering_rates(LAM_GRID, predictions, X, candidates, rng)
 
 
 class Pegasos:
@@ -295,7 +295,7 @@ def hinge_and_slope(scores: Matrix, mask: Mask) -> tuple[Matrix, Matrix]:
     inside, others = np.where(mask, scores, -np.inf), np.where(mask, -np.inf, scores)
     best, rival = inside.max(axis=2, keepdims=True), others.max(axis=2, keepdims=True)  # (L, B, 1)
     hinge = np.maximum(0.0, 1.0 - (best - rival))  # 0 where every label is a candidate: rival is −∞
-    good, bad = (inside >= best - TIE).astype(scores.dtype), (others >= rival - TIE).astype(scores.dtype)
+    good, bad = (inside >= best - SCORE_TIE).astype(scores.dtype), (others >= rival - SCORE_TIE).astype(scores.dtype)
     slope = bad / bad.sum(axis=2, keepdims=True) - good / good.sum(axis=2, keepdims=True)
     return hinge[..., 0], slope * (hinge > 0)
 

@@ -59,11 +59,11 @@ Values = npt.NDArray[Any]
 
 BUDGET = 40.0
 """Seconds of a reference core that a search may take."""
-LEAST = 8
+FEWEST_SEARCHED = 8
 """Fewer examples are not searched on."""
 PLANS = ((5000, 2), (3000, 2), (5000, 1), (1500, 4), (1500, 2), (3000, 1), (1500, 1), (800, 4), (800, 2), (800, 1))
 """Numbers of examples and parts, the most thorough first. Of one part a quarter is held out, of several all."""
-SMALL = 1500
+FOUR_PARTS_UP_TO = 1500
 """Up to so many examples are held out in four parts."""
 Progress = Callable[[float, str], None]
 """Called with the share of the search that is done and a description of the current work."""
@@ -138,9 +138,9 @@ DEEP_STEPS = tuple(product((0.003, 0.01, 0.05), (1e-4, 1e-3)))
 """Learning rates and weight decays: of linear models, of shallow perceptrons (Adam), of the other models (SGD)."""
 SHALLOW = "shallow-mlp"
 BATCHED = ("linear", SHALLOW)
-OWN = 3
+OWN_TRIED = 3
 """Configurations of PRODEN's search that another method is tried with, beside its defaults."""
-EPOCHS = (10, 30, 100, 300)
+COMPARED_AFTER = (10, 30, 100, 300)
 """Numbers of epochs after which configurations are compared."""
 SURVIVING = (1.0, 0.35, 0.12, 0.06)
 """Share of the configurations of a group that reach each of them."""
@@ -172,8 +172,8 @@ def search(
         An explicit setting that does not fit the data.
     """
     started = time.perf_counter()
-    if len(problem.candidates) < LEAST:
-        note = f"Settings are compared on {LEAST} examples or more; the default settings are used."
+    if len(problem.candidates) < FEWEST_SEARCHED:
+        note = f"Settings are compared on {FEWEST_SEARCHED} examples or more; the default settings are used."
         return Recipe("auto", {}, problem.fixed, seed=problem.seed, notes=(note,))
     contest = _Contest(problem, _plan(problem), progress, found)
     try:
@@ -216,7 +216,7 @@ def _plan(problem: Problem) -> _SearchPlan:
     n = len(problem.candidates)
     groups = _groups(problem)
     budget = max(BUDGET, 3 * _cost(problem, _default_group(problem), n))
-    plans = ((SMALL, 4), *PLANS) if n <= SMALL else PLANS
+    plans = ((FOUR_PARTS_UP_TO, 4), *PLANS) if n <= FOUR_PARTS_UP_TO else PLANS
     notes: tuple[str, ...] = ()
     for count in range(len(groups), 1, -1):
         if count < len(groups):
@@ -276,9 +276,9 @@ def _groups(problem: Problem) -> tuple[ConfigurationGroup, ...]:
             steps = tuple(product(dict.fromkeys(rates), dict.fromkeys(decays)))
         mine = scales if name == "linear" else [scale for scale in scales if "+" not in scale][: 1 if is_image else 2]
         if can_be_batched(fixed | {"model": name}):
-            longest = fixed.get("epochs", EPOCHS[-1] if name == "linear" else EPOCHS[-2])
+            longest = fixed.get("epochs", COMPARED_AFTER[-1] if name == "linear" else COMPARED_AFTER[-2])
         else:
-            mine, longest = mine[:1], fixed.get("epochs", EPOCHS[1])
+            mine, longest = mine[:1], fixed.get("epochs", COMPARED_AFTER[1])
         for scale in mine or scales[:1]:
             shared = {
                 "model": name,
@@ -324,7 +324,7 @@ def _cost(problem: Problem, group: ConfigurationGroup, n: int) -> float:
     hidden = SHALLOW_WIDTH if model == SHALLOW else 0
     parameters = d * hidden + hidden * c if hidden else d * c
     one = n * (parameters / 1e10 + 1.5e-8 * (c + hidden)) + steps * parameters * (2.5e-9 if hidden else 4e-9)
-    ends = [min(until, group.longest) for until in EPOCHS]
+    ends = [min(until, group.longest) for until in COMPARED_AFTER]
     alive = np.array([math.ceil(share * arms) for share in SURVIVING])
     return float((np.diff(ends, prepend=0) * (alive * one + steps * 2e-4)).sum())
 
@@ -439,7 +439,7 @@ class _Contest:
         for result in sorted(self._finals(), key=self._score):
             best[result.group] = result
         best.pop(0, None)
-        likely = sorted(best.values(), key=self._score, reverse=True)[:OWN]
+        likely = sorted(best.values(), key=self._score, reverse=True)[:OWN_TRIED]
         tried = [(0, self._settings(0, groups[0].arms[0])), *((one.group, one.settings) for one in likely)]
         cost = sum(_training_cost(self.problem, settings, len(self.parts[0][0])) for _, settings in tried)
         self._train_itself(tried, hook, max(1, int(self.plan.budget / cost)))
@@ -449,8 +449,8 @@ class _Contest:
         group = self.plan.groups[g]
         arms = list(group.arms)
         models = [_Arms(self.problem, group, train) for train, _ in self.parts]
-        planned = _cost(self.problem, group, len(self.parts[0][0])) / len(EPOCHS)
-        for epochs, share in zip(EPOCHS, SURVIVING, strict=True):
+        planned = _cost(self.problem, group, len(self.parts[0][0])) / len(COMPARED_AFTER)
+        for epochs, share in zip(COMPARED_AFTER, SURVIVING, strict=True):
             until = min(epochs, group.longest)
             if share < 1:
                 likely = np.argsort([-self._score(one) for one in self.results[-len(arms) :]], kind="stable")
@@ -534,7 +534,9 @@ class _Contest:
     def _finals(self) -> list[_Result]:
         """Return the results that the choice is made of: of the method itself, or of the last numbers of epochs."""
         groups = self.plan.groups
-        last = [one for one in self.results if one.settings["epochs"] >= min(groups[one.group].longest, EPOCHS[-2])]
+        last = [
+            one for one in self.results if one.settings["epochs"] >= min(groups[one.group].longest, COMPARED_AFTER[-2])
+        ]
         return self.own or last or self.results
 
     def _best(self, finals: Sequence[_Result]) -> tuple[_Result, _Result]:

@@ -57,8 +57,8 @@ from pll.methods.classical import (
     linear_module,
 )
 from pll.methods.kernels import (
-    BLOCK,
-    EXACT_UP_TO,
+    EXACT_KERNEL_UP_TO,
+    KERNEL_BLOCK,
     KernelRidge,
     LinearRidge,
     Nystrom,
@@ -147,12 +147,12 @@ class SURE(ClassicalEstimator):
         n, d, c, nnz
             Examples, features, classes, and candidates in all.
         """
-        if n > EXACT_UP_TO:
-            m = CENTRES
+        if n > EXACT_KERNEL_UP_TO:
+            m = KERNEL_CENTRES
             memory = 4 * n * m + 8 * (3 * m * m + n * (d + 4 * c))
             seconds = (2.0 * n * m * (m + d) + m**3 / 3) / 3e10 + 30 * (4.0 * n * m * c / 5e10 + 2e-7 * nnz)
             return Cost(memory_bytes=memory, seconds=seconds)
-        memory = 8 * n * (n + 3 * BLOCK + d + 4 * c)
+        memory = 8 * n * (n + 3 * KERNEL_BLOCK + d + 4 * c)
         seconds = (n**3 / 3 + 2.0 * n * n * d) / 1e10 + 30 * (2.0 * n * n * c / 4e9 + 2e-7 * nnz)
         return Cost(memory_bytes=memory, seconds=seconds)
 
@@ -168,7 +168,7 @@ class SURE(ClassicalEstimator):
         rbf = self.kernel_ == "rbf"
         self.support_ = X[:0]
         if rbf:
-            self.support_ = X if n <= EXACT_UP_TO else X[np.sort(rng.permutation(n)[:CENTRES])]
+            self.support_ = X if n <= EXACT_KERNEL_UP_TO else X[np.sort(rng.permutation(n)[:KERNEL_CENTRES])]
         self.width_ = np.ones(())
         self.coef_ = np.zeros((len(self.support_) if rbf else X.shape[1], c))
         self.intercept_ = np.zeros(c)  # training stopped during the factorisation leaves a model that can predict
@@ -250,7 +250,7 @@ class SURE(ClassicalEstimator):
         if self._used_kernel() == "linear":
             return X @ self.coef_ + self.intercept_
         scores = np.empty((len(X), len(self.intercept_)))
-        for block in blocks(len(X), BLOCK):
+        for block in blocks(len(X), KERNEL_BLOCK):
             near = gaussian(euclidean_distances(X[block], self.support_, squared=True), float(self.width_))
             scores[block] = near @ self.coef_ + self.intercept_
         return scores
@@ -318,5 +318,5 @@ def project_on_simplex(values: npt.NDArray[np.float64], indptr: npt.NDArray[np.i
 
 KERNEL_ROWS = 1500
 """Maximum number of examples by which the kernel is chosen."""
-CENTRES = 2048
+KERNEL_CENTRES = 2048
 """Examples by which it is approximated beyond."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pll.analysis.health import FEWEST, Evidence
+from pll.analysis.health import FEWEST_ASKED, Evidence
 from pll.dataset import PartialLabelDataset
 from pll.io import Progress
 from pll.methods import PartialLabelEstimator
@@ -18,7 +18,7 @@ from pll.methods.proden import PRODEN
 from pll.runs.config import Preparation
 from pll.runs.data import prepare
 
-MOST_COMPARED = 500
+MOST_ROWS_COMPARED = 500
 """Examples at most of the comparison of features."""
 
 
@@ -28,7 +28,7 @@ def against_sets(step: HeldOut) -> Evidence | None:
     Each example counts once, however many models have judged it.
     """
     n, covered = len(step.task.candidates), step.covered()
-    if n < FEWEST or covered is None or type(step.estimator).needs_truth:
+    if n < FEWEST_ASKED or covered is None or type(step.estimator).needs_truth:
         return None
     share, chance = covered
     return Evidence("candidates", round(share * n), n, chance)
@@ -46,7 +46,7 @@ def compare_features(
     Parameters
     ----------
     data
-        At most `MOST_COMPARED` of its examples, drawn with its seed, are used.
+        At most `MOST_ROWS_COMPARED` of its examples, drawn with its seed, are used.
     specs
         Specifications of features, as in `pll.features.featuriser`.
     how
@@ -57,14 +57,14 @@ def compare_features(
     Returns
     -------
     dict of str to Evidence
-        By specification; empty if there are fewer than `FEWEST` examples.
+        By specification; empty if there are fewer than `FEWEST_ASKED` examples.
 
     Raises
     ------
     UserError
         Features or candidate sets cannot be made.
     """
-    rows = np.sort(np.random.default_rng([how.seed, 5]).permutation(len(data))[:MOST_COMPARED])
+    rows = np.sort(np.random.default_rng([how.seed, 5]).permutation(len(data))[:MOST_ROWS_COMPARED])
     sample = replace(data.take(rows), is_test=None)
     rates = {}
     for spec in specs:

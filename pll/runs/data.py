@@ -21,14 +21,14 @@ from pll.features import Featuriser, featurised, fitted, suggested
 from pll.features.texts import TextFeatures
 from pll.formats.checks import listing
 from pll.io import Progress
-from pll.methods.aggregation import EPOCHS, VOTE_FOLDS, aggregate
+from pll.methods.aggregation import CLASSIFIER_EPOCHS, VOTE_FOLDS, aggregate
 from pll.methods.base import Task
 from pll.runs.config import Preparation
 from pll.synthesis import flip
 from pll.synthesis.label_noise import Noisy
 from pll.weights import VOTES, ChangedSets, Weights
 
-VOTE_STEPS = EPOCHS * VOTE_FOLDS * JOINT_ROUNDS
+VOTE_STEPS = CLASSIFIER_EPOCHS * VOTE_FOLDS * JOINT_ROUNDS
 ADDRESSES_ALONE = (
     "The file names pictures, and they are not in it: to learn from them, bring them in a ZIP archive or a folder, "
     "beside the table."

@@ -29,10 +29,10 @@ from pll.weights import Weights
 FRAME_BUDGET = 256 * 2**20
 """Maximum number of bytes of the frames of a run."""
 MIN_FRAMES, MAX_FRAMES = 8, 1000
-"""Number of frames that are kept up to `MOST_BYTES`, and maximum number of files."""
-MOST_BYTES = 4 * 2**30
+"""Number of frames that are kept up to `MOST_FRAME_BYTES`, and maximum number of files."""
+MOST_FRAME_BYTES = 4 * 2**30
 """Maximum number of bytes of all frames, whatever their number; two are always kept."""
-TRIES = 20
+READ_TRIES = 20
 """Attempts of a reader where frames are deleted while it reads."""
 
 
@@ -161,7 +161,7 @@ class History:
         stored = self._stored()
         at = None if rows is None else self.candidates.positions(rows)
         for epoch in epochs:
-            for _ in range(TRIES):
+            for _ in range(READ_TRIES):
                 nearest = self._nearest(stored, epoch)
                 try:
                     frame = self._read("final.npy" if stored[nearest] else _frame(nearest), in_memory=at is None)
@@ -237,7 +237,7 @@ class History:
 
 def most_frames(nnz: int) -> int:
     """Return the number of frames that are kept at most."""
-    few = max(2, min(MIN_FRAMES, MOST_BYTES // (4 * nnz)))
+    few = max(2, min(MIN_FRAMES, MOST_FRAME_BYTES // (4 * nnz)))
     return min(MAX_FRAMES, max(few, FRAME_BUDGET // (4 * nnz)))
 
 

@@ -182,7 +182,7 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
 def learnt_frames(
     train: PartialLabelDataset, weights: Weights, held_out: Weights | None = None, *, votes_alone: bool = False
 ) -> Iterator[pd.DataFrame]:
-    """Yield the `labels_frame` of the examples that were learnt from, `PART` of them at a time.
+    """Yield the `labels_frame` of the examples that were learnt from, `ROWS_AT_A_TIME` of them at a time.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def learnt_frames(
         As for `labels_frame`.
     """
     sets, given, tied = train.sets(), train.given_sets, train.tied_votes
-    for part in (slice(at, min(at + PART, len(train))) for at in range(0, len(train), PART)):
+    for part in (slice(at, min(at + ROWS_AT_A_TIME, len(train))) for at in range(0, len(train), ROWS_AT_A_TIME)):
         yield labels_frame(
             sets[part],
             np.asarray(weights[sets.span(part)]),
@@ -209,7 +209,7 @@ def learnt_frames(
         )
 
 
-PART = 100_000
+ROWS_AT_A_TIME = 100_000
 """Rows of a table of labels that are made at once."""
 
 

@@ -32,7 +32,7 @@ from pll.runs.run import MOST_LANES
 from pll.synthesis import SETTINGS, Flip
 from pll.synthesis.label_noise import Noisy
 
-LONGEST = 6000
+LONGEST_LINK = 6000
 """Characters of a link: browsers take more, but mail programs and chats break longer ones."""
 _AS_DEFAULTED = ("seed", "missing", "device", "precision")
 """Settings that a link carries only where they are not the default: data and machine decide them."""
@@ -333,7 +333,7 @@ def to_link(address: str, share: Share) -> str:
         See `to_query`; the link would be too long.
     """
     link = f"{address}?{urlencode(to_query(share), safe=',')}"
-    if len(link) > LONGEST:
+    if len(link) > LONGEST_LINK:
         raise UserError(
             f"The link would have {len(link):,} characters; make sets by q, not a matrix, or map fewer answers by hand."
         )

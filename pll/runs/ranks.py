@@ -32,9 +32,9 @@ from pll.runs.run_data import splits_of
 from pll.training.distributed import Ranks, RanksError
 
 HOST = "127.0.0.1"
-LOOK = 0.1
+LOOK_SECONDS = 0.1
 """Seconds between two looks whether all processes have begun."""
-START = 300.0
+START_SECONDS = 300.0
 """Seconds in which all processes begin; on a busy machine the imports alone take long."""
 FAREWELL = 10.0
 """Seconds in which the others end by themselves."""
@@ -129,14 +129,16 @@ def other_processes(size: int) -> Iterator[Ranks]:
     try:
         store = TCPStore(HOST, 0, size, is_master=True, wait_for_workers=False)
         others += [_begin(store.port, rank, size) for rank in range(1, size)]
-        deadline = time.monotonic() + START
+        deadline = time.monotonic() + START_SECONDS
         while not all(store.check([_name(rank)]) for rank in range(1, size)):
             for rank, other in enumerate(others, 1):
                 if other.poll() is not None:
                     raise RanksError(f"Process {rank + 1} of {size} ended at its start; the server's log says why.")
             if time.monotonic() > deadline:
-                raise RanksError(f"Of {size} processes not all have begun within {START:.0f} s; resume the run.")
-            time.sleep(LOOK)
+                raise RanksError(
+                    f"Of {size} processes not all have begun within {START_SECONDS:.0f} s; resume the run."
+                )
+            time.sleep(LOOK_SECONDS)
         ranks = Ranks.connect(store, 0, size)
         yield ranks
     finally:

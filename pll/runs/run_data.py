@@ -31,7 +31,7 @@ from pll.runs.folder import RunFolder
 from pll.runs.manifest import Manifest, check
 from pll.weights import VOTES, ChangedSets
 
-PARTS = ("train", "test", "holdout")
+DATA_PARTS = ("train", "test", "holdout")
 """Parts of the data of which features are stored; a test part that is the one held out is stored once."""
 
 
@@ -131,7 +131,9 @@ def computed_of(folder: RunFolder) -> Computed | None:
                         notes=notes,
                     )
                 more |= {name: arrays[name] for name in ("disputed", "decided_prior") if name in arrays}
-                return Computed(made, **more, **{part: arrays[f"X.{part}"] for part in PARTS if f"X.{part}" in arrays})
+                return Computed(
+                    made, **more, **{part: arrays[f"X.{part}"] for part in DATA_PARTS if f"X.{part}" in arrays}
+                )
     return None
 
 
@@ -167,7 +169,7 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
         arrays = {"kind": np.array(splits.featuriser.name), "settings": np.array(json.dumps(settings))}
         arrays |= {f"state.{name}": array for name, array in state.items()}
         test = None if splits.test is splits.holdout else splits.test
-        parts = dict(zip(PARTS, (train, test, splits.holdout), strict=True))
+        parts = dict(zip(DATA_PARTS, (train, test, splits.holdout), strict=True))
         features = {f"X.{name}": part.X for name, part in parts.items() if part is not None}
         if sum(array.nbytes for array in (*arrays.values(), *features.values())) <= COPY_UP_TO:
             arrays |= features

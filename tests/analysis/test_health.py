@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pll.analysis.health import (
-    FEWEST,
+    FEWEST_ASKED,
     Evidence,
     Health,
     against_truth,
@@ -80,7 +80,7 @@ def test_what_the_last_epochs_tell(changed: list[int], losses: list[float], expe
 def test_truth_counts_where_there_is_enough_of_it() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 100, 2)
     y = np.full(100, -1, dtype=np.int64)
-    y[: FEWEST - 1] = 0
+    y[: FEWEST_ASKED - 1] = 0
     assert against_truth(np.zeros(100, dtype=np.int64), y, sets) is None
     y[:40] = 0
     result = against_truth(np.zeros(100, dtype=np.int64), y, sets)

@@ -413,7 +413,7 @@ def test_resuming_with_another_option_is_refused_and_the_option_named(
 @pytest.mark.usefixtures("few_held_out_models")
 def test_what_nobody_chose_is_searched(run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pll.cli.RECIPE", "auto")
-    monkeypatch.setattr(recipe, "EPOCHS", (3, 6))
+    monkeypatch.setattr(recipe, "COMPARED_AFTER", (3, 6))
     monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2))
     outcome = run("fit", table, "--lr", 0.02, "--threads", 1, "--out", tmp_path / "run")
     assert outcome.status == 0 and "Settings of the recipe auto (found in" in outcome.err

@@ -185,7 +185,7 @@ def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
         data = data.changed(ChangedSets(sets, sets, reason=VOTES))
     weights, held_out = normalise(rng.random(sets.nnz), sets), normalise(rng.random(sets.nnz), sets)
     held_out[sets.span(slice(7, 9))] = np.nan
-    monkeypatch.setattr(labels_table, "PART", 5)
+    monkeypatch.setattr(labels_table, "ROWS_AT_A_TIME", 5)
     save_labels(Splits(data), METHODS["proden"](), weights, held_out, tmp_path / "parts.csv")
     write_labels(labels_frame(sets, weights, data.row_ids, held_out=held_out, y=data.y), tmp_path / "whole.csv")
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()

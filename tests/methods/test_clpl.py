@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.methods.clpl import CLPL, FORMS, GRID
+from pll.methods.clpl import C_GRID, CLPL, LOSS_FORMS
 from pll.synthesis import flip_binomial
 from tests.methods.cases import mean_accuracy
 from tests.strategies import candidate_sets
@@ -34,7 +34,7 @@ def written_out(theta: np.ndarray, X: np.ndarray, sets: CandidateSets, C: float,
     return total
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", LOSS_FORMS)
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
 def test_it_finds_the_minimum_a_general_solver_finds(C: float, form: str) -> None:
     result = CLPL(C=C, form=form, tol=1e-9, scale="none").fit(X, SETS)
@@ -70,7 +70,7 @@ def test_c_and_form_are_chosen_by_the_covering_rate() -> None:
     features = (rng.normal(size=(90, 3)) + 2 * np.eye(3)[y]).astype(np.float32)
     sets = flip_binomial(y, 3, 0.3, seed=0)
     estimator = CLPL(seed=1).fit(features, sets)
-    assert set(estimator.covering_rates_) == {(form, C) for form in FORMS for C in GRID}
+    assert set(estimator.covering_rates_) == {(form, C) for form in LOSS_FORMS for C in C_GRID}
     assert estimator.covering_rates_[estimator.form_, estimator.C_] == max(estimator.covering_rates_.values())
     fixed = CLPL(**estimator.fitted_params()).fit(features, sets)
     np.testing.assert_array_equal(fixed.label_weights_, estimator.label_weights_)

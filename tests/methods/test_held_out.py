@@ -17,7 +17,7 @@ from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods.base import AFRESH, Start, Task
 from pll.methods.chosen import Recipe
-from pll.methods.held_out import MODELS, HeldOut, held_out_weights, n_models, subset_rows
+from pll.methods.held_out import SUBSETS, HeldOut, held_out_weights, n_models, subset_rows
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
 from pll.methods.set_likelihood import likeliest_temperature, set_evidence
@@ -77,11 +77,11 @@ class Witness(PLKNN):
 def test_nobody_is_judged_by_a_model_that_learnt_from_them(n: int) -> None:
     X, sets = clusters(1, n=n)
     held_out = HeldOut(Witness(), Task(X, sets))
-    assert list(held_out.run()) == list(range(1, MODELS + 1))
+    assert list(held_out.run()) == list(range(1, SUBSETS + 1))
     seen = np.zeros(n, dtype=int)
-    for k in range(MODELS):
+    for k in range(SUBSETS):
         seen[held_out.subset(k)] += 1
-    assert (held_out.state()["counts"] == MODELS - seen).all() and (MODELS - seen >= MODELS // 2).all()
+    assert (held_out.state()["counts"] == SUBSETS - seen).all() and (SUBSETS - seen >= SUBSETS // 2).all()
 
 
 def test_wide_sets_need_more_examples_than_narrow_ones() -> None:
@@ -153,7 +153,7 @@ def test_a_long_model_costs_at_most_one_more_training() -> None:
     pictures = np.zeros((600, 3, 32, 32), dtype=np.float32)
     sets = CandidateSets.from_labels(np.zeros(600, dtype=np.int64), 2)
     assert n_models(PRODEN(model="resnet"), Task(pictures, sets)) == 2
-    assert n_models(PRODEN(), Task(X, SETS)) == MODELS
+    assert n_models(PRODEN(), Task(X, SETS)) == SUBSETS
 
 
 def test_the_temperature_is_that_of_an_optimiser() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pll.analysis.health import health_of
 from pll.candidates import CandidateSets
 from pll.methods.base import Task
-from pll.methods.plknn import GRID, PLKNN, SCALES
+from pll.methods.plknn import K_GRID, PLKNN, SCALES_TRIED
 from pll.weights import sharpness
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
@@ -67,7 +67,7 @@ def test_digits_as_other_implementations(q: float, transductive: float, test: fl
 def test_k_and_scaling_are_chosen_by_the_covering_rate_of_others() -> None:
     features, sets = clusters(3)
     fitted = PLKNN().fit(features, sets)
-    assert set(fitted.covering_rates_) == {(scale, k) for scale in SCALES for k in GRID if k < len(features)}
+    assert set(fitted.covering_rates_) == {(scale, k) for scale in SCALES_TRIED for k in K_GRID if k < len(features)}
     for (scale, k), rate in fitted.covering_rates_.items():
         alone = PLKNN(k=k, scale=scale).fit(features, sets)
         assert not alone.covering_rates_
@@ -80,7 +80,7 @@ def test_k_and_scaling_are_chosen_by_the_covering_rate_of_others() -> None:
     assert (fitted.scale_, fitted.k_) == max(fitted.covering_rates_, key=lambda each: fitted.covering_rates_[each])
     again = PLKNN(**fitted.fitted_params())
     assert (again.scale, again.k) == (fitted.scale_, fitted.k_)
-    assert {scale for scale, _ in PLKNN(k=3).fit(features, sets).covering_rates_} == set(SCALES)
+    assert {scale for scale, _ in PLKNN(k=3).fit(features, sets).covering_rates_} == set(SCALES_TRIED)
     np.testing.assert_array_equal(fitted.predict(features), again.fit(features, sets).predict(features))
     restored = PLKNN(**fitted.fitted_params()).restore(fitted.fitted_arrays(), fitted.input_shape_, fitted.class_names_)
     np.testing.assert_array_equal(restored.predict(features), fitted.predict(features))

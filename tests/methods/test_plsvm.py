@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.methods.plsvm import GRID, PLSVM, Pegasos, with_constant
+from pll.methods.plsvm import LAM_GRID, PLSVM, Pegasos, with_constant
 from pll.synthesis import flip_binomial
 from tests.methods.cases import mean_accuracy
 
@@ -91,7 +91,7 @@ def test_lambda_is_chosen_by_the_covering_rate() -> None:
     features = (rng.normal(size=(90, 3)) + 2 * np.eye(3)[y]).astype(np.float32)
     sets = flip_binomial(y, 3, 0.3, seed=0)
     estimator = PLSVM(epochs=5).fit(features, sets)
-    assert tuple(estimator.covering_rates_) == GRID
+    assert tuple(estimator.covering_rates_) == LAM_GRID
     assert estimator.covering_rates_[estimator.lam_] == max(estimator.covering_rates_.values())
     assert PLSVM(lam=0.5, epochs=1).fit(features, sets).lam_ == 0.5
 

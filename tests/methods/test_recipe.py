@@ -35,7 +35,7 @@ SETS = flip_binomial(Y, 4, 0.4, seed=0)
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe, "EPOCHS", (3, 6))
+    monkeypatch.setattr(recipe, "COMPARED_AFTER", (3, 6))
     monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2))
     monkeypatch.setattr(recipe, "LINEAR_STEPS", ((0.1, 1e-3), (0.1, 2e-2), (0.3, 1e-3)))
 
@@ -159,7 +159,7 @@ def test_every_axis_keeps_its_ends(n: int, d: int, c: int, monkeypatch: pytest.M
         for axis in (0, 1):
             wanted = {step[axis] for step in steps}
             assert {arm[axis] for arm in group.arms} >= {min(wanted), max(wanted)}
-    assert plan.groups[-1].longest >= recipe.EPOCHS[-2]
+    assert plan.groups[-1].longest >= recipe.COMPARED_AFTER[-2]
     assert plan.examples >= min(n, 800)
     tried = {(group.shared["model"], group.shared["scale"]) for group in plan.groups}
     everything = {(group.shared["model"], group.shared["scale"]) for group in recipe._groups(problem)}

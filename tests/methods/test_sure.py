@@ -145,8 +145,8 @@ class TestManyExamples:
 
     @pytest.fixture
     def small_limits(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sure, "EXACT_UP_TO", 40)
-        monkeypatch.setattr(sure, "CENTRES", 30)
+        monkeypatch.setattr(sure, "EXACT_KERNEL_UP_TO", 40)
+        monkeypatch.setattr(sure, "KERNEL_CENTRES", 30)
 
     @staticmethod
     def data() -> tuple[np.ndarray, CandidateSets, np.ndarray]:
@@ -185,8 +185,8 @@ class TestManyExamples:
     def test_with_every_example_a_centre_it_is_exact(self, monkeypatch: pytest.MonkeyPatch) -> None:
         X, sets, _ = self.data()
         exact = SURE(kernel="rbf").fit(X, sets)
-        monkeypatch.setattr(sure, "EXACT_UP_TO", 40)
-        monkeypatch.setattr(sure, "CENTRES", 59)
+        monkeypatch.setattr(sure, "EXACT_KERNEL_UP_TO", 40)
+        monkeypatch.setattr(sure, "KERNEL_CENTRES", 59)
         near = SURE(kernel="rbf").fit(X, sets)
         np.testing.assert_allclose(near.label_weights_, exact.label_weights_, atol=0.05)
         np.testing.assert_array_equal(near.identify(), exact.identify())

@@ -57,7 +57,7 @@ def test_the_classifier_beside_the_votes_is_trained_as_torch_would() -> None:
         network = torch.nn.Linear(X.shape[1], C)
     order = torch.Generator().manual_seed(0)
     optimiser = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-3)
-    for _ in range(aggregation.EPOCHS):
+    for _ in range(aggregation.CLASSIFIER_EPOCHS):
         for batch in torch.split(rows[torch.randperm(len(rows), generator=order)], aggregation.BATCH_SIZE):
             optimiser.zero_grad()
             torch.nn.functional.cross_entropy(network(features[batch]), soft[batch]).backward()

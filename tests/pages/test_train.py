@@ -38,7 +38,7 @@ def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
 
 
 def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
+    monkeypatch.setattr(recipe, "COMPARED_AFTER", (2, 4))
     monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2))
     page = open_page("home")
     page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))

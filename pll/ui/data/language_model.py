@@ -12,7 +12,7 @@ import streamlit as st
 
 from pll.analysis.health import Evidence
 from pll.dataset import PartialLabelDataset
-from pll.runs.covering_check import MOST_COMPARED, compare_features
+from pll.runs.covering_check import MOST_ROWS_COMPARED, compare_features
 from pll.ui import background
 from pll.ui.data.loader import choice_key
 from pll.ui.format import count, duration
@@ -38,7 +38,9 @@ def offer(choice: ChosenData, data: PartialLabelDataset, key: str) -> None:
         other = choice.features.replace("tfidf", "embedding", 1) if "tfidf" in choice.features else "embedding"
         checked = f"language-model-{choice_key(choice)}"
         rates: Mapping[str, Evidence] | None = st.session_state.get(checked)
-        clicked = st.button(f"Check whether it helps, on {min(len(data), MOST_COMPARED)} of them", key=f"{checked}-ask")
+        clicked = st.button(
+            f"Check whether it helps, on {min(len(data), MOST_ROWS_COMPARED)} of them", key=f"{checked}-ask"
+        )
         if rates is None and (clicked or f"{checked}-asked" in st.session_state):
             st.session_state[f"{checked}-asked"] = True
             work = partial(_compare, choice, data, other)

@@ -49,7 +49,7 @@ class Form:
     name, title
         Its short name; what a page says: "Read as TITLE".
     told_by
-        Patterns of columns that are all there.
+        Patterns of columns that are all there; of several with `|` between them, one.
     form
         What a row is: `"example"`, `"answer"` or `"person"`.
     roles
@@ -107,7 +107,7 @@ def form_told_by(names: Sequence[str]) -> Form | None:
     >>> form_told_by(["HITId", "WorkerId", "Answer.label"]).title
     'a batch of Amazon Mechanical Turk'
     """
-    told = (form for form in FORMS if all(any(fits(name, one) for name in names) for one in form.told_by))
+    told = (f for f in FORMS if all(any(fits(name, p) for name in names for p in one.split("|")) for one in f.told_by))
     return next(told, None)
 
 

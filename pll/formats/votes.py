@@ -29,6 +29,7 @@ from pll.formats import detect
 from pll.formats.answers import Answers, Chunk, Chunks, Filled, Numbers, answers_in, encode, share_chunks
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing
+from pll.formats.forms import Form, form_told_by
 from pll.formats.json_objects import first_record, records
 from pll.formats.labels import labels_of
 from pll.formats.names import LABEL_COLUMNS, is_named_id, may_hold_labels
@@ -42,8 +43,6 @@ from pll.formats.tools.argilla import Argilla
 from pll.formats.tools.labelstudio import LabelStudio
 from pll.formats.tools.models import (
     answer_field,
-    are_batch_results,
-    are_samples,
     batch_answers,
     by_voters_in_ids,
     lines_of,
@@ -138,13 +137,17 @@ def _read(path: Path, class_names: Sequence[str]) -> Answers:
     if not isinstance(form, TableFormat):
         return _of_annotations(form.read(path, options))
     table = unfolded(form.table(path, options))
-    if are_batch_results(table.names):
+    if _is(table.form, "batch"):
         lines, failed = batch_answers(table, path.stem)
         lines, about = by_voters_in_ids(lines)
         return replace(_of_lines(lines), failed=failed, notes=tuple(about))
-    if are_samples(table.names):
+    if _is(table.form, "samples"):
         return _of_lines(sample_answers(table, path))
     return _of_table(table, path.stem)
+
+
+def _is(form: Form | None, *names: str) -> bool:
+    return form is not None and form.name in names
 
 
 def _of_annotations(data: PartialLabelDataset) -> Answers:
@@ -501,7 +504,7 @@ def kind_of(path: Path) -> str:
         form = detect(path) if suffix in (".csv", ".tsv") else None
         first = _first_record(path)
         names = text_of_file(path, form.delimiters).header.names if isinstance(form, Delimited) else list(first)
-        if are_batch_results(names) or are_samples(names):
+        if _is(form_told_by(names), "batch", "samples"):
             return VOTES
         return "both" if answer_field(first) else _of_tool(path, first)
     except (OSError, UserError, ValueError):

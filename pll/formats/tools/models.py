@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,16 +50,6 @@ def lines_of(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     'cat'
     """
     return pa.Table.from_pylist(list(rows), schema=SCHEMA)
-
-
-def are_batch_results(names: Collection[str]) -> bool:
-    """Whether columns, or the fields of a record, are those of batch results."""
-    return "custom_id" in names and any(name in names for name in ("response", "error", "result", "body"))
-
-
-def are_samples(names: Collection[str]) -> bool:
-    """Whether columns, or the fields of a record, are those of lm-evaluation-harness."""
-    return "doc_id" in names and any(name in names for name in ("filtered_resps", "resps"))
 
 
 def batch_answers(table: Records, stem: str) -> tuple[pa.Table, int]:

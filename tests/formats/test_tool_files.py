@@ -238,3 +238,14 @@ def test_a_tool_that_shows_nothing_of_ours_still_carries_it(tmp_path: Path) -> N
         formats.write(data, tmp_path / "out", name)
         back = formats.read(tmp_path / "out", format=name)
         assert back.X.tolist() == data.X.tolist() and back.feature_names == ("x",)
+
+
+def test_what_a_tool_carries_along_is_no_feature(tmp_path: Path) -> None:
+    fields = {"text": "so so", "features": ["wifi", "pool"], "n": 3, "feature:width": 1.5, "category:colour": "red"}
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps([{"id": k, "data": fields} for k in (1, 2)]))
+    data = formats.read(path)
+    assert data.feature_names == ("width",) and list(data.categories) == ["colour"]
+    assert {name: values[0] for name, values in data.extras.items()} == {"features": ["wifi", "pool"], "n": 3}
+    path.write_text(json.dumps([{"id": k, "data": {"text": "so", "features": [k, 0.5]}} for k in (1, 2)]))
+    assert formats.read(path).X.tolist() == [[1, 0.5], [2, 0.5]]

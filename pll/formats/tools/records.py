@@ -238,7 +238,8 @@ def _roles(
     sample = [list(map(_text, fields[name][: sample_rows(len(plain))])) for name in plain]
     payload = {one.name: (one.role, one.guessed) for one in roles_of(plain, sample, given) if one.role in PAYLOAD}
     own |= {"split": "split"} if "split" in own else {}
-    own |= {name: "vector" for name in plain if name == "features" and all(isinstance(x, list) for x in fields[name])}
+    lists = [one for one in fields.get("features", ()) if isinstance(one, list)]
+    own |= {"features": "vector"} if "features" in own and any(map(_is_measured, lists)) else {}
     if not payload and not {"feature", "vector"} & {*own.values()}:
         own |= {name: "feature" for name in plain if name != "split" and _is_measured(fields[name])}
     return {name: (role, False) for name, role in own.items()} | payload

@@ -92,16 +92,12 @@ class Argilla(RecordFormat):
                 "vectors": {},
             }
 
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+    def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
         question = _question(source, options, []) or QUESTION
-
-        def suggested() -> Iterator[tuple[str, Record]]:
-            for at, (row, record) in enumerate(json_objects.records(source)):
-                name = _key(record) or str(at)
-                new = _suggestion(results, name, question)
-                yield name, record | {"suggestions": _replaced(record.get("suggestions"), new, row)} if new else record
-
-        json_objects.write(path, results.in_order(suggested()), as_list=json_objects.shape_of(source) == "list")
+        for at, (row, record) in enumerate(json_objects.records(source)):
+            name = _key(record) or str(at)
+            new = _suggestion(results, name, question)
+            yield name, record | {"suggestions": _replaced(record.get("suggestions"), new, row)} if new else record
 
 
 def _suggestions(record: Record, row: int) -> list[tuple[str, Any]]:

@@ -129,17 +129,13 @@ class LabelStudio(RecordFormat):
             new = None if results is None else _prediction(results, name, QUESTION, to_name)
             yield task if new is None else task | {"predictions": [new]}
 
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+    def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
         question = choose_question(_survey(source)[0], options, [])
-
-        def predicted() -> Iterator[tuple[str, Record]]:
-            to_name = _target(source, question)
-            for at, (_, task) in enumerate(json_objects.records(source)):
-                name = _key(task) or str(at)
-                new = _prediction(results, name, question or QUESTION, next(_targets(task, question), to_name))
-                yield name, task if new is None else task | {"predictions": [*_of_others(task, results.model), new]}
-
-        json_objects.write(path, results.in_order(predicted()), as_list=True)
+        to_name = _target(source, question)
+        for at, (_, task) in enumerate(json_objects.records(source)):
+            name = _key(task) or str(at)
+            new = _prediction(results, name, question or QUESTION, next(_targets(task, question), to_name))
+            yield name, task if new is None else task | {"predictions": [*_of_others(task, results.model), new]}
 
     def extra_files(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         has_payload = dataset.pictures is not None or dataset.texts is not None

@@ -339,6 +339,10 @@ class RecordFormat(Format):
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         """Yield the records of a dataset, as they are written."""
 
+    @abstractmethod
+    def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
+        """Yield the records of a file with results added, each with the name of its example."""
+
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         notes: list[str] = []
         example_of = self.reader(path, options, notes)
@@ -355,6 +359,10 @@ class RecordFormat(Format):
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, self.records(dataset, results), as_list=self.is_list)
 
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        lines = self.labelled_records(source, results, options)
+        json_objects.write(path, results.in_order(lines), as_list=json_objects.shape_of(source) != "lines")
+
 
 class LineFormat(RecordFormat):
     """Base class of formats whose lines of one id are one example, by several people; written back, it is one line."""
@@ -369,11 +377,10 @@ class LineFormat(RecordFormat):
             return []
         return [f"{further:,} lines of further annotators: each example is written once, with all its candidates."]
 
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+    def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
         data, example_of = self.read(source, options), self.reader(source, options, [])
         first: dict[str | int, Record] = {}  # of several lines of an example the first
         for at, (row, record) in enumerate(json_objects.records(source)):
             first.setdefault(key_of(example_of(row, record), at), record)
-        named = zip(data.row_ids.tolist(), first.values(), strict=True)
-        lines = ((name, self.labelled(one, data, i, results)) for i, (name, one) in enumerate(named))
-        json_objects.write(path, results.in_order(lines), as_list=self.is_list)
+        for i, (name, record) in enumerate(zip(data.row_ids.tolist(), first.values(), strict=True)):
+            yield name, self.labelled(record, data, i, results)

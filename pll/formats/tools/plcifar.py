@@ -40,7 +40,7 @@ class PlCifar(JsonLines):
         data = super().read(path, options)
         if data.annotations is None:
             raise UserError("Nobody gave a label: every list is empty.")
-        return replace(data, prior=None)  # as published: sets, without how many named each
+        return replace(data, prior=None, kind="array")  # as published: sets, without how many named each
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = [*part_limitations(dataset, {"ids", "class names", "annotations"}), *class_limitations(dataset)]

@@ -53,6 +53,9 @@ LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probabilit
 LINES = ("task", "worker", "vote")
 """Roles of a table of one answer a line (long form)."""
 
+LONGEST = 60
+"""Letters of an answer to a question that the shell shows; the options beside it name columns in full."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -71,9 +74,10 @@ class Question:
 
     def options(self) -> list[str]:
         """The options of the shell for each answer."""
+        shown = {said: said[:LONGEST] + "…" * (len(said) > LONGEST) for said, _ in self.answers}
         return [
-            f"{' '.join(option(name, role) for name, role in roles.items())} ({answer})"
-            for answer, roles in self.answers
+            f"{' '.join(option(name, role) for name, role in roles.items())} ({shown[said]})"
+            for said, roles in self.answers
         ]
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -53,8 +53,8 @@ class Oddity:
         What to do, for a page.
     hint
         What to do in the shell.
-    drop
-        Classes that are no labels, perhaps.
+    edits
+        What becomes of classes, perhaps: the old name → the new one, or None where it is no label.
     """
 
     kind: str
@@ -62,7 +62,7 @@ class Oddity:
     cells: tuple[str, ...] = ()
     remedy: str = ""
     hint: str = ""
-    drop: tuple[str, ...] = ()
+    edits: Mapping[str, str | None] = field(default_factory=dict)
 
     def __str__(self) -> str:
         shown = f" ({listing(self.cells, limit=MOST_SHOWN)})" if self.cells else ""
@@ -152,7 +152,7 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         yield Oddity("class-names", "Classes are whole sentences", tuple(sentences), remedy, "--classes A,B,C")
     if set(names) == {"-1", "0", "1"}:
         remedy = "If −1 means that there is no answer, drop it."
-        yield Oddity("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1", ("-1",))
+        yield Oddity("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1", {"-1": None})
 
 
 def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
@@ -169,7 +169,9 @@ def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     found = tuple(name for k in everywhere.tolist() if (name := data.class_names[k]) not in options.edited)
     if found and sets.nnz > n:
         hint = " ".join(f"--drop={shlex.quote(name)}" for name in found)
-        yield Oddity("in-every-set", "A class is in every set", found, "If it is no label, drop it.", hint, found)
+        yield Oddity(
+            "in-every-set", "A class is in every set", found, "If it is no label, drop it.", hint, dict.fromkeys(found)
+        )
 
 
 def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
@@ -267,7 +269,7 @@ def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
         remedy = "If they are the same, merge them."
         shown = tuple(f"{name} → {to}" for name, to in short.items())
         yield Oddity("spellings", "Classes that hardly anybody names look like others in short or misspelled", shown,
-                     remedy, merges)  # fmt: skip
+                     remedy, merges, dict(short))  # fmt: skip
 
 
 def _is_short_for(name: str, other: str) -> bool:

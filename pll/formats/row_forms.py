@@ -227,18 +227,22 @@ def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: S
             name: "keep" for name in votes if name != vote
         }  # fmt: skip
 
-    example = listing(list(dict.fromkeys(present_cells(table.raw[votes[0]])))[:3])
     text = f"A line is one answer to one {' and '.join(tasks)}, by one {worker}. Which column is the label?"
     if len(votes) == 1:
         text = (
             f"The same {tasks[0]} stands in several lines. Is every line one answer: {worker} says who gave it, "
-            f"{votes[0]} what it is ({example})?"
+            f"{votes[0]} what it is ({_said(table, votes[0])})?"
         )
     table.ask(
         text,
-        *((f"{name}" if len(votes) > 1 else "one answer a line", of(name)) for name in votes),
+        *((f"{name} ({_said(table, name)})" if len(votes) > 1 else "one answer a line", of(name)) for name in votes),
         ("every line is an example", before),
     )
+
+
+def _said(table: Proposal, name: str) -> str:
+    """The first few different cells of a column, which would be classes."""
+    return listing(list(dict.fromkeys(present_cells(table.raw[name])))[:3])
 
 
 def _if_example(table: Proposal, name: str) -> str:

@@ -57,6 +57,16 @@ def test_a_class_that_is_no_label_is_dropped_where_it_is_odd(
     assert main([*fit, hint]) == 0
 
 
+def test_slips_of_the_pen_are_merged_with_a_click(open_page: Any) -> None:
+    words = [["benign", "malignant"][k % 2] for k in range(60)]
+    rows = [[f"e{k}", *(words[(k + j * (k % 7 == 0)) % 60] for j in range(3))] for k in range(60)]
+    rows[3][1], rows[8][2] = "B", "benigne"
+    page = bring(open_page("data"), "slips.csv", "\n".join(["id,Ann,Bob,Cleo", *map(",".join, rows)]))
+    page = button(page, "Merge them").click().run()
+    assert "2 classes (benign, malignant)" in understood(page)
+    assert not button(page, "Get labels").disabled
+
+
 @pytest.mark.parametrize("answer", ["Drop all", "It is meant so"])
 def test_a_file_read_in_the_background_offers_the_same_answers(
     open_page: Any, monkeypatch: pytest.MonkeyPatch, answer: str

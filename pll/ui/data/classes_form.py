@@ -6,7 +6,7 @@ undoes it. Corrections of single classes are stored for the visit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -72,9 +72,9 @@ def _key(source: Source) -> str:
     return f"classes-{source.sha256 or source.path or source.name}"
 
 
-def drop(source: Source, names: Sequence[str]) -> None:
-    """Take some classes for no answer, until a person undoes it."""
-    st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | dict.fromkeys(names)
+def edit(source: Source, edits: Edits) -> None:
+    """Merge or drop some classes, until a person undoes it."""
+    st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | dict(edits)
 
 
 def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:

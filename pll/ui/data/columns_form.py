@@ -394,11 +394,11 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
     except OddReading as error:
         accept = partial(set_accepted, source, *(finding.kind for finding in error.findings))
 
-        def drop(names: Sequence[str]) -> None:
-            classes_form.drop(source, names)
+        def edit(edits: Mapping[str, str | None]) -> None:
+            classes_form.edit(source, edits)
             accept()
 
-        odd_form.show(error.findings, accept, drop)
+        odd_form.show(error.findings, accept, edit)
     except UserError as error:
         answer = _answer_to(error, table, source)
         if answer is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -11,20 +11,23 @@ from pll.formats.odd import MOST_SHOWN, Oddity
 from pll.ui.format import plain
 
 
-def show(findings: Sequence[Oddity], accept: Callable[[], None], drop: Callable[[Sequence[str]], None]) -> None:
-    """Show what is odd; `accept` is called when a person says that it is meant so, `drop` with classes to drop."""
+def show(
+    findings: Sequence[Oddity], accept: Callable[[], None], edit: Callable[[Mapping[str, str | None]], None]
+) -> None:
+    """Show what is odd; `accept` is called where a person says that it is meant so, `edit` with edits of classes."""
     for finding in findings:
         cells = f": {listing(list(finding.cells), MOST_SHOWN)}" if finding.cells else ""
         st.warning(f"{plain(finding.text.rstrip('.') + cells)}. {plain(finding.remedy)}", icon=":material/help:")
-    names = [name for finding in findings for name in finding.drop]
+    edits = {name: becomes for finding in findings for name, becomes in finding.edits.items()}
+    merged = [f"{name} → {becomes}" for name, becomes in edits.items() if becomes is not None]
     with st.container(horizontal=True):
-        if names:
+        if edits:
             st.button(
-                f"Drop {plain(listing(names, MOST_SHOWN))}",
-                icon=":material/backspace:",
-                help="Where it stands, there is no answer.",
-                on_click=drop,
-                args=(names,),
+                "Merge them" if merged else f"Drop {plain(listing(list(edits), MOST_SHOWN))}",
+                icon=":material/merge:" if merged else ":material/backspace:",
+                help=plain(listing(merged, 20)) if merged else "Where it stands, there is no answer.",
+                on_click=edit,
+                args=(edits,),
             )
         st.button(
             "It is meant so",

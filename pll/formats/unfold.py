@@ -39,6 +39,7 @@ def unfolded(table: Records) -> Records:
     marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
     with who gave them. Without a signature, lists of objects become answers where their fields tell who and what.
     """
+    table = table if any(table.first) else replace(table, first=table.sample())  # looked at often
     table = _with_lists_read(table if table.form else _with_shares_named(table))
     form, names = table.form or _NO_FORM, list(table.names)
     patterns = {name: next((p for p in form.flatten if fits(name, p.rstrip("."))), "") for name in names}
@@ -84,7 +85,7 @@ _NO_FORM = Form("", "", (), "example", ())
 
 def _holds_people(table: Records, name: str) -> bool:
     """Whether the cells of a column are objects with a field for each of several people: `{"rater_A": "cat", …}`."""
-    cells = [cell for cell in (table.first or table.sample())[list(table.names).index(name)] if cell]
+    cells = [cell for cell in (table.first)[list(table.names).index(name)] if cell]
     if not any(cells) or not nearly_all(lambda cell: cell.lstrip().startswith("{"), cells):
         return False
     fields = [set(value) for cell in cells if isinstance(value := value_of(cell), dict)]
@@ -101,7 +102,7 @@ def _with_shares_named(table: Records) -> Records:
 
     Where nobody says so, they are carried along and never learnt from, which is said.
     """
-    sample = table.first or table.sample()
+    sample = table.first
     for name, cells in zip(table.names, sample, strict=True):
         width = share_lists(name, cells)
         if not width:
@@ -151,18 +152,24 @@ def _lists_of(table: Records, at: int) -> list[list[Any]]:
 
 def _mark_grid(table: Records) -> dict[str, tuple[str, str]]:
     """Return the columns of marks that are a person and a class each (`ann_cat`, `ann_dog`, `bob_cat` …), and which."""
-    sample = dict(zip(table.names, table.first or table.sample(), strict=True))
+    sample = dict(zip(table.names, table.first, strict=True))
     parts = {name: match.groups() for name in table.names if (match := _PERSON_AND_CLASS.fullmatch(name))}
-    marks = {name: rows for name in parts if (rows := read_marks(sample[name])) is not None}
     grid: dict[str, dict[str, str]] = {}
-    for name in marks:
-        grid.setdefault(parts[name][0], {})[parts[name][1]] = name
-    kinds = Counter(frozenset(some) for some in grid.values())
+    for name, (who, label) in parts.items():
+        grid.setdefault(who, {})[label] = name
+    kinds = Counter(frozenset(some) for some in grid.values() if len(some) > 1)
     classes, times = max(kinds.items(), key=lambda one: (one[1], len(one[0])), default=(frozenset(), 0))
+    if times < 2:
+        return {}
     people = {who: some for who, some in grid.items() if frozenset(some) == classes}
-    lines = [row for some in people.values() for row in zip(*(marks[name] for name in some.values()), strict=True)]
+    marks = {name: read_marks(sample[name]) for some in people.values() for name in some.values()}
+    if any(rows is None for rows in marks.values()):
+        return {}
+    lines = [
+        row for some in people.values() for row in zip(*(marks[name] or () for name in some.values()), strict=True)
+    ]
     is_one = sum(sum(mark is True for mark in line) == 1 for line in lines) >= NEARLY_ALL * len(lines)
-    if times < 2 or len(classes) < 2 or not is_one or len(set(lines)) < 2:
+    if not is_one or len(set(lines)) < 2:
         return {}
     return {name: (who, label) for who, some in people.items() for label, name in some.items()}
 
@@ -172,7 +179,7 @@ _PERSON_AND_CLASS = re.compile(r"(.+?)(?:: ?|[._ /|-])([^._ /|:-]+)")
 
 def _with_lists_read(table: Records) -> Records:
     """The table with its lists of objects as answers; where several fields fit, as a column each, to be asked about."""
-    sample = table.first or table.sample()
+    sample = table.first
     some = [k for k, cells in enumerate(sample) if any(cells) and nearly_all(_holds_objects, cells)]
     named = [table.names[k] for k in some if objects_in(table.names[k], sample[k])[0] == "voters"]
     form = table.form or _NO_FORM

@@ -149,8 +149,9 @@ def _keys(table: Proposal) -> Iterator[str]:
 def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     rows = len(table.raw[worker])
     tasks = table.having("task")
+    # words that nobody answers twice may be the examples too
     words = [n for n in table.open() if table.repeats(n) and default_role(table.raw[n]) == "category"]
-    words = [n for n in words if not are_dates(table.raw[n])]  # that nobody answers twice may be the examples too
+    words = [n for n in words if rows >= SOME and plain_name(n) not in USUAL["vote"] and not are_dates(table.raw[n])]
     keys = [name for name in dict.fromkeys([*_keys(table), *words]) if name != worker]
     if [name for name in tasks if table.is_one_a_row(name) and name not in table.explicit] and keys:
         table.give_all(tasks, "keep")  # of the answer, and not of the example

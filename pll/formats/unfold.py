@@ -39,7 +39,7 @@ def unfolded(table: Records) -> Records:
     marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
     with who gave them. Without a signature, lists of objects become answers where their fields tell who and what.
     """
-    table = table if any(table.first) else replace(table, first=table.sample())  # looked at often
+    table = table if table.first else replace(table, first=table.sample())  # looked at often
     table = _with_lists_read(table if table.form else _with_shares_named(table))
     form, names = table.form or _NO_FORM, list(table.names)
     patterns = {name: next((p for p in form.flatten if fits(name, p.rstrip("."))), "") for name in names}

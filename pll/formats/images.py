@@ -226,7 +226,7 @@ def _stacked(
                 raise error.within(name) from None
             tables.append(table)
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
-        yield unfolded(stacked(people_of(names), tables)), files
+        yield unfolded(stacked(people_of(names), tables), options.columns), files
 
 
 def _table(members: Members) -> str | None:

@@ -17,9 +17,10 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.names import TWO_NAMES
+from pll.formats.names import TWO_NAMES, UNNAMED
 from pll.formats.reading import option
 from pll.formats.tabular.answer_cells import is_sentence
+from pll.formats.tabular.cells import is_number, spelling
 
 FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
 """Below so many examples hardly anything is odd: people try things out."""
@@ -155,6 +156,36 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         yield Oddity("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1", {"-1": None})
 
 
+_TICK = re.compile(r"[xX×✓✔☑✗✘]")
+
+
+def _strangers(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """Classes that are hardly of one question: numbers beside words, marks beside words, names of columns."""
+    if len(data) < FEW_EXAMPLES or (data.candidates is None and data.annotations is None) or options.class_names:
+        return
+    names = [name for name in data.class_names if name not in (*options.keep, *options.edited)]
+    voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()
+    headers = {spelling(one) for one in (*data.feature_names, *data.categories, *data.extras, *voters)}
+    numbers = [name for name in names if is_number(name)]
+    words = [name for name in names if any(map(str.isalpha, name)) and not is_number(name)]
+    odd = min(numbers, words, key=len) if len(names) > 2 else []
+    remedy = "Say which columns hold the labels, and drop what is none."
+    ticks = [name for name in names if _TICK.fullmatch(name) and any(len(word) > 1 for word in words)]
+    found = (
+        ("Classes are numbers beside words", odd),
+        ("Classes are marks in a box beside words", ticks),
+        ("Classes are called as columns are", [name for name in words if spelling(name) in headers]),
+    )
+    for text, some in found:
+        if some:
+            hint = " ".join(f"--drop={shlex.quote(name)}" for name in some[:MOST_SHOWN])
+            yield Oddity("class-names", text, tuple(some), remedy, hint, tuple(some))
+    unnamed = tuple(name for name in voters if re.fullmatch(rf"{UNNAMED} \d+", name))
+    if unnamed:
+        remedy = "Give the columns names in one first row; where two rows are the header, make one of them."
+        yield Oddity("unnamed-voters", "Columns without a name were taken for voters", unnamed, remedy)
+
+
 def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if data.candidates is None or len(data) < SOME_EXAMPLES or data.n_classes < 3 or data.prior is not None:
         return
@@ -264,12 +295,22 @@ def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
         alike = [names[other] for other in rarer if _is_short_for(name, names[other])]
         if len(alike) == 1 and len(rarer) == len(usual) and not {name, alike[0]} & known:
             short[name] = alike[0]
+    starts = {name: [other for other in names if _is_beginning(name, other)] for name in names}
+    cut = {name: longer[0] for name, longer in starts.items() if len(longer) == 1 and not {name, *longer} & known}
+    if len({*cut.values()}) > 1:  # several classes are cut short: that is a habit
+        short |= cut
     if short:
         merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in short.items())
         remedy = "If they are the same, merge them."
         shown = tuple(f"{name} → {to}" for name, to in short.items())
         yield Oddity("spellings", "Classes that hardly anybody names look like others in short or misspelled", shown,
                      remedy, merges, dict(short))  # fmt: skip
+
+
+def _is_beginning(name: str, other: str) -> bool:
+    """Whether a name is a word that was cut off."""
+    one, longer = name.casefold().rstrip("."), other.casefold()
+    return one.isalpha() and longer.isalpha() and longer.startswith(one) and one != longer
 
 
 def _is_short_for(name: str, other: str) -> bool:
@@ -308,6 +349,7 @@ CHECKS: tuple[Check, ...] = (
     _total,
     _classes,
     _names,
+    _strangers,
     _sets,
     _voters,
     _two_names,

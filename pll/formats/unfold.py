@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from pll.errors import Note
+from pll.formats.crosses import answers_of as cross_answers
+from pll.formats.crosses import beside, cross_in, note_on
 from pll.formats.forms import USUAL, Form, Gather, fits, plain_name
 from pll.formats.listed_objects import answers_of, fields_in, questions_of, reading_of, state_against
 from pll.formats.names import NAMED, NUMBERED
@@ -21,26 +23,32 @@ from pll.formats.records import Records, json_column, text_of, value_of, values_
 from pll.formats.tabular.answer_cells import objects_in, share_lists
 from pll.formats.tabular.cells import (
     BINARY,
-    NEARLY_ALL,
     WORDS,
     Cells,
     are_lists_of_numbers,
     elements,
     nearly_all,
     numbers_in,
-    read_marks,
 )
 
 
-def unfolded(table: Records) -> Records:
+def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     """Return a table with the columns that its signature finds inside of its columns.
 
     An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name, and columns of
     marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
-    with who gave them. Without a signature, lists of objects become answers where their fields tell who and what.
+    with who gave them. Without a signature, lists of objects become answers where their fields tell who and what, and
+    columns of a voter and a class each (`pll.formats.crosses`) a column of answers a voter.
+
+    Parameters
+    ----------
+    table
+        As a reader made it.
+    given
+        Columns to which a person gave a role: they stay.
     """
     table = table if table.first else replace(table, first=table.sample())  # looked at often
-    table = _with_lists_read(table if table.form else _with_shares_named(table))
+    table = _with_lists_read(table if table.form else _with_crosses_read(_with_shares_named(table), given))
     form, names = table.form or _NO_FORM, list(table.names)
     patterns = {name: next((p for p in form.flatten if fits(name, p.rstrip("."))), "") for name in names}
     is_labelled = form is not _NO_FORM or any(
@@ -49,7 +57,6 @@ def unfolded(table: Records) -> Records:
     patterns |= {n: n for n in names if not patterns[n] and not is_labelled and _holds_people(table, n)}
     flat = [name for name in names if patterns[name]]
     marked = {n: n.rpartition(".")[::2] for n in names if any(fits(n, pattern) for pattern in form.join)}
-    marked = marked or (_mark_grid(table) if form is _NO_FORM else {})
     marks = list(marked)
     asked = [name for name in names if form.gather is not None and name == form.gather.field]
     about, fill = ([name for name in some if name in names] for some in (form.questions, form.fill))
@@ -150,31 +157,24 @@ def _lists_of(table: Records, at: int) -> list[list[Any]]:
     return [list(elements(cell)) for cell in texts]
 
 
-def _mark_grid(table: Records) -> dict[str, tuple[str, str]]:
-    """Return the columns of marks that are a person and a class each (`ann_cat`, `ann_dog`, `bob_cat` …), and which."""
-    sample = dict(zip(table.names, table.first, strict=True))
-    parts = {name: match.groups() for name in table.names if (match := _PERSON_AND_CLASS.fullmatch(name))}
-    grid: dict[str, dict[str, str]] = {}
-    for name, (who, label) in parts.items():
-        grid.setdefault(who, {})[label] = name
-    kinds = Counter(frozenset(some) for some in grid.values() if len(some) > 1)
-    classes, times = max(kinds.items(), key=lambda one: (one[1], len(one[0])), default=(frozenset(), 0))
-    if times < 2:
-        return {}
-    people = {who: some for who, some in grid.items() if frozenset(some) == classes}
-    marks = {name: read_marks(sample[name]) for some in people.values() for name in some.values()}
-    if any(rows is None for rows in marks.values()):
-        return {}
-    lines = [
-        row for some in people.values() for row in zip(*(marks[name] or () for name in some.values()), strict=True)
-    ]
-    is_one = sum(sum(mark is True for mark in line) == 1 for line in lines) >= NEARLY_ALL * len(lines)
-    if not is_one or len(set(lines)) < 2:
-        return {}
-    return {name: (who, label) for who, some in people.items() for label, name in some.items()}
-
-
-_PERSON_AND_CLASS = re.compile(r"(.+?)(?:: ?|[._ /|-])([^._ /|:-]+)")
+def _with_crosses_read(table: Records, given: Collection[str]) -> Records:
+    """The table with one column a voter instead of one for each class; not where a person said what these are."""
+    names = [name.strip() for name in table.names]
+    cross = cross_in(names, table.first)
+    used = [name for classes in cross.values() for name in classes.values()]
+    if not cross or not {*used}.isdisjoint(given):
+        return table
+    at = sorted(map(names.index, used))
+    parts = [list(map(text_of, batch.columns)) for batch in table.batches(at)]
+    cells = {names[k]: [cell for part in parts for cell in part[j].to_pylist()] for j, k in enumerate(at)}
+    new = {
+        voter: pa.array(cross_answers(classes, [cells[name] for name in classes.values()]), pa.string())
+        for voter, classes in cross.items()
+    }
+    stays = [k for k, name in enumerate(names) if name not in cells and name not in new]
+    made = _beside(table, stays, new, None)
+    roles = dict.fromkeys(beside(names, cross), "keep") | dict(table.roles)
+    return replace(made, roles=roles, notes=(*table.notes, note_on(cross)))
 
 
 def _with_lists_read(table: Records) -> Records:

@@ -13,6 +13,7 @@ from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions
+from pll.formats.crosses import cross_in
 from pll.formats.reading import question
 
 from .strategies import answers, named_sets, named_truth
@@ -142,3 +143,41 @@ def test_numbered_labels_without_truth_are_asked_about(tmp_path: Path, ending: s
     assert votes.annotations is not None and votes.annotations.n_annotators == 3 and votes.class_names == ("0", "1")
     classes = read(tmp_path, ending, table, label_2="class")
     assert named_sets(classes) == NUMBERED_SETS and classes.feature_names == ("length",)
+
+
+BIRDS = ("wren", "robin", "tit")
+
+
+def of_voters(k: int, at: int, way: str) -> list[str]:
+    """The cells of three classes, of which the voter gives one."""
+    best = (k + (at == 2 and k % 4 == 0)) % 3
+    if way == "marks":
+        return [("x" if one == best else "") if k != 3 else "" for one in range(3)]
+    if way == "ones":
+        return [str(int(one == best)) for one in range(3)]
+    if way == "counts":
+        return [str(5 if one == best else 1) for one in range(3)]
+    shares = [0.7 if one == best else 0.15 for one in range(3)]
+    return [f"{100 * one:.1f}" if at == 1 else f"{one:.3f}".replace(".", ",") for one in shares]  # one in percent
+
+
+@pytest.mark.parametrize("way", ["shares", "marks", "ones", "counts"])
+@pytest.mark.parametrize("pattern", ["{who}_{bird}", "{who}: {bird}", "{bird} - {who}"])
+def test_columns_of_a_voter_and_a_class_are_one_answer_a_voter(tmp_path: Path, way: str, pattern: str) -> None:
+    people = ("old net", "new_net", "Ann")
+    header = [pattern.format(who=who, bird=bird) for who in people for bird in BIRDS]
+    rows = [[f"clip {k}", *(cell for at in range(3) for cell in of_voters(k, at, way)), "1,5"] for k in range(12)]
+    (tmp_path / "x.csv").write_text("\n".join(";".join(row) for row in [["clip", *header, "sum of wren"], *rows]))
+    data = formats.read(tmp_path / "x.csv")
+    votes = data.annotations
+    assert votes is not None and set(votes.annotator_names) == set(people) and set(data.class_names) == set(BIRDS)
+    assert votes.n_answers == 36 - 3 * (way == "marks") and not data.feature_names
+    assert (votes.scores is not None) == (way in ("shares", "counts"))
+    kept = formats.read(tmp_path / "x.csv", columns=dict.fromkeys(header, "keep"))
+    assert kept.annotations is None and set(header) <= set(kept.extras)
+
+
+def test_columns_that_only_look_so_are_no_answers() -> None:
+    names = ["a_count", "a_share", "b_count", "b_share", "w_1", "w_2", "h_1", "h_2"]
+    cells = [[str((k * at) % 7 / 2) for k in range(1, 13)] for at in range(1, 9)]
+    assert cross_in(names, cells) == {}

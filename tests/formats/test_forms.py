@@ -632,3 +632,24 @@ def test_ids_that_end_in_a_person_are_odd_where_every_example_has_all_of_them(tm
         formats.read(table(tmp_path, "id,label", rows))
     data = formats.read(table(tmp_path, "id,label", rows[:-1]))  # not all of them: perhaps parts of an example
     assert len(data) == 35
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "kind", "shown"),
+    [
+        ("ann,bob,cem", ("good", "bad", "17"), "class-names", "17"),
+        ("ann,bob,cem", ("good", "bad", "x"), "class-names", "x"),
+        ("ann,bob,good", ("good", "bad", "good"), "class-names", "good"),
+        ("ann,,cem", ("good", "bad", "soso"), "unnamed-voters", "unnamed 2"),
+        ("ann,bob,cem", ("positive", "negative", "pos,neg"), "spellings", "pos → positive"),
+    ],
+)
+def test_a_reading_of_strange_classes_or_voters_is_odd(
+    tmp_path: Path, header: str, cells: tuple[str, str, str], kind: str, shown: str
+) -> None:
+    words = [*cells[:2], *cells[2].split(",")]
+    rows = [",".join(words[(k + at) % len(words)] for at in range(3)) for k in range(24)]
+    path = table(tmp_path, header, rows)
+    with pytest.raises(OddReading) as caught:
+        formats.read(path, columns=dict.fromkeys(filter(None, header.split(",")), "annotator"))
+    assert [one for one in caught.value.findings if one.kind == kind and shown in one.cells]

@@ -34,7 +34,7 @@ BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "tru
 """Cells of the column of a class."""
 
 WORDS = {
-    **dict.fromkeys(("yes", "y", "ja", "oui", "sí", "si", "x", "✓", "✔", "☑"), True),
+    **dict.fromkeys(("yes", "y", "ja", "oui", "sí", "sì", "si", "sim", "tak", "да", "x", "×", "✓", "✔", "☑"), True),
     **dict.fromkeys(("no", "n", "nein", "non"), False),
 }
 """Words in the column of a class; where none means no, an empty cell does."""

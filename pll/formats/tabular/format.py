@@ -42,14 +42,14 @@ class TableFormat(Format):
         """
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        table = unfolded(self.table(path, options))
+        table = unfolded(self.table(path, options), options.columns)
         columns = table.plan(options)
         data = build(table, columns, options)
         reading = asdict(options.reading(columns, data))
         return replace(data, notes=(*table.notes, *data.notes), reading=reading)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        return unfolded(self.table(path, options)).plan(options)
+        return unfolded(self.table(path, options), options.columns).plan(options)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         is_by_person = form_of(self.columns(source, options)) == "person"
@@ -76,7 +76,7 @@ class TableFormat(Format):
         """
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        table = unfolded(self.table(source, options))
+        table = unfolded(self.table(source, options), options.columns)
         examples = examples_of(table, table.plan(options))
         self.add(source, path, self.labels_of(source, results, options).added(examples), options)
 

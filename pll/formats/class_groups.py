@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from pll.formats.checks import listing
-from pll.formats.forms import plain_name
+from pll.formats.forms import WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NUMBERED, SHARE_COLUMN, class_name, shown_name
 from pll.formats.proposal import Proposal
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.answer_cells import says_counts
-from pll.formats.tabular.cells import Cells, is_missing, is_number, present_cells, read_marks, spelling
+from pll.formats.tabular.cells import Cells, is_missing, is_no_answer, is_number, present_cells, read_marks, spelling
 
 GENERIC = ("label", "class", "class_label", "classification", "target")
 """Names of labels of any kind, true or not."""
@@ -131,7 +131,8 @@ def counts(table: Proposal) -> None:
     group = _counted(table)
     shown = [shown_name(name, "count") for name in group]
     for name, called in zip(group, apart(group) if group and shown == group else shown, strict=True):
-        table.give(name, "count", called)
+        silent = is_no_answer(called, among_votes=True)  # who could not tell
+        table.give(name, "keep" if silent else "count", called, why="no answer" * silent)
 
 
 def apart(names: Sequence[str]) -> list[str]:
@@ -160,7 +161,7 @@ def _counted(table: Proposal) -> list[str]:
     one_sum = set(_sums(table, varied))
     if len(varied) > 1 and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTERS:
         return varied
-    for total in [name for name in whole if _says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
+    for total in [name for name in whole if says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
         others = [name for name in whole if name != total]
         sums, wanted = _sums(table, others), [amount(cell) or 0.0 for cell in table.raw[total]]
         rest = [have - want for have, want in zip(sums, wanted, strict=True)]  # what one column more would be
@@ -172,9 +173,11 @@ def _counted(table: Proposal) -> list[str]:
     return []
 
 
-def _says_total(name: str) -> bool:
+def says_total(name: str) -> bool:
+    """Whether a column is called as the number of votes is."""
     plain = plain_name(name)
-    return says_counts(name) or plain in _TOTALS or plain.startswith(("n_", "num_", "number_of_"))
+    is_named = plain in _TOTALS or plain in WORDS["total"]
+    return says_counts(name) or is_named or plain.startswith(("n_", "num_", "number_of_"))
 
 
 _TOTALS = ("n", "total", "sum", "annotators", "raters", "voters", "annotations", "judgments")

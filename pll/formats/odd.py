@@ -21,6 +21,7 @@ from pll.formats.names import TWO_NAMES, UNNAMED
 from pll.formats.reading import option
 from pll.formats.tabular.answer_cells import is_sentence
 from pll.formats.tabular.cells import is_number, spelling
+from pll.formats.tabular.header import begins_as_total
 
 FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
 """Below so many examples hardly anything is odd: people try things out."""
@@ -331,16 +332,10 @@ def _is_short_for(name: str, other: str) -> bool:
     return same == len(one) or (same >= LEAST_ALIKE and same >= len(one) - 2)
 
 
-_TOTAL = re.compile(
-    r"\s*(?:summe|sum|totals?|gesamt|somme|suma|mean|average|mittelwert|n)\b\s*(?:[=:(].*)?", re.IGNORECASE
-)
-"""What stands at the beginning of a last row that is no example."""
-
-
 def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     fields = [data.row_ids, *data.extras.values(), *data.categories.values()]
     last = [str(cells[-1]) for cells in fields if len(cells) > FEW_EXAMPLES and cells[-1]]
-    if found := [cell for cell in last if _TOTAL.fullmatch(cell)]:
+    if found := [cell for cell in last if begins_as_total(cell)]:
         yield Oddity("total-row", "The last row looks like a total", tuple(found[:1]), "Remove that row from the file.")
 
 

@@ -59,6 +59,7 @@ from pll.formats.tabular.cells import (
     have_decimal_commas,
     holds_several,
     is_measured,
+    is_no_answer,
     is_number,
     nearly_all,
     present_cells,
@@ -370,6 +371,7 @@ _NEVER_LEARNT: tuple[tuple[Callable[[str, Cells], bool], str, str], ...] = (
     (lambda name, cells: may_hold_labels(name) and not has_fractions(cells), "keep", ""),
     (lambda name, cells: is_named_id(name) and _are_ids(cells) and not has_fractions(cells), "keep", "an id"),
     (lambda _, cells: _have_digits_of_ids(cells), "keep", "an id"),
+    (lambda name, _: is_no_answer(name, among_votes=True), "keep", "no answer"),
 )
 """What columns without a role are never learnt from: a test of name and cells, the role, and why."""
 

@@ -8,14 +8,15 @@ from collections.abc import Iterator, Sequence
 from math import lgamma, log
 from typing import Any
 
+from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import GENERIC, amount, are_amounts
+from pll.formats.class_groups import GENERIC, amount, are_amounts, says_total
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.forms import plain_name
 from pll.formats.names import MOST_WORDS, NAMED, NUMBERED, scored_by
 from pll.formats.proposal import Proposal, are_grades, says_aggregate, says_fact, share_among
 from pll.formats.reading import LABELLED, Column
-from pll.formats.tabular.answer_cells import AnswerReader
+from pll.formats.tabular.answer_cells import AnswerReader, listed_answers, pairs_in
 from pll.formats.tabular.cells import (
     BINARY,
     NEARLY_ALL,
@@ -98,18 +99,12 @@ def vocabulary(table: Proposal) -> None:
             is_labelled = True
     near = near.union(*(group for group in groups if near.intersection(group)))  # a truth may name but few of them
     near_open = [name for name in columns if name in near and name not in table.roles]
-    if len(near_open) == 1 and has_sets and not (voters or table.having("true_label")):
-        table.give(near_open[0], "keep")
-        table.ask(
-            f"{near_open[0]} names a candidate in nearly every row. Is it the true label?",
-            ("the true label", {near_open[0]: "true_label"}),
-            ("only carried along", {near_open[0]: "keep"}),
-        )
-        return
-    has_columns = bool(table.having("class", "probability", "count"))
-    table.give_all(near_open if has_columns else (), "keep")
+    if table.having("class", "probability", "count") or (
+        len(near_open) == 1 and has_sets and not (voters or table.having("true_label"))
+    ):
+        return  # `settled` asks what they are
     clear = [name for name in near_open if voters or not _says_yes_or_no(table.words(name))]
-    table.give_all(clear if not has_columns else (), "annotator")
+    table.give_all(clear, "annotator")
     unclear = [name for name in near_open if name not in table.roles]
     for group in groups:
         names = [name for name in group if name not in table.roles and name not in unclear]
@@ -328,14 +323,30 @@ def derived(table: Proposal) -> None:
     """
     voters, counts = table.having("annotator"), table.having("count", "probability")
     why = "made of the votes: the same wherever they are"
-    if len(voters) > 1:
-        said = [tuple(sorted(spelling(one or "") for one in row)) for row in _rows(table, voters)]
-        differ = [len({cell for cell in one if not is_no_answer(cell)}) > 1 for one in said]
-        keys: tuple[list[Any], ...] = (said, differ)
+    rows_of_votes = [[spelling(one or "") for one in row] for row in _rows(table, voters)] if len(voters) > 1 else []
+    for name in table.having("answers")[:1]:
+        rows_of_votes = [[spelling(label) for label in _listed(cell)] for cell in table.raw[name]]
+    if rows_of_votes:
+        filled = [[cell for cell in row if not is_no_answer(cell, among_votes=True)] for row in rows_of_votes]
+        keys: tuple[list[Any], ...] = (
+            *([tuple(sorted(row)) for row in rows_of_votes], [tuple(row) for row in rows_of_votes]),
+            *([len({*row}) > 1 for row in filled], [len(row) for row in filled], [len(row) for row in rows_of_votes]),
+        )
         table.give_all([n for n in table.open() if any(_follows(table.raw[n], k) for k in keys)], "keep", why=why)
     free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
     rows = [[amount(one) or 0.0 for one in row] for row in _rows(table, counts)] if len(counts) > 1 else []
-    table.give_all([n for n in free if rows and _is_made_of(table, n, counts, rows)], "keep", why=why)
+    table.give_all(
+        [n for n in free if rows and ((says_total(n) and n in table.open()) or _is_made_of(table, n, counts, rows))],
+        "keep",
+        why=why,
+    )
+
+
+def _listed(cell: str | None) -> list[str]:
+    try:
+        return [label for _, label in pairs_in(cell)] or [label for _, label, _ in listed_answers(cell)]
+    except UserError:  # reading says what is wrong with it
+        return []
 
 
 def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequence[Sequence[float]]) -> bool:

@@ -181,3 +181,18 @@ def test_columns_that_only_look_so_are_no_answers() -> None:
     names = ["a_count", "a_share", "b_count", "b_share", "w_1", "w_2", "h_1", "h_2"]
     cells = [[str((k * at) % 7 / 2) for k in range(1, 13)] for at in range(1, 9)]
     assert cross_in(names, cells) == {}
+
+
+def test_what_is_counted_beside_the_classes_is_no_class_and_never_learnt_from(tmp_path: Path) -> None:
+    counted = [(k % 4, 3 - k % 4, k % 3) for k in range(24)]
+    rows = [
+        f"{a},{b},{c},{a + b + c},{'' if k % 4 else ('good' if k % 8 else 'bad')},0{1 + k % 9}.2021,a text of row {k}"
+        for k, (a, b, c) in enumerate(counted)
+    ]
+    header = "good,bad,can't tell,total,lab result,month,text"
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join([header, *rows, "Total,30,40,70,,,"]) + "\n")
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1] == {"lab result": "true_label"}
+    data = formats.read(path, columns={"lab result": "true_label"})
+    assert set(data.class_names) == {"good", "bad"} and not data.feature_names and len(data) == 24

@@ -224,7 +224,7 @@ def present_cells(cells: Cells) -> list[str]:
 
 
 _DAY = re.compile(
-    r"(?:1\d{9}(?:\.\d+)?|1\d{12}|"  # seconds or milliseconds since 1970
+    r"(?:(?:0?[1-9]|1[0-2])[./](?:19|20)\d\d|1\d{9}(?:\.\d+)?|1\d{12}|"  # a month; seconds or milliseconds since 1970
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d\d))?"  # day
     r"(?:(?:^|[T,]? ?)\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?(?: ?Z| ?UTC| ?[+-]\d\d:?\d\d)?)?)",  # hour
     re.IGNORECASE,

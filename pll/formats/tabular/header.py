@@ -10,6 +10,7 @@ import numpy as np
 
 from pll.errors import UserError
 from pll.formats.checks import shorten
+from pll.formats.forms import WORDS
 from pll.formats.tabular.cells import MISSING, is_measured, is_number
 
 MOST_TITLES = 8
@@ -98,9 +99,19 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
 
 
 _TOTAL = re.compile(
-    r"\s*(?:(?:grand )?totals?|summe|sum|gesamt|somme|suma|mean|average|mittelwert)\b\s*(?:[=:(].*)?|\s*n\s*[=:(].*",
-    re.IGNORECASE,
+    rf"\s*(?:grand )?(?:{'|'.join(sorted(WORDS['total']))})(?:\b\s*(?:[=:(].*|\w+)?)?\s*|\s*n\s*[=:(].*", re.IGNORECASE
 )
+
+
+def begins_as_total(cell: str) -> bool:
+    """Whether a cell is what stands at the beginning of a last row that is no example.
+
+    Examples
+    --------
+    >>> [begins_as_total(cell) for cell in ("TOTALE", "Média geral", "N = 64", "合计", "total loss of power", "sums")]
+    [True, True, True, True, False, False]
+    """
+    return _TOTAL.fullmatch(cell) is not None
 
 
 def is_total(record: Sequence[str]) -> bool:
@@ -113,7 +124,7 @@ def is_total(record: Sequence[str]) -> bool:
     """
     first, *others = [cell.strip() for cell in record if cell.strip()] or [""]
     return (
-        _TOTAL.fullmatch(first) is not None
+        begins_as_total(first)
         and all(is_number(one.replace(",", ".").rstrip("%")) for one in others)
         and len(others) < len(record) - 1
     )

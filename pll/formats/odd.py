@@ -171,7 +171,8 @@ def _strangers(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     words = [name for name in names if any(map(str.isalpha, name)) and not is_number(name)]
     odd = min(numbers, words, key=len) if len(names) > 2 else []
     remedy = "Say which columns hold the labels, and drop what is none."
-    ticks = [name for name in names if _TICK.fullmatch(name) and any(len(word) > 1 for word in words)]
+    letters = [name for name in words if len(name) == 1]
+    ticks = [n for n in names if _TICK.fullmatch(n) and len(letters) < 2 < len(names)]  # x and y are letters
     found = (
         ("Classes are numbers beside words", odd),
         ("Classes are marks in a box beside words", ticks),

@@ -181,7 +181,7 @@ def _strangers(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     for text, some in found:
         if some:
             hint = " ".join(f"--drop={shlex.quote(name)}" for name in some[:MOST_SHOWN])
-            yield Oddity("class-names", text, tuple(some), remedy, hint, tuple(some))
+            yield Oddity("class-names", text, tuple(some), remedy, hint, dict.fromkeys(some))
     unnamed = tuple(name for name in voters if re.fullmatch(rf"{UNNAMED} \d+", name))
     if unnamed:
         remedy = "Give the columns names in one first row; where two rows are the header, make one of them."

@@ -161,6 +161,13 @@ class ExportSource:
         """The label of each of the n examples that nobody decided, and how sure it is."""
         return taken_home(self.label_weights, self.held_out, self.candidates, self.tied_votes)
 
+    @property
+    def off_set(self) -> int:
+        """How many of the model's labels are outside the set that the data has for their example."""
+        if self.given_sets is None:
+            return 0
+        return int((~self.given_sets.contains(self.certainty.identified)).sum())
+
     @cached_property
     def labels(self) -> RunLabels:
         """The labels of all rows, in the order of the data; made once, for every file that holds them. Read only."""

@@ -22,6 +22,8 @@ MOST_COUNTS = 40
 MOST_VOTERS = 50
 """Votes on an example, at most, where the columns of counts have no names that say so."""
 
+_BETWEEN = re.compile(r"[\W_]+")
+
 
 def classes(table: Proposal) -> None:
     """Marks that share a stem (candidate, class, label, y) or end in the truth's values: a column a class.
@@ -161,6 +163,10 @@ def _counted(table: Proposal) -> list[str]:
     one_sum = set(_sums(table, varied))
     if len(varied) > 1 and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTERS:
         return varied
+    for group in _alike(whole):
+        sums = _sums(table, group)
+        if any([amount(cell) or 0.0 for cell in table.raw[name]] == sums for name in whole if name not in group):
+            return group
     for total in [name for name in whole if says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
         others = [name for name in whole if name != total]
         sums, wanted = _sums(table, others), [amount(cell) or 0.0 for cell in table.raw[total]]
@@ -171,6 +177,16 @@ def _counted(table: Proposal) -> list[str]:
         if spare and len(others) > 2:
             return [name for name in others if name != spare[0]]
     return []
+
+
+def _alike(names: Sequence[str]) -> list[list[str]]:
+    """Return the groups of names that begin or end with the same word: `n_cat, n_dog`, `cat votes, dog votes`."""
+    groups: dict[tuple[bool, str], list[str]] = {}
+    for name in names:
+        words = [word for word in _BETWEEN.split(name) if word]
+        for at_end, word in ((False, words[0]), (True, words[-1])) if len(words) > 1 else ():
+            groups.setdefault((at_end, word.casefold()), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def says_total(name: str) -> bool:

@@ -190,12 +190,14 @@ def _loose(members: Members, name: str) -> Iterator[tuple[Path, Format]]:
 def _tables(members: Members) -> list[str] | None:
     """The tables of an archive that holds no picture, in their order; None where there are pictures, or no table.
 
+    A file of no byte is what a person who was given nothing has.
+
     Raises
     ------
     UserError
         More tables than are read as one.
     """
-    found = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in _TABLES]
+    found = [name for name, size in members.sizes.items() if size and PurePosixPath(name).suffix.lower() in _TABLES]
     if not _pictures(members):
         for name in [name for name in members.sizes if name in found or name.lower().endswith(".xml")][:MOST_TABLES]:
             with members.open(name) as file:

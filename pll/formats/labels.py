@@ -31,7 +31,16 @@ from pll.formats.tabular.answer_cells import (
     proposed_classes,
     shares_of,
 )
-from pll.formats.tabular.cells import NEARLY_ALL, SEPARATORS, is_no_answer, labels_in, read_label, spelling
+from pll.formats.tabular.cells import (
+    FUNCTION,
+    NEARLY_ALL,
+    SEPARATORS,
+    is_no_answer,
+    labels_in,
+    minus_one,
+    read_label,
+    spelling,
+)
 from pll.weights import Weights, checked_prior
 
 REPEATED = 0.05
@@ -419,14 +428,14 @@ def _no_answers(
         if not (chunk.values and chunk.cells == [chunk.column]):
             counts.update(_cells_of(chunk))
     stays = {name for chunk in others for _, name in chunk.names()}
-    if all(map(_FUNCTION.match, people)):  # where the truth is not known, it is −1 too
-        stays -= _minus_one({*counts, *stays}, people)
+    if all(map(FUNCTION.match, people)):  # where the truth is not known, it is −1 too
+        stays -= minus_one({*counts, *stays}, people)
     stays |= {*options.class_names, *options.keep, *options.answers}
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in no_answer}
     if any(cell.strip().strip("+") == "" for cell in counts):  # a plus
         found -= {cell for cell in found if cell.strip().strip("-–—") == ""}
     found -= _nones(counts, found)
-    found |= _minus_one(set(counts) - found, people)
+    found |= minus_one(set(counts) - found, people)
     kept = {spelling(name) for name in stays}
     found = {cell for cell in found if cell.strip() not in stays and spelling(cell) not in kept}
     return {cell: counts[cell] for cell in sorted(found)} if len(found) < len(counts) else {}
@@ -437,26 +446,6 @@ def _nones(counts: Counter[str], found: Collection[str]) -> set[str]:
     nones = {cell for cell in found if spelling(cell) == "none"}
     is_class = len(nones) < len(found) and sum(counts[cell] for cell in nones) >= REPEATED * counts.total()
     return nones if is_class else set()
-
-
-_WHOLE = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
-
-
-_FUNCTION = re.compile(
-    r"(?:.*[\W_])?(?:lf|lfs|weak|labell?ing[\W_]?functions?|rule|heuristic)(?:[\W_\d]|$)", re.IGNORECASE
-)
-"""What the voters are called that are functions, which say nothing of most examples."""
-
-
-def _minus_one(cells: Collection[str], people: Sequence[str]) -> set[str]:
-    """Return the cells −1 where every other one is a whole number from 0.
-
-    Beside 1, or 0 and 1, it is a class, as in a scale, unless the voters are labelling functions.
-    """
-    marks = {cell for cell in cells if cell.strip() in ("-1", "-1.0", "−1")}
-    others = {cell.strip() for cell in set(cells) - marks}
-    is_scale = {one.partition(".")[0] for one in others} <= {"0", "1"} and not all(map(_FUNCTION.match, people))
-    return marks if all(map(_WHOLE.fullmatch, others)) and not is_scale else set()
 
 
 def _note_silent(silent: Mapping[str, int]) -> list[str]:

@@ -7,12 +7,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 
 from pll.formats.checks import listing
 from pll.formats.forms import WORDS, plain_name
 from pll.formats.proposal import Proposal, says_aggregate, says_fact
 from pll.formats.reading import LABELLED
-from pll.formats.tabular.cells import BINARY, NEARLY_ALL, Cells, is_no_answer, present_cells, spelling
+from pll.formats.tabular.cells import (
+    BINARY,
+    FUNCTION,
+    NEARLY_ALL,
+    Cells,
+    is_no_answer,
+    minus_one,
+    present_cells,
+    spelling,
+)
 from pll.formats.tabular.cells import WORDS as MARKS
 
 SPARSE = 0.5
@@ -25,30 +35,34 @@ FEWEST = 2
 
 def settled(table: Proposal) -> None:
     """Ask whether the one column that has the words of the votes, and is no voter for sure, is the true label."""
-    classes = {word for word in table.classes() + table.answers_given() if not is_no_answer(word, among_votes=True)}
-    if not table.having(*LABELLED) or len(classes) < FEWEST or classes <= {*BINARY, *MARKS}:
+    votes = [name for name in table.having("annotator") if name not in table.explicit]
+    words = {word for word in table.classes() + table.answers_given() if not is_no_answer(word, among_votes=True)}
+    silent = minus_one(words, votes) if votes else set()
+    classes = words - silent
+    if not table.having(*LABELLED) or len(classes) < FEWEST or (classes <= {*BINARY, *MARKS} and not silent):
         return
-    tasks, votes = table.having("task"), [name for name in table.having("annotator") if name not in table.explicit]
+    tasks = table.having("task")
     free = [name for name in table.open() if not says_aggregate(name) and not says_fact(name)]
     free = [name for name in free if not tasks or table.is_function(name, *tasks)]
     says = [name for name in (*votes, *free) if _says(table.cells[name], classes)]
-    share = {name: _filled(table.cells[name]) / max(len(table.cells[name]), SOME) for name in (*votes, *says)}
+    share = {name: _filled(table.cells[name], silent) / max(len(table.cells[name]), SOME) for name in (*votes, *says)}
     full = [name for name in votes if share[name] > NEARLY_ALL]
     sparse = [name for name in says if share[name] < SPARSE]
-    named = [name for name in says if says_settled(name)]
+    named = [name for name in says if says_settled(name) and not FUNCTION.match(name)]
     beside = [n for n in free if n in says and (table.may_be_label(n) or n in named or n in sparse)]
     among = [name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)]
     table.give_all(beside, "keep", why="it has the words of the votes")
     found = named if len(named) == 1 and len(votes) != 2 else [*among, *beside]
     if len(found) != 1 or table.having("true_label") or table.is_asked():
         return
-    name, words = found[0], list(dict.fromkeys(present_cells(table.cells[found[0]])))
+    name = found[0]
+    said = [cell for cell in dict.fromkeys(present_cells(table.cells[name])) if cell not in silent]
     times = sum(spelling(cell) in classes for cell in present_cells(table.cells[name]))
     table.give(name, "keep")
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"})]
     ways = ways[: None if votes else 1]
     table.ask(
-        f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(words, limit=4)}). What is it?",
+        f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
         *ways,
         ("only carried along", {name: "keep"}),
     )
@@ -74,5 +88,5 @@ def _says(cells: Cells, classes: set[str]) -> bool:
     return len(known) >= FEWEST and said >= NEARLY_ALL * (said + sum(others))
 
 
-def _filled(cells: Cells) -> int:
-    return sum(not is_no_answer(cell, among_votes=True) for cell in present_cells(cells))
+def _filled(cells: Cells, silent: Collection[str]) -> int:
+    return sum(cell not in silent and not is_no_answer(cell, among_votes=True) for cell in present_cells(cells))

@@ -196,3 +196,33 @@ def test_what_is_counted_beside_the_classes_is_no_class_and_never_learnt_from(tm
     assert asked is not None and asked.answers[0][1] == {"lab result": "true_label"}
     data = formats.read(path, columns={"lab result": "true_label"})
     assert set(data.class_names) == {"good", "bad"} and not data.feature_names and len(data) == 24
+
+
+@pytest.mark.parametrize("names", [("n_cat", "n_dog", "n_fox"), ("kočka hlasy", "pes hlasy", "liška hlasy")])
+def test_counts_are_told_by_their_sum_in_any_language_and_by_any_delimiter(
+    tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    rows = [f"p{k}|{14 + k % 5}|{k},5|{k % 4 or ''}|{3 - k % 4}|{k % 3}|{3 + k % 3}|0,{k}1" for k in range(24)]
+    header = "|".join(("photo", "hour", "width", *names, "celkem", "entropie"))
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    roles = {column.name: column.role for column in formats.columns(path)}
+    assert [name for name, role in roles.items() if role == "count"] == list(names)
+    assert roles["celkem"] == roles["entropie"] == "keep"
+
+
+@pytest.mark.parametrize("known", ["y_dev", "gold_check"])
+def test_what_settled_labels_of_functions_is_asked_about_and_no_function_is(tmp_path: Path, known: str) -> None:
+    says = [(1, -1), (-1, 0), (1, 0), (-1, -1)]
+    rows = [
+        (k, *says[k % 4], *says[(k // 3) % 4], *says[(k // 5) % 4], k % 2 if k % 5 == 0 else -1, f"a text of row {k}")
+        for k in range(60)
+    ]
+    header = "id,lf_check_out,lf_song,lf_link,lf_love,lf_my,lf_short," + known + ",text"
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1] == {known: "true_label"}
+    data = formats.read(path, columns=asked.answers[0][1])
+    assert data.annotations is not None and len(data.annotations.annotator_names) == 6 and not data.feature_names
+    assert set(data.class_names) == {"0", "1"} and int((data.y >= 0).sum()) == 12

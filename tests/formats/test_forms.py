@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -654,3 +655,13 @@ def test_a_reading_of_strange_classes_or_voters_is_odd(
     with pytest.raises(OddReading) as caught:
         formats.read(path, columns=dict.fromkeys(filter(None, header.split(",")), "annotator"))
     assert [one for one in caught.value.findings if one.kind == kind and shown in one.cells]
+
+
+def test_a_file_of_a_person_who_was_given_nothing_is_passed_over(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        for who, shift in (("ann", 0), ("bob", 1)):
+            lines = [json.dumps({"id": k, "text": f"text {k}", "label": ["ab"[(k + shift) % 2]]}) for k in range(6)]
+            archive.writestr(f"{who}.jsonl", "\n".join(lines))
+        archive.writestr("unknown.jsonl", "")
+    data = formats.read(tmp_path / "x.zip")
+    assert len(data) == 6 and data.annotations is not None and data.annotations.annotator_names == ("ann", "bob")

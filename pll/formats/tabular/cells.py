@@ -13,7 +13,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -276,6 +276,30 @@ def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:
     has_plus = any(name.strip().strip("+") == "" != name.strip() for name in names)
     minus = {name for name in names if has_plus and name.strip().strip("-–—") == ""}
     return [name for name in names if is_no_answer(name, among_votes=among_votes) and name not in minus]
+
+
+_WHOLE = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
+
+FUNCTION = re.compile(
+    r"(?:.*[\W_])?(?:lf|lfs|weak|labell?ing[\W_]?functions?|rule|heuristic)(?:[\W_\d]|$)", re.IGNORECASE
+)
+"""What the voters are called that are functions, which say nothing of most examples."""
+
+
+def minus_one(cells: Collection[str], people: Collection[str]) -> set[str]:
+    """Return the cells −1 where every other one is a whole number from 0.
+
+    Beside 1, or 0 and 1, it is a class, as in a scale, unless the voters are labelling functions.
+
+    Examples
+    --------
+    >>> minus_one(["-1", "0", "1"], ["lf_link"]), minus_one(["-1", "0", "1"], ["Ann"]), minus_one(["-1", "3"], ["Ann"])
+    ({'-1'}, set(), {'-1'})
+    """
+    marks = {cell for cell in cells if cell.strip() in ("-1", "-1.0", "−1")}
+    others = {cell.strip() for cell in set(cells) - marks}
+    is_scale = {one.partition(".")[0] for one in others} <= {"0", "1"} and not all(map(FUNCTION.match, people))
+    return marks if all(map(_WHOLE.fullmatch, others)) and not is_scale else set()
 
 
 def spelling(label: str) -> str:

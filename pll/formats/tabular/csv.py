@@ -179,33 +179,33 @@ def text_of_file(path: Path, delimiters: str) -> Text:
 def delimiter_of(text: str, marks: str) -> str | None:
     """Guess the delimiter of a table from its first rows; None where it has a single column.
 
-    The one that gives every row as many fields as the header, and of those the one that gives most; `|`, which stands
-    between labels too, only where no other does.
+    The one that gives every row as many fields as the first line, else as the header below a title, and of those the
+    one that gives most; `|`, which stands between labels too, only where no other does.
 
     Examples
     --------
-    >>> delimiter_of('id;"weight, kg"', ",;")
-    ';'
+    >>> delimiter_of('id;"weight, kg"', ",;"), delimiter_of("id|cm|n_cat\\n1|2,5|3\\n2|1,5|4\\n", ",;|")
+    (';', '|')
     """
     text = text.lstrip("\ufeff").lstrip()
     whole = text[: text.rfind("\n") + 1] or text  # the last line may be cut off
     scores = [(*_fit(whole, mark), -place, mark) for place, mark in enumerate(marks)]
-    best = max([score for score in scores if score[:2] == (True, True) and score[-1] != "|"], default=max(scores))
+    best = max(scores, key=lambda score: (*score[:3], score[-1] != "|", *score[3:]))
     return best[-1] if best[0] else None
 
 
-def _fit(text: str, mark: str) -> tuple[bool, bool, int]:
-    """Score a delimiter: whether there are several columns, whether rows agree on it, and how many there are."""
+def _fit(text: str, mark: str) -> tuple[bool, bool, bool, int]:
+    """Score a delimiter: whether there are several columns, rows agree on it, from the first line on, and how many."""
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
         first = list(itertools.islice((record for record in reader if record), 10)) or [[]]
     except csv.Error:
         width = text.partition("\n")[0].count(mark) + 1
-        return width > 1, False, width
-    first = first[titles_above(first) :]
-    widths = [len(record) for record in first]
-    torn = any('"' in field for field in first[0])  # a delimiter inside quotes was taken for one
-    return widths[0] > 1, len(set(widths)) == 1 and not torn, widths[0]
+        return width > 1, False, False, width
+    above = titles_above(first)
+    widths = [len(record) for record in first[above:]]
+    torn = any('"' in field for field in first[above])  # a delimiter inside quotes was taken for one
+    return widths[0] > 1, len(set(widths)) == 1 and not torn, not above, widths[0]
 
 
 class Delimited(TableFormat):

@@ -193,6 +193,12 @@ MAX_COLUMNS = 60_000
 """Maximum number of columns; each takes the parser some 10 KB, however few rows there are."""
 
 
+def check_number(header: Sequence[str]) -> None:
+    """Raise UserError where there are too many columns to look at."""
+    if len(header) > MAX_COLUMNS:
+        raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
+
+
 def check_header(header: Sequence[str]) -> list[str]:
     """Return the column names, trimmed; a column without a name is called by its position, `unnamed 1`.
 
@@ -201,8 +207,7 @@ def check_header(header: Sequence[str]) -> list[str]:
     UserError
         No name at all, one that occurs twice, or too many columns.
     """
-    if len(header) > MAX_COLUMNS:
-        raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
+    check_number(header)
     if not any(name.strip() for name in header):
         raise UserError("The header is blank; the first row of a table must hold the names of its columns.")
     names = [name.strip() or f"{UNNAMED} {at}" for at, name in enumerate(header, start=1)]

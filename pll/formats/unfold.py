@@ -18,7 +18,7 @@ from pll.formats.crosses import answers_of as cross_answers
 from pll.formats.crosses import beside, cross_in, note_on
 from pll.formats.forms import USUAL, Form, Gather, fits, plain_name
 from pll.formats.listed_objects import answers_of, fields_in, questions_of, reading_of, state_against
-from pll.formats.names import NAMED, NUMBERED
+from pll.formats.names import NAMED, NUMBERED, check_number
 from pll.formats.records import Records, json_column, text_of, value_of, values_in
 from pll.formats.tabular.answer_cells import objects_in, share_lists
 from pll.formats.tabular.cells import (
@@ -47,6 +47,7 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     given
         Columns to which a person gave a role: they stay.
     """
+    check_number(table.names)
     table = table if table.first else replace(table, first=table.sample())  # looked at often
     table = _with_lists_read(table if table.form else _with_crosses_read(_with_shares_named(table), given))
     form, names = table.form or _NO_FORM, list(table.names)
@@ -54,7 +55,11 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     is_labelled = form is not _NO_FORM or any(
         plain_name(n) in USUAL[r] for n in names for r in ("answers", "people", "vote")
     )
-    patterns |= {n: n for n in names if not patterns[n] and not is_labelled and _holds_people(table, n)}
+    patterns |= {
+        n: n
+        for n, cells in zip(names, table.first, strict=True)
+        if not patterns[n] and not is_labelled and _holds_people(cells)
+    }
     flat = [name for name in names if patterns[name]]
     marked = {n: n.rpartition(".")[::2] for n in names if any(fits(n, pattern) for pattern in form.join)}
     marks = list(marked)
@@ -90,9 +95,9 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
 _NO_FORM = Form("", "", (), "example", ())
 
 
-def _holds_people(table: Records, name: str) -> bool:
+def _holds_people(column: Sequence[str | None]) -> bool:
     """Whether the cells of a column are objects with a field for each of several people: `{"rater_A": "cat", …}`."""
-    cells = [cell for cell in (table.first)[list(table.names).index(name)] if cell]
+    cells = [cell for cell in column if cell]
     if not any(cells) or not nearly_all(lambda cell: cell.lstrip().startswith("{"), cells):
         return False
     fields = [set(value) for cell in cells if isinstance(value := value_of(cell), dict)]

@@ -469,7 +469,7 @@ def _without_no_truth(
     names = {name for chunk in (*others, *votes) if chunk.kind != "truth" for _, name in chunk.names()}
     read, notes = [], []
     for chunk in others:
-        times, total = chunk.times(), len(chunk.codes)
+        times, total = chunk.times(), max(len(chunk.codes), 2 * MOST_SHOWN)  # of few rows nothing is told
         said = [(n, times[k]) for k, n in chunk.names() if n not in {*names, *keep}] if chunk.kind == "truth" else []
         empty = {n for n, count in said if n in silent or is_no_answer(n) or (votes and 2 * count > total)}
         if names and empty:

@@ -34,9 +34,10 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
 
 __version__ = "0.1.0"
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-"""Read when torch is loaded, whose threads else wait for each other spinning: two of them on two busy cores took 13
-times the processor's seconds for a step."""
+if "OMP_WAIT_POLICY" not in os.environ:
+    # Read when torch is loaded, whose threads else wait for each other spinning: two of them on busy cores took 13
+    # times the processor's seconds for a step. Without any spinning they are no faster than one on idle cores.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 # ---- generated: `make generated`
 if TYPE_CHECKING:

@@ -348,6 +348,7 @@ _limits: list[Any] = []
 
 @cache
 def _blas() -> ThreadpoolController:
+    import scipy.linalg  # noqa: F401 - has a BLAS of its own, which is found only once it is loaded
     from threadpoolctl import ThreadpoolController  # it looks through all libraries, once
 
     return ThreadpoolController()

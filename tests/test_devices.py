@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -105,6 +108,7 @@ def test_blas_gets_its_threads_back_in_whatever_order_those_leave_who_want_one()
     def threads() -> set[int]:
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
+    devices._blas()  # from here on every BLAS is loaded
     with threadpool_limits(2, user_api="blas"):
         first, second = ExitStack(), ExitStack()
         first.enter_context(devices.one_blas_thread())
@@ -113,3 +117,17 @@ def test_blas_gets_its_threads_back_in_whatever_order_those_leave_who_want_one()
         assert threads() == {1}
         second.close()
         assert threads() == {2}
+
+
+def test_a_blas_that_is_loaded_later_has_one_thread_too() -> None:
+    program = """
+import numpy
+from pll import devices
+with devices.one_blas_thread():
+    import scipy.linalg
+    from threadpoolctl import threadpool_info
+    print({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+"""
+    several = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=several)
+    assert done.stdout.strip() == "{1}"

@@ -21,7 +21,6 @@ from pll.errors import UserError
 
 if TYPE_CHECKING:
     import torch
-    from threadpoolctl import ThreadpoolController
 
 LOST = (
     "The GPU must be reset: restart the server. Its last run failed in a way after which nothing can be computed on it "
@@ -330,8 +329,11 @@ def one_blas_thread() -> Iterator[None]:
 
     The limit holds for the whole process, torch excepted, until the last of the threads that are in here leaves.
     """
+    import scipy.linalg  # noqa: F401 - has a BLAS of its own, which is found only once it is loaded
+    from threadpoolctl import threadpool_limits  # looks through the libraries that are loaded by now, in 3 ms
+
     with _blas_lock:
-        _limits.append(None if _limits else _blas().limit(limits=1, user_api="blas"))
+        _limits.append(None if _limits else threadpool_limits(1, user_api="blas"))
     try:
         yield
     finally:
@@ -343,10 +345,3 @@ def one_blas_thread() -> Iterator[None]:
 _blas_lock = threading.Lock()
 _limits: list[Any] = []
 """One for each that is in `one_blas_thread`; the first of them has the limit."""
-
-
-def _blas() -> ThreadpoolController:
-    import scipy.linalg  # noqa: F401 - has a BLAS of its own, which is found only once it is loaded
-    from threadpoolctl import ThreadpoolController  # it looks through the libraries that are loaded by now, in 3 ms
-
-    return ThreadpoolController()

@@ -140,8 +140,7 @@ def _with_shares_named(table: Records) -> Records:
             table = replace(table, roles={name: "keep", **table.roles}, notes=(*table.notes, Note(text, kind="labels")))
             continue
         at = list(table.names).index(name)
-        texts = (cell for batch in table.batches([at]) for cell in text_of(batch.column(0)).to_pylist())
-        lists = [numbers_in(cell) if cell else None for cell in texts]
+        lists = [numbers_in(cell) if cell else None for cell in _texts_of(table, at)]
         named: list[Any] = [dict(zip(classes, one, strict=True)) if one and len(one) == width else one for one in lists]
         stays = [k for k in range(len(table.names)) if k != at]
         table = _beside(table, stays, {name: json_column(named)}, table.form)
@@ -158,8 +157,13 @@ def _labels_beside(table: Records, sample: Sequence[Cells], name: str, width: in
 
 
 def _lists_of(table: Records, at: int) -> list[list[Any]]:
-    texts = (cell for batch in table.batches([at]) for cell in text_of(batch.column(0)).to_pylist())
-    return [list(elements(cell)) for cell in texts]
+    return [list(elements(cell)) for cell in _texts_of(table, at)]
+
+
+def _texts_of(table: Records, at: int) -> Iterator[str | None]:
+    """Yield the cells of a column as text."""
+    for batch in table.batches([at]):
+        yield from text_of(batch.column(0)).to_pylist()
 
 
 def _with_crosses_read(table: Records, given: Collection[str]) -> Records:

@@ -49,13 +49,16 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
     head, body = page.container(), page.container()
     with body:
         table = columns_form.resolved(classes_form.with_spellings(brought))
-        if table.waits:
-            with head:
-                columns_form.show_rows(table, None)
+    if table.waits:
+        with head:
+            columns_form.show_rows(table, None)
+        if not table.columns:  # they are being read
             return
     details = below.expander("Details", key="details", on_change="rerun")
     with details:
         columns_form.edit_roles(table)
+    if table.waits:
+        return
     with body:
         source = votes_form.mapped_votes(table)
         raw = None if source is None else columns_form.read(table, source)

@@ -72,6 +72,11 @@ class Question:
     text: str
     answers: tuple[tuple[str, Mapping[str, str]], ...]
 
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that it is about."""
+        return frozenset(name for _, roles in self.answers for name in roles)
+
     def options(self) -> list[str]:
         """The options of the shell for each answer."""
         shown = {said: said[:LONGEST] + "…" * (len(said) > LONGEST) for said, _ in self.answers}

@@ -259,6 +259,23 @@ def test_a_role_given_by_hand_goes_before_a_question(open_page: Any) -> None:
     assert not any("use the same words" in radio.label for radio in page.radio)
 
 
+def test_a_question_shows_its_columns_and_waits_while_others_are_changed(open_page: Any) -> None:
+    rows = [("late", "late"), ("lost", "lost"), ("late", "lost")] * 4
+    words = [f"w{k}" for k in range(7)]
+    lines = [
+        ",".join([f"some words about number {k}", *(f"{word}{'ab'[k % 2]}" for word in words), *said])
+        for k, said in enumerate(rows)
+    ]
+    table = "\n".join([",".join(["text", *words, "Anna", "Bert"]), *lines])
+    page = bring(open_page("data"), "people.csv", table.encode())
+    assert {"Anna", "Bert"} < set(rows_of(page)) and len(shown(page)) == 10
+    page = role_above(page, "w0").set_value("keep").run()
+    question = next(radio for radio in page.radio if "Anna and Bert use the same words" in radio.label)
+    assert question.value is None and "Get labels" not in labels(page)
+    page = question.set_value(0).run()
+    assert shown(page)["w0"] == "Keep, do not learn from it" and "2 people answered" in understood(page)
+
+
 def test_a_file_with_the_same_columns_is_read_as_the_last_one_on_request(open_page: Any) -> None:
     page = bring(open_page("data"), "five.csv", five())
     assert "As last time" not in " ".join(labels(page))

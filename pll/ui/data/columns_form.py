@@ -75,6 +75,12 @@ class Columns:
     guessed: Sequence[Column] = field(default=(), repr=False)  # the same before anything was chosen
     waits: bool = False  # whether a question waits for its answer, or the columns are still being read
 
+    @property
+    def asked(self) -> frozenset[str]:
+        """The columns that the question which waits is about."""
+        waiting = question(self.columns) if self.waits else None
+        return frozenset() if waiting is None else waiting.columns
+
 
 def resolved(source: Source) -> Columns:
     """The columns of a file; asks which sheet, which of several questions or which of two roles, where that is open."""
@@ -162,14 +168,18 @@ def _names(what: str, path: str, name: str, sha256: str, _names_in: Callable[...
 
 def _answer(source: Source, open_question: Question) -> Mapping[str, str] | None:
     """The roles that a person chose where names and types leave several open; None until then."""
+
+    def forget() -> None:
+        if not open_question.columns.isdisjoint(_explicit_roles(source)):  # stored with the answer before
+            del st.session_state[_key(source)]
+
     answer = st.radio(
         plain(open_question.text),
         range(len(open_question.answers)),
         index=None,
         format_func=lambda at: capital(open_question.answers[at][0]),
         key=f"asked-{open_question.text}-{_key(source)}",
-        on_change=st.session_state.pop,
-        args=(_key(source), None),
+        on_change=forget,
         persist_state="session",
     )
     return None if answer is None else open_question.answers[answer][1]
@@ -191,10 +201,11 @@ def _explicit_roles(source: Source) -> Mapping[str, str]:
 def set_roles(table: Columns, roles: Mapping[str, str]) -> None:
     """Store the roles of some columns, and of all others with them: one may change what is guessed of another.
 
-    Where only one column can have a role, the other that had it is kept and not learnt from.
+    Where only one column can have a role, the other that had it is kept and not learnt from. A question that waits
+    is not answered by that.
     """
     single = {role for role in roles.values() if role in SINGLE}
-    others = {c.name: "keep" if c.role in single else c.role for c in table.columns}
+    others = {c.name: "keep" if c.role in single else c.role for c in table.columns if c.name not in table.asked}
     st.session_state[_key(table.source)] = others | dict(roles)
 
 
@@ -238,7 +249,10 @@ SHORT_ROLES = {
 def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
     """Show the first cells of the columns that a person looks for; above each, what it is taken for, to be changed."""
     before = {column.name: column.role for column in table.guessed}  # a column stays where it is when it is changed
-    visible = sorted(table.columns, key=lambda column: before.get(column.name, column.role) in PLENTY)[:SHOWN_AT_ONCE]
+    visible = sorted(
+        table.columns,
+        key=lambda column: (column.name not in table.asked, before.get(column.name, column.role) in PLENTY),
+    )[:SHOWN_AT_ONCE]
     if not visible or (data is not None and "pictures" in data.contents):
         understood.show_rows(data)
         if data is not None and (title := data.reading.get("source")):

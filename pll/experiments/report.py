@@ -1,4 +1,4 @@
-"""Fitting an experiment to its report: tables.md, tables.tex, tables.csv and figures/, in its folder."""
+"""Fitting an experiment to its report: tables.md, tables.csv and figures/, in its folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Tell, run
 from pll.experiments.experiment import Cell, Experiment, ExperimentPlan, Missing
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, save_figure
-from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
+from pll.experiments.tables import Table, entries_frame, markdown, tables
 from pll.extras import is_installed
 from pll.io import write_csv, write_text
 from pll.methods import method_title
@@ -17,7 +17,7 @@ from pll.wording import percent
 
 PLOTTING = "plotly"
 """What draws the figures; without it there are tables alone."""
-REPORT = ("tables.md", "tables.tex", "tables.csv")
+REPORT = ("tables.md", "tables.csv")
 
 
 def fit_and_report(
@@ -129,7 +129,6 @@ def write_report(
     text = "\n".join([*_head(experiment, cells, outcomes, missing), *(markdown(table) for table in result)])
     path = folder.path
     write_text(path / "tables.md", text.rstrip() + "\n")
-    write_text(path / "tables.tex", "\n".join(latex(table) for table in result))
     write_csv(path / "tables.csv", entries_frame(result))
     figures = path / "figures"
     shutil.rmtree(figures, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Tables of an experiment as the paper prints them: in Markdown, LaTeX and CSV.
+"""Tables of an experiment as the paper prints them: in Markdown and CSV.
 
 • and ◦ say that the first method is significantly better or worse there, by the paired t-test at 5 % over the same
 parts, as in the paper; a star says that this holds after Holm's correction for all comparisons of the table.
@@ -44,8 +44,6 @@ class TableEntry:
         Of the paired t-test against the first method; None for that method itself, or without common parts.
     p_holm
         Corrected for all comparisons of the table.
-    p_wilcoxon
-        Of Wilcoxon's test on the parts; with five parts it cannot fall below .0625.
     is_best
         Whether no other method has a higher mean in this column.
     paper
@@ -66,7 +64,6 @@ class TableEntry:
     seconds: float
     p: float | None = None
     p_holm: float | None = None
-    p_wilcoxon: float | None = None
     is_better: bool = False
     is_best: bool = False
     paper: Published | None = None
@@ -242,7 +239,7 @@ def _compare(
             continue
         a, b = [one[part] for part in common], [other[part] for part in common]
         better = float(np.mean(b)) > float(np.mean(a))
-        compared.append(replace(entry, p=paired_t_test(a, b), p_wilcoxon=wilcoxon(a, b), is_better=better))
+        compared.append(replace(entry, p=paired_t_test(a, b), is_better=better))
     corrected = holm([entry.p for entry in compared if entry.p is not None])
     for entry, p in zip(compared, corrected, strict=True):
         entries[(entry.dataset, entry.q), entry.method] = replace(entry, p_holm=p)
@@ -302,42 +299,6 @@ def _across_markdown(table: Table) -> Iterator[str]:
     yield ""
 
 
-def latex(table: Table) -> str:
-    """Return a table in LaTeX (booktabs, multirow), set like the paper's; its figure is in brackets."""
-    with_q = table.qs != (None,)
-    head = ["", *(["$q$"] if with_q else []), *(_escaped(name) for name in table.datasets)]
-    lines = [
-        r"\begin{table*}[t]",
-        r"\centering",
-        rf"\caption{{Test accuracy (mean$\pm$std), {_escaped(table.title)}. In brackets the paper's mean and the "
-        r"difference.}",
-        rf"\begin{{tabular}}{{l{'c' * (len(head) - 1)}}}",
-        r"\toprule",
-        f"{' & '.join(head)} \\\\",
-    ]
-    for method in table.methods:
-        lines.append(r"\midrule")
-        for k, q in enumerate(table.qs):
-            name = _escaped(method_title(method))
-            name = name if len(table.qs) == 1 else rf"\multirow{{{len(table.qs)}}}{{*}}{{{name}}}" if k == 0 else ""
-            cells = [_latex_cell(table.entries.get(((dataset, q), method))) for dataset in table.datasets]
-            values = [] if not with_q else ["" if q is None else f"{q:g}"]
-            lines.append(f"{' & '.join([name, *values, *cells])} \\\\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}", ""])
-
-
-def _latex_cell(entry: TableEntry | None) -> str:
-    if entry is None:
-        return "--"
-    deviation = "" if math.isnan(entry.deviation) else rf"$\pm${entry.deviation:.2f}"
-    figure = f"{entry.mean:.2f}{deviation}\\%"
-    figure = rf"\textbf{{{figure}}}" if entry.is_best else figure
-    n = f" ({entry.n_fits}/{entry.expected})" if entry.n_fits < entry.expected else ""
-    mark = {"•": r"$\bullet$", "◦": r"$\circ$"}.get(entry.mark[:1], "") + ("$^*$" if entry.mark[1:] else "")
-    paper = "" if entry.paper is None else rf" {{\scriptsize ({entry.paper.mean:.2f}, ${entry.difference:+.2f}$)}}"
-    return f"{figure}{n}{mark}{paper}"
-
-
 def entries_frame(tables: Sequence[Table]) -> pd.DataFrame:
     """Return all entries as one table, a row each, in full precision; figures are percentages."""
     rows = []
@@ -376,13 +337,3 @@ def signed(value: float | None) -> str:
     ('−1.34', '+0.20', '')
     """
     return "" if value is None else f"{value:+.2f}".replace("-", "−")
-
-
-_LATEX = str.maketrans(
-    {char: f"\\{char}" for char in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "²": "$^2$"}
-)
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_LATEX)

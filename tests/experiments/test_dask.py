@@ -76,7 +76,7 @@ def test_a_worker_is_killed_and_the_table_is_complete_and_identical(
     assert killed.is_set() and all(outcome.result for outcome in on_cluster.values())
     write_report(EXPERIMENT, CELLS, on_cluster, there)
     write_report(EXPERIMENT, CELLS, {cell.key: run_cell(cell) for cell in CELLS}, here)
-    for name in ("tables.md", "tables.tex", "tables.csv"):
+    for name in ("tables.md", "tables.csv"):
         assert (there.path / name).read_bytes() == (here.path / name).read_bytes()
 
 

@@ -240,7 +240,7 @@ def _show_fits(
             against = method_title(table.methods[0])
             st.caption(
                 f"Against {against} on the same parts: paired t-test p = {entry.p:.3g} ({entry.p_holm:.3g} after "
-                f"Holm's correction), Wilcoxon p = {entry.p_wilcoxon:.3g}."
+                "Holm's correction)."
             )
         cells = [
             cell

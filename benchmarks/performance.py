@@ -40,13 +40,9 @@ from benchmarks.marked import put, table
 from benchmarks.training import measure
 from pll import formats
 from pll.candidates import CandidateSets
-from pll.catalog.sources import Source
 from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.methods.proden import PRODEN
-from pll.runs import fit_loop
-from pll.runs.config import RunConfig
-from pll.runs.folder import RunFolder
 from pll.runs.history import HistoryWriter
 from pll.synthesis import flip_binomial
 from pll.training.metrics import Monitor, StopTraining
@@ -102,28 +98,6 @@ def _fitted(name: str, X: npt.NDArray[np.float32], y: npt.NDArray[Any], sets: Ca
     cpu, right = time.process_time() - working, float((estimator.identify() == y).mean())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
     return cpu, [f"{cpu:.0f}", f"{peak:.2f}", f"{right:.1%}", " ".join(estimator.notes_)]
-
-
-def processes(model: str) -> list[str]:
-    """Train on 20,000 × 784 × 100 in one process and in two."""
-    wall, cpu = zip(*(_in_processes(model, count) for count in (1, 2)), strict=True)
-    return [model, *(f"{seconds:.2f}" for seconds in (*wall, *cpu)), f"{wall[0] / wall[1]:.2f}"]
-
-
-def _in_processes(model: str, count: int) -> tuple[float, float]:
-    """Return the seconds of an epoch of rank 0, from the second on, and those of its processor."""
-    clocks = []
-    with tempfile.TemporaryDirectory() as place:
-        X, _, sets = made(20_000, 784, 100)
-        np.savez(f"{place}/data.npz", X=X, indptr=sets.indptr, indices=sets.indices, n_classes=100)
-        params = {"model": model, "epochs": 4, "batch_size": 256, "threads": 1}
-        folder = RunFolder(Path(place, "run"))
-        folder.create(RunConfig(Source("data.npz", f"{place}/data.npz"), params=params, processes=count))
-        folder.lock()
-        fit_loop.FitLoop(folder).train(lambda _: clocks.append((time.perf_counter(), time.process_time())))
-        folder.unlock()
-    wall, cpu = np.median(np.diff(clocks, axis=0), axis=0)
-    return float(wall), float(cpu)
 
 
 # ---- larger than memory ----------------------------------------------------------------------------------------------
@@ -293,11 +267,6 @@ PARTS = {
         ["method", "examples", "CPU s", "peak GB", "identified right", "notes"],
         neighbours,
         [(name, n) for n in ("50000", "200000") for name in ("plknn", "ipal")],
-    ),
-    "processes": Part(
-        ["model", "s, one process", "s, two", "CPU s of rank 0, one", "of two", "times as fast"],
-        processes,
-        [("linear",), ("mlp",)],
     ),
     "reading": Part(
         ["model", "features", "speed, of that in memory", "by CPU time, reading included", "CPU ms a step in memory"],

@@ -24,19 +24,8 @@ from pll.paths import app_root
 
 
 def candid() -> None:
-    """Run the console script `candid`: open the app (`--ranks N` may say how), or, with a command, run that."""
-    arguments = sys.argv[1:]
-    if arguments and arguments[0].partition("=")[0] == "--ranks":
-        app.main(arguments, prog_name="candid")
-    sys.exit(main(program="candid") if arguments else open_app())
-
-
-@click.command()
-@click.option("--ranks", type=click.IntRange(1, 1024), required=True, help="processes that train a run of the pages")
-def app(ranks: int) -> int:
-    """Open the app."""
-    os.environ["PLL_RANKS"] = str(ranks)
-    sys.exit(open_app())
+    """Run the console script `candid`: open the app, or, with a command, run that."""
+    sys.exit(main(program="candid") if sys.argv[1:] else open_app())
 
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "python -m pll") -> int:

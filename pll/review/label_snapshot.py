@@ -121,6 +121,5 @@ def review_id(folder: RunFolder) -> str:
     decided = about["run"]["decided_sets"]
     if decided:
         return str(decided["review"])
-    run = {name: value for name, value in about["run"].items() if name != "processes"}  # a resumed run may have others
-    made = json.dumps([about.get("created"), run], sort_keys=True)
+    made = json.dumps([about.get("created"), about["run"]], sort_keys=True)
     return "review-" + hashlib.sha256(made.encode()).hexdigest()[:24]

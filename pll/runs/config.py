@@ -65,9 +65,6 @@ class RunConfig(Preparation):
         Data to test on, or None.
     name
         Display name.
-    processes
-        How many train together, each a part of every mini-batch; the result is the same but for rounding. Methods that
-        cannot train so (`in_ranks`) take one.
     decided_sets
         Candidate sets changed by the decisions of a review; None for none.
     """
@@ -78,7 +75,6 @@ class RunConfig(Preparation):
     test: Source | None = None
     name: str = ""
     decided_sets: DecidedSets | None = None
-    processes: int = 1
 
     @property
     def candidates(self) -> str:
@@ -162,7 +158,5 @@ def format_settings(config: RunConfig) -> str:
         texts.append(f"learning rate {every['lr']:g}")
     if config.holdout:
         texts.append(f"{percent(config.holdout, 0)} held out")
-    if config.processes > 1:
-        texts.append(f"{config.processes} processes")
     texts.append(f"seed {config.seed}")
     return " · ".join(part for part in texts if part)

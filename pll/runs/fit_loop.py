@@ -5,12 +5,11 @@ The thread of a run (`pll.runs.run`) trains an epoch at a time; the command line
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 import traceback
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +40,7 @@ from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import save_labels, write_no_answer
 from pll.runs.manifest import DamagedError, Manifest, damages, matches
-from pll.runs.ranks import other_processes, send_run
+from pll.runs.ranks import send_run
 from pll.runs.run_data import save_computed, splits_of
 from pll.runs.snapshots import StepProgress
 from pll.training.distributed import Ranks, RanksError
@@ -142,7 +141,6 @@ class FitLoop:
         self._find_out_wanted = find_out
         self._is_skipped = self._is_cut = False
         self._ranks = ranks
-        self._others = ExitStack()
         self._saved_at = time.monotonic()
         self._saving = 0.0  # seconds that the latest checkpoint took
         self._epochs = self._all_epochs()
@@ -265,7 +263,7 @@ class FitLoop:
         self.splits = splits_of(self.folder) if self._load is None else self._load()
         train = self.splits.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
-        alone = self.config.processes == 1 and self._ranks is None  # each of several has a device of its own
+        alone = self._ranks is None  # each of several has a device of its own
         if alone and self.device not in ("", "cpu") and "device" in self.estimator.get_params():
             self.estimator.set_params(device=self.device)
         save_computed(self.folder, self.splits)
@@ -283,13 +281,12 @@ class FitLoop:
         self.total, self.rows = self.estimator.total_epochs(), self.folder.metrics()
         self._on_ready(self)
         try:
-            self._gather_ranks()
+            self._send_to_ranks()
             together = "" if self._ranks is None else f", in {self._ranks.size} processes"
             self.folder.log(f"{'resumed' if checkpoint else 'started'}: {self.config.method} on {train.name}{together}")
             yield from self._learn(Start(recipe, self._ranks, arrays, checkpoint))
         finally:
             self.estimator.release()
-            self._others.close()
 
     def _choose_settings(self) -> Recipe | None:
         """Take the settings of recipe.json, or choose them now; None where the method has no recipe."""
@@ -297,8 +294,7 @@ class FitLoop:
         if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
             return None
         recipe = self.folder.recipe()
-        together = self._ranks is not None or (self.config.processes > 1 and estimator.in_ranks)
-        if recipe is None and estimator.recipe == "auto" and together:
+        if recipe is None and estimator.recipe == "auto" and self._ranks is not None:
             recipe = Recipe("auto", {}, {}, notes=("In several processes the default settings are used.",))
             self.folder.save_recipe(recipe)
         if recipe is None:
@@ -422,7 +418,7 @@ class FitLoop:
             elif matches(damage.name, PER_EPOCH):
                 raise DamagedError(self.folder.path, damage)
 
-    def _gather_ranks(self) -> None:
+    def _send_to_ranks(self) -> None:
         """Let the other processes read the data and make their trainers, as the method will here.
 
         Raises
@@ -430,13 +426,7 @@ class FitLoop:
         UserError
             One of them cannot.
         """
-        estimator, processes = self.estimator, self.config.processes
-        if self._ranks is None and processes > 1 and estimator.in_ranks:
-            estimator.stage_ = f"starting {processes} processes"
-            self._ranks = self._others.enter_context(other_processes(processes))
-            estimator.stage_ = ""
-            share = max(1, (os.cpu_count() or 1) // processes)  # threads that outnumber the cores wait spinning
-            estimator.set_params(threads=min(estimator.get_params()["threads"] or share, share))
+        estimator = self.estimator
         if self._ranks is None:
             return
         assert isinstance(estimator, DeepEstimator)

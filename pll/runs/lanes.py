@@ -19,7 +19,7 @@ USUAL = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
 """Default lanes: PRODEN and its variants of the paper, §4."""
 
 
-OF_A_LANE = ("method", "params", "name", "processes", "decided_sets")
+OF_A_LANE = ("method", "params", "name", "decided_sets")
 """Fields of a run in which lanes may differ."""
 
 

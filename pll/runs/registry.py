@@ -189,7 +189,6 @@ class RunRegistry:
         self._refuse_strangers()
         if len(configs) > 1:
             check_lanes(configs)
-            configs = tuple(replace(config, processes=1) for config in configs)  # lanes train by turns
         for config in configs:  # a wrong setting raises here, not in the thread
             new_estimator(config)
             device_names(str(config.params.get("device") or "auto"))

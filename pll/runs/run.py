@@ -326,19 +326,6 @@ class Run:
         listed.write(self.path)
         self.listed = listed
 
-    def set_processes(self, processes: int) -> None:
-        """Let a run of one lane be resumed with so many processes.
-
-        Raises
-        ------
-        UserError
-            It is at work, or config.json cannot be written.
-        """
-        if self.is_alive() or self.folder.is_locked():
-            raise UserError("This run is at work; stop it first.")
-        self.folder.note(run=replace(self.folder.config(), processes=processes).to_json())
-        self.lanes[0].forget_config()
-
     def splits(self, lane: int = 0) -> Splits:
         """Return the data of a lane; lanes that share their data have it once.
 

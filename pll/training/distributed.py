@@ -108,23 +108,15 @@ class Ranks:
         size = int(os.environ.get("WORLD_SIZE", "1"))
         if size < 2 or not {"RANK", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys():
             return None
+        # The default arguments of its functions hold the group that exists when it is imported. DistributedDataParallel
+        # imports it, and would make that the group of this training, which then never ends.
+        importlib.import_module("torch.distributed.nn.functional")
         if not dist.is_initialized():
-            with _connecting(size, int(os.environ.get("LOCAL_RANK", "0"))) as backend:
-                dist.init_process_group(backend, timeout=RANK_TIMEOUT)
+            try:
+                dist.init_process_group(_backend(int(os.environ.get("LOCAL_RANK", "0"))), timeout=RANK_TIMEOUT)
+            except RuntimeError as error:
+                raise RanksError(f"The {size} processes do not find each other: {error}") from error
         return cls(int(os.environ["RANK"]), size)
-
-    @classmethod
-    def connect(cls, store: Any, rank: int, size: int) -> Ranks:
-        """Return the ranks of processes on this machine that share a store (`torch.distributed.Store`).
-
-        Raises
-        ------
-        RanksError
-            They do not find each other.
-        """
-        with _connecting(size, rank) as backend:
-            dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=RANK_TIMEOUT)
-        return cls(rank, size)
 
     def close(self) -> None:
         """Leave the process group; every rank does, when nothing is left to train.
@@ -246,22 +238,14 @@ class Ranks:
             ) from error
 
 
-@contextmanager
-def _connecting(size: int, place: int) -> Iterator[str]:
-    """Context manager with the back end to connect by, for the process at a place among those of this machine."""
-    # The default arguments of its functions hold the group that exists when it is imported. DistributedDataParallel
-    # imports it, and would make that the group of this training, which then never ends.
-    importlib.import_module("torch.distributed.nn.functional")
-    backend = "gloo"
-    if there := gpus():
-        own = torch.device(there[place % len(there)])
-        torch.accelerator.set_device_index(own)
-        if own.type in _GPU_BACKENDS:
-            backend = f"cpu:gloo,{own.type}:{_GPU_BACKENDS[own.type]}"
-    try:
-        yield backend
-    except RuntimeError as error:
-        raise RanksError(f"The {size} processes do not find each other: {error}") from error
+def _backend(place: int) -> str:
+    """Return the back end for the process at a place among those of this machine, whose device it takes."""
+    there = gpus()
+    if not there:
+        return "gloo"
+    own = torch.device(there[place % len(there)])
+    torch.accelerator.set_device_index(own)
+    return f"cpu:gloo,{own.type}:{_GPU_BACKENDS[own.type]}" if own.type in _GPU_BACKENDS else "gloo"
 
 
 def _is_lost(error: RuntimeError) -> bool:

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import streamlit as st
 
-from pll.runs.ranks import most_processes
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.error_messages import toast_errors
@@ -55,8 +54,6 @@ def bar(run: Run, state: str) -> None:
             speed(run)
             if run.is_comparison or state not in ("running", "queued"):
                 patience(run)
-        if state in ("stopped", "interrupted") and not elsewhere and run.config.processes > 1:
-            processes(run)
     if elsewhere:
         show_elsewhere(run)
 
@@ -162,21 +159,6 @@ def patience(run: Run) -> None:
         change=lambda epochs: control(run, lambda: run.set_patience(epochs or None)),
         width=245,
         help="Settled: no identified label has changed for this many epochs. You can resume the run later.",
-    )
-
-
-def processes(run: Run) -> None:
-    """Show the selector of how many processes a run of one lane is resumed with."""
-    now = run.config.processes
-    setting(
-        "Processes",
-        sorted({*range(1, most_processes() + 1), now}),
-        now,
-        key=f"processes-{run.id}",
-        format_value=lambda number: count(number, "process", "processes"),
-        change=lambda number: control(run, lambda: run.set_processes(number)),
-        width=150,
-        help="How many processes train the run once it is resumed.",
     )
 
 

@@ -107,13 +107,6 @@ SERVER_SETTINGS: tuple[ServerSetting, ...] = (
         _people,
     ),
     ServerSetting(
-        "PLL_RANKS",
-        "1",
-        "Processes that train a new run together, where its method can (`candid --ranks N` sets it); Train's settings "
-        "change it for one run.",
-        _whole(1, 1024),
-    ),
-    ServerSetting(
         "PLL_MOST_SESSIONS",
         "200",
         "Open tabs at a time; whoever comes later gets a plain page. 0: as many as descriptors allow (three a tab).",

@@ -21,22 +21,6 @@ from pll.weights import CONFIDENT, taken_home
 from tests.page_helpers import IRIS, button, said
 
 
-def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
-    open_page: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pll.ui.train.settings_form.most_processes", lambda: 4)
-    monkeypatch.setenv("PLL_RANKS", "3")
-    page = open_page("home")
-    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
-    page.switch_page("../../pages/train.py").run()
-    assert page.number_input(key="setup_processes").value == 3
-    page.selectbox(key="setup_method").set_value("plknn").run()
-    assert not page.exception and not [one for one in page.number_input if one.key == "setup_processes"]
-    monkeypatch.setattr("pll.ui.train.settings_form.most_processes", lambda: 1)
-    page.selectbox(key="setup_method").set_value("proden").run()
-    assert not page.exception and not [one for one in page.number_input if one.key == "setup_processes"]
-
-
 def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe, "COMPARED_AFTER", (2, 4))
     monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2))

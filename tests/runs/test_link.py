@@ -101,8 +101,7 @@ def test_every_setting_of_every_method_is_in_the_link(method: str) -> None:
 def test_nothing_of_a_run_is_forgotten() -> None:
     """Whoever adds a field to RunConfig has to say what a link does with it."""
     known = "source method params flip holdout test features seed strict name noisy decided_sets"
-    of_a_machine = {"processes"}  # whoever opens the link has another one
-    assert {field.name for field in fields(RunConfig)} == set(known.split()) | of_a_machine
+    assert {field.name for field in fields(RunConfig)} == set(known.split())
     config = RunConfig(
         Source("digits", rule="vote:0.5"),
         noisy=Noisy("confusion", 0.1, ((0.9, 0.1), (0.2, 0.8)), rows="given"),

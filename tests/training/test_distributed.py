@@ -86,14 +86,15 @@ from pathlib import Path
 
 import numpy as np
 import torch.distributed as dist
+import torch.distributed.nn.functional
 
-from pll.methods.base import Start
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods.base import Start, Task
 from pll.training.distributed import Ranks
 
-ranks = Ranks.connect(dist.HashStore(), 0, 1)
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+ranks = Ranks(0, 1)
 estimator = METHODS["proden"](model="linear", epochs=2, device="cpu")
 task = Task(np.eye(4, dtype=np.float32), CandidateSets.from_lists([[0], [0, 1], [1, 2], [2]], 3))
 fit = estimator.iter_fit(task, start=Start(ranks=ranks))

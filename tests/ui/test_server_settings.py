@@ -16,8 +16,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("PLL_RANKS", "many"),
-        ("PLL_RANKS", "-1"),
+        ("PLL_MOST_SESSIONS", "-1"),
         ("PLL_MOST_SESSIONS", "1e3"),
         ("PLL_METRICS_TOKEN", "short"),
         ("PLL_LOG", "xml"),

@@ -15,16 +15,14 @@ import streamlit as st
 from pll.dataset import PartialLabelDataset
 from pll.devices import default_threads, device_in_words, devices
 from pll.errors import UserError
-from pll.methods import METHODS, get_method, method_title
+from pll.methods import get_method, method_title
 from pll.methods.advice import advise, expected_settings
 from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.description import FIELDS
-from pll.runs.ranks import most_processes
 from pll.training.names import MODELS
 from pll.ui.data import loader
 from pll.ui.format import about_seconds, plain
-from pll.ui.server_settings import setting
 from pll.ui.session import ChosenData
 
 NUMBER_SETTINGS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr_decay", "lr_decay_every")
@@ -98,7 +96,6 @@ def choose_settings(
         if "threads" in defaults:
             form.number("threads", default_threads())
         device = _choose_device(key) if "device" in defaults else {}
-        processes = _choose_processes(methods, key)
         holdout = _choose_holdout(choice, data, f"{key}_holdout")
     with columns[2]:
         for name in NAMED_SETTINGS:
@@ -113,7 +110,6 @@ def choose_settings(
         holdout=holdout,
         seed=int(seed),
         name=data.name,
-        processes=processes,
     )
     return Settings(config, form.wrong)
 
@@ -222,19 +218,6 @@ def _expected_of(settings: str, key: str, _config: RunConfig, _data: PartialLabe
         return expected_settings(new_estimator(_config), _data)
     except UserError:  # of data that this method cannot learn from, as is said below
         return {}
-
-
-def _choose_processes(methods: Sequence[str], key: str) -> int:
-    most = most_processes()
-    if most <= 1 or len(methods) > 1 or not METHODS[methods[0]].in_ranks:
-        return 1
-    processes = st.number_input(
-        *("Processes", 1, most, min(setting("PLL_RANKS"), most)),
-        help="Each trains its part of every mini-batch, and the result is the same but for rounding. Pays for "
-        "large data: each process takes seconds to start and memory of its own.",
-        key=f"{key}_processes",
-    )
-    return int(processes)
 
 
 def _choose_device(key: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from pll.errors import did_you_mean
+from pll.errors import UserError
 from pll.runs.description import FIELDS, Field, setting_of
 from pll.synthesis.names import FLIPS, NOISY
 
@@ -50,12 +50,10 @@ class Described(click.ParamType[Any]):
         self.name = {"whole": "integer", "number": "float"}.get(field.kind, "text")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        kinds: dict[str, click.ParamType[Any]] = {"whole": click.INT, "number": NUMBER}
-        result = kinds.get(self.field.kind, click.STRING).convert(value, param, ctx)
-        problem = self.field.problem(result, self.field.name)
-        if problem:
-            self.fail(problem + did_you_mean(value, self.field.choices or ()), param, ctx)
-        return result
+        try:
+            return self.field.value_of(value) if isinstance(value, str) else value
+        except UserError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Setting(click.ParamType[tuple[str, Any]]):
@@ -68,11 +66,10 @@ class Setting(click.ParamType[tuple[str, Any]]):
         name = name.strip().replace("-", "_")
         if not equals or not name or not text:
             self.fail(f"{value!r} is not of the form NAME=VALUE, such as k=10", param, ctx)
-        setting = setting_of(name, text.strip())
-        problem = FIELDS[name].problem(setting, name) if name in FIELDS else ""
-        if problem:
-            self.fail(problem, param, ctx)
-        return name, setting
+        try:
+            return name, setting_of(name, text.strip())
+        except UserError as error:
+            self.fail(str(error), param, ctx)
 
 
 NUMBER = FiniteFloat()

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pll.errors import UserError, did_you_mean
 from pll.methods.names import RECIPES
 from pll.training.losses import LOSSES
 from pll.training.names import AUGMENTATIONS, MODELS, OPTIMISERS, PRECISIONS, SCALES
@@ -112,6 +113,30 @@ class Field:
             return ""
         return f"{called or self.title} is {_shown(value)}; it must be {self.wanted}."
 
+    def value_of(self, text: str) -> Any:
+        """Return the value that a text says.
+
+        Parameters
+        ----------
+        text
+            As it is typed, or stands in a link.
+
+        Raises
+        ------
+        UserError
+            It must be another one.
+
+        Examples
+        --------
+        >>> FIELDS["epochs"].value_of("5"), FIELDS["lr"].value_of("1"), FIELDS["strict"].value_of("true")
+        (5, 1.0, True)
+        """
+        value = text if self.kind == "text" else plain_value(text)
+        problem = self.problem(text if value is None and self.default is not None else value, self.name)
+        if problem:
+            raise UserError(f"{problem}{did_you_mean(text, self.choices or ())}")
+        return value if value is None else {"whole": int, "number": float}.get(self.kind, lambda same: same)(value)
+
     def _takes(self, value: Any) -> bool:
         if self.kind == "text":
             return self.choices is None or self.others or value in self.choices
@@ -186,7 +211,7 @@ FIELDS = {
 """Every field by its name."""
 
 
-WORDS: dict[str, bool | None] = {"none": None, "true": True, "false": False}
+_WORDS: dict[str, bool | None] = {"none": None, "true": True, "false": False}
 
 
 def setting_of(name: str, text: str) -> int | float | str | bool | None:
@@ -199,18 +224,24 @@ def setting_of(name: str, text: str) -> int | float | str | bool | None:
     text
         As it is typed.
 
+    Raises
+    ------
+    UserError
+        The setting is described, and its value must be another one.
+
     Examples
     --------
     >>> [setting_of("k", text) for text in ("3", "1e-3", "rbf", "none", "true")], setting_of("augment", "none")
     ([3, 0.001, 'rbf', None, True], 'none')
     """
-    if name in FIELDS and FIELDS[name].kind == "text":
-        return text
-    return WORDS[text.lower()] if text.lower() in WORDS else number_or_text(text)
+    value: int | float | str | bool | None = FIELDS[name].value_of(text) if name in FIELDS else plain_value(text)
+    return value
 
 
-def number_or_text(text: str) -> int | float | str:
-    """Return the number that a text is, else the text."""
+def plain_value(text: str) -> int | float | str | bool | None:
+    """Return what a text is: a number, none, true or false; else the text."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     for kind in (int, float):
         try:
             number = kind(text)

@@ -1,32 +1,36 @@
 """A run and a view of it as a link: of one lane, or of the lanes of a comparison that are trained together.
 
-The parts of a link are one pydantic model, made for the settings of the link's method; whatever does not fit it is
-refused with the name of the part. Each lane of a comparison is written and read as the link of a single run: what the
-lanes share is said once, and `lr.2` is what the second lane alone has.
+The parts of a link are the fields of a run (`pll.runs.description`), of its source and of how it is looked at (`LOOK`),
+and the settings of its method, each written as the shell takes it; what has parts of its own is JSON. Whatever does not
+fit is refused with the name of the part. Each lane of a comparison is written and read as the link of a single run:
+what the lanes share is said once, and `lr.2` is what the second lane alone has.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence, Sized
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat, Json, ValidationError, create_model
+from pydantic import Field as Limited
+from pydantic import FiniteFloat, StringConstraints, TypeAdapter, ValidationError
 
 from pll import catalog
 from pll.annotations import Rule
 from pll.catalog.sources import Source
 from pll.errors import UserError, did_you_mean
 from pll.features import without_folders
+from pll.formats import ReadOptions
 from pll.formats.checks import listing
 from pll.methods import get_method
-from pll.runs.config import RunConfig
-from pll.runs.description import FIELDS, number_or_text
+from pll.runs.config import RunConfig, new_estimator
+from pll.runs.description import FIELDS, Field, setting_of
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
 from pll.synthesis import SETTINGS, Flip
@@ -42,189 +46,104 @@ _PASSED_OVER = ("run", "comparison", "theme", "embed", "embed_options")
 """Parts that are not ours, or of one browser alone: which run or comparison the link became there."""
 _OF_ONE_RUN = ("method", "view", "example", "order")
 """Parts of a run's link that mean nothing for a comparison."""
-AS_THEY_ARE = ("features", "holdout", "strict", "seed", "method")
-"""Parts that are fields of `RunConfig` of the same name and value."""
 VERSION = "1"
 FINGERPRINT = 16
 """Hexadecimal digits of a file's SHA-256 that a link carries."""
-MOST_EPOCHS = 100_000
+_MARK = rf"[0-9a-f]{{{FINGERPRINT},64}}"
+_RECIPE = r"auto|default|paper(:[\w -]+)?"
+"""Never a file: who opens a link does not say what is read here."""
 
 CONTROLS = {
     "navigation": "Navigation between pages",
-    "settings": "Settings of the run",
+    "settings": "Settings",
     "transport": "Transport: step, play, pause, stop",
     "speed": "Speed and stop condition",
-    "next": "Export and new run",
+    "next": "What to do next",
     "timeline": "Timeline",
     "figures": "Figures",
     "star": "Star plot",
     "heatmap": "Heatmap",
-    "truth": "True labels and accuracies",
-}
-"""What a lesson may hide, besides single views (`view-…`)."""
-LANE_CONTROLS = {
-    "navigation": "Navigation between pages",
-    "settings": "Settings of the lanes",
-    "transport": "Transport: step, play, pause, stop",
-    "speed": "Speed and stop condition",
-    "next": "New comparison and single runs",
-    "timeline": "Timeline",
-    "star": "Star plots",
     "verdict": "What this shows, in words",
     "curves": "Curves over the epochs",
     "table": "Table of figures",
     "truth": "True labels and accuracies",
 }
-"""What a lesson may hide of a comparison."""
+"""What a lesson may hide, besides single views (`view-…`)."""
+
+
+def controls(*, lanes: bool) -> dict[str, str]:
+    """Return what a lesson may hide of a run, or of a comparison: name → title.
+
+    Parameters
+    ----------
+    lanes
+        It is a comparison.
+    """
+    others = ("figures", "heatmap") if lanes else ("verdict", "curves", "table")
+    return {name: title for name, title in CONTROLS.items() if name not in others}
 
 
 # ---- the parts of a link ---------------------------------------------------------------------------------------------
 
 
-def _described(name: str) -> Any:
-    """The part of a field of a run (`pll.runs.description`)."""
-    one = FIELDS[name]
-    limits: dict[str, Any] = one.limits
-    return Field(one.default, description=one.wanted, **limits)
+@dataclass(frozen=True)
+class Look:
+    """What is in view, and what a lesson hides; `LOOK` says what each field is."""
 
-
-def _whole(low: int, high: int) -> Any:
-    return Field(None, ge=low, le=high, description=f"a whole number from {low:g} to {high:g}")
-
-
-def _number(low: float, high: float) -> Any:
-    return Field(None, ge=low, le=high, description=f"a number from {low:g} to {high:g}")
-
-
-def _yes_or_no() -> Any:
-    return Field(False, description="true or false")
-
-
-def _one_of(*names: str) -> Any:
-    return Field(names[0], description=f"one of {', '.join(names)}")
-
-
-_Row = Annotated[tuple[FiniteFloat, ...], Field(min_length=1)]
-_Votes = tuple[tuple[str, Annotated[str, Field(pattern=rf"^[0-9a-f]{{{FINGERPRINT},64}}$")]], ...]
-_MATRIX: Any = Field(None, description="a matrix of numbers; it must be JSON, as Candid wrote it")
-
-
-def _names(text: object) -> object:
-    return tuple(name for name in text.split(",") if name) if isinstance(text, str) else text
-
-
-class Look(BaseModel, frozen=True):
-    """What is in view, and what a lesson hides.
-
-    Parameters
-    ----------
-    epoch
-        The epoch in view; None follows the latest.
-    view
-        The view below the pictures, as a slug; "" for the first.
-    example
-        Id of the example in view.
-    truth
-        Colour the star plot by true labels.
-    order
-        Of the heatmap's rows: `"confidence"` or `"label"`.
-    hidden
-        Names of `CONTROLS`, or `view-<slug>`.
-    paused
-        Wait before the first epoch.
-    pace
-        Epochs a second; None for full speed.
-    patience
-        Stop after so many epochs without a change; None for never.
-    """
-
-    epoch: int | None = _whole(0, MOST_EPOCHS)
+    epoch: int | None = None
     view: str = ""
     example: str | None = None
-    truth: bool = _yes_or_no()
-    order: Literal["confidence", "label"] = _one_of("confidence", "label")
-    hidden: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
-    paused: bool = _yes_or_no()
-    pace: FiniteFloat | None = _number(1e-3, 1e3)
-    patience: int | None = _whole(1, MOST_EPOCHS)
+    truth: bool = False
+    order: Literal["confidence", "label"] = "confidence"
+    hidden: tuple[str, ...] = ()
+    paused: bool = False
+    pace: float | None = None
+    patience: int | None = None
 
 
-class ReadingParts(BaseModel, extra="forbid"):
-    """`pll.formats.ReadOptions` as a link carries them."""
-
-    name: str = ""
-    class_names: list[str] = []
-    columns: dict[str, str] = {}
-    combine: Literal["union", "largest"] = "union"
-    fold: int | None = Field(None, ge=1)
-    max_bytes: int = Field(1, ge=1, le=2**40)
-
-
-class LinkParts(Look, extra="forbid", frozen=True):
-    """The parts of a link but the settings of its method; a part that is missing has its default here."""
-
-    link: str
-    data: str | None = None
-    file: str | None = None
-    sha256: str | None = Field(
-        None,
-        pattern=rf"^[0-9a-f]{{{FINGERPRINT},64}}$",
-        description=f"at least {FINGERPRINT} hexadecimal digits, the beginning of the file's SHA-256",
+LOOK = {
+    one.name: one
+    for one in (
+        Field("epoch", "Epoch", "the epoch in view; if not given, the latest", "whole", most=100_000),
+        Field("view", "View", "the view below the pictures, as a slug", default=""),
+        Field("example", "Example", "id of the example in view"),
+        Field("truth", "True labels", "colour the star plot by true labels", "flag", False),
+        Field("order", "Order", "of the heatmap's rows", default="confidence",
+              choices={"confidence": "Confidence", "label": "Label"}),
+        Field("hidden", "Hidden", "names of controls, or view-SLUG, with commas", default=""),
+        Field("paused", "Paused", "wait before the first epoch", "flag", False),
+        Field("pace", "Pace", "epochs a second; if not given, full speed", "number", None, 1e-3, 1e3),
+        Field("patience", "Patience", "stop after so many epochs without a change", "whole", None, 1, 100_000),
     )
-    format: str | None = None
-    options: Json[ReadingParts] | None = Field(None, description="how to read the file, as Candid wrote it")
-    rule: str = ""
-    classes: Json[dict[str, str | None]] | None = Field(None, description="what becomes of classes, as Candid wrote it")
-    votes: Json[_Votes] | None = Field(None, description="names and fingerprints of files, as Candid wrote them")
-    answers: Json[dict[str, str]] | None = Field(None, description="the meaning of answers, as Candid wrote it")
-    features: str = _described("features")
-    flip: str | None = None
-    q: FiniteFloat | None = _described("q")
-    size: int | None = _described("size")
-    matrix: Json[tuple[_Row, ...]] | None = _MATRIX
-    noisy: str | None = None
-    confusion: Json[tuple[_Row, ...]] | None = _MATRIX
-    rows: Literal["true", "given"] = _one_of("true", "given")
-    holdout: FiniteFloat | None = _described("holdout")
-    test: str | None = None
-    strict: bool = _described("strict")
-    seed: int = _described("seed")
-    method: str = _described("method")
-    name: str = ""
+}  # fmt: skip
+"""The fields of `Look`."""
+
+AS_THEY_ARE = tuple(name for name in FIELDS if name in RunConfig.__dataclass_fields__ and name not in ("flip", "noisy"))
+"""Parts that are fields of `RunConfig` of the same name and value."""
+
+PARTS = {
+    **{name: FIELDS[name] for name in (*AS_THEY_ARE, "flip", "noisy", *SETTINGS) if name in FIELDS},
+    **{
+        name: Field(name, name, "")
+        for name in ("link", "data", "file", "sha256", "format", "rule", "rows", "test", "name")
+    },
+    **LOOK,
+}
+"""Every part but settings of the method and those of `_structures`."""
 
 
-@lru_cache(maxsize=32)
-def _model_of(method: str) -> type[LinkParts]:
-    """Return the model of a link's parts with the settings of a method, each of its default's kind."""
-    settings: dict[str, Any] = {
-        name: _setting(name, default) for name, default in get_method(method)().get_params().items() if name != "seed"
+@cache
+def _structures() -> dict[str, TypeAdapter[Any]]:
+    """The parts that are JSON."""
+    matrix = TypeAdapter[Any](list[Annotated[list[FiniteFloat], Limited(min_length=1)]])
+    return {
+        "options": TypeAdapter(ReadOptions),
+        "classes": TypeAdapter(dict[str, str | None]),
+        "votes": TypeAdapter(list[tuple[str, Annotated[str, StringConstraints(pattern=f"^{_MARK}$")]]]),
+        "answers": TypeAdapter(dict[str, str]),
+        "matrix": matrix,
+        "confusion": matrix,
     }
-    return create_model(f"LinkParts_{method}", __base__=LinkParts, **settings)
-
-
-def _setting(name: str, default: object) -> tuple[Any, Any]:
-    """Return type and field of a setting of a method."""
-    if name == "recipe":  # never a file: who opens a link does not say what is read here
-        return str | None, Field(
-            None, pattern=r"^(auto|default|paper(:[\w -]+)?)$", description="auto, default or paper"
-        )
-    if name in FIELDS and FIELDS[name].kind in ("whole", "number"):
-        return (int if FIELDS[name].kind == "whole" else FiniteFloat) | None, _described(name)
-    if name in FIELDS:
-        return str | None, None
-    if isinstance(default, bool):
-        return bool | None, Field(None, description="true or false")
-    if isinstance(default, int):
-        return int | None, _whole(0, MOST_EPOCHS)
-    if isinstance(default, float):
-        return FiniteFloat | None, _number(0, 1e9)
-    if default is None:
-        return Annotated[int | FiniteFloat, BeforeValidator(_whole_or_float)] | None, _number(0, 1e9)
-    return Annotated[int | float | str, BeforeValidator(number_or_text)] | None, None  # such as k: "auto" or a number
-
-
-def _whole_or_float(text: str) -> int | float:
-    return float(text) if "." in text else int(text)
 
 
 @dataclass(frozen=True)
@@ -366,56 +285,31 @@ def to_query(share: Share) -> list[tuple[str, str]]:
 
 def _parts(config: RunConfig, look: Look) -> dict[str, str]:
     """Return the parts of the link of one lane, as text."""
+    source, flip, noisy, test = config.source, config.flip, config.noisy, config.test
     if config.decided_sets is not None:
         raise UserError("This run was taught by people's decisions, which no link can carry; share the run before it.")
-    parts = {
+    if test is not None and test.path is not None:
+        raise UserError(f"This run was tested on a file of its own, {test.name}; a link cannot ask for two files.")
+    for matrix in (flip and flip.matrix, noisy and noisy.confusion):
+        if isinstance(matrix, str):
+            raise UserError(f"The candidates were made with the file {matrix}; a link cannot carry it.")
+    values = {
         "link": VERSION,
-        **_source_parts(config.source),
-        **_flip_parts(config.flip),
-        **_noisy_parts(config.noisy),
-        "test": _test_name(config.test),
+        **({"data": source.name} if source.path is None else {"file": source.name, "sha256": _fingerprint(source)}),
+        **{name: getattr(source, name) for name in ("format", "options", "rule", "classes", "answers")},
+        "votes": [(one.name, _fingerprint(one)) for one in source.votes],
+        **({} if flip is None else {"flip": flip.how} | {name: getattr(flip, name) for name in SETTINGS}),
+        **({} if noisy is None else {"noisy": str(noisy), "confusion": noisy.confusion, "rows": noisy.rows}),
+        "test": None if test is None else test.name,
         **{name: getattr(config, name) for name in AS_THEY_ARE},
         **_settings_of(config),
-        "name": "" if config.name == config.source.name else config.name,
-        **dict(look),
+        "name": "" if config.name == source.name else config.name,
+        **asdict(look),
+        "hidden": ",".join(look.hidden),
     }
-    default = {name: part.default for name, part in LinkParts.model_fields.items() if name not in _ALWAYS}
-    return {
-        name: _text(value)
-        for name, value in parts.items()
-        if value is not None and not (name in default and value == default[name])
-    }
-
-
-def _source_parts(source: Source) -> dict[str, Any]:
-    votes = [[one.name, _fingerprint(one)] for one in source.votes]
-    return {
-        **({"data": source.name} if source.path is None else {"file": source.name, "sha256": _fingerprint(source)}),
-        "format": source.format,
-        "options": _json_text(source.options),
-        "rule": source.rule,
-        "classes": _json_text(source.classes),
-        "votes": _json_text(votes),
-        "answers": _json_text(source.answers),
-    }
-
-
-def _flip_parts(flip: Flip | None) -> dict[str, Any]:
-    if flip is None:
-        return {}
-    settings = {name: getattr(flip, name) for name in SETTINGS}
-    return {"flip": flip.how, **settings, "matrix": _matrix_text(flip.matrix)}
-
-
-def _noisy_parts(noisy: Noisy | None) -> dict[str, Any]:
-    if noisy is None:
-        return {}
-    return {"noisy": str(noisy), "confusion": _matrix_text(noisy.confusion), "rows": noisy.rows}
-
-
-def _json_text(value: Sized) -> str | None:
-    """Return a value as short JSON; None where it is empty."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")) if value else None
+    defaults = {name: _text(part.default) for name, part in PARTS.items() if name not in _ALWAYS}
+    texts = {name: _text(value) for name, value in values.items()}
+    return {name: text for name, text in texts.items() if text and text != defaults.get(name)}
 
 
 def _fingerprint(source: Source) -> str:
@@ -434,25 +328,15 @@ def _settings_of(config: RunConfig) -> dict[str, Any]:
     }
 
 
-def _test_name(test: Source | None) -> str | None:
-    if test is not None and test.path is not None:
-        raise UserError(f"This run was tested on a file of its own, {test.name}; a link cannot ask for two files.")
-    return None if test is None else test.name
-
-
-def _matrix_text(matrix: Sized | None) -> str | None:
-    if isinstance(matrix, str):
-        raise UserError(f"The candidates were made with the file {matrix}; a link cannot carry it.")
-    return None if matrix is None else _json_text(matrix)
-
-
 def _text(value: object) -> str:
-    """Return the shortest text that is read as the same value."""
+    """Return the shortest text that is read as the same value; "" for None and what is empty."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+    if isinstance(value, dict | list | tuple):
+        return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")) if value else ""
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
+    return "" if value is None else str(value)
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -481,9 +365,9 @@ def from_query(query: Mapping[str, Sequence[str]], *, views: Collection[str] = (
             raise UserError(f"The link says {name} {len(values)} times; it can be one only.")
     texts = {name: values[0] for name, values in values_of.items()}
     if not lanes:
-        config, look = _lane(texts, views, CONTROLS)
+        config, look = _lane(texts, [*controls(lanes=False), *(f"view-{view}" for view in views)], views)
         return Share((config,), look)
-    each = [_lane(one, (), LANE_CONTROLS) for one in _texts_of_lanes(texts)]
+    each = [_lane(one, controls(lanes=True)) for one in _texts_of_lanes(texts)]
     share = Share(tuple(config for config, _ in each), each[0][1])
     check_lanes(share.configs)
     return share
@@ -500,100 +384,107 @@ def _texts_of_lanes(texts: Mapping[str, str]) -> list[dict[str, str]]:
     if not 2 <= len(methods) <= MOST_LANES:
         raise UserError(f"The link's lanes are {len(methods)}; it must be two to {MOST_LANES} methods.")
     settings = [set(get_method(method)().get_params()) for method in methods]
-    shared, own = {name: text for name, text in texts.items() if "." not in name and name != "lanes"}, {}
-    for part, text in texts.items():
-        name, dot, place = part.partition(".")
-        if not dot:
-            continue
-        if not (place.isdecimal() and place.isascii() and 1 <= int(place) <= len(methods)):
-            raise UserError(f"The link has a part {part!r}, and there are lanes 1 to {len(methods)}.")
-        if name not in settings[int(place) - 1]:
-            raise UserError(f"The link has a part {part!r}, and lane {place} has no setting {name!r}.")
-        own[int(place) - 1, name] = text
     every = set().union(*settings)
-    return [
+    shared = {name: text for name, text in texts.items() if "." not in name and name != "lanes"}
+    lanes = [
         # A setting of another lane's method is left out; one of no method is refused.
-        {name: text for name, text in shared.items() if name in names or name not in every}
-        | {name: text for (lane, name), text in own.items() if lane == k}
-        | {"method": method}
-        for k, (method, names) in enumerate(zip(methods, settings, strict=True))
+        {name: text for name, text in shared.items() if name in names or name not in every} | {"method": method}
+        for method, names in zip(methods, settings, strict=True)
     ]
+    places = {str(k + 1): k for k in range(len(methods))}
+    for part in texts.keys() - shared.keys() - {"lanes"}:
+        name, _, place = part.partition(".")
+        if place not in places or name not in settings[places[place]]:
+            raise UserError(f"The link has a part {part!r}, and there is no lane {place} with a setting {name!r}.")
+        lanes[places[place]][name] = texts[part]
+    return lanes
 
 
-def _lane(texts: Mapping[str, str], views: Collection[str], controls: Collection[str]) -> tuple[RunConfig, Look]:
+def _lane(texts: Mapping[str, str], hideable: Collection[str], views: Collection[str] = ()) -> tuple[RunConfig, Look]:
     """Return what the parts of the link of one lane mean."""
-    version = texts.get("link")
-    if version not in (None, VERSION):
-        raise UserError(f"The link is of version {version!r}; this Candid reads version {VERSION}. Update it.")
+    if "link" not in texts:
+        raise UserError("The link lacks its part 'link'; copy the whole of it.")
+    if texts["link"] != VERSION:
+        raise UserError(f"The link is of version {texts['link']!r}; this Candid reads version {VERSION}. Update it.")
     method = texts.get("method", "proden")
     defaults = get_method(method)().get_params()
-    link = _validated(_model_of(method), texts)
-    if link.features not in ("auto", "none"):
-        without_folders(link.features)  # a link must not have this computer read a folder
-    settings = {name: getattr(link, name) for name in defaults if name != "seed" and name in texts}
+    parts = {name: _value(name, text, defaults) for name, text in texts.items()}
+    if parts.get("features", "auto") not in ("auto", "none"):
+        without_folders(parts["features"])  # a link must not have this computer read a folder
     config = RunConfig(
-        source=_source(link),
-        method=method,
-        params={name: value for name, value in settings.items() if value != defaults[name]},
-        flip=_flip(link),
-        noisy=None if link.noisy is None else Noisy.parse(link.noisy, confusion=link.confusion, rows=link.rows),
-        test=None if link.test is None else Source(catalog.find(link.test).name),
-        name=link.name[:200],
-        **{name: getattr(link, name) for name in AS_THEY_ARE if name != "method"},
+        source=_source(parts),
+        params={
+            name: parts[name]
+            for name, default in defaults.items()
+            if name in parts and name != "seed" and parts[name] != default
+        },
+        flip=_flip(parts),
+        noisy=None if "noisy" not in parts else Noisy.parse(parts["noisy"], **_given(parts, "confusion", "rows")),
+        test=None if "test" not in parts else Source(catalog.find(parts["test"]).name),
+        name=parts.get("name", "")[:200],
+        **_given(parts, *AS_THEY_ARE),
     )
-    if link.view and link.view not in views:
-        raise _wrong("view", link.view, f"one of {', '.join(views)}")
-    hideable = [*controls, *(f"view-{view}" for view in views)]
-    for name in link.hidden:
+    new_estimator(config).check_settings()
+    if parts.get("view") and parts["view"] not in views:
+        raise _wrong("view", parts["view"], f"one of {', '.join(views)}")
+    hidden = tuple(filter(None, parts.get("hidden", "").split(",")))
+    for name in hidden:
         if name not in hideable:
             raise UserError(f"The link's hidden names {name[:80]!r}; what can be hidden is {', '.join(hideable)}.")
-    return config, Look(**{name: getattr(link, name) for name in Look.model_fields})
+    return config, Look(**_given(parts, *LOOK) | {"hidden": hidden})
 
 
-def _validated(model: type[LinkParts], texts: Mapping[str, object]) -> LinkParts:
-    """Return the parts; raise `UserError` at the first that does not fit, by its name."""
-    try:
-        return model.model_validate(texts)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-    name = str(first["loc"][0])
-    if first["type"] == "missing":
-        raise UserError(f"The link lacks its part {name!r}; copy the whole of it.")
-    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
-        hint = did_you_mean(name, model.model_fields)
+def _given(parts: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: parts[name] for name in names if name in parts}
+
+
+def _value(name: str, text: str, settings: Collection[str]) -> Any:
+    """Return the value of a part; raise `UserError` where it does not fit."""
+    if name in _structures():
+        try:
+            value = _structures()[name].validate_json(text)
+        except ValidationError:
+            raise _wrong(name, text, "JSON, as Candid wrote it") from None
+        if name != "options":
+            return value
+        options: dict[str, Any] = json.loads(text)
+        if options.keys() <= ReadOptions.__dataclass_fields__.keys():
+            return options
+        raise _wrong(name, text, "how to read the file, as Candid wrote it")
+    if name not in PARTS and name not in settings:
+        hint = did_you_mean(name, [*PARTS, *_structures(), *settings])
         raise UserError(f"The link has a part {name[:80]!r} that means nothing here; leave it out.{hint}")
-    raise _wrong(name, texts[name], model.model_fields[name].description or first["msg"])
+    if name == "recipe" and not re.fullmatch(_RECIPE, text):
+        raise _wrong(name, text, "auto, default or paper")
+    if name == "sha256" and not re.fullmatch(_MARK, text):
+        raise _wrong(name, text, f"at least {FINGERPRINT} hexadecimal digits, the beginning of the file's SHA-256")
+    try:
+        return PARTS[name].value_of(text) if name in PARTS else setting_of(name, text)
+    except UserError as error:
+        raise UserError(f"The link's {error}") from None
 
 
-def _wrong(name: str, value: object, wanted: str) -> UserError:
-    return UserError(f"The link's {name} is {str(value)[:80]!r}; it must be {wanted}.")
+def _wrong(name: str, value: str, wanted: str) -> UserError:
+    return UserError(f"The link's {name} is {value[:80]!r}; it must be {wanted}.")
 
 
-def _source(link: LinkParts) -> Source:
-    if (link.data is None) == (link.file is None):
+def _source(parts: Mapping[str, Any]) -> Source:
+    if ("data" in parts) == ("file" in parts):
         raise UserError("The link must say which data: either data (a dataset of the catalogue) or file and sha256.")
-    if link.rule:
-        Rule.parse(link.rule)
-    joined: dict[str, Any] = {
-        "rule": link.rule,
-        "classes": link.classes or {},
-        "votes": tuple(Source(name, "", sha256=mark) for name, mark in link.votes or ()),
-        "answers": link.answers or {},
-    }
-    if link.data is not None:
-        return Source(catalog.find(link.data).name, **joined)
-    if link.sha256 is None:
+    if parts.get("rule"):
+        Rule.parse(parts["rule"])
+    joined = _given(parts, "rule", "classes", "answers")
+    joined["votes"] = tuple(Source(name, "", sha256=mark) for name, mark in parts.get("votes", ()))
+    if "data" in parts:
+        return Source(catalog.find(parts["data"]).name, **joined)
+    if "sha256" not in parts:
         raise UserError("The link lacks its part 'sha256'; copy the whole of it.")
-    options = {} if link.options is None else link.options.model_dump(exclude_unset=True)
-    return Source(link.file or "", "", link.format, link.sha256, options, **joined)
+    return Source(parts["file"], "", **joined, **_given(parts, "format", "sha256", "options"))
 
 
-def _flip(link: LinkParts) -> Flip | None:
-    if link.flip is not None:
-        return Flip(link.flip, **{name: getattr(link, name) for name in SETTINGS})
-    for name in SETTINGS:
-        if getattr(link, name) is not None:
-            raise UserError(
-                f"The link has {name} but no flip, the way to make candidates; add it, or leave {name} out."
-            )
-    return None
+def _flip(parts: Mapping[str, Any]) -> Flip | None:
+    settings = _given(parts, *SETTINGS)
+    if settings and "flip" not in parts:
+        name = next(iter(settings))
+        raise UserError(f"The link has {name} but no flip, the way to make candidates; add it, or leave {name} out.")
+    return Flip(parts["flip"], **settings) if "flip" in parts else None

@@ -15,11 +15,10 @@ from pll.export.replay import replay_html
 from pll.formats.checks import listing
 from pll.runs.config import format_settings
 from pll.runs.link import (
-    CONTROLS,
     FINGERPRINT,
-    LANE_CONTROLS,
     Look,
     Share,
+    controls,
     from_query,
     is_file,
     on_this_machine,
@@ -242,7 +241,7 @@ def _offer_link(run: Run, snapshot: Snapshot) -> None:
 def look_to_share(run: Run) -> Look:
     """Show the choices of what the link carries besides settings."""
     one = not run.is_comparison
-    controls = CONTROLS if one else LANE_CONTROLS
+    titles = controls(lanes=not one)
     in_view = ", the view and the example" if one else ""
     with_view = st.toggle(
         "Include the current view",
@@ -259,8 +258,8 @@ def look_to_share(run: Run) -> Look:
     )
     hidden = st.pills(
         "Lesson mode: hide",
-        list(controls),
-        format_func=controls.__getitem__,
+        list(titles),
+        format_func=titles.__getitem__,
         selection_mode="multi",
         key=f"share-controls-{'run' if one else 'lanes'}",
         help="Hidden for whoever opens the link, until they press *Show everything*.",

@@ -45,7 +45,7 @@ class RunView:
     epoch: int = 0  # the epoch in view otherwise, of every lane
     requested: int = 0  # number of the timeline's last request, so that it knows when it was answered
     truth: bool = False  # whether star plots are coloured by true labels
-    # controls that a lesson hides: names of `pll.runs.link.CONTROLS` or `LANE_CONTROLS`, or `view-…`
+    # controls that a lesson hides: names of `pll.runs.link.CONTROLS`, or `view-…`
     hidden: frozenset[str] = frozenset()
     selected: int | None = None  # the example in view
     order: str = "confidence"  # how the heatmap's rows are sorted

@@ -167,11 +167,11 @@ def test_a_name_that_nothing_has_is_said(run: Run, word: str, tmp_path: Path) ->
     ("option", "words"),
     [
         (("--q", "1.5", "--flip", "pair"), ("q is 1.5",)),
-        (("--q", "nan", "--flip", "pair"), ("--q", "finite")),
+        (("--q", "nan", "--flip", "pair"), ("q is nan",)),
         (("--q", "0.5"), ("--q needs --flip",)),
         (("--flip", "pair"), ("--flip pair needs --q",)),
         (("--seed", "-1", *FLIP), ("--seed",)),
-        (("--lr", "inf", *FLIP), ("--lr", "finite")),
+        (("--lr", "inf", *FLIP), ("lr is inf",)),
         (("--lr", "-1", *FLIP), ("lr is -1",)),
         (("--epochs", "0", *FLIP), ("epochs is 0",)),
         (("--batch-size", "0", *FLIP), ("batch_size is 0",)),

@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 from pll.experiments.experiment import Experiment
 from pll.methods import METHODS
 from pll.runs.config import Preparation, RunConfig
-from pll.runs.description import FIELDS, number_or_text, setting_of
-from pll.runs.link import LinkParts
+from pll.runs.description import FIELDS, plain_value, setting_of
+from pll.runs.link import PARTS
 
 NUMBERS = [name for name, one in FIELDS.items() if one.kind in ("whole", "number")]
 
@@ -24,7 +24,7 @@ def test_every_field_of_a_run_has_the_described_default() -> None:
             assert one.default == FIELDS[one.name].default, one.name
     assert {one.name for one in fields(Preparation)} <= set(FIELDS)
     for name in ("features", "strict", "holdout"):
-        assert Experiment.model_fields[name].default == LinkParts.model_fields[name].default == FIELDS[name].default
+        assert Experiment.model_fields[name].default == PARTS[name].default == FIELDS[name].default
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -48,6 +48,12 @@ def test_a_number_is_refused_exactly_outside_its_limits(name: str, value: float)
 
 @given(some.text(max_size=8))
 def test_what_is_no_number_stays_text(text: str) -> None:
-    value: Any = number_or_text(text)
-    assert value == text if isinstance(value, str) else float(text) == value
-    assert setting_of("augment", text) == text  # a described word is never a number, nor none
+    value: Any = plain_value(text)
+    if isinstance(value, str):
+        assert value == text
+    elif isinstance(value, bool) or value is None:
+        assert text.lower() in ("true", "false", "none")
+    else:
+        assert float(text) == value
+    assert FIELDS["features"].value_of(text) == text  # a described word is never a number, nor none
+    assert setting_of("model", text) == text

@@ -1,15 +1,10 @@
-"""Connect Label Studio: the address and secret of a run, a test of the connection, and the last requests."""
+"""Connect Label Studio: the address and secret of a run, and the last requests."""
 
 from __future__ import annotations
 
-import base64
-import time
-from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 import pandas as pd
-import requests
 import streamlit as st
 
 from pll.export.connections import Credentials, connect, is_connected, revoke, set_writes_back, writes_back
@@ -17,7 +12,6 @@ from pll.runs.run import Run
 from pll.ui import background, session
 from pll.ui.format import plain
 from pll.ui.labelstudio import (
-    HANDLERS,
     PREFIX,
     access_of,
     forget_access,
@@ -26,25 +20,6 @@ from pll.ui.labelstudio import (
     write_labels_back,
 )
 from pll.ui.review import service
-
-TEST_CONFIG = '<View><Text name="text" value="$text"/><Choices name="label" toName="text"/></View>'
-TEST_BODIES: dict[str, dict[str, Any]] = {
-    "setup": {"project": "test", "schema": TEST_CONFIG},
-    "predict": {"tasks": [], "label_config": TEST_CONFIG},
-    "webhook": {"action": "PROJECT_UPDATED"},
-}
-"""What the test sends; it changes nothing."""
-STUDIO_SECONDS = {"health": 1.0, "versions": 1.0, "setup": 3.0, "predict": 100.0, "webhook": 1.0}
-"""Seconds that Label Studio waits for each answer."""
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One request of the test, and what came of it."""
-
-    request: str
-    seconds: float
-    result: str
 
 
 def panel(run: Run) -> None:
@@ -83,8 +58,6 @@ def panel(run: Run) -> None:
             st.caption("Where Label Studio runs in Docker on this machine:")
             st.code(made.inside(inside), language=None)
         st.caption(f"It holds the user {made.user} and the secret, which is not shown again.")
-        if st.button("Test connection", icon=":material/network_check:"):
-            st.dataframe(pd.DataFrame(tried(run.id, made)), hide_index=True, key="labelstudio-test")
     _write_back(run.id)
     latest = recent_requests(run.id)
     if latest:
@@ -143,26 +116,3 @@ def addresses(page: str, run: str) -> tuple[str, str]:
     path = f"/{base}{PREFIX}/{run}" if base else f"{PREFIX}/{run}"
     host = "host.docker.internal" if parts.hostname in ("localhost", "127.0.0.1", "::1") else parts.hostname
     return f"{parts.scheme}://{parts.netloc}{path}", f"{parts.scheme}://{host}{port}{path}"
-
-
-def tried(run: str, credentials: Credentials) -> list[Tried]:
-    """Send the five requests of Label Studio to this server, and return what came of each."""
-    base = str(st.config.get_option("server.baseUrlPath") or "").strip("/")
-    server = f"http://127.0.0.1:{st.config.get_option('server.port')}{f'/{base}' if base else ''}{PREFIX}/{run}"
-    secret = base64.b64encode(f"{credentials.user}:{credentials.secret}".encode()).decode()
-    results = []
-    for name, (method, status, _) in HANDLERS.items():
-        began = time.perf_counter()
-        try:
-            answer = requests.request(
-                method,
-                f"{server}/{name}",
-                json=TEST_BODIES.get(name),
-                headers={"Authorization": f"Basic {secret}"},
-                timeout=STUDIO_SECONDS[name],
-            )
-            result = "OK" if answer.status_code == status else f"{answer.status_code}: {answer.text[:200]}"
-        except requests.RequestException as error:
-            result = f"No answer within {STUDIO_SECONDS[name]:.0f} s: {type(error).__name__}"
-        results.append(Tried(f"{method} {name}", round(time.perf_counter() - began, 3), result))
-    return results

@@ -266,7 +266,7 @@ PARTS = {
     "neighbours": Part(
         ["method", "examples", "CPU s", "peak GB", "identified right", "notes"],
         neighbours,
-        [(name, n) for n in ("50000", "200000") for name in ("plknn", "ipal")],
+        [(name, "50000") for name in ("plknn", "ipal")],
     ),
     "reading": Part(
         ["model", "features", "speed, of that in memory", "by CPU time, reading included", "CPU ms a step in memory"],

@@ -35,7 +35,6 @@ EXTRAS = {
     "login": Extra({"authlib": "authlib", "httpx2": "httpx2"}, "logging in"),
     "archives": Extra({"rarfile": "rarfile"}, ".rar files"),
     "dask": Extra({"distributed": "distributed"}, "experiments on a Dask cluster"),
-    "neighbours": Extra({"faiss-cpu": "faiss"}, "IPAL and PL-kNN above 100,000 examples"),
     "embeddings": Extra({"sentence-transformers": "sentence_transformers"}, "texts by a language model"),
 }
 """By name; pyproject.toml has their versions."""

@@ -110,7 +110,6 @@ def test_blas_gets_its_threads_back_in_whatever_order_those_leave_who_want_one()
 
     with devices.one_blas_thread():
         pass
-    pytest.importorskip("faiss")  # has a BLAS of its own, which may come after the first use
     with threadpool_limits(2, user_api="blas"):
         first, second = ExitStack(), ExitStack()
         first.enter_context(devices.one_blas_thread())

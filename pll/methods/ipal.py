@@ -30,8 +30,6 @@ Complexity: O(n²·d) for the neighbours, and for each of four scalings as much 
 for the weights; an iteration is O(k·nnz), or less where neighbours share few candidates, whatever c is. A prediction:
 O(n·d + k²·d). Memory: 16·n·d bytes, and 12 bytes for each candidate an example shares with a neighbour, at most
 12·k·nnz. A fitted model keeps the training examples.
-Above 100,000 examples with more than 15 features, if faiss is installed (`pip install "candid-labels[neighbours]"`),
-the search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` reports its recall.
 """
 
 from __future__ import annotations
@@ -70,8 +68,6 @@ class IPAL(NeighbourEstimator):
         T, number of iterations, at least 1.
     clip
         z-scores are clipped at ±clip; None leaves them.
-    search
-        `"auto"`, `"exact"` or `"approximate"`, see Complexity.
     scale
         As for every classical method; `"auto"` chooses as PL-kNN does.
     missing
@@ -148,7 +144,6 @@ class IPAL(NeighbourEstimator):
         # Training stopped before the first iteration leaves a model that can predict.
         self.labels_ = identified_labels(self.label_weights_, candidates)
         flow = self._flow(candidates, hook)
-        self.notes_ = self._search_notes()
         f = start
         for _ in range(self.propagations):
             hook()

@@ -22,10 +22,8 @@ training examples whose predicted label, of all classes and from neighbours othe
 `clip` (3), see `NeighbourEstimator`.
 
 Complexity: O(n²·d) for the search by brute force (less where d ≤ 15: a k-d tree), and for each of the four scalings as
-much for up to 4,000 of the examples; O(n·k·mean |S|) for the votes; c does not matter. A prediction is O(n·d). Above
-100,000 examples with more than 15 features, if faiss is installed (`pip install "candid-labels[neighbours]"`), the
-search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` reports its recall. Memory
-16·n·d bytes and the candidate sets. Fitted, it keeps the training examples.
+much for up to 4,000 of the examples; O(n·k·mean |S|) for the votes; c does not matter. A prediction is O(n·d).
+Memory: 16·n·d bytes and the candidate sets. Fitted, it keeps the training examples.
 """
 
 from __future__ import annotations
@@ -63,8 +61,6 @@ class PLKNN(NeighbourEstimator):
         Neighbours that vote, at least 1; `"auto"` chooses from `K_GRID` by the covering rate.
     clip
         z-scores are cut off at ±clip; None leaves them.
-    search
-        `"auto"`, `"exact"` or `"approximate"`, see Complexity.
     scale
         As for every classical method; `"auto"` chooses from `SCALES_TRIED` by the covering rate.
     missing
@@ -148,7 +144,7 @@ class PLKNN(NeighbourEstimator):
             votes[at] = scores[candidates.rows[at] - rows.start, candidates.indices[at]]
         self.stage_ = ""
         weights = normalise(votes, candidates)
-        self.notes_ = self._search_notes() + _ties(weights, candidates)
+        self.notes_ = _ties(weights, candidates)
         yield weights, None
 
     def _count(self) -> int:

@@ -113,14 +113,6 @@ def test_the_order_of_examples_and_classes_does_not_matter(seed: int) -> None:
     assert (table(first)[single].max(axis=1) == 1).all()
 
 
-def test_approximate_neighbours_give_nearly_the_same_labels() -> None:
-    pytest.importorskip("faiss", reason="faiss-cpu is not installed")
-    features, sets = clusters(2, n=400, c=5, q=0.3)
-    exact, near = (IPAL(propagations=10, search=search).fit(features, sets) for search in ("exact", "approximate"))
-    assert (near.identify() == exact.identify()).mean() > 0.95
-    assert near.recall_ > 0.85 and "searched approximately" in near.notes_[0] and exact.notes_ == ()
-
-
 @pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 99.7, 98.5), (0.7, 98.7, 98.2)])
 def test_digits_as_other_implementations(q: float, transductive: float, test: float) -> None:
     reached = mean_accuracy(IPAL, q)

@@ -8,7 +8,8 @@ EXPECTED.json, by default that of the folder or `benchmarks/field.json`, has an 
 follows:
 
 - *right*: as expected, and nothing was asked;
-- *asked, right*: a question, and its first answer gives what is expected;
+- *asked, right*: a question, or something odd, and the first answer, or what is offered to mend it, gives what is
+  expected;
 - *asked, wrong*: a question whose first answer does not;
 - *odd*: not as expected, but the reading says itself that something is odd;
 - *no labels*: nothing is taken for labels, which the reading says, and the remedy;
@@ -45,6 +46,7 @@ from pll import formats
 from pll.catalog.sources import source_of, with_own_votes
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.classes import with_classes
 from pll.formats.odd import OddReading
 from pll.formats.reading import Question, form_of
 from pll.formats.tabular.cells import spelling
@@ -111,6 +113,8 @@ def understood(path: Path, truth: Mapping[str, str] | None = None) -> Understood
         except OddReading as refused:  # until somebody accepts it
             odd, kinds = list(map(str, refused.findings)), [one.kind for one in refused.findings]
             data = replace(source, options={**source.options, "accept": kinds}).load()
+            offered = {name: to for one in refused.findings for name, to in one.edits.items()}
+            data = with_classes(data, offered, strict=False)
         facts, notes = facts_of(data), data.notes
         facts |= {"agreement": agreement(data, truth)} if truth else {}
         columns = formats.columns(path, options=formats.ReadOptions(columns=roles))
@@ -230,7 +234,9 @@ def verdict(one: Understood, expected: Mapping[str, Any] | None) -> tuple[str, l
         return ("asked, wrong" if wrong else "asked, right"), wrong
     if wrong and not one.odd and not one.facts.get("classes", [""]):
         return "no labels", wrong
-    return ("odd" if one.odd else "silently wrong") if wrong else "right", wrong
+    if not wrong:
+        return ("asked, right" if one.odd else "right"), wrong
+    return ("odd" if one.odd else "silently wrong"), wrong
 
 
 def short(text: str, width: int = 60) -> str:

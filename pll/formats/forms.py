@@ -132,6 +132,17 @@ def plain_name(name: str) -> str:
     return re.sub(r"[\s.-]+", "_", name.casefold())
 
 
+def words_of(name: str) -> list[str]:
+    """Return the words of a name, in small letters.
+
+    Examples
+    --------
+    >>> words_of("Biopsy result (2)"), words_of("decyzja_kierownika")
+    (['biopsy', 'result', '2'], ['decyzja', 'kierownika'])
+    """
+    return [word for word in re.split(r"[\W_]+", name.casefold()) if word]
+
+
 @cache
 def _data() -> Mapping[str, Any]:
     return tomllib.loads(files("pll.formats").joinpath("forms.toml").read_text(encoding="utf-8"))
@@ -150,9 +161,9 @@ FORMS: tuple[Form, ...] = tuple(map(_form, _data()["form"]))
 USUAL: Mapping[str, Sequence[str]] = _data()["usual"]
 """Usual names of columns by role, the likelier first, as `plain_name` writes them."""
 WORDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["words"].items()}
-"""Words of names by what they say: adjudicated, aggregate, labels, id, facts."""
+"""Words of names by what they say: adjudicated, aggregate, labels, id, facts, context."""
 NO_ANSWER: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["no_answer"].items()}
-"""Cells that are no answer, in the common spelling: everywhere, and among votes."""
+"""Cells that are no answer, in the common spelling: everywhere, among votes, and where they are rare there."""
 FIELDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["fields"].items()}
 """Words of the fields of an answer that is an object: who, what, about it, its state."""
 ARRAYS: Mapping[str, Mapping[str, Sequence[str]]] = _data()["arrays"]

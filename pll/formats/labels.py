@@ -21,7 +21,7 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.answers import Answers, Chunk, Numbers
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
-from pll.formats.forms import WORDS
+from pll.formats.forms import NO_ANSWER, WORDS
 from pll.formats.records import RowNumber
 from pll.formats.tabular.answer_cells import (
     COVERED,
@@ -43,6 +43,8 @@ from pll.formats.tabular.cells import (
 )
 from pll.weights import Weights, checked_prior
 
+FEW = 0.1
+"""Share of the votes up to which words such as `error` say that there is none."""
 REPEATED = 0.05
 """Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
 MOST_SHOWN = 5
@@ -432,6 +434,8 @@ def _no_answers(
         stays -= minus_one({*counts, *stays}, people)
     stays |= {*options.class_names, *options.keep, *options.answers}
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in no_answer}
+    doubtful = {cell for cell in counts if spelling(cell) in NO_ANSWER["rare"]}
+    found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW * counts.total() else set()
     if any(cell.strip().strip("+") == "" for cell in counts):  # a plus
         found -= {cell for cell in found if cell.strip().strip("-–—") == ""}
     found -= _nones(counts, found)

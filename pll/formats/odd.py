@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -34,9 +36,9 @@ OWN_WORDS = 0.8
 MANY = 3
 """Answers to an example, for each class, of which it is no wonder that they name all classes."""
 RARE = 10
-"""A class is rare where the others have so many times its answers."""
-LEAST_ALIKE = 5
-"""Letters at the beginning that two spellings of one class share at least."""
+"""A class is rare where another one has so many times its answers."""
+LEAST_ALIKE = 4
+"""Letters at the beginning that two spellings of one class share at least, and fewer than a word with a slip has."""
 
 
 @dataclass(frozen=True)
@@ -281,56 +283,104 @@ def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
 
 
 def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
-    """Classes that few answers name, whoever gave them, and that begin as one frequent class and no other: B, benigne.
-
-    They are nobody's own words, since everybody slips now and then.
-    """
+    """Classes that look like a more frequent one, and like no other: cut short, slips of the pen, other endings."""
     votes = data.annotations
     if votes is None or options.class_names or len(data) < SOME_EXAMPLES:
         return
-    count, names = np.bincount(votes.labels, minlength=votes.n_classes), votes.class_names
-    known = {*options.keep, *options.edited}
-    usual = [k for k in range(len(names)) if count[k] * len(names) >= count.sum()]
-    short: dict[str, str] = {}
-    for k, name in enumerate(names):
-        rarer = [other for other in usual if 0 < RARE * count[k] <= count[other]]
-        alike = [names[other] for other in rarer if _is_short_for(name, names[other])]
-        if len(alike) == 1 and len(rarer) == len(usual) and not {name, alike[0]} & known:
-            short[name] = alike[0]
-    starts = {name: [other for other in names if _is_beginning(name, other)] for name in names}
-    cut = {name: longer[0] for name, longer in starts.items() if len(longer) == 1 and not {name, *longer} & known}
-    if len({*cut.values()}) > 1:  # several classes are cut short: that is a habit
-        short |= cut
-    if short:
-        merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in short.items())
+    names = [name for name in votes.class_names if name not in (*options.keep, *options.edited)]
+    given = np.bincount(votes.labels, minlength=votes.n_classes)
+    if same := same_as({name: int(given[votes.class_names.index(name)]) for name in names}):
+        merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
         remedy = "If they are the same, merge them."
-        shown = tuple(f"{name} → {to}" for name, to in short.items())
-        yield Oddity("spellings", "Classes that hardly anybody names look like others in short or misspelled", shown,
-                     remedy, merges, dict(short))  # fmt: skip
+        shown = tuple(f"{name} → {to}" for name, to in same.items())
+        yield Oddity("spellings", "Classes look like others in short or misspelled", shown, remedy, merges, dict(same))
 
 
-def _is_beginning(name: str, other: str) -> bool:
-    """Whether a name is a word that was cut off."""
-    one, longer = name.casefold().rstrip("."), other.casefold()
-    return one.isalpha() and longer.isalpha() and longer.startswith(one) and one != longer
+def same_as(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return which classes look like a more frequent one in other letters, and like no other: the rarer → that one.
 
+    Parameters
+    ----------
+    counts
+        How often each class was given.
 
-def _is_short_for(name: str, other: str) -> bool:
-    """Whether a name is the beginning of another, goes on as it for all but a letter or two, or ends in its last word.
-
-    >>> _is_short_for("B", "benign"), _is_short_for("maligne", "malignant"), _is_short_for("cat", "car")
-    (True, True, False)
-    >>> _is_short_for("bob cat", "bobcat"), _is_short_for("Fox", "red fox"), _is_short_for("Canada lynx", "lynx")
-    (True, True, True)
+    Examples
+    --------
+    >>> same_as({"benign": 90, "malignant": 80, "B": 3, "maligne": 2, "bengin": 1})
+    {'B': 'benign', 'maligne': 'malignant', 'bengin': 'benign'}
+    >>> same_as({"fox": 50, "red fox": 40, "type 1": 9, "type 2": 1}), same_as({"Nice": 9, "Kritik": 9, "Krittik": 1})
+    ({}, {'Krittik': 'Kritik'})
     """
-    short, long = sorted((name.casefold().rstrip(".").split(), other.casefold().split()), key=len)
-    if short == long or long[-len(short) :] == short:
-        return short != long
-    one, longer = "".join(name.casefold().rstrip(".").split()), "".join(other.casefold().split())
-    if not (one.isalpha() and longer[:1].isalpha()):
-        return False
-    same = sum(longer.startswith(one[:end]) for end in range(1, len(one) + 1))
-    return same == len(one) or (same >= LEAST_ALIKE and same >= len(one) - 2)
+    found, same = dict[str, tuple[int, str]](), dict[str, str]()
+    for name in sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_COMPARED else ():
+        kinds = {other: _likeness(name, other) for other, n in counts.items() if n > counts[name]}
+        best = min(filter(None, kinds.values()), default=0)
+        alike = {same.get(other, other) for other, kind in kinds.items() if kind == best > 0}
+        if len(alike) == 1:
+            same[name] = alike.pop()
+            found[name] = (best, same[name])
+    habits = Counter(kind for kind, _ in {*found.values()})  # several classes are cut short: that is a habit
+
+    def is_sure(name: str, kind: int, to: str) -> bool:
+        return (kind == _CUT and habits[kind] > 1) or counts[to] >= _TIMES[kind] * counts[name]
+
+    return {name: to for name, (kind, to) in found.items() if is_sure(name, kind, to)}
+
+
+_BARE, _CUT, _SLIP, _ENDING, _LAST, _LETTERS = range(1, 7)
+_TIMES = {_BARE: 1, _CUT: RARE, _SLIP: 2, _ENDING: 5, _LAST: RARE, _LETTERS: 2}
+"""How alike two names are, the likeliest to be one first, and how many times the other one is as frequent at least."""
+MOST_COMPARED = 200
+
+
+def _likeness(name: str, other: str) -> int:
+    """Return how a name is another one: in the same letters, cut short, with a slip …; 0 where it is not."""
+    one, longer = bare(name), bare(other)
+    own, words = ([bare(word) for word in text.split()] for text in (name, other))
+    if not one or not longer or re.sub(r"\D", "", one) != re.sub(r"\D", "", longer):
+        return 0
+    if one == longer:
+        return _BARE
+    shared = sum(longer.startswith(one[:end]) for end in range(1, len(one) + 1))
+    is_word = one.isalpha() and len(one) < len(longer)
+    is_cut = is_word and any(word.startswith(one) for word in (longer, *words)) and one not in words
+    by_word = len(own) == len(words) > 1 and all(a.startswith(b) or b.startswith(a) for a, b in zip(own, words))
+    tests = {
+        _CUT: is_cut or by_word,
+        _SLIP: min(len(one), len(longer)) > LEAST_ALIKE and one[0] == longer[0] and _is_slip(one, longer),
+        _ENDING: shared >= max(LEAST_ALIKE, len(one) - 2, len(longer) - 3) and len(own) == len(words),
+        _LAST: own[-1:] == [longer] or words[-1:] == [one],
+        _LETTERS: is_word and len(one) > 1 and one[0] == longer[0] and _stands_in(one, longer),
+    }
+    return next((kind for kind, is_so in tests.items() if is_so), 0)
+
+
+def bare(name: str) -> str:
+    """Return the letters and digits of a name, without accents.
+
+    Examples
+    --------
+    >>> bare("A. citrina"), bare("Énvío."), bare("C#")
+    ('acitrina', 'envio', 'c#')
+    """
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(one for one in plain if not (unicodedata.combining(one) or one in " .,-_'’"))
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether two words differ in one letter: another, one more, one less, or two that changed places."""
+    short, long = sorted((one, other), key=len)
+    at = next((k for k, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    is_swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+    return is_swapped or short[at + 1 :] == long[at + 1 :]
+
+
+def _stands_in(one: str, other: str) -> bool:
+    """Whether the letters of a word come one after the other in another."""
+    letters = iter(other)
+    return all(letter in letters for letter in one)
 
 
 def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from pll.errors import UserError
-from pll.formats.forms import USUAL, WORDS, Form, plain_name
+from pll.formats.forms import USUAL, WORDS, Form, plain_name, words_of
 from pll.formats.names import is_named_id, shown_name
 from pll.formats.reading import Column, Question, question
 from pll.formats.tabular.answer_cells import listed_answers
@@ -157,8 +156,24 @@ def says_fact(name: str) -> bool:
     >>> says_fact("rater_gender"), says_fact("created_time"), says_fact("label")
     (True, True, False)
     """
-    words = re.split(r"[_:]", plain_name(name))
-    return words[-1] in WORDS["facts"] or words[0] in WORDS["facts"]
+    return says_context(name) or not WORDS["facts"].isdisjoint(_ends(name))
+
+
+def says_context(name: str) -> bool:
+    """Whether a column is called as remarks are, or what is of the occasion: no answer, and nothing to learn from.
+
+    Examples
+    --------
+    >>> says_context("Clinical note"), says_context("Bemerkung"), says_context("cost_usd"), says_context("width")
+    (True, True, True, False)
+    """
+    return not WORDS["context"].isdisjoint(_ends(name))
+
+
+def _ends(name: str) -> tuple[str, str]:
+    """The first and the last word of a name."""
+    first, *others = words_of(name) or [""]
+    return first, others[-1] if others else first
 
 
 def says_aggregate(name: str) -> bool:
@@ -181,7 +196,7 @@ def says_labels(name: str) -> bool:
     >>> says_labels("airline_sentiment"), says_labels("width")
     (True, False)
     """
-    return not WORDS["labels"].isdisjoint(plain_name(name).split("_"))
+    return not WORDS["labels"].isdisjoint(words_of(name))
 
 
 def labels_among(cells: Cells) -> Counter[str]:

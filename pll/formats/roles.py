@@ -36,7 +36,7 @@ from pll.formats.names import (
     may_hold_labels,
     results_among,
 )
-from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, says_labels, share_among
+from pll.formats.proposal import FEW, Proposal, says_aggregate, says_context, says_fact, says_labels, share_among
 from pll.formats.reading import LABELLED, LINES, ROLES, SINGLE, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons
 from pll.formats.settled import settled
@@ -70,6 +70,7 @@ from pll.formats.voters import (
     answers,
     derived,
     grades,
+    of_one_vocabulary,
     remarks,
     rounds,
     scores,
@@ -263,7 +264,13 @@ def _may_be_truth(table: Proposal, name: str, task: Sequence[str]) -> bool:
     """
     if task:
         return plain_name(name) not in (*USUAL["vote"], *GENERIC) and table.is_function(name, *task)
-    return not has_fractions(table.cells[name]) and not are_vectors(table.cells[name])
+    if has_fractions(table.cells[name]) or are_vectors(table.cells[name]):
+        return False
+    words = table.words(name)
+    is_unsure = plain_name(name) in (*USUAL["vote"], *GENERIC) and len(words) > 1
+    worded = [other for other in table.open() if other != name and table.may_be_answers(other)] if is_unsure else []
+    groups = of_one_vocabulary(table, [other for other in worded if table.may_be_label(other)])
+    return not any(len(group) > 2 and words.keys().isdisjoint(table.words(*group)) for group in groups)
 
 
 def _sets(table: Proposal) -> None:
@@ -362,6 +369,14 @@ def _unclear_labels(table: Proposal) -> None:
         )
 
 
+def _are_too_many(cells: Cells) -> bool:
+    kinds = len(set(present_cells(cells)))
+    return 2 * kinds > FEW and LEAST_ROWS * kinds > len(cells)
+
+
+LEAST_ROWS = 4
+"""Rows for each word of a category, on average, from which it is learnt."""
+
 _NEVER_LEARNT: tuple[tuple[Callable[[str, Cells], bool], str, str], ...] = (
     # as after a delimiter at the end of every line
     (lambda name, cells: name.startswith(UNNAMED) and not any(c and c.strip() for c in cells), "ignore", ""),
@@ -372,6 +387,9 @@ _NEVER_LEARNT: tuple[tuple[Callable[[str, Cells], bool], str, str], ...] = (
     (lambda name, cells: is_named_id(name) and _are_ids(cells) and not has_fractions(cells), "keep", "an id"),
     (lambda _, cells: _have_digits_of_ids(cells), "keep", "an id"),
     (lambda name, _: is_no_answer(name, among_votes=True), "keep", "no answer"),
+    (lambda name, _: says_context(name), "keep", "of the occasion, and not of the thing"),
+    # each of them stands in too few rows
+    (lambda _, cells: default_role(cells) == "category" and _are_too_many(cells), "keep", "too many different words"),
 )
 """What columns without a role are never learnt from: a test of name and cells, the role, and why."""
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pll.formats.checks import listing
-from pll.formats.forms import USUAL, WORDS, plain_name
+from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import MOST_WORDS, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, says_fact, says_labels
 from pll.formats.reading import LABELLED, LINES, SINGLE
@@ -211,7 +211,7 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
 
 def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int]:
     """A key: what has a truth beside it first, then names that say labels, then an overall judgment by its length."""
-    is_overall, is_sure = "overall" in name.casefold(), not WORDS["sure"].isdisjoint(plain_name(name).split("_"))
+    is_overall, is_sure = "overall" in name.casefold(), not WORDS["sure"].isdisjoint(words_of(name))
     length = len(name) if is_overall else 0
     return f"{name}_gold" not in table.raw, is_sure, not says_labels(name), not is_overall, length
 

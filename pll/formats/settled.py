@@ -5,12 +5,11 @@ Nothing is learnt from it, whatever the answer.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection
 
 from pll.formats.checks import listing
-from pll.formats.forms import WORDS, plain_name
+from pll.formats.forms import WORDS, words_of
 from pll.formats.proposal import Proposal, says_aggregate, says_fact
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
@@ -76,7 +75,7 @@ def says_settled(name: str) -> bool:
     >>> says_settled("Biopsy result"), says_settled("decyzja_kierownika"), says_settled("Anna")
     (True, True, False)
     """
-    return not WORDS["settled"].isdisjoint(re.split(r"[_:/()]+", plain_name(name)))
+    return not WORDS["settled"].isdisjoint(words_of(name))
 
 
 def _says(cells: Cells, classes: set[str]) -> bool:

@@ -90,7 +90,7 @@ def vocabulary(table: Proposal) -> None:
     named = [name for name in table.open() if name in people or table.may_be_label(name)]
     near = {name for name in named if is_labelled and share_among(table.words(name), classes) >= NEARLY_ALL}
     columns = [name for name in named if name in people or name in near or _are_words(table, name)]
-    groups = _of_one_vocabulary(table, [*columns, *voters])
+    groups = of_one_vocabulary(table, [*columns, *voters])
     if not table.having("true_label"):
         shared = near.union(*(group for group in groups if len(group) > 1))
         for name in [name for name in columns if plain_name(name) in NAMES["adjudicated"] and name in shared][:1]:
@@ -147,7 +147,7 @@ def _says_yes_or_no(words: Counter[str]) -> bool:
     return set(words) <= {*BINARY, *WORDS}
 
 
-def _of_one_vocabulary(table: Proposal, names: Sequence[str]) -> list[list[str]]:
+def of_one_vocabulary(table: Proposal, names: Sequence[str]) -> list[list[str]]:
     """Groups of columns of one vocabulary, the largest first.
 
     Two have one where most cells of each hold words of the other: annotators of the same examples use the same classes,
@@ -215,16 +215,9 @@ def remarks(table: Proposal) -> None:
     voters, there = {*table.having("annotator")}, table.raw.keys()
     for name in table.open():
         cuts = [name[:at] for at, letter in enumerate(name) if letter in "_ .:-" and not name[at + 1 :].isdecimal()]
-        who = next((c for c in cuts if c in there and (c in voters or NAMED.fullmatch(c) or _is_remark(name, c))), None)
+        who = next((c for c in cuts if c in there and (c in voters or NAMED.fullmatch(c) or says_fact(name[len(c) + 1 :]))), None)
         if who is not None and not scored_by(name):
             table.give(name, "keep", why=f"beside {who}")
-
-
-def _is_remark(name: str, who: str) -> bool:
-    return name[len(who) + 1 :].casefold() in _ENDS
-
-
-_ENDS = ("comment", "time", "note", "seconds", "reason", "explanation", "rationale")
 
 
 def aggregates(table: Proposal) -> None:
@@ -237,7 +230,7 @@ def aggregates(table: Proposal) -> None:
     free = [name for name in (*voters, *table.having("true_label")) if name not in table.explicit]
     called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
     others = [*voters, *(n for n in table.open() if table.may_be_answers(n))] if called else []
-    has_votes = bool(table.having("annotator", "answers", "count", "vote")) or "shares" in table.objects.values()
+    has_votes = bool(table.having("annotator", "answers", "count", "probability", "vote")) or "shares" in table.objects.values()
     made = [name for name in called if has_votes or len(_with_its_words(table, name, others)) > 1]
     table.give_all(made, "keep", why="an aggregate of the voters")
     table.give_all([name for name in table.open() if _is_mean(table, name)], "keep", why="the mean of the voters")
@@ -333,6 +326,9 @@ def derived(table: Proposal) -> None:
             *([len({*row}) > 1 for row in filled], [len(row) for row in filled], [len(row) for row in rows_of_votes]),
         )
         table.give_all([n for n in table.open() if any(_follows(table.raw[n], k) for k in keys)], "keep", why=why)
+    for truth in table.having("true_label")[:1]:
+        known = [bool((cell or "").strip()) for cell in table.raw[truth]]
+        table.give_all([n for n in table.open() if _comes_with(table.raw[n], known)], "keep", why=f"known where {truth} is")
     free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
     rows = [[amount(one) or 0.0 for one in row] for row in _rows(table, counts)] if len(counts) > 1 else []
     table.give_all(
@@ -340,6 +336,13 @@ def derived(table: Proposal) -> None:
         "keep",
         why=why,
     )
+
+
+def _comes_with(cells: Cells, known: Sequence[bool]) -> bool:
+    """Whether a column is filled where the truth is known, and nowhere else, of several rows."""
+    filled = [bool((cell or "").strip()) for cell in cells]
+    is_only_there = all(there for one, there in zip(filled, known, strict=True) if one)
+    return is_only_there and LEAST_SPLIT <= sum(known) <= 2 * sum(filled) and sum(known) < NEARLY_ALL * len(known)
 
 
 def _listed(cell: str | None) -> list[str]:

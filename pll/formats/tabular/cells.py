@@ -262,6 +262,7 @@ def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
     """
     plain, words = spelling(label), NO_ANSWER["everywhere"]
     is_one = not words.isdisjoint((plain, plain.replace(". ", "."), label.strip()))
+    is_one = is_one or (" / " in plain and words.issuperset(plain.split(" / ")))
     return is_one or (among_votes and plain in NO_ANSWER["votes"])
 
 

@@ -21,7 +21,7 @@ from pll.formats.checks import shorten
 from pll.formats.reading import Column, form_of
 from pll.formats.records import RowNumber
 from pll.formats.tabular.answer_cells import listed_answers
-from pll.formats.tabular.cells import BINARY, WORDS, guess_separator, is_missing
+from pll.formats.tabular.cells import guess_separator, is_missing, mark_in
 
 NOBODY = -1
 """Whose an answer is where nobody knows, or that is nobody's (the file's own candidates, say)."""
@@ -394,7 +394,7 @@ class _Filler:
         """A column a class: its name where it is marked."""
         for column, cells in self.having("class"):
             name = column.display_name
-            says_no = any((BINARY | WORDS).get(cell.strip().casefold()) is False for cell in encode(cells)[1])
+            says_no = any(mark_in(cell) is False for cell in encode(cells)[1])
             chunk = whole_column(name, cells, self.row_of)
             marked = np.asarray(chunk.read(_mark if says_no else _mark_or_nothing), dtype=np.bool_)
             rows = np.flatnonzero(marked[chunk.codes] & self._counted("vote" if is_line else "set"))
@@ -530,10 +530,10 @@ def _mark_or_nothing(cell: str) -> bool:
 
 
 def _mark(cell: str) -> bool:
-    try:
-        return (BINARY | WORDS)[cell.strip().casefold()]
-    except KeyError:
-        raise UserError(f"write 1 for a candidate and 0 for any other class{_OR_FEATURES}") from None
+    mark = mark_in(cell)
+    if mark is None:
+        raise UserError(f"write 1 for a candidate and 0 for any other class{_OR_FEATURES}")
+    return mark
 
 
 def shares_in(columns: Sequence[Chunk]) -> npt.NDArray[np.float64]:

@@ -312,19 +312,22 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
     ({}, {'Krittik': 'Kritik'})
     """
     found, same = dict[str, tuple[int, str]](), dict[str, str]()
-    for name in sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_COMPARED else ():
-        kinds = {other: _likeness(name, other) for other, n in counts.items() if n > counts[name]}
+    names = sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_COMPARED else []
+    for name in (*names, *names):  # once more, since only then it is known which are other names
+        kinds = {other: _likeness(name, other) for other in counts if other != name and same.get(other) != name}
+        kinds = {o: kind for o, kind in kinds.items() if counts[o] * (1 + (kind == _CUT)) > counts[name]}
         best = min(filter(None, kinds.values()), default=0)
         alike = {same.get(other, other) for other, kind in kinds.items() if kind == best > 0}
         if len(alike) == 1:
-            same[name] = alike.pop()
+            (same[name],) = alike
             found[name] = (best, same[name])
     habits = Counter(kind for kind, _ in {*found.values()})  # several classes are cut short: that is a habit
 
-    def is_sure(name: str, kind: int, to: str) -> bool:
-        return (kind == _CUT and habits[kind] > 1) or counts[to] >= _TIMES[kind] * counts[name]
+    def is_sure(name: str) -> bool:
+        kind, to = found.get(name, (_CUT, name))
+        return name != to and ((kind == _CUT and habits[kind] > 1) or counts[to] >= _TIMES[kind] * counts[name])
 
-    return {name: to for name, (kind, to) in found.items() if is_sure(name, kind, to)}
+    return {name: same[name] for name in filter(is_sure, counts)}
 
 
 _BARE, _CUT, _SLIP, _ENDING, _LAST, _LETTERS = range(1, 7)
@@ -336,18 +339,21 @@ MOST_COMPARED = 200
 def _likeness(name: str, other: str) -> int:
     """Return how a name is another one: in the same letters, cut short, with a slip …; 0 where it is not."""
     one, longer = bare(name), bare(other)
-    own, words = ([bare(word) for word in text.split()] for text in (name, other))
-    if not one or not longer or re.sub(r"\D", "", one) != re.sub(r"\D", "", longer):
+    own, words = ([bare(word) for word in re.split(r"[\s_.]+", text) if bare(word)] for text in (name, other))
+    if is_number(name) or is_number(other) or re.sub(r"\D", "", one) != re.sub(r"\D", "", longer):
         return 0
     if one == longer:
         return _BARE
     shared = sum(longer.startswith(one[:end]) for end in range(1, len(one) + 1))
-    is_word = one.isalpha() and len(one) < len(longer)
+    is_word = one.isalpha() and longer.isalpha() and len(one) < len(longer)
+    slips = [pair for pair in zip(own, words, strict=False) if pair[0] != pair[1]]
     is_cut = is_word and any(word.startswith(one) for word in (longer, *words)) and one not in words
-    by_word = len(own) == len(words) > 1 and all(a.startswith(b) or b.startswith(a) for a, b in zip(own, words))
+    by_word = len(own) == len(words) > 1 and all(
+        a.startswith(b) or b.startswith(a) for a, b in zip(own, words, strict=True)
+    )
     tests = {
         _CUT: is_cut or by_word,
-        _SLIP: min(len(one), len(longer)) > LEAST_ALIKE and one[0] == longer[0] and _is_slip(one, longer),
+        _SLIP: len(own) == len(words) and len(slips) == 1 and _is_slip(*slips[0]),
         _ENDING: shared >= max(LEAST_ALIKE, len(one) - 2, len(longer) - 3) and len(own) == len(words),
         _LAST: own[-1:] == [longer] or words[-1:] == [one],
         _LETTERS: is_word and len(one) > 1 and one[0] == longer[0] and _stands_in(one, longer),
@@ -363,13 +369,15 @@ def bare(name: str) -> str:
     >>> bare("A. citrina"), bare("Énvío."), bare("C#")
     ('acitrina', 'envio', 'c#')
     """
-    plain = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(one for one in plain if not (unicodedata.combining(one) or one in " .,-_'’"))
+    plain = "".join(one for one in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(one))
+    return re.sub(r"(?<=\w)(?:[\s.,'’_-]+(?=\w)|\.$|_)", "", plain)
 
 
 def _is_slip(one: str, other: str) -> bool:
     """Whether two words differ in one letter: another, one more, one less, or two that changed places."""
     short, long = sorted((one, other), key=len)
+    if len(short) <= LEAST_ALIKE or one[0] != other[0]:
+        return False
     at = next((k for k, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
         return short[at:] == long[at + 1 :]

@@ -148,32 +148,25 @@ class Proposal:
         return bool(filled) and default_role(filled) != "feature" and not are_dates(filled) and not are_pictures(filled)
 
 
-def says_fact(name: str) -> bool:
-    """Whether a column is called as facts about a person or a moment are: nobody's answer about the example.
+def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
+    """Whether a column is called as facts about a person or a moment are, or remarks: nobody's answer.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    kinds
+        Lists of words in `WORDS`; nothing is learnt from what is called as one of `context`.
 
     Examples
     --------
     >>> says_fact("rater_gender"), says_fact("created_time"), says_fact("label")
     (True, True, False)
+    >>> says_fact("Clinical note", ["context"]), says_fact("cost_usd", ["context"]), says_fact("age", ["context"])
+    (True, True, False)
     """
-    return says_context(name) or not WORDS["facts"].isdisjoint(_ends(name))
-
-
-def says_context(name: str) -> bool:
-    """Whether a column is called as remarks are, or what is of the occasion: no answer, and nothing to learn from.
-
-    Examples
-    --------
-    >>> says_context("Clinical note"), says_context("Bemerkung"), says_context("cost_usd"), says_context("width")
-    (True, True, True, False)
-    """
-    return not WORDS["context"].isdisjoint(_ends(name))
-
-
-def _ends(name: str) -> tuple[str, str]:
-    """The first and the last word of a name."""
     first, *others = words_of(name) or [""]
-    return first, others[-1] if others else first
+    return any(not WORDS[kind].isdisjoint([first, *others[-1:]]) for kind in kinds)
 
 
 def says_aggregate(name: str) -> bool:

@@ -36,7 +36,7 @@ from pll.formats.names import (
     may_hold_labels,
     results_among,
 )
-from pll.formats.proposal import FEW, Proposal, says_aggregate, says_context, says_fact, says_labels, share_among
+from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, says_labels, share_among
 from pll.formats.reading import LABELLED, LINES, ROLES, SINGLE, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons
 from pll.formats.settled import settled
@@ -267,8 +267,8 @@ def _may_be_truth(table: Proposal, name: str, task: Sequence[str]) -> bool:
     if has_fractions(table.cells[name]) or are_vectors(table.cells[name]):
         return False
     words = table.words(name)
-    is_unsure = plain_name(name) in (*USUAL["vote"], *GENERIC) and len(words) > 1
-    worded = [other for other in table.open() if other != name and table.may_be_answers(other)] if is_unsure else []
+    may_be_school = plain_name(name) in ("class", "klasse", "classe", "clase") and len(words) > 1
+    worded = [other for other in table.open() if other != name and table.may_be_answers(other)] if may_be_school else []
     groups = of_one_vocabulary(table, [other for other in worded if table.may_be_label(other)])
     return not any(len(group) > 2 and words.keys().isdisjoint(table.words(*group)) for group in groups)
 
@@ -387,7 +387,7 @@ _NEVER_LEARNT: tuple[tuple[Callable[[str, Cells], bool], str, str], ...] = (
     (lambda name, cells: is_named_id(name) and _are_ids(cells) and not has_fractions(cells), "keep", "an id"),
     (lambda _, cells: _have_digits_of_ids(cells), "keep", "an id"),
     (lambda name, _: is_no_answer(name, among_votes=True), "keep", "no answer"),
-    (lambda name, _: says_context(name), "keep", "of the occasion, and not of the thing"),
+    (lambda name, _: says_fact(name, ["context"]), "keep", "of the occasion, and not of the thing"),
     # each of them stands in too few rows
     (lambda _, cells: default_role(cells) == "category" and _are_too_many(cells), "keep", "too many different words"),
 )

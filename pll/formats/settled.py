@@ -41,7 +41,7 @@ def settled(table: Proposal) -> None:
     if not table.having(*LABELLED) or len(classes) < FEWEST or (classes <= {*BINARY, *MARKS} and not silent):
         return
     tasks = table.having("task")
-    free = [name for name in table.open() if not says_aggregate(name) and not says_fact(name)]
+    free = [name for name in table.open() if not says_aggregate(name) and not says_fact(name, ["facts"])]
     free = [name for name in free if not tasks or table.is_function(name, *tasks)]
     says = [name for name in (*votes, *free) if _says(table.cells[name], classes)]
     share = {name: _filled(table.cells[name], silent) / max(len(table.cells[name]), SOME) for name in (*votes, *says)}

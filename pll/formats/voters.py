@@ -215,7 +215,8 @@ def remarks(table: Proposal) -> None:
     voters, there = {*table.having("annotator")}, table.raw.keys()
     for name in table.open():
         cuts = [name[:at] for at, letter in enumerate(name) if letter in "_ .:-" and not name[at + 1 :].isdecimal()]
-        who = next((c for c in cuts if c in there and (c in voters or NAMED.fullmatch(c) or says_fact(name[len(c) + 1 :]))), None)
+        cuts = [one for one in cuts if one in there]
+        who = next((c for c in cuts if c in voters or NAMED.fullmatch(c) or says_fact(name[len(c) + 1 :])), None)
         if who is not None and not scored_by(name):
             table.give(name, "keep", why=f"beside {who}")
 
@@ -230,7 +231,9 @@ def aggregates(table: Proposal) -> None:
     free = [name for name in (*voters, *table.having("true_label")) if name not in table.explicit]
     called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
     others = [*voters, *(n for n in table.open() if table.may_be_answers(n))] if called else []
-    has_votes = bool(table.having("annotator", "answers", "count", "probability", "vote")) or "shares" in table.objects.values()
+    has_votes = (
+        bool(table.having("annotator", "answers", "count", "probability", "vote")) or "shares" in table.objects.values()
+    )
     made = [name for name in called if has_votes or len(_with_its_words(table, name, others)) > 1]
     table.give_all(made, "keep", why="an aggregate of the voters")
     table.give_all([name for name in table.open() if _is_mean(table, name)], "keep", why="the mean of the voters")
@@ -328,7 +331,9 @@ def derived(table: Proposal) -> None:
         table.give_all([n for n in table.open() if any(_follows(table.raw[n], k) for k in keys)], "keep", why=why)
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]
-        table.give_all([n for n in table.open() if _comes_with(table.raw[n], known)], "keep", why=f"known where {truth} is")
+        table.give_all(
+            [n for n in table.open() if _comes_with(table.raw[n], known)], "keep", why=f"known where {truth} is"
+        )
     free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
     rows = [[amount(one) or 0.0 for one in row] for row in _rows(table, counts)] if len(counts) > 1 else []
     table.give_all(
@@ -341,7 +346,7 @@ def derived(table: Proposal) -> None:
 def _comes_with(cells: Cells, known: Sequence[bool]) -> bool:
     """Whether a column is filled where the truth is known, and nowhere else, of several rows."""
     filled = [bool((cell or "").strip()) for cell in cells]
-    is_only_there = all(there for one, there in zip(filled, known, strict=True) if one)
+    is_only_there = all(there for one, there in zip(filled, known, strict=False) if one)
     return is_only_there and LEAST_SPLIT <= sum(known) <= 2 * sum(filled) and sum(known) < NEARLY_ALL * len(known)
 
 

@@ -439,6 +439,31 @@ def test_a_file_that_is_one_record_is_odd(tmp_path: Path) -> None:
         formats.read(path)
 
 
+def test_a_header_of_two_rows_and_rows_of_empty_cells(tmp_path: Path) -> None:
+    """A person above the classes, of which one is marked; the table that goes back has both rows still."""
+    people, marks = ["Ann", "Bob", "Cleo"], ["x;;", ";X;", ";;(x)"]
+    rows = [f"{k};text {k};" + ";".join(marks[(k + j * (k % 5 == 0)) % 3] for j in range(3)) for k in range(30)]
+    rows.insert(7, ";" * 10)
+    lines = [";;" + ";".join(f"{who};;" for who in people), "Nr.;Text;" + ";".join(["good;bad;so so"] * 3), *rows]
+    path, back = tmp_path / "t.csv", tmp_path / "back.csv"
+    path.write_text("\n".join(lines))
+    data = formats.read(path)
+    assert len(data) == 30 and data.class_names == ("bad", "good", "so so") and data.annotations is not None
+    assert data.annotations.annotator_names == tuple(people) and data.annotations.n_answers == 90
+    labels = [f"label {name}" for name in data.row_ids]
+    formats.give_back(path, back, formats.Results(data.row_ids.tolist(), {"identified_label": labels}))
+    ends = [line.split(";")[11] for line in back.read_text().splitlines()]
+    assert ends == ["label", "", *labels[:7], "", *labels[7:]]
+
+
+def test_what_is_called_as_remarks_and_occasions_are_is_not_learnt_from(tmp_path: Path) -> None:
+    path = table(
+        tmp_path, "Ann,Bob,Cleo,Bemerkung,batch,likes,width", [f"a,b,{'ab'[k % 2]},sure,B1,{k},{k}" for k in range(12)]
+    )
+    data = formats.read(path)
+    assert data.feature_names == ("width",) and not data.categories
+
+
 def test_rare_short_forms_of_a_class_are_asked_about_and_merged(tmp_path: Path) -> None:
     """Everybody slips now and then: `B` is nobody's own word."""
     words = ["benign", "malignant"]

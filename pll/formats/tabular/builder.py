@@ -33,6 +33,7 @@ from pll.formats.tabular.cells import (
     MISSING,
     are_dates,
     are_texts,
+    is_no_answer,
     is_number,
     nearly_all,
     numbers_in,
@@ -265,14 +266,17 @@ def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> n
     if part.comma:
         column = _with_points(text_of(column))
     try:  # numbers are written in JSON as they are elsewhere
-        numbers = pc.cast(column.storage if isinstance(column.type, pa.JsonType) else column, pa.float64())
+        return _as_floats(column.storage if isinstance(column.type, pa.JsonType) else column)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         texts = text_of(column)
         trimmed = pc.utf8_trim_whitespace(texts)
-        missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
-        trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
+        trimmed = _without(trimmed, MISSING)
+        with suppress(pa.ArrowInvalid):
+            return _as_floats(trimmed)
+        words = [cell for cell in trimmed.unique().to_pylist() if cell and not is_number(cell)]
+        trimmed = _without(trimmed, [cell for cell in words if is_no_answer(cell)])
         try:
-            numbers = pc.cast(trimmed, pa.float64())
+            return _as_floats(trimmed)
         except pa.ArrowInvalid:
             at = _first_that_is_no_number(trimmed)
             raise WordsInFeatures(
@@ -280,8 +284,23 @@ def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> n
                 "not a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or "
                 "say what else the column is."
             ) from None
-    result: npt.NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)  # missing cells become NaN
-    return result
+
+
+def _without(column: pa.Array, cells: Sequence[str]) -> pa.Array:
+    """Return a column of text in which some cells are missing."""
+    return pc.if_else(pc.is_in(column, value_set=pa.array(cells, pa.string())), pa.scalar(None, pa.string()), column)
+
+
+def _as_floats(column: pa.Array) -> npt.NDArray[np.float64]:
+    """Return (rows,) the numbers of a column; missing cells become NaN.
+
+    Raises
+    ------
+    pyarrow.ArrowException
+        A cell that is none.
+    """
+    numbers: npt.NDArray[np.float64] = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _with_points(column: pa.Array) -> pa.Array:

@@ -136,14 +136,25 @@ def read_marks(cells: Cells) -> list[bool | None] | None:
     >>> read_marks(["a", "1", "b"]), read_marks(["2.5", "1.5"])
     (None, None)
     """
-    means = BINARY | WORDS
-    marks = ["" if is_missing(cell) else (cell or "").strip().casefold() for cell in cells]
-    filled = [mark for mark in marks if mark]
-    if 2 * sum(mark in means for mark in filled) < len(filled):
+    marks = [None if is_missing(cell) else mark_in(cell or "") for cell in cells]
+    filled = [cell for cell in cells if not is_missing(cell)]
+    if 2 * sum(mark is not None for mark in marks) < len(filled):
         return None
-    if not any(means.get(mark) is False for mark in filled):
-        means |= {"": False}
-    return [means.get(mark) for mark in marks]
+    if any(mark is False for mark in marks):
+        return marks
+    return [False if is_missing(cell) else mark for cell, mark in zip(cells, marks, strict=True)]
+
+
+def mark_in(cell: str) -> bool | None:
+    """Return whether a cell marks its row: 1, yes, x, or (x), against 0, no; None where it is no mark.
+
+    Examples
+    --------
+    >>> mark_in("(X)"), mark_in("nein"), mark_in("2")
+    (True, False, None)
+    """
+    plain = cell.strip().casefold()
+    return (BINARY | WORDS).get(plain.strip("()") or plain)
 
 
 def numbers_in(cell: str) -> list[float] | None:

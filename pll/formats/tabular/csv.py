@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import mmap
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -106,10 +107,10 @@ class Text:
 
     @cached_property
     def first(self) -> list[tuple[int, int, list[str]]]:
-        """The first records that are not blank: the header and the roles of columns are guessed from them."""
+        """The first records with a cell: the header and the roles of columns are guessed from them."""
         first, size = list[tuple[int, int, list[str]]](), 0
         with parsing("the beginning of the table"), suppress(csv.Error, UnicodeDecodeError):  # reading says where
-            for one in filter(lambda one: one[2], self.records()):
+            for one in filter(lambda one: any(one[2]), self.records()):
                 first.append(one)
                 size += sum(map(len, one[2]))
                 if size > _SAMPLE_CHARACTERS or len(first) > MOST_TITLES + sample_rows(len(one[2])):
@@ -120,6 +121,15 @@ class Text:
     def header(self) -> Header:
         """The header, by `header_of`."""
         return header_of([record for _, _, record in self.first])
+
+    @cached_property
+    def has_key(self) -> bool:
+        """Whether a column is filled wherever there is a cell: a row of empty cells is no example then."""
+        return any(all(cells) for cells in self.sample())
+
+    def is_row(self, record: Sequence[str]) -> bool:
+        """Whether a record below the header is a row of the table."""
+        return any(record) or (bool(record) and not self.has_key)
 
     def sample(self) -> list[list[str | None]]:
         """Return the first cells of each column below the header; rows of another length are left out."""
@@ -148,12 +158,13 @@ class Text:
 
     @cached_property
     def _numbers(self) -> tuple[array[int], Iterator[int]]:
-        """The numbers of the first records that are not blank, and those of all others."""
-        return array("q"), (number for number, _, record in self.records() if record)
+        """The numbers of the first rows from the header on, and those of all others."""
+        top = self.first[self.header.above][0]
+        return array("q"), (number for number, _, record in self.records() if number >= top and self.is_row(record))
 
     def row_number(self, position: int) -> int:
         """Return the spreadsheet's number of a row below the header; the file is read once, as far as that row."""
-        position += self.header.above + self.header.rows
+        position += self.header.rows
         numbers, others = self._numbers
         with suppress(csv.Error, UnicodeDecodeError):
             numbers.extend(itertools.islice(others, max(0, position + 1 - len(numbers))))
@@ -248,20 +259,19 @@ class Delimited(TableFormat):
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
         """Write a table again: every byte as it is, and cells at the end of each row."""
         text = text_of_file(source, self.delimiters)
-        header, number = text.header, 0
+        header, top = text.header, text.first[text.header.above][0]
         names = [free_name(name, [one.strip() for one in header.names]) for name in added]
         sample = text.sample()
         comma = text.delimiter == ";" and not any(_POINT.fullmatch(cell or "") for cells in sample for cell in cells)
-        rows = zip(*added.values(), strict=True)
+        rows, none = zip(*added.values(), strict=True), [None] * len(names)
         with path.open("w", encoding="utf-8", newline="") as file:
-            for raw, record in text.raw_records():
-                if not record or number < header.above:
+            for number, (raw, record) in enumerate(text.raw_records(), start=1):
+                if not record or number < top:
                     cells: Sequence[Value] | None = None
-                elif number == header.above and header.rows:
-                    cells = names
+                elif number < top + header.rows:
+                    cells = names if number == top else none
                 else:
-                    cells = next(rows, [None] * len(names))  # a row of empty cells below the table
-                number += bool(record)
+                    cells = next(rows, none) if text.is_row(record) else none
                 if cells is None:
                     file.write(raw)
                     continue
@@ -328,7 +338,7 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
         with (
             pa.memory_map(str(text.path)) as file,
             pa.csv.open_csv(
-                pa.BufferReader(file.read_buffer()[text.start : text.end[0]]),
+                pa.BufferReader(_without_blank_rows(text, file.read_buffer()[text.start : text.end[0]])),
                 # The header is skipped as a record, not as a line: its names may hold line ends.
                 pa.csv.ReadOptions(
                     use_threads=False,
@@ -359,6 +369,20 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
         with parsing("the table"):
             _refuse_record(text, strict=False)
             raise
+
+
+def _without_blank_rows(text: Text, table: pa.Buffer) -> pa.Buffer | bytes:
+    """Return a table without rows of empty cells, where these are no rows."""
+    blank = text.delimiter * (len(text.header.names) - 1)
+    encoding = "utf-16-le" if text.encoding == "utf-16" else text.encoding
+    with text.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        if not blank or whole.find(f"\n{blank}".encode(encoding)) < 0 or not text.has_key:
+            return table
+    line, end, before = (re.escape(one.encode(encoding)) for one in (blank, "\n", "\r"))
+    lines = (one.end() for one in re.finditer(end, table))
+    start = next(itertools.islice(lines, text.first[text.header.above][1], None), 0)  # from the header on
+    rows = re.compile(end + b"(?:" + line + b"(?:" + before + b")?" + end + b")+")
+    return table[:start].to_pybytes() + rows.sub("\n".encode(encoding), table[start:])
 
 
 def _refuse_record(text: Text, *, strict: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -32,8 +33,8 @@ class Header:
     title
         The words in them.
     rows
-        1 where there is a header, else 0; 3 where a survey's has two more rows: the questions, and what they are called
-        inside the program.
+        1 where there is a header, else 0; 2 where the cells of a first row stand over several of a second; 3 where a
+        survey's has two more rows: the questions, and what they are called inside the program.
     titles
         By name, the text of a question, where a row below the names has it.
     """
@@ -48,7 +49,8 @@ class Header:
     def notes(self) -> tuple[str, ...]:
         """What to say of it to the user."""
         if self.rows:
-            return self._without_title
+            two = [f"Two rows are the header: {shorten(name)}." for name in self.names if JOINED in name][:1]
+            return (*self._without_title, *(two if self.rows == 2 else ()))
         return (
             *self._without_title,
             f"The first row holds numbers where the others do, so it was taken for data: the columns are called "
@@ -85,17 +87,45 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     Header(names=['id', 'x', 'y'], above=1, title='Sales 2024', rows=1, titles={})
     >>> header_of([["5.1", "3.5", "setosa"], ["4.9", "3.0", "setosa"]]).names
     ['column 1', 'column 2', 'column 3']
+    >>> header_of([["", "Ann", "", "Bob", ""], ["id", "yes", "no", "yes", "no"], ["a", "x", "", "", "x"]]).names
+    ['id', 'Ann: yes', 'Ann: no', 'Bob: yes', 'Bob: no']
     """
     above = titles_above(records)
     first, *below = records[above:] or [[]]
     if not first or (len(first) == 1 and not first[0].strip()):
         raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
     title = " · ".join(cell.strip() for row in records[:above] for cell in row if cell.strip())
+    if both := _of_two_rows(records[above:]):
+        return Header(both, above, title, 2)
     if _is_data(first, [row for row in below if len(row) == len(first)]):
         return Header([f"column {at}" for at in range(1, len(first) + 1)], above, title, 0)
     if len(below) > 1 and len(below[1]) == len(first) and all(_INSIDE in cell for cell in below[1] if cell.strip()):
         return Header(list(first), above, title, 3, dict(zip(first, below[0], strict=False)))
     return Header(list(first), above, title, 1)
+
+
+JOINED = ": "
+"""Between what two rows of a header say of a column."""
+
+
+def _of_two_rows(records: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of a header whose first row stands over several cells of the second; nothing where it does not.
+
+    Cells of the second come again below those of the first, as classes or questions do below people.
+    """
+    upper, lower = ([cell.strip() for cell in row] for row in (*records[:2], [], [])[:2])
+    again = {name for name, times in Counter(filter(None, lower)).items() if times > 1}
+    if not again or len(upper) != len(lower) or any(map(is_number, (*upper, *again))):
+        return []
+    names, below, over = list[str](), dict[str, list[str]](), ""
+    for first, second in zip(upper, lower, strict=True):
+        over = first or over
+        names.append(JOINED.join(filter(None, (over if second in again else first, second))))
+        if second in again:
+            below.setdefault(over, []).append(second)
+    alike = Counter(map(tuple, below.values())).most_common(1)[0]
+    is_one = "" not in below and len(set(filter(None, names))) == sum(map(bool, names)) and alike[1] > 1
+    return names if is_one and len(alike[0]) > 1 else []
 
 
 _TOTAL = re.compile(
@@ -146,6 +176,8 @@ def titles_above(records: Sequence[Sequence[str]]) -> int:
     """
     for count in range(min(MOST_TITLES, len(records))):
         header, *rows = records[count : MOST_TITLES + 3]
+        if both := _of_two_rows(records[count:]):
+            header, rows = both, rows[1:]
         names = [name.strip() for name in header]
         is_header = len(names) > 1 and all(names) and len(set(names)) == len(names) and not any(map(is_number, names))
         if is_header and len(rows) > 1 and all(len(row) == len(names) for row in rows):

@@ -285,7 +285,7 @@ def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
 def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """Classes that look like a more frequent one, and like no other: cut short, slips of the pen, other endings."""
     votes = data.annotations
-    if votes is None or options.class_names or len(data) < SOME_EXAMPLES:
+    if votes is None or options.class_names or not options.merge or len(data) < SOME_EXAMPLES:
         return
     names = [name for name in votes.class_names if name not in (*options.keep, *options.edited)]
     given = np.bincount(votes.labels, minlength=votes.n_classes)

@@ -11,7 +11,6 @@ from pathlib import Path
 from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
 from pll.export.certificate_page import certificate_html
-from pll.export.check import CHECK_FILE, CHECK_PROGRAM, write_check, write_check_program
 from pll.export.label_files import write_jsonl, write_label_weights, write_parquet
 from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
 from pll.export.source import ExportSource
@@ -107,10 +106,6 @@ def _features_file(name: str) -> Callable[[ExportSource, Path], None]:
         write_bytes(path, content)
 
     return write
-
-
-def _has_examples(source: ExportSource) -> bool:
-    return source.X is not None and len(source.X) > 0
 
 
 def _replay(source: ExportSource, path: Path) -> None:
@@ -259,20 +254,6 @@ EXPORTS: dict[str, Exporter] = {
         "model.onnx",
         write_onnx,
         why_no_onnx,
-    ),
-    "check": Exporter(
-        "Check example (NumPy)",
-        "A few inputs of the training data with the probabilities they give, and the range of all inputs.",
-        CHECK_FILE,
-        write_check,
-        applies=_has_examples,
-    ),
-    "check-program": Exporter(
-        "Check of the model (Python)",
-        "Compares the programs with the check example, and says where features of your own have another scale.",
-        CHECK_PROGRAM,
-        write_check_program,
-        applies=lambda source: _has_examples(source) and why_no_program(source) is None,
     ),
     "replay": Exporter(
         "Replay of the run (HTML)",

@@ -94,7 +94,7 @@ class ExportSource:
     reading
         What was understood of the data's file, the fields of a `Reading`; empty where there is nothing to say.
     X
-        (n, …) features that it was fitted on, for the check example; None where they are not available.
+        (n, …) features that it was fitted on, whose range is told; None where they are not available.
     """
 
     estimator: PartialLabelEstimator

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -99,24 +97,3 @@ def test_an_exported_folder_predicts_as_the_run_does(tmp_path: Path, sample: str
     assert told.count(f"features as features.json makes them of {reads} (see there)") == (3 if reads else 0)
     with zipfile.ZipFile(result.zip_path) as archive:
         assert archive.namelist() == names
-
-
-@pytest.mark.slow
-def test_the_check_program_agrees_and_notices_another_scale(folder: RunFolder, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    export_run(folder, out)
-    X = run_data.load_splits(folder.config()).train.X
-    np.save(out / "same.npy", X)
-    np.save(out / "smaller.npy", X / 16)
-    np.save(out / "larger.npy", X * 16)
-
-    def check(*given: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "check.py", *given]
-        return subprocess.run(command, cwd=out, capture_output=True, text=True, timeout=120, check=False)
-
-    assert check().returncode == check("same.npy").returncode == 0
-    assert check("smaller.npy").returncode == check("larger.npy").returncode == 1
-    (out / "model.pt2").unlink()  # PyTorch takes seconds to start
-    arrays = dict(np.load(out / "check.npz"))
-    np.savez(out / "check.npz", **(arrays | {"probabilities": arrays["probabilities"][:, ::-1]}))
-    assert check().returncode == 1

@@ -115,8 +115,7 @@ def labels_of(
     notes += [*_note_silent(silent), *about, *(_note_dressed(votes, reader) if answers.are_free else ())]
     if options.class_names or answers.are_free:
         options = replace(options, class_names=reader.classes or options.class_names)
-    elif not reader.classes:
-        votes = _with_whole_numbers(votes)
+    votes, others = _with_whole_numbers(votes, others, {*options.class_names, *_columns_of_classes(others)})
     others, about = _without_no_truth(others, votes, silent, options.keep)
     notes += about
     notes += _doubtful_names([chunk for chunk in others if chunk.kind == "set"])
@@ -548,13 +547,19 @@ def _renamed(chunk: Chunk, becomes: Mapping[str, str]) -> Chunk:
 _NUMBER = re.compile(r"\d{1,9}(?:[.,]0+)?", re.ASCII)
 
 
-def _with_whole_numbers(votes: Sequence[Chunk]) -> list[Chunk]:
-    """Class numbers written as 1.0, because others in their column are missing, as 1."""
-    names = {name for chunk in votes for _, name in chunk.names()}
-    whole = {name: name.replace(",", ".").partition(".")[0] for name in names}
-    if not names or not all(map(_NUMBER.fullmatch, names)) or all(name == to for name, to in whole.items()):
-        return list(votes)
-    return [_renamed(chunk, whole) for chunk in votes]
+def _with_whole_numbers(
+    votes: list[Chunk], others: list[Chunk], apart: Collection[str]
+) -> tuple[list[Chunk], list[Chunk]]:
+    """Class numbers written as 1.0, because others in their column are missing, as 1; without votes where 1 is there.
+
+    Names that stand `apart` stay.
+    """
+    names = {*apart, *(name for chunk in (*votes, *others) for _, name in chunk.names())}
+    whole = {name: name.replace(",", ".").partition(".")[0] for name in names if name not in apart}
+    changed = {name: to for name, to in whole.items() if name != to}
+    if not (all(map(_NUMBER.fullmatch, names)) and changed and (votes or names.intersection(changed.values()))):
+        return votes, others
+    return [_renamed(chunk, changed) for chunk in votes], [_renamed(chunk, changed) for chunk in others]
 
 
 def _names_in(chunks: Sequence[Chunk], class_names: tuple[str, ...], *, first: Sequence[str]) -> tuple[str, ...]:

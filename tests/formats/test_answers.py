@@ -137,3 +137,14 @@ def test_sets_without_repetitions_have_no_prior_and_a_slip_is_none(tmp_path: Pat
 def test_lists_of_label_shares_are_never_features(name: str, cells: list[str], tmp_path: Path) -> None:
     data = read(tmp_path, candidates=["cat|dog", "dog", "cat|fox"] * 2, **{name: cells})
     assert list(data.extras) == [name] and not data.X.shape[1] and not data.categories
+
+
+@pytest.mark.parametrize("truth", [["1.0", "", "2.0", "1.0", "", "2.0"], ["1", "2", "2", "1", "2", "2"]])
+@pytest.mark.parametrize("bob", [["1", "2", "2", "1", "1", "2"], ["1.0", "", "2.0", "1.0", "", "2.0"]])
+def test_whole_numbers_are_one_class_in_whichever_column_a_reader_made_fractions_of_them(
+    tmp_path: Path, truth: list[str], bob: list[str]
+) -> None:
+    data = read(tmp_path, annotator_1=["1", "2", "2", "1", "1", "2"], annotator_2=bob, true_label=truth)
+    assert data.class_names == ("1", "2")
+    data = read(tmp_path, candidates=["1|2", "1", "2", "1", "1", "2"], true_label=truth)
+    assert data.class_names == ("1", "2")

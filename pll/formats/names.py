@@ -57,6 +57,9 @@ NUMBERED = re.compile(
     re.IGNORECASE,
 )
 
+GRID = re.compile(r"(?P<question>.+?)\s*\[(?P<item>[^\[\]]+)\]", re.DOTALL)
+"""A column of a grid of a form: the question, and in brackets what it is about."""
+
 NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
 
 OPTION_COLUMN = re.compile(
@@ -230,6 +233,8 @@ def shown_name(name: str, role: str) -> str:
         return bare_name(name, role)
     if role in ("probability", "count") and (match := SHARE_COLUMN.fullmatch(name)):
         return match["name"].removesuffix(")") if match["stem"].endswith("(") else match["name"]
+    if role == "item" and (match := GRID.fullmatch(name)):
+        return match["item"]
     if role == "score":
         return bare_name(scored_by(name) or name, "annotator")
     return class_name(name.rpartition(":::")[2]) if role == "class" else name

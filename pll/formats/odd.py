@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, notes_of
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
 from pll.formats.names import TWO_NAMES, UNNAMED
-from pll.formats.reading import option
+from pll.formats.reading import PERSONS, option
 from pll.formats.tabular.answer_cells import is_sentence
 from pll.formats.tabular.cells import is_number, spelling
 from pll.formats.tabular.header import begins_as_total
@@ -211,7 +211,7 @@ def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
 
 def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     votes = data.annotations
-    if votes is None or votes.anonymous:
+    if votes is None or votes.anonymous or notes_of(data.notes, PERSONS):
         return
     count = np.bincount(votes.annotators[votes.answer_starts], minlength=votes.n_annotators)
     if 2 * len(data) < votes.n_annotators >= FEW_EXAMPLES and count.mean() > 0.8 * len(data):

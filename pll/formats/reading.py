@@ -53,6 +53,8 @@ LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probabilit
 LINES = ("task", "worker", "vote")
 """Roles of a table of one answer a line (long form)."""
 
+PERSONS = "persons"
+"""Kind of the note that a row is a person."""
 LONGEST = 60
 """Letters of an answer to a question that the shell shows; the options beside it name columns in full."""
 

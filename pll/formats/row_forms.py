@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pll.formats.checks import listing
+from pll.formats.checks import listing, shorten
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
-from pll.formats.names import MOST_WORDS, is_named_id, may_hold_labels
+from pll.formats.names import GRID, MOST_WORDS, NUMBERED, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, says_fact, says_labels
 from pll.formats.reading import LABELLED, LINES, SINGLE
 from pll.formats.tabular.cells import (
@@ -75,25 +76,42 @@ def ask_which_list(table: Proposal, questions: Sequence[str]) -> None:
 
 
 def persons(table: Proposal) -> None:
-    """A row a person: columns of one vocabulary, more of them than rows, beside one that names the people."""
+    """A row a person: a column an example, in the words of one question.
+
+    The columns are a grid of a form (`Which bird? [Photo 1]`), or many of one name but for its number beside the time
+    at which each row was sent, or more of one vocabulary than rows beside one that names the people.
+    """
     rows = len(next(iter(table.raw.values()), ()))
-    is_other = table.form is not None and table.form.form != "person"
-    if is_other or not 1 < rows <= MOST_PEOPLE or len(table.raw) <= max(10, 2 * rows):
+    if rows < 2 or (table.form is not None and table.form.form != "person"):
         return
     distinct = [name for name in table.open() if len(set(present_cells(table.raw[name]))) == rows]
     distinct = [name for name in distinct if default_role(table.raw[name]) != "feature"]
     distinct.sort(key=lambda name: are_dates(table.raw[name]))
     named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", distinct)]
+    sent = [name for name in table.open() if _are_moments(table.raw[name])]
+    if grids := _alike(table, lambda name: (match := GRID.fullmatch(name)) and match["question"], LEAST_IN_GRID):
+        told = [*table.having("text", "image"), *(n for n in distinct if are_texts(table.raw[n], 4))]
+        has_texts = any(len({*table.raw[name]}) == rows for name in told)
+        if bool(named or sent) and not has_texts and len(grids) == 1:
+            table.give_all(named[:1], "person")
+            table.give_all(grids[0], "item")
+            return
+        _ask_which_grid(table, grids, is_example=has_texts)
+        return
+    is_wide = rows <= MOST_PEOPLE and len(table.raw) > max(10, 2 * rows)
     person = next(iter([*named, *distinct[:1]]), None)
-    items = [name for name in table.open() if name != person and _may_be_item(table, name)]
+    items = [name for name in table.open() if name != person and _may_be_item(table, name)] if is_wide else []
     alike = _of_one_question(table, items)
     items = [name for name in items if name in alike]
     words = {word for name in items for word in table.words(name)}
     is_one = len(words) <= max(7, len(items) // 3) and 3 * len(items) >= 2 * (len(table.raw) - 1)
     if not (person and len(items) >= max(10, 2 * rows) and is_one):
+        numbered = _alike(table, _without_number, LEAST_NUMBERED) if sent and not set(distinct) - {*sent} else []
+        items, person = (numbered[0], next(iter(named), sent[0])) if len(numbered) == 1 else ([], None)
+    if not (person and items):
         return
     roles = {person: "person"} | dict.fromkeys(items, "item")
-    if named:
+    if named and is_wide:
         table.give_all(items, "item")
         table.give(person, "person")
         return
@@ -102,6 +120,52 @@ def persons(table: Proposal) -> None:
         f"{len(items)} columns use the same words in {rows} rows. Is a row a person, and each column an example?",
         (f"a row is a person ({person}), a column an example", roles),
         ("a row is an example", dict.fromkeys(roles, "category") | {person: "id"}),
+    )
+
+
+LEAST_IN_GRID, LEAST_NUMBERED = 3, 8
+"""Columns of one question at least, where its name is in all of them, and where only their number tells them apart."""
+
+
+def _are_moments(cells: Cells) -> bool:
+    """Whether cells are times to the minute, another one in nearly each row: when a form was sent."""
+    filled = present_cells(cells)
+    return are_dates(filled) and all(":" in cell for cell in filled) and len({*filled}) >= NEARLY_ALL * len(cells) > 0
+
+
+def _without_number(name: str) -> str | None:
+    """Return the name of one of several columns that are numbered, without its number; None of people, and of others.
+
+    >>> _without_number("Bild 07"), _without_number("rater 2"), _without_number("width")
+    ('Bild', None, None)
+    """
+    stem = re.sub(r"[\W_]*\d+$", "", name)
+    return stem if stem and stem != name and not NUMBERED.fullmatch(name) else None
+
+
+def _alike(table: Proposal, question_of: Callable[[str], str | None], least: int) -> list[list[str]]:
+    """Return the columns of each question, by what their names have in common, that have one vocabulary."""
+    groups: dict[str, list[str]] = {}
+    for name in table.open():
+        if _may_be_item(table, name) and (asked := question_of(name)):
+            groups.setdefault(asked, []).append(name)
+    one = [(names, _of_one_question(table, names)) for names in groups.values()]
+    alike = [names for names, same in one if len(names) >= least and len(same) >= NEARLY_ALL * len(names)]
+    return [names for names in alike if len({cell for n in names for cell in present_cells(table.raw[n])}) > 1]
+
+
+def _ask_which_grid(table: Proposal, grids: Sequence[Sequence[str]], *, is_example: bool) -> None:
+    """Ask which question has the labels, and whether a row is a person: no column says when it was sent, or who."""
+    every = [name for names in grids for name in names]
+    table.give_all(every, "keep")
+    ways = [(names, (GRID.fullmatch(names[0]) or {"question": ""})["question"]) for names in grids[:MOST_OFFERED]]
+    about = [dict.fromkeys(every, "keep") | dict.fromkeys(names, "item") for names, _ in ways]
+    answers = [(f"a row is a person: {shorten(asked)}", one) for (_, asked), one in zip(ways, about, strict=True)]
+    voters = ("a row is an example, a column one voter's answers", dict.fromkeys(every, "annotator"))
+    table.ask(
+        f"{len(every)} columns are answers to {listing([shorten(asked) for _, asked in ways])}. Is a row a person, and "
+        "each column an example?" + " Which question has the labels?" * (len(ways) > 1),
+        *([voters, *answers] if is_example else [*answers, voters]),
     )
 
 

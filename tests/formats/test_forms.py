@@ -182,6 +182,41 @@ def test_a_survey_with_three_headers(tmp_path: Path) -> None:
     assert has_three_voters(data) and data.texts is not None and data.texts.tolist() == TEXTS
 
 
+SURVEYS = {  # when it was sent, the question, what a picture is called, answers, and how sure somebody is
+    "fr": ("Horodateur", "Quel champignon ?", "Planche", ("cèpe", "bolet", "girolle"), "Confiance"),
+    "pl": ("Sygnatura czasowa", "Jaki to ptak?", "Zdjęcie", ("wróbel", "sikora bogatka", "kos"), "Staż"),
+    "ja": ("タイムスタンプ", "この鳥は?", "写真", ("すずめ", "つばめ", "からす"), "経験"),
+    "en": ("Timestamp", "Which gull?", "Photo", ("Herring Gull", "Common Gull", "not a gull"), "Years"),
+}
+
+
+@pytest.mark.parametrize("tongue", SURVEYS)
+@pytest.mark.parametrize("people", [6, 40])
+@pytest.mark.parametrize("is_grid", [True, False])
+def test_a_form_is_a_row_a_person_in_any_language_and_of_any_number_of_people(
+    tmp_path: Path, tongue: str, people: int, is_grid: bool
+) -> None:
+    sent, asked, thing, words, sure = SURVEYS[tongue]
+    items = [f"{thing} {k:02}" for k in range(1, 13)]
+    header = ",".join([sent, sure, *(f"{asked} [{one}]" if is_grid else one for one in items)])
+    rows = [
+        f"2024/03/{1 + who % 28:02} 10:{who:02}:00,{who % 4},"
+        + ",".join(words[(k + (who % 5 == 0)) % 3] if (who + k) % 7 else f'"{words[0]}, {words[1]}"' for k in range(12))
+        for who in range(people)
+    ]
+    data = read_first(table(tmp_path, header, rows))
+    assert data.row_ids.tolist() == items and set(data.class_names) == set(words)
+    assert data.annotations is not None and data.annotations.n_annotators == people
+    assert sum(map(len, named_sets(data))) > 24 and not data.feature_names and not data.categories
+
+
+def test_columns_of_voters_in_brackets_beside_texts_are_asked_about(tmp_path: Path) -> None:
+    header = "text," + ",".join(f"verdict [{who}]" for who in PEOPLE)
+    rows = [",".join([TEXTS[k], *(label(k, at) for at in range(len(PEOPLE)))]) for k in range(12)]
+    path = table(tmp_path, header, rows)
+    assert question(formats.columns(path)) is not None and has_three_voters(read_first(path))
+
+
 def test_one_hot_answers_a_line(tmp_path: Path) -> None:
     kinds = ("late", "lost", "fine")
     rows = [

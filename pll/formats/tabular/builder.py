@@ -26,7 +26,7 @@ from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import Labels, labels_of
 from pll.formats.proposal import FEW, says_labels
-from pll.formats.reading import Column, form_of, option
+from pll.formats.reading import PERSONS, Column, form_of, option
 from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, text_of, value_of
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
@@ -147,7 +147,7 @@ def _of_persons(
         annotations=labels.annotations,
         name=options.name or "table",
         kind="table",
-        notes=labels.notes,
+        notes=(Note("A row was taken for a person, and a column for an example.", kind=PERSONS), *labels.notes),
     )
 
 

@@ -3,9 +3,11 @@
 Within `SimulatedGpu` there is a device `sim:0`. Its tensors are the CPU's, wrapped, so that the results are the CPU's
 to the last bit. As on a GPU
 
-- a tensor is on one device, and operations across two are refused;
+- a tensor is on one device, and operations across two are refused; so are steps of an optimiser on parameters,
+  gradients and moments that are stored in different orders;
 - what makes the processor wait for the device is counted: a number read (`item`, `int`, `float`, `if tensor`), a copy
-  to the machine's memory, a result whose size depends on values (`nonzero`, `unique`, a mask as index);
+  to the machine's memory, one from there unless that is page-locked and `non_blocking`, a result whose size depends on
+  values (`nonzero`, `unique`, a mask as index);
 - memory is counted, and may be limited: beyond it there is `torch.OutOfMemoryError`.
 
 What it cannot show: time, streams, other rounding, kernels that are missing.
@@ -65,6 +67,9 @@ class _OnDevice(Tensor):
         result.numbers = inner
         return result
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.numbers.__reduce_ex__(protocol)  # type: ignore[no-untyped-call]  # as with `map_location="cpu"`
+
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
         raise RuntimeError(f"{func} outside of SimulatedGpu.")
@@ -95,6 +100,7 @@ class SimulatedGpu(TorchDispatchMode):
         self._thread = threading.get_ident()
         self.waits: list[str] = []
         self._alive: weakref.WeakSet[_OnDevice] = weakref.WeakSet()
+        self._pinned: dict[int, Tensor] = {}
 
     def allocated(self) -> int:
         """Return the bytes of all tensors that are alive on the device; views count once."""
@@ -105,6 +111,11 @@ class SimulatedGpu(TorchDispatchMode):
         """Return the memory as `pll.devices.memory_of` does."""
         return None if self.limit is None else devices.Memory(self.limit - self.allocated(), self.limit)
 
+    def pinned(self, tensor: Tensor) -> Tensor:
+        """Return the tensor as page-locked, of which only a note is made."""
+        self._pinned[tensor.untyped_storage()._cdata] = tensor
+        return tensor
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
@@ -113,7 +124,8 @@ class SimulatedGpu(TorchDispatchMode):
         if not is_here and (target is None or target.type != "sim"):
             return func(*args, **kwargs)
         name = func._schema.name
-        self._look(name, tensors, target)
+        non_blocking = kwargs.get("non_blocking", name == "aten::copy_" and len(args) > 2 and args[2])
+        self._look(name, args, tensors, target, non_blocking=bool(non_blocking))
         if target is not None:
             kwargs = kwargs | {"device": torch.device("cpu")}
         inner_args, inner_kwargs = tree_map(_inner, (args, kwargs))
@@ -126,16 +138,23 @@ class SimulatedGpu(TorchDispatchMode):
         changed = {id(_inner(tensor)): tensor for tensor in tensors}
         return tree_map(lambda part: changed[id(part)] if id(part) in changed else self._wrapped(part), result)
 
-    def _look(self, name: str, tensors: list[Tensor], target: torch.device | None) -> None:
-        """Count a wait; refuse an operation across devices."""
-        if name == "aten::_to_copy" and target is not None:
-            if target.type != "sim":
+    def _look(
+        self, name: str, args: Any, tensors: list[Tensor], target: torch.device | None, *, non_blocking: bool
+    ) -> None:
+        """Count a wait; refuse what a GPU would."""
+        if name in ("aten::copy_", "aten::_to_copy") and (target is not None or name == "aten::copy_"):
+            to = isinstance(tensors[0], _OnDevice) if target is None else target.type == "sim"
+            if not to:
                 self.waits.append("copy to the machine")
+            elif not isinstance(tensors[-1], _OnDevice) and not (
+                non_blocking and tensors[-1].untyped_storage()._cdata in self._pinned
+            ):
+                self.waits.append("copy from the machine")
             return
-        if name == "aten::copy_":
-            if not isinstance(tensors[0], _OnDevice):
-                self.waits.append("copy to the machine")
-            return
+        if name.startswith("aten::_fused_"):
+            lists = [one for one in args if isinstance(one, list) and one and one[0].dim()]
+            if any(len({tuple(_order(one)) for one in same}) > 1 for same in zip(*lists, strict=True)):
+                raise RuntimeError(f"{name}: tensors stored in different orders.")
         masks = name in ("aten::index", "aten::index_put", "aten::index_put_") and any(
             tensor.dtype == torch.bool for tensor in tensors[1:]
         )
@@ -163,7 +182,16 @@ class SimulatedGpu(TorchDispatchMode):
 
 
 def _inner(part: Any) -> Any:
-    return part.numbers if isinstance(part, _OnDevice) else part
+    if not isinstance(part, _OnDevice):
+        return part
+    if part.stride() != part.numbers.stride():  # `Module.to` has stored a parameter in another order
+        part.numbers = torch.empty_strided(part.shape, part.stride(), dtype=part.dtype).copy_(part.numbers)
+    return part.numbers
+
+
+def _order(tensor: Tensor) -> list[tuple[int, int]]:
+    """Return sizes and strides as fused steps compare them."""
+    return [(size, stride) for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1]
 
 
 @contextmanager
@@ -175,11 +203,14 @@ def simulated_gpu(limit: int | None = None) -> Iterator[SimulatedGpu]:
     limit
         Bytes of its memory.
     """
-    made, gpu = device(), SimulatedGpu(limit)
+    made, gpu, made_of = device(), SimulatedGpu(limit), torch.tensor
 
     class Generator(torch.Generator):  # the device draws on the CPU
         def __new__(cls, device: Any = None) -> Generator:
             return super().__new__(cls, device="cpu")  # type: ignore[call-arg]
+
+    def tensor(data: Any, *, device: Any = None, **more: Any) -> Tensor:  # torch's own asks no mode
+        return made_of(data, **more).to(device)
 
     def memory_of(name: str | torch.device) -> devices.Memory | None:
         return None if torch.device(name).type == "cpu" else gpu.memory()
@@ -189,6 +220,10 @@ def simulated_gpu(limit: int | None = None) -> Iterator[SimulatedGpu]:
         mock.patch.object(devices, "memory_of", memory_of),
         mock.patch.object(deep, "memory_of", memory_of),
         mock.patch.object(torch, "Generator", Generator),
+        mock.patch.object(torch, "tensor", tensor),
+        mock.patch.object(Tensor, "new_tensor", lambda like, data: tensor(data, dtype=like.dtype, device=like.device)),
+        mock.patch.object(devices, "copies_by_itself", lambda device: device.type == made.type),
+        mock.patch.object(Tensor, "pin_memory", lambda tensor: gpu.pinned(tensor)),
         gpu,
     ):
         try:

@@ -21,6 +21,7 @@ from pll.errors import UserError
 
 if TYPE_CHECKING:
     import torch
+    from torch import nn
 
 LOST = (
     "The GPU must be reset: restart the server. Its last run failed in a way after which nothing can be computed on it "
@@ -182,7 +183,7 @@ def memory_of(device: str | torch.device) -> Memory | None:
 
 
 def free_unused(device: torch.device) -> None:
-    """Give back the device's memory that nothing uses any more; does nothing on the CPU."""
+    """Give back the device's memory that nothing uses any more, and page-locked memory; does nothing on the CPU."""
     import torch
 
     if device.type == "cpu" or device.type in _lost:
@@ -190,6 +191,19 @@ def free_unused(device: torch.device) -> None:
     gc.collect()  # objects that point at each other, as a trainer and some objectives do, would keep theirs
     with suppress(RuntimeError):  # of a run that poisoned the device, and has said so
         torch.accelerator.empty_cache()
+        torch.accelerator.empty_host_cache()
+
+
+@contextmanager
+def visited(device: torch.device, network: nn.Module) -> Iterator[None]:
+    """Context manager in which a network is on the device; afterwards it is on the CPU, and its memory free again."""
+    network.to(device)
+    try:
+        yield
+    finally:
+        with suppress(RuntimeError):  # of a device that was lost meanwhile
+            network.to("cpu")
+        free_unused(device)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

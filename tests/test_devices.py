@@ -90,6 +90,17 @@ def test_errors_of_memory_are_told_from_others(error: RuntimeError, expected: bo
     assert devices.is_out_of_memory(error) is expected
 
 
+def test_a_network_that_visits_a_gpu_leaves_nothing_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, freed = torch.nn.Linear(2, 1), list[torch.device]()
+    monkeypatch.setattr(devices, "free_unused", freed.append)
+    gpu = torch.device("meta")
+    with pytest.raises(KeyError), devices.visited(gpu, network):
+        assert network.weight.device == gpu
+        network.to_empty(device="cpu")
+        raise KeyError
+    assert network.weight.device.type == "cpu" and freed == [gpu]
+
+
 @pytest.mark.parametrize(("work", "threads"), [(1e6, 1), (1.9e8, 1), (4.1e8, 4), (1e12, 6)])
 def test_small_steps_get_fewer_threads_than_they_may_have(
     monkeypatch: pytest.MonkeyPatch, work: float, threads: int

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from pll.catalog.download import obtain
 from pll.catalog.entry import File, Need, files
 from pll.dataset import PartialLabelDataset
-from pll.devices import choose_device
+from pll.devices import choose_device, visited
 from pll.errors import UserError, unknown
 from pll.features.base import Arrays, Features, Featuriser, not_fitted
 from pll.features.images import as_planes, pixel_range, range_of, reader
@@ -127,9 +127,9 @@ class BackboneFeatures(Featuriser):
             raise not_fitted(self.name)
         read = reader(data, self.range)
         network, dimensions = self._load(progress)
-        device = next(network.parameters()).device
+        device = choose_device(self.device)
         features = np.empty((len(data), dimensions), dtype=np.float32)
-        with torch.inference_mode():
+        with visited(device, network), torch.inference_mode():
             for start in range(0, len(data), BATCH):
                 rows = range(start, min(start + BATCH, len(data)))
                 batch = torch.from_numpy(np.stack([as_planes(read(i), (3, SIDE, SIDE)) for i in rows]))
@@ -141,7 +141,6 @@ class BackboneFeatures(Featuriser):
     def _load(self, progress: Progress | None) -> tuple[nn.Module, int]:
         if self._network is None:
             self._network, self._size = _network(self.backbone, progress)
-            self._network.to(choose_device(self.device))
         return self._network, self._size
 
     @property

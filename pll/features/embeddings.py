@@ -13,7 +13,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from pll.dataset import PartialLabelDataset
-from pll.devices import choose_device
+from pll.devices import choose_device, visited
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, not_fitted
 from pll.features.texts import texts_of
@@ -100,13 +100,14 @@ class EmbeddingFeatures(Featuriser):
         # Texts of similar length share a batch, so that little of it is padding.
         ordered = sorted(missing.items(), key=lambda item: -len(item[1]))
         computed = len(texts) - len(ordered)
-        for start in range(0, len(ordered), BATCH):
-            some = ordered[start : start + BATCH]
-            vectors = self._encoder.encode([text for _, text in some], batch_size=BATCH, show_progress_bar=False)
-            cache.add([key for key, _ in some], np.asarray(vectors, dtype=np.float32))
-            computed += len(some)
-            if progress is not None:
-                progress("texts", computed, len(texts))
+        with visited(choose_device(self.device), self._encoder) if ordered else nullcontext():
+            for start in range(0, len(ordered), BATCH):
+                some = ordered[start : start + BATCH]
+                vectors = self._encoder.encode([text for _, text in some], batch_size=BATCH, show_progress_bar=False)
+                cache.add([key for key, _ in some], np.asarray(vectors, dtype=np.float32))
+                computed += len(some)
+                if progress is not None:
+                    progress("texts", computed, len(texts))
         cache.save()
         return cache.rows(keys)
 
@@ -125,7 +126,7 @@ class EmbeddingFeatures(Featuriser):
             with _silent_bars():
                 return library.SentenceTransformer(
                     str(self._folder),
-                    device=str(choose_device(self.device)),
+                    device="cpu",
                     local_files_only=True,
                     trust_remote_code=False,
                     model_kwargs={"use_safetensors": True},

@@ -359,7 +359,7 @@ class _Arms:
         while self._models.epoch < epoch - 1:
             self._models.train_epoch(hook)
         losses = self._models.train_epoch(hook, with_loss=True)
-        return [] if losses is None else [float(loss) for loss in losses]
+        return [] if losses is None else losses.cpu().tolist()
 
     def logits(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
         return self._models.logits(self._scaled(problem, rows))

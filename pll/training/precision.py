@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +21,8 @@ from pll.training.names import PRECISIONS
 
 _HEAVY = ("convnet", "resnet")
 """Models whose time goes to products of matrices; the others would spend it on conversions."""
+_FLAT = ("linear", "mlp", "shallow-mlp")
+"""Models that read a picture as a row of numbers."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +64,16 @@ class Precision:
         if self.device.type != "cuda":
             yield
             return
-        cudnn, product = torch.backends.cudnn, torch.backends.cuda.matmul
-        before = cudnn.allow_tf32, product.allow_tf32, cudnn.benchmark
-        cudnn.allow_tf32 = product.allow_tf32 = self.bf16
+        cudnn: Any = torch.backends.cudnn  # torch's stubs lack `conv`
+        product = torch.backends.cuda.matmul
+        # Not `allow_tf32`: to read that is an error once anybody in the process has set `fp32_precision`.
+        before = cudnn.conv.fp32_precision, product.fp32_precision, cudnn.benchmark
+        cudnn.conv.fp32_precision = product.fp32_precision = "tf32" if self.bf16 else "ieee"
         cudnn.benchmark = self.channels_last and not torch.are_deterministic_algorithms_enabled()
         try:
             yield
         finally:
-            cudnn.allow_tf32, product.allow_tf32, cudnn.benchmark = before
+            cudnn.conv.fp32_precision, product.fp32_precision, cudnn.benchmark = before
 
 
 def choose_precision(precision: str, model: ModelSpec, shape: tuple[int, ...], device: torch.device) -> Precision:
@@ -105,7 +110,8 @@ def choose_precision(precision: str, model: ModelSpec, shape: tuple[int, ...], d
     bf16 = precision == "bf16" or (
         precision == "auto" and heavy and device.type in ("cuda", "xpu") and _has_bf16(device)
     )
-    return Precision(device, bf16, channels_last=is_gpu and len(shape) == 3)
+    is_flat = isinstance(model, str) and model in _FLAT
+    return Precision(device, bf16, channels_last=is_gpu and len(shape) == 3 and not is_flat)
 
 
 def _has_bf16(device: torch.device) -> bool:

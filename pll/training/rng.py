@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
+from zlib import crc32
 
 import torch
 from torch import Tensor
@@ -75,8 +76,11 @@ class Stream:
         return random_state(self._device) if self._is_swapped else self._own.get_state()
 
     def load_state(self, state: Tensor) -> None:
-        """Restore what `state()` returned."""
-        self._own.set_state(state.cpu())
+        """Restore what `state()` returned; of another kind of device: go on with other numbers, always the same."""
+        if len(state) == len(self._own.get_state()):
+            self._own.set_state(state.cpu())
+        else:
+            self._own.manual_seed(crc32(state.cpu().numpy().tobytes()))
 
     def twin(self) -> Stream:
         """Return another stream with the current state of this one."""

@@ -64,7 +64,7 @@ class StreamedFeatures:
 
     def __getitem__(self, rows: Tensor | slice) -> Tensor:
         """Return the scaled features of these examples."""
-        return self._arrived(self._read(rows if isinstance(rows, slice) else rows.cpu().numpy()))
+        return self._arrived(_Read(self._read(rows if isinstance(rows, slice) else rows.cpu().numpy())))
 
     def index_select(self, dim: int, rows: Tensor) -> Tensor:
         """Return the scaled features of the examples with these (B,) indices, which are in the machine's memory.
@@ -92,15 +92,27 @@ class StreamedFeatures:
         units: deque[Tensor] = deque()
         for own, rows in batches:
             units.append(own)
-            self._waiting.append((rows, self._reader.submit(self._read, rows.numpy())))
+            self._waiting.append((rows, self._reader.submit(self._read_and_sent, rows.numpy())))
             while len(self._waiting) > 2 * AHEAD:  # the requested rows differ from the announced ones
                 self._waiting.popleft()
             if len(units) > AHEAD:
                 yield units.popleft()
         yield from units
 
-    def _read(self, rows: npt.NDArray[np.int64] | slice) -> _Read:
-        """Read examples; to a GPU that copies by itself, begin to send and scale them."""
+    def _read_and_sent(self, rows: npt.NDArray[np.int64]) -> _Read:
+        """Read examples in the reader's thread; to a GPU that copies by itself, begin to send and scale them.
+
+        No other thread enters the stream: torch keeps in it what was current before.
+        """
+        read = self._read(rows)
+        if self._stream is None:
+            return _Read(read)
+        with self._stream:
+            scaled = self._scaled(read)
+            return _Read(scaled, self._stream.record_event())
+
+    def _read(self, rows: npt.NDArray[np.int64] | slice) -> Tensor:
+        """Read examples into the machine's memory, from where the device can copy by itself where it does that."""
         count = len(range(*rows.indices(len(self)))) if isinstance(rows, slice) else len(rows)
         read = torch.empty((count, *self._X.shape[1:]), pin_memory=self._stream is not None)
         raw: npt.NDArray[np.float32] = read.numpy()
@@ -114,11 +126,7 @@ class StreamedFeatures:
                 np.copyto(raw, np.broadcast_to(fill, raw.shape), where=np.isnan(raw))
             np.subtract(raw, shift, out=raw)
             np.divide(raw, spread, out=raw)
-        if self._stream is None:
-            return _Read(read)
-        with self._stream:
-            scaled = self._scaled(read)
-            return _Read(scaled, self._stream.record_event())
+        return read
 
     def _arrived(self, read: _Read) -> Tensor:
         if read.event is not None:

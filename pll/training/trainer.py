@@ -8,7 +8,6 @@ What this file is not about: threads, files and pages.
 
 from __future__ import annotations
 
-import copy
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -565,7 +564,12 @@ class Trainer:
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `state()` returned."""
         self.network.load_state_dict(state["network"])
-        self.optimiser.load_state_dict(copy.deepcopy(state["optimiser"]))  # torch would share its tensors
+        self.optimiser.load_state_dict(state["optimiser"])
+        for parameter, own in self.optimiser.state.items():
+            for name, value in own.items():
+                if isinstance(value, Tensor):  # which torch shares; a fused step takes it to be stored as the parameter
+                    like = parameter if value.shape == parameter.shape else value
+                    own[name] = torch.empty_like(like, dtype=value.dtype).copy_(value)
         if state["label_weights"].shape != self.label_weights.shape:
             raise UserError("The checkpoint is of other candidate sets, or of an earlier version; start a new run.")
         self.label_weights.copy_(state["label_weights"])

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-CHECKS = ("same", "waits", "memory", "streamed", "out-of-memory", "lost", "resumed")
+CHECKS = ("same", "waits", "memory", "streamed", "out-of-memory", "lost", "resumed", "run")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS)
 def test_what_a_gpu_would_do(check: str) -> None:
     ended = subprocess.run(
-        [sys.executable, "-m", "benchmarks.gpu", "--cpu", "--only", check],
+        [sys.executable, "-m", "benchmarks.gpu", "--cpu", "--check", check],
         cwd=Path(__file__).parents[2],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,

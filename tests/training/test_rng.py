@@ -46,6 +46,16 @@ def test_its_state_is_that_of_now_even_in_the_middle(draws: Draws) -> None:
             assert ones_dropped(20) == left
 
 
+def test_the_state_of_another_kind_of_device_gives_other_numbers_but_always_the_same() -> None:
+    of_a_gpu = [torch.tensor([seed, *[0] * 15], dtype=torch.uint8) for seed in (1, 2)]
+    numbers = []
+    for state in (of_a_gpu[0], of_a_gpu[0], of_a_gpu[1]):
+        stream = Stream(CPU, 3)
+        stream.load_state(state)
+        numbers.append(drawn(stream, 3))
+    assert numbers[0] == numbers[1] != numbers[2]
+
+
 LAYERS = [
     (nn.Dropout(0.3), (5, 4)),
     (nn.Dropout(0.3), (5, 3, 4, 4)),

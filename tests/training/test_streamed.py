@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.runs.history import History, HistoryWriter
 from pll.synthesis import flip_binomial
-from pll.training import layouts
+from pll.training import layouts, streamed
 from pll.training.metrics import EpochRecord
 from pll.training.scaling import fit_scaling
 from pll.training.streamed import AHEAD, StreamedFeatures, read_ahead
@@ -69,6 +71,45 @@ def test_batches_are_read_ahead_and_any_others_too(tmp_path: Path) -> None:
         count += 1
     assert count == len(batches) > AHEAD
     assert torch.equal(features[5:9], expected[5:9])
+
+
+def test_the_reader_alone_enters_the_stream_that_copies_to_a_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Torch keeps in the stream what was current before, so that two threads in it would get each other's."""
+    entered: list[str] = []
+    waited: list[str] = []
+
+    class Stream:
+        def __init__(self, device: torch.device) -> None:
+            self._is_entered = False
+
+        def __enter__(self) -> None:
+            assert not self._is_entered
+            self._is_entered = True
+            entered.append(threading.current_thread().name)
+
+        def __exit__(self, *_: object) -> None:
+            self._is_entered = False
+
+        def record_event(self) -> str:
+            return "copied"
+
+    current, empty = SimpleNamespace(wait_event=waited.append), torch.empty
+    monkeypatch.setattr(streamed, "copies_by_itself", lambda device: True)
+    monkeypatch.setattr(torch, "Stream", Stream)
+    monkeypatch.setattr(torch, "empty", lambda shape, pin_memory: empty(shape))
+    monkeypatch.setattr(torch.accelerator, "current_stream", lambda device: current)
+    monkeypatch.setattr(torch.Tensor, "record_stream", lambda tensor, stream: None)
+    scaling = fit_scaling(X, "unit")  # computed by torch
+    features = StreamedFeatures(mapped(tmp_path), scaling, torch.device("cpu"))
+    expected = scaling(torch.from_numpy(X))
+    batches = list(torch.split(torch.randperm(N), 7))
+    for rows in read_ahead(features, ((rows, rows) for rows in batches)):
+        for _ in range(2):  # as two views of a mini-batch are read: the second is not announced
+            assert torch.equal(features.index_select(0, rows), expected[rows])
+    assert len(entered) == len(waited) == len(batches)
+    assert all(name.startswith("features") for name in entered)
 
 
 def test_a_dataset_stays_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.arrays.npz import holds_arrays
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.checks import listing, looks_like_text, refuse_marked_text
+from pll.formats.checks import listing, looks_like_text, refuse_no_data
 from pll.formats.encodings import without_marks
 from pll.formats.odd import refuse_odd
 from pll.formats.reading import Column
@@ -309,7 +309,7 @@ def _detect(path: Path, display_name: str) -> Format:
         head = file.read(HEAD_BYTES)
     if not head:
         raise UserError("The file is empty; export or copy it again.")
-    refuse_marked_text(head)
+    refuse_no_data(head)
     content = _content(head)
     for form in FORMATS.values():
         if form.content == content and form.sniff(path, head):

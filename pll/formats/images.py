@@ -23,7 +23,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import MissingPictures, RowError, UserError
 from pll.formats.archive import Members, open_zip
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.checks import check_ids, listing, refuse_marked_text, shorten
+from pll.formats.checks import check_ids, listing, refuse_no_data, shorten
 from pll.formats.reading import Column
 from pll.formats.records import Records
 from pll.formats.results import Results
@@ -201,7 +201,7 @@ def _tables(members: Members) -> list[str] | None:
     if not _pictures(members):
         for name in [name for name in members.sizes if name in found or name.lower().endswith(".xml")][:MOST_TABLES]:
             with members.open(name) as file:
-                refuse_marked_text(file.read(HEAD_BYTES))
+                refuse_no_data(file.read(HEAD_BYTES))
     if not found or _pictures(members) or [name for name in found if name.lower().endswith(TABLE)] == found:
         return None
     if len(found) > MOST_TABLES:

@@ -53,6 +53,8 @@ LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probabilit
 LINES = ("task", "worker", "vote")
 """Roles of a table of one answer a line (long form)."""
 
+ERRORS = "a spreadsheet's errors"
+"""Why a column is left alone whose formulas have no result."""
 PERSONS = "persons"
 """Kind of the note that a row is a person."""
 LONGEST = 60

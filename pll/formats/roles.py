@@ -37,7 +37,7 @@ from pll.formats.names import (
     results_among,
 )
 from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, says_labels, share_among
-from pll.formats.reading import LABELLED, LINES, ROLES, SINGLE, Column, question
+from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons
 from pll.formats.settled import settled
 from pll.formats.tabular.answer_cells import objects_in, says_counts
@@ -58,6 +58,7 @@ from pll.formats.tabular.cells import (
     has_fractions,
     have_decimal_commas,
     holds_several,
+    is_error,
     is_measured,
     is_no_answer,
     is_number,
@@ -174,6 +175,7 @@ def roles_of(
 
 def _reserved(table: Proposal) -> None:
     """Reserved names, results of an earlier run, and columns marked as our own tables mark them: `annotator:ann`."""
+    table.give_all([name for name in table.open() if nearly_all(is_error, table.raw[name])], "keep", why=ERRORS)
     results, plain = results_among(list(table.raw)), {name: name.casefold() for name in table.raw}
     ours = [name for name in table.open() if plain[name] in CONSENSUS_COLUMNS or name in results]
     table.give_all(ours, "ignore", guessed=False)

@@ -117,3 +117,41 @@ def test_a_column_of_bytes_is_its_text(tmp_path: Path) -> None:
     )
     pq.write_table(table, tmp_path / "bytes.parquet")
     assert set(pll.read(tmp_path / "bytes.parquet").class_names) == {"cat", "h\u00e9"}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json", ".zip"])
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:4665\nsize 5\n", "git lfs pull"),
+        (b"/annex/objects/SHA256E-s5--4665.csv\n", "git annex get"),
+        (b"\xef\xbb\xbf\n<!DOCTYPE html>\n<html><body>Log in, please</body></html>", "download the file"),
+        (b"<HTML><table><tr><td>1</td></tr></table></HTML>", "save that as CSV"),
+        (b'{"url": "https://docs.google.com/open?id=1", "doc_id": "1"}', "comma-separated values"),
+    ],
+)
+def test_a_file_that_only_stands_for_the_data_is_refused_with_the_way_to_it(
+    tmp_path: Path, suffix: str, content: bytes, remedy: str
+) -> None:
+    path = tmp_path / f"answers{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=remedy):
+        pll.read(path)
+
+
+ERRORS = ("#REF!", "#BEZUG!", "#¡REF!", "#RIF!", "#VALEUR!", "#¿NOMBRE?", "#ССЫЛКА!", "#DIV/0!", "#NV", "#N/A")
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_errors_of_a_spreadsheet_are_no_classes(tmp_path: Path, error: str) -> None:
+    path = tmp_path / "t.csv"
+    words = ("ładny", "brzydki")
+    rows = [f"{k},{words[k % 2]},{error if k % 5 == 0 else words[k % 3 % 2]},{error}" for k in range(30)]
+    path.write_text("\n".join(["nr,annotator 1,annotator 2,annotator 3", *rows]) + "\n", encoding="utf-8")
+    data = pll.read(path)
+    assert data.class_names == tuple(sorted(words)) and data.annotations is not None
+    assert data.annotations.annotator_names == ("annotator 1", "annotator 2")
+    assert any(error in note for note in data.notes) and any("annotator 3" in note for note in data.notes)
+    path.write_text("\n".join(["nr,Ana,Bea", *(f"{k},{error},{error}" for k in range(30))]) + "\n", encoding="utf-8")
+    with pytest.raises(UserError, match="Ana, Bea hold nothing but .* paste them as values"):
+        pll.read(path)

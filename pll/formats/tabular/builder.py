@@ -19,14 +19,14 @@ import pyarrow.compute as pc
 
 from pll import io
 from pll.dataset import PartialLabelDataset
-from pll.errors import DuplicateIds, Note, RowError, WordsInFeatures
+from pll.errors import DuplicateIds, Note, RowError, UserError, WordsInFeatures
 from pll.formats.answers import Answers, Chunks, answers_in, encode
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import Labels, labels_of
 from pll.formats.proposal import FEW, says_labels
-from pll.formats.reading import PERSONS, Column, form_of, option
+from pll.formats.reading import ERRORS, PERSONS, Column, form_of, option
 from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, text_of, value_of
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
@@ -401,9 +401,24 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def _without_labels(columns: Sequence[Column], cells: Mapping[int, Chunks], labels: Labels) -> list[str]:
-    """What to say where nothing was taken for labels: which columns may be, those that are called so first."""
+    """What to say where nothing was taken for labels: which columns may be, those that are called so first.
+
+    Raises
+    ------
+    UserError
+        Perhaps they were in columns of formulas that have no result.
+    """
+    broken = [column for column in columns if column.why == ERRORS]
     if labels.candidates is not None or labels.annotations is not None or labels.y is not None:
-        return []
+        names = listing([column.name for column in broken])
+        return [f"Left out, since they hold nothing but a spreadsheet's errors: {names}."] if broken else []
+    if broken:
+        what = next(cell for cell in broken[0].first if cell and cell.strip())
+        raise UserError(
+            f"{listing([column.name for column in broken])} hold nothing but {what}: the formulas have no result, as "
+            "where the workbook that they link to is missing. Open this file where that one is too, copy these "
+            "columns and paste them as values, save it and bring it again; or bring the files with the labels."
+        )
     may_be = [c.name for c in columns if c.role in ("category", "keep") and _has_few_words(cells[c.at])]
     may_be.sort(key=_says_what, reverse=True)
     numbers = [column.name for column in columns if column.role == "feature" and says_labels(column.name)]

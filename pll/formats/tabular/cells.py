@@ -39,6 +39,8 @@ WORDS = {
 }
 """Words in the column of a class; where none means no, an empty cell does."""
 
+_ERROR = re.compile(r"#(?:[¡¿]?[^\W\d_a-z]+(?:/0)?[!?]|N/A|NV|N/D|N/B|Н/Д)")
+
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?")
 _WITH_POINTS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
@@ -226,12 +228,28 @@ def _filled(cells: Cells) -> list[str]:
 
 def is_missing(cell: str | None) -> bool:
     """Whether a cell, which is no name of a label, is empty or one of `MISSING`."""
-    return cell is None or cell.strip() in MISSING
+    return cell is None or _is_blank(cell)
+
+
+def _is_blank(cell: str) -> bool:
+    plain = cell.strip()
+    return plain in MISSING or is_error(plain)
+
+
+def is_error(cell: str) -> bool:
+    """Whether a cell is what a spreadsheet writes where a formula has no result, in any of its languages.
+
+    Examples
+    --------
+    >>> [is_error(cell) for cell in ("#REF!", "#¿NOMBRE?", "#DIV/0!", "#NV", "#ok!", "#1")]
+    [True, True, True, True, False, False]
+    """
+    return cell[:1] == "#" and _ERROR.fullmatch(cell.strip()) is not None
 
 
 def present_cells(cells: Cells) -> list[str]:
     """The cells that are not missing."""
-    return [cell for cell in cells if cell is not None and cell.strip() not in MISSING]
+    return [cell for cell in cells if cell is not None and not _is_blank(cell)]
 
 
 _DAY = re.compile(
@@ -272,7 +290,7 @@ def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
     True
     """
     plain, words = spelling(label), NO_ANSWER["everywhere"]
-    is_one = not words.isdisjoint((plain, plain.replace(". ", "."), label.strip()))
+    is_one = not words.isdisjoint((plain, plain.replace(". ", "."), label.strip())) or is_error(label)
     is_one = is_one or (" / " in plain and words.issuperset(plain.split(" / ")))
     return is_one or (among_votes and plain in NO_ANSWER["votes"])
 

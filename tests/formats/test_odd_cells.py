@@ -153,5 +153,5 @@ def test_errors_of_a_spreadsheet_are_no_classes(tmp_path: Path, error: str) -> N
     assert data.annotations.annotator_names == ("annotator 1", "annotator 2")
     assert any(error in note for note in data.notes) and any("annotator 3" in note for note in data.notes)
     path.write_text("\n".join(["nr,Ana,Bea", *(f"{k},{error},{error}" for k in range(30))]) + "\n", encoding="utf-8")
-    with pytest.raises(UserError, match="Ana, Bea hold nothing but .* paste them as values"):
+    with pytest.raises(UserError, match=r"Ana, Bea hold nothing but .* paste them as values"):
         pll.read(path)

@@ -128,7 +128,7 @@ class VoterModels:
         (n, c) likelihood of the votes without a class prior, over its maximum of the row; in a joint fit raised to 1/η,
         so that its product with a classifier's probabilities is as in the joint fit.
     classifier_weight
-        η of the classifier; 0 without one.
+        η of the classifier, 0 where it adds nothing that is measurable to the votes; None without one.
     repeats_mistakes
         Whether the classifier measurably repeats mistakes of the voters (`_repeats`): then it is no further evidence.
     units
@@ -153,7 +153,7 @@ class VoterModels:
     product: Numbers
     posterior: Numbers
     likelihood: Numbers
-    classifier_weight: float
+    classifier_weight: float | None
     repeats_mistakes: bool
     units: Codes
     shares: Numbers
@@ -197,6 +197,10 @@ class VoterModels:
 
 N_TO_LABEL = 10
 """Disputed examples to be settled by a person."""
+FEATURES_ADD_NOTHING = (
+    "The features add nothing that is measurable to the votes, so that the labels are about as good as the votes alone."
+)
+"""Said where the weight of a classifier is 0."""
 
 
 def fit_voters(
@@ -288,7 +292,7 @@ class _Joint:
     T: Numbers
     posterior: Numbers
     likelihood: Numbers
-    weight: float = 0.0
+    weight: float | None = None
     repeats_mistakes: bool = False
 
 
@@ -321,7 +325,7 @@ def _joint(
                 eta = 0.0
             repeats = eta > 0 and not em.are_functions and _repeats(log_proba, discounted)
         if eta == 0:
-            return _Joint(alone, discounted, alone ** (1 / LEAST_WEIGHT))
+            return _Joint(alone, discounted, alone ** (1 / LEAST_WEIGHT), weight=0.0)
         log_prior = eta * log_proba + (1 - eta) * log_share
         model = em.run(kind, T, true_labels, log_prior)
         T = model.T

@@ -129,17 +129,11 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 result = loop.train(bars.record)
     finally:
         folder.unlock()
-    print_result(**result["metrics"], health=result["health"], **_warnings_of(folder), **_no_answer(folder))
+    print_result(**result["metrics"], health=result["health"], **_no_answer(folder))
     if result["state"] == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return stop.status
     return 0
-
-
-def _warnings_of(folder: RunFolder) -> dict[str, list[str]]:
-    """Return what the recipe of a run warns of, for the JSON line; {} where there is no recipe."""
-    recipe = folder.recipe()
-    return {} if recipe is None else {"warnings": list(recipe.warnings)}
 
 
 def _no_answer(folder: RunFolder) -> dict[str, int]:

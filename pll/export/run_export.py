@@ -73,7 +73,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         certificate=None if record is None else partial(record.certified, own.run, train.row_ids, name),
         replay=partial(replay_html, folder, train),
         health=health,
-        warnings=_about_the_data(folder),
+        warnings=tuple(folder.about().get("data", {}).get("warnings", ())),
         holdout=splits.holdout,
         all_ids=splits.all_ids,
         no_answer=splits.no_answer,
@@ -82,12 +82,6 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         tied_votes=None if labels.follows else train.tied_votes,
         reading=train.reading,
     )
-
-
-def _about_the_data(folder: RunFolder) -> tuple[str, ...]:
-    """Return what a run found worth saying of its data."""
-    recipe = folder.recipe()
-    return *folder.about().get("data", {}).get("warnings", ()), *(() if recipe is None else recipe.warnings)
 
 
 def _how_it_was_made(folder: RunFolder) -> dict[str, Any]:

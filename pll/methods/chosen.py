@@ -73,9 +73,6 @@ class Recipe:
         False where it was stopped.
     notes
         What a user should know, as sentences.
-    warnings
-        Sentences on features that say nothing that is measurable: nothing does better than a constant label, or than
-        the votes alone.
     trials
         All that was tried, in order; at the end what the method itself was tried with, where its objective is not
         PRODEN's.
@@ -96,14 +93,13 @@ class Recipe:
     seed: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
     trials: tuple[Trial, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
     def messages(self) -> tuple[str, ...]:
         """Return what was chosen and how sure the choice is, as sentences for a page or a shell."""
         if not self.settings:
-            return (*self.warnings, *self.notes)
+            return self.notes
         chosen = ", ".join(
             f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
             for name, value in self.settings.items()
@@ -124,7 +120,7 @@ class Recipe:
                 )
                 + ")."
             )
-        return (*sentences, *self.warnings, *self.notes)
+        return (*sentences, *self.notes)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -145,7 +141,6 @@ class Recipe:
                 **values,
                 "interval": None if interval is None else tuple(interval),
                 "notes": tuple(values["notes"]),
-                "warnings": tuple(values["warnings"]),
                 "trials": tuple(Trial(**trial) for trial in values["trials"]),
             }
         )

@@ -53,7 +53,6 @@ from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling
 from pll.weights import Weights, dense, on_candidates, restricted_softmax
-from pll.wording import percent
 
 Values = npt.NDArray[Any]
 
@@ -390,8 +389,6 @@ class _Result:
         (h,) bool, whether the prediction is a candidate.
     log_likelihood
         (h,) of the candidate sets.
-    evidence, agreed
-        (h,) log Σ_j v_j p_j, and v of the prediction, 0 off the set; v is the prior, or uniform on the set.
     parts
         How many inner parts the examples are of.
     loss
@@ -402,8 +399,6 @@ class _Result:
     group: int
     covered: npt.NDArray[np.bool_]
     log_likelihood: npt.NDArray[np.float64]
-    evidence: npt.NDArray[np.float64]
-    agreed: npt.NDArray[np.float64]
     parts: int
     loss: float | None = None
 
@@ -510,16 +505,15 @@ class _Contest:
         """Return the results of configurations by their logits (h, M, c) of every part."""
         problem, sets = self.problem, self._validation(len(logits))
         figures = [
-            _figures(z, problem.candidates.take(validation), _prior_of(problem, validation))
+            _figures(z, problem.candidates.take(validation))
             for z, (_, validation) in zip(logits, self.parts, strict=False)
         ]
-        covered, log_p, evidence, agreed = (np.concatenate(arrays) for arrays in zip(*figures, strict=True))
+        covered, log_p = (np.concatenate(arrays) for arrays in zip(*figures, strict=True))
         results = []
         for k, one in enumerate(settings):
             likelihood = set_likelihood(log_p[:, k], sets, problem.seed)
             likelihood[~np.isfinite(log_p[:, k]).all(axis=1)] = -50.0
-            arrays = (covered[:, k], likelihood, evidence[:, k], agreed[:, k])
-            results.append(_Result(one, g, *arrays, parts=len(logits), loss=losses[k]))
+            results.append(_Result(one, g, covered[:, k], likelihood, parts=len(logits), loss=losses[k]))
         return results
 
     def _validation(self, parts: int) -> CandidateSets:
@@ -571,7 +565,6 @@ class _Contest:
             validated=h,
             folds=chosen.parts,
             notes=(*self.plan.notes, *stopped),
-            warnings=tuple(filter(None, (chance_note(rate, interval, constant), self._vote_note(chosen)))),
             trials=tuple(
                 Trial(one.settings, float(one.covered.mean()), one.likelihood, one.loss)
                 for one in (*self.results, *self.own)
@@ -579,102 +572,20 @@ class _Contest:
             **common,
         )
 
-    def _vote_note(self, chosen: _Result) -> str:
-        """Return a warning where features say nothing measurable beyond class frequencies and the votes, or ""."""
-        if self.problem.prior is None:
-            return ""
-        c, evidence, tables = self.problem.candidates.n_classes, [], []
-        equal = np.full(c, 1 / c)
-        for train, validation in self.parts[: chosen.parts]:
-            frequencies = class_frequencies(self.problem.candidates.take(train), _prior_of(self.problem, train))
-            sets, prior = self.problem.candidates.take(validation), _prior_of(self.problem, validation)
-            assert prior is not None
-            table = dense(prior, sets).astype(np.float64)  # (h, c)
-            evidence.append(np.log(np.maximum(table @ np.stack((frequencies, equal), axis=1), math.exp(-50.0))))
-            tables.append(table)
-        both, every = np.concatenate(evidence), np.concatenate(tables)
-        likelier = _is_above(chosen.evidence - both[:, both.mean(axis=0).argmax()])
-        return "" if likelier or _is_above(chosen.agreed - every[:, every.sum(axis=0).argmax()]) else VOTE_NOTE
-
-
-def chance_note(rate: float | None, interval: tuple[float, float], constant: float) -> str:
-    """Return a warning where a covering rate may be that of a constant label; "" where it is higher.
-
-    Parameters
-    ----------
-    rate, interval
-        The covering rate, and its interval.
-    constant
-        That of the best constant label.
-    """
-    if rate is None or interval[0] > constant:
-        return ""
-    return (
-        f"No settings do better than chance on held-out examples: predictions are among the candidates of "
-        f"{percent(rate)} (95 % interval {percent(interval[0])} to {percent(interval[1])}), a constant label of "
-        f"{percent(constant)}. The features may say nothing about the labels."
-    )
-
 
 def _prior_of(problem: Problem, rows: npt.NDArray[np.int64]) -> Weights | None:
     return None if problem.prior is None else problem.prior[problem.candidates.positions(rows)]
 
 
-def class_frequencies(sets: CandidateSets, prior: Weights | None = None) -> npt.NDArray[np.float64]:
-    """Return (c,) class frequencies of greatest likelihood, Σ_i log Σ_j p_ij π_j, found by EM without features.
+def _figures(logits: Tensor, sets: CandidateSets) -> tuple[npt.NDArray[np.bool_], Values]:
+    """Return whether the prediction of each example and model (h, M) of logits (h, M, c) is a candidate, and log p.
 
-    Parameters
-    ----------
-    sets
-        n candidate sets.
-    prior
-        (nnz,) p, normalised on each set; None for uniform.
-
-    Examples
-    --------
-    >>> sets = CandidateSets.from_lists([[0], [0, 1], [1], [0, 1]], n_classes=2)
-    >>> class_frequencies(sets).round(3).tolist()
-    [0.5, 0.5]
-    """
-    p = (sets.uniform_weights() if prior is None else prior).astype(np.float64)
-    frequencies = np.full(sets.n_classes, 1 / sets.n_classes)
-    for _ in range(100):
-        w = p * frequencies[sets.indices]
-        w /= np.maximum(np.add.reduceat(w, sets.indptr[:-1]), 1e-300)[sets.rows]
-        frequencies = np.bincount(sets.indices, w, sets.n_classes) / len(sets)
-    return frequencies
-
-
-VOTE_NOTE = (
-    "The features add nothing that is measurable to the votes: held-out votes are predicted no better than by class "
-    "frequencies alone, so that the labels are about as good as the plain vote's."
-)
-
-
-def _is_above(values: npt.NDArray[Any]) -> bool:
-    """Return whether the 95 % interval of the mean is above 0."""
-    return float(values.mean()) > 1.96 * float(values.std()) / math.sqrt(len(values))
-
-
-def _figures(logits: Tensor, sets: CandidateSets, prior: Weights | None) -> tuple[Values, Values, Values, Values]:
-    """Return figures (h, M) of logits (h, M, c), with probabilities p at the best temperature of each model.
-
-    Whether the prediction is a candidate; (h, M, c) log p, NaN where logits are not finite; log Σ_j v_j p_j and v of
-    the prediction, where v is the prior, or uniform on the set.
+    (h, M, c) log p is at the best temperature of each model, NaN where logits are not finite.
     """
     mask = torch.from_numpy(sets.mask()).to(logits.device)[:, None, :]
-    v = torch.from_numpy(dense(sets.uniform_weights() if prior is None else prior, sets)).to(logits.device)[:, None, :]
     broken = ~torch.isfinite(logits).all(dim=2)
     finite = logits.double().masked_fill(broken[:, :, None], 0.0)
-    best = finite.argmax(dim=2, keepdim=True)
-    inside = torch.gather(mask.expand_as(finite), 2, best)[:, :, 0]
-    agreed = torch.gather(v.expand_as(finite), 2, best)[:, :, 0]
+    inside = torch.gather(mask.expand_as(finite), 2, finite.argmax(dim=2, keepdim=True))[:, :, 0]
     temperature = likeliest_temperature(finite, mask.double())
-    log_p = torch.log_softmax(finite / temperature[:, None], dim=2)
-    evidence = torch.logsumexp(log_p + v.double().log(), dim=2).clamp_min(-50.0).masked_fill(broken, -50.0)
-    return (
-        (inside & ~broken).cpu().numpy(),
-        log_p.masked_fill(broken[:, :, None], torch.nan).cpu().numpy(),
-        evidence.cpu().numpy(),
-        agreed.masked_fill(broken, 0.0).double().cpu().numpy(),
-    )
+    log_p = torch.log_softmax(finite / temperature[:, None], dim=2).masked_fill(broken[:, :, None], torch.nan)
+    return (inside & ~broken).cpu().numpy(), log_p.cpu().numpy()

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from pll.annotations.voters import JOINT_ROUNDS
+from pll.annotations.voters import FEATURES_ADD_NOTHING, JOINT_ROUNDS
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import Note, UserError
@@ -361,6 +361,8 @@ def infer_vote_sets(
         notes.append(f"{result.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
     if result.voters.verdict:
         notes.insert(0, result.voters.verdict)
+    if result.voters.classifier_weight == 0:
+        notes.append(FEATURES_ADD_NOTHING)
     change = ChangedSets(
         data.sets(),
         result.candidates,

@@ -31,7 +31,6 @@ from pll.methods.deep import DeepEstimator
 from pll.methods.held_out import HeldOut
 from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
-from pll.methods.recipe import VOTE_NOTE
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.covering_check import against_sets, top_loss_of
 from pll.runs.data import Splits, warnings_about
@@ -519,7 +518,7 @@ class FitLoop:
         self.history.finish(epoch, weights)  # last: marks the result as complete
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
         recipe = self.folder.recipe()
-        messages = () if recipe is None else [one for one in recipe.messages() if one not in recipe.warnings]
+        messages = () if recipe is None else recipe.messages()
         doubt = [VOTES_CONFIDENCE] if train.annotations is not None and not train.annotations.anonymous else []
         unanswered = self.splits.about_unanswered()
         notes = [*messages, *self.estimator.notes_, *unanswered, *doubt, *([why] if why else [])]
@@ -628,17 +627,11 @@ class FitLoop:
             final,
             sets,
             evidence,
-            doubts=self._doubts(step),
+            doubts=() if step is None else step.notes,
             expected=float(np.nanmean(labels.confidence)) if labels.is_known.any() else None,
             top_loss=top_loss_of(self.estimator, sets.n_classes),
             votes_alone=not self.estimator.needs_features,
         )
-
-    def _doubts(self, step: HeldOut | None) -> list[str]:
-        """Return why confidence may be too high: features that tell nothing, labels that come together."""
-        recipe = self.folder.recipe()
-        chance = [] if recipe is None else [one for one in recipe.warnings if one != VOTE_NOTE]
-        return [*chance, *(() if step is None else step.notes)]
 
 
 def known_weights(step: HeldOut) -> Weights | None:

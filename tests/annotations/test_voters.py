@@ -139,6 +139,7 @@ def test_a_classifier_counts_for_what_it_is_worth() -> None:
     votes, y = drawn()
     annotations = Annotations.from_votes(votes)
     alone = fit_voters(annotations)
+    assert alone.classifier_weight is None
     hint = np.full((600, 4), 0.1)
     hint[np.arange(600), y] = 0.7
     helped = fit_voters(annotations, classifier=lambda T: hint)

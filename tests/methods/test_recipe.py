@@ -23,7 +23,6 @@ from pll.methods.ga import GA
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PRODENNaive
 from pll.methods.published import PUBLISHED, published
-from pll.methods.recipe import VOTE_NOTE
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from pll.weights import identified_labels
@@ -90,13 +89,6 @@ def test_it_can_be_stopped_with_the_best_so_far(batches: int) -> None:
     assert "stopped" in result.messages()[-1]
 
 
-def test_a_choice_no_better_than_chance_is_a_warning() -> None:
-    noise = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
-    result = PRODEN(recipe="auto").choose_settings(Task(noise, SETS))
-    assert len(result.warnings) == 1 and set(result.warnings) < set(result.messages())
-    assert not chosen().warnings
-
-
 def test_a_configuration_that_diverges_is_not_chosen() -> None:
     wide = np.repeat(np.eye(2, dtype=np.float32)[np.arange(80) % 2] * 3, 40, axis=1)  # most settings cover all of them
     sets = CandidateSets.from_mask(np.eye(2, dtype=bool)[np.arange(80) % 2] | (np.arange(80) % 3 > 0)[:, None])
@@ -107,16 +99,6 @@ def test_a_configuration_that_diverges_is_not_chosen() -> None:
     best = max(result.trials, key=lambda trial: (trial.covering_rate, trial.log_likelihood))
     assert best.covering_rate == chosen.covering_rate == 1.0
     assert best.loss is not None and chosen.loss is not None and best.loss > np.log(2) > chosen.loss
-
-
-def test_features_that_add_nothing_to_the_votes_are_a_warning() -> None:
-    rng = np.random.default_rng(1)
-    prior = rng.uniform(0.1, 1, SETS.nnz).astype(np.float32)
-    prior[SETS.indices == Y[SETS.rows]] += 2  # the votes know the truth, whatever the features are
-    noise = rng.normal(size=X.shape).astype(np.float32)
-    warnings = PRODEN(recipe="auto").choose_settings(Task(noise, SETS, prior=prior)).warnings
-    assert VOTE_NOTE in warnings
-    assert VOTE_NOTE not in PRODEN(recipe="auto").choose_settings(Task(X, SETS, prior=prior)).warnings
 
 
 @pytest.mark.slow

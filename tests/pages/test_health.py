@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pll.annotations.voters import FEATURES_ADD_NOTHING
 from pll.catalog.sources import Source
 from pll.export.readme import readme
 from pll.export.run_export import export_source
@@ -14,7 +15,6 @@ from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.train.views import settings
 
 
 def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
@@ -27,12 +27,11 @@ def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
 
 
 @pytest.mark.parametrize(("params", "healthy"), [({}, True), ({"lr": 50.0}, False)])
-def test_a_run_says_whether_it_is_to_be_trusted(
-    open_page: Any, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], healthy: bool
-) -> None:
-    warned = SimpleNamespace(warnings=["Nothing does better than chance."])
-    monkeypatch.setattr(settings, "recipe_of", lambda run: warned)
+def test_a_run_says_whether_it_is_to_be_trusted(open_page: Any, params: dict[str, Any], healthy: bool) -> None:
     page, run = ended(open_page, **params)
+    splits = run.splits()
+    run.lanes[0].keep_splits(replace(splits, train=replace(splits.train, notes=(FEATURES_ADD_NOTHING,))))
+    page.run()
     health = run.snapshot().lane.health
     assert health is not None and health.is_healthy == healthy
     notices = [one for one in page.expander if "Do not trust these labels" in one.label]
@@ -40,8 +39,8 @@ def test_a_run_says_whether_it_is_to_be_trusted(
     for notice in notices:  # one line, which opens to all that was found
         assert "\n" not in notice.label
         assert all(finding.remedy in notice.markdown[0].value for finding in health.findings)
-        assert "better than chance" in notice.markdown[0].value
-    warnings = [one for one in page.warning if "better than chance" in one.value]
+        assert "The features add nothing" in notice.markdown[0].value
+    warnings = [one for one in page.warning if "The features add nothing" in one.value]
     assert len(warnings) == (1 if healthy else 0)  # once, there or in the notice
     (first,) = [one for one in page.get("download_button") if one.proto.label == "Download"]
     assert (first.proto.type == "primary") == healthy

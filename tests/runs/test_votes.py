@@ -10,14 +10,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pll.annotations.data import Annotations
+from pll.annotations.voters import FEATURES_ADD_NOTHING
 from pll.catalog.sources import Source, joined_votes
 from pll.cli.main import main
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.run_export import export_source
+from pll.methods.aggregation import union_of
 from pll.review.queue import review_order
 from pll.review.signals import ReviewSignals
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
+from pll.runs.data import infer_vote_sets
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.folder import RunFolder
 from pll.runs.link import Share, from_query, to_query
@@ -229,3 +234,17 @@ def test_where_two_voters_differ_and_nothing_tells_who_is_right_it_is_a_tie(tmp_
     assert export_source(folder).frame["source"].tolist() == frame.source.tolist()
     order = review_order(ReviewSignals.of_run(folder, train))
     assert set(order[: len(differ)].tolist()) == set(differ.tolist())
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_features_that_add_nothing_to_the_votes_are_said(tells: bool) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 150)
+    votes = np.where(rng.random((150, 3)) < 0.7, y[:, None], rng.integers(0, 3, (150, 3)))
+    X = rng.normal(size=(150, 4)).astype(np.float32)
+    if tells:
+        X[:, :3] += 3 * np.eye(3, dtype=np.float32)[y]
+    annotations = Annotations.from_votes(votes, ("a", "b", "c"))
+    data = PartialLabelDataset(X, union_of(annotations), annotations=annotations, class_names=("a", "b", "c"))
+    change, _ = infer_vote_sets(data, seed=0)
+    assert (FEATURES_ADD_NOTHING in change.notes) != tells

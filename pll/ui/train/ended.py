@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pll.annotations.voters import FEATURES_ADD_NOTHING
 from pll.methods import METHODS
 from pll.review.status import ReviewStatus
 from pll.ui import controls, session
@@ -11,7 +12,6 @@ from pll.ui.choose_run import has_labels
 from pll.ui.export import download
 from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.routes import go
-from pll.ui.train.views import settings
 from pll.ui.view_state import Scene, stored_frame
 from pll.weights import taken_home
 from pll.wording import percent
@@ -31,9 +31,8 @@ def draw(now: Scene) -> None:
     st.markdown(f"#### {found(now)}{result}")
     if "next" not in now.looking.hidden:
         onward(now, status)
-    recipe = settings.recipe_of(now.run)
     if not status.certificate:  # which proves more than a run's health can say
-        show_health(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
+        show_health(now.snapshot.health, more=[one for one in now.data.notes if one == FEATURES_ADD_NOTHING])
     if "next" not in now.looking.hidden:
         longer(now)
     show_disputes(now.run)

@@ -104,8 +104,6 @@ def understood(path: Path, truth: Mapping[str, str] | None = None) -> Understood
         while len(asked) < MOST_ASKED and (question := question_of(path, roles)) is not None:
             asked.append(question.text)
             roles |= question.answers[0][1]
-        choices = formats.questions(path)
-        asked += [f"Which question: {', '.join(choices)}?"] if len(choices) > 1 else []
         source = with_own_votes(source_of(str(path)))
         source = replace(source, options={**source.options, "columns": roles}) if roles else source
         try:

@@ -15,7 +15,7 @@ from pll.cli.options import note, print_result, read_as, read_options
 from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
-from pll.formats.reading import ROLES, Column, Reading, form_of, option, question, signature
+from pll.formats.reading import ROLES, Column, Reading, form_of, question, signature
 from pll.io import write_text
 
 FORMS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
@@ -32,16 +32,10 @@ def read(options: ReadFileOptions) -> int:
     path, source = Path(source.path), read_as(source, options)
     given = read_options(source)
     columns = formats.columns(path, name=source.name, options=given)
-    choices = formats.questions(path, name=source.name)
     if columns:
         told = signature(columns)
         print(f"{source.name}: {f'read as {told}; ' if told else ''}a row is {FORMS[form_of(columns)]}.\n")
         print(table_of(columns))
-    chosen = next((name for name, role in given.columns.items() if role == "candidates" and name in choices), "")
-    if len(choices) > 1:
-        read_now = chosen or choices[0]
-        print(f"{source.name} has the questions {', '.join(choices)}; read is {read_now}.")
-        print("\n".join(f"  another: {option(name, 'candidates')}" for name in choices if name != read_now))
     asked = question(columns)
     if asked is not None:
         print(f"\n{asked.text}")
@@ -53,13 +47,12 @@ def read(options: ReadFileOptions) -> int:
     note([one for one in data.notes if is_labelled or one not in notes_of(data.notes, "labels")])
     if not is_labelled:
         data.sets()  # says what to do
-    told = "" if columns else data.reading.get("source", "")
-    print(f"\n{f'Read as {told}: ' if told else ''}{summary(data)}")
+    print(f"\n{summary(data)}")
     worth = None if data.annotations is None else worth_of_votes(data.annotations, data.y)
     if worth is not None:
         print(worth.sentence)
     if options.save is not None:
-        kept = Reading(**data.reading) if data.reading else given.reading(columns, data, question=chosen)
+        kept = Reading(**data.reading) if data.reading else given.reading(columns, data)
         write_text(Path(options.save), kept.to_json() + "\n")
         note(["--merge, --rename and --drop are no part of a reading; give them again."] if source.classes else [])
         print(options.save)

@@ -40,7 +40,6 @@ __all__ = [
     "columns",
     "detect",
     "give_back",
-    "questions",
     "read",
     "sheets",
     "write",
@@ -175,28 +174,6 @@ def sheets(path: Path | str, *, name: str | None = None) -> list[str]:
     path = Path(path)
     with _add_file_name(name or path.name):
         return sheets_of(path) if isinstance(_detect(path, name or path.name), Xlsx) else []
-
-
-def questions(path: Path | str, *, name: str | None = None) -> list[str]:
-    """The questions of an annotation tool whose answers may be the labels, the one that is read by default first.
-
-    To read another, say that it is candidates: `ReadOptions(columns={question: "candidates"})`.
-
-    Parameters
-    ----------
-    path
-        The file.
-    name
-        Of the file, where it is another than that of `path`.
-
-    Raises
-    ------
-    UserError
-        See `read`.
-    """
-    path = Path(path)
-    with _add_file_name(name or path.name):
-        return _detect(path, name or path.name).questions(path)
 
 
 def write(

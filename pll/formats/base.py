@@ -79,19 +79,15 @@ class ReadOptions:
         if self.fold is not None and self.fold < 1:
             raise UserError(f"The fold is {self.fold}; folds count from 1.")
 
-    def reading(
-        self, columns: Sequence[Column], data: PartialLabelDataset | None = None, *, question: str = ""
-    ) -> Reading:
+    def reading(self, columns: Sequence[Column], data: PartialLabelDataset | None = None) -> Reading:
         """Return what is understood of a file that is read so.
 
         Parameters
         ----------
         columns
-            Its columns with their roles; none of a tool's records.
+            Its columns with their roles.
         data
             What came of it, which says what was taken for no answer and which spellings were joined.
-        question
-            Which of several questions of a tool was read.
         """
         cells = {note.kind: dict(note.cells) for note in notes_of(() if data is None else data.notes)}
         return Reading(
@@ -103,7 +99,6 @@ class ReadOptions:
             spellings=cells.get("spellings", {}),
             answers=dict(self.answers),
             sheet=self.sheet or "",
-            question=question,
             keep=self.keep,
             odd=self.accept,
             file=self.name,
@@ -188,16 +183,6 @@ class Format(ABC):
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """Return the role of each column of a table, before it is read; none where the format has no columns.
-
-        Raises
-        ------
-        UserError
-            See `read`.
-        """
-        return []
-
-    def questions(self, path: Path) -> list[str]:
-        """The questions whose answers may be the labels, the one that is read by default first; mostly none.
 
         Raises
         ------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import translate
 from functools import cache
 from importlib.resources import files
@@ -14,30 +14,45 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Gather:
-    """Where the answers stand inside of a field, as paths (`pll.formats.unfold`).
+    """Where the answers stand inside of a record, as paths (`pll.formats.unfold`).
 
     Attributes
     ----------
-    field
-        The column that holds them.
     each
-        Path to what one person answered.
+        Paths to what one person answered, of which the first that leads anywhere counts; "" is the record itself.
     who
-        From there, the person.
+        From there, the person; the first path that leads to a name counts.
+    number
+        From there, the number of the person, where other answers say the name to it.
+    nobody
+        What a person without a name is called, with `{id}` of what was answered, or `{question}`; "" is nobody.
     result
-        From there, the answer to each question.
+        From there, the answer to each question; "" is what was answered itself.
     question
-        From there, the name of the question.
+        From there, the name of the question; by default the key at the `?` of a path.
     label
-        Also from there, the label; of several paths all that are there.
+        Also from there, the label, or a list of labels; of several paths all that are there.
+    drop
+        From what was answered, what is true of an answer that does not count, or equal, as in `status=discarded`.
+    gold
+        From what was answered, what is true where it is the true label.
+    score
+        From what was answered, how sure the answer is.
+    ours
+        The beginning of the `id` of results that Candid wrote, which are nobody's.
     """
 
-    field: str
-    each: str
-    who: str
-    result: str
-    question: str
+    each: tuple[str, ...]
     label: tuple[str, ...]
+    who: tuple[str, ...] = ()
+    number: tuple[str, ...] = ()
+    nobody: str = ""
+    result: tuple[str, ...] = ("",)
+    question: str = ""
+    drop: tuple[str, ...] = ()
+    gold: str = ""
+    score: str = ""
+    ours: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,8 +75,8 @@ class Form:
         Cells that are no answer here, besides those of every table.
     flatten
         Patterns of fields that hold an object of fields, which become columns; those of `field.` keep its name before.
-    gather
-        Where answers stand inside of a field; None where they are columns.
+    gather, models
+        Where answers of people, and of models, stand inside of a record; None where they are columns.
     join
         Patterns of columns of 0 and 1 that are one: before the last point stands its name, after it the cell.
     keep
@@ -73,6 +88,13 @@ class Form:
         column for each question is made.
     fill
         Two columns of which one is made, "A or B": of the second where the first is empty.
+    only
+        Of records: fields of those that have no others, of which the last of `told_by` need not be one.
+    id
+        Of records: paths to what tells an example from others; the first that is there counts.
+    stated, offered
+        Of records: paths to the candidate set; to the labels that people chose from, which are the candidates where
+        nobody did.
     """
 
     name: str
@@ -84,15 +106,37 @@ class Form:
     no_answer: tuple[str, ...] = ()
     flatten: tuple[str, ...] = ()
     gather: Gather | None = None
+    models: Gather | None = None
     join: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     fill: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    id: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
+
+    def tells(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record is one of this form: its patterns know objects, lists and short words in fields apart.
+
+        Examples
+        --------
+        >>> form_called("labelstudio").tells({"id": 1, "data": {"text": "hi"}})
+        True
+        """
+        kinds = [kind for name, value in record.items() for kind in _kinds(name, value)]
+        *first, last = self.told_by
+        is_bare = bool(self.only) and record.keys() <= {*self.only}
+        return all(_is_among(one, kinds) for one in first) and (is_bare or _is_among(last, kinds))
 
     def role_of(self, name: str) -> str:
         """Return the role of a column of this name; "" where the form does not say."""
         return next((role for pattern, role in self.roles if fits(name, pattern)), "")
+
+    def having(self, roles: Mapping[str, str]) -> Form:
+        """Return the form with roles of some columns before its own."""
+        return replace(self, roles=(*roles.items(), *self.roles))
 
     def may_answer(self, name: str) -> bool:
         """Whether a column may be the answer."""
@@ -107,8 +151,31 @@ def form_told_by(names: Sequence[str]) -> Form | None:
     >>> form_told_by(["HITId", "WorkerId", "Answer.label"]).title
     'a batch of Amazon Mechanical Turk'
     """
-    told = (f for f in FORMS if all(any(fits(name, p) for name in names for p in one.split("|")) for one in f.told_by))
-    return next(told, None)
+    tables = (form for form in FORMS if not form.id)  # others are told by what is in the fields of their records
+    return next((form for form in tables if all(_is_among(one, names) for one in form.told_by)), None)
+
+
+def form_called(name: str) -> Form:
+    """Return the signature of this short name."""
+    return next(form for form in FORMS if form.name == name)
+
+
+def _is_among(patterns: str, names: Sequence[str]) -> bool:
+    """Whether a name fits one of several patterns with `|` between them."""
+    return any(fits(name, pattern) for name in names for pattern in patterns.split("|"))
+
+
+def _kinds(name: str, value: Any) -> Iterator[str]:
+    """Yield how `told_by` may name a field: `f`; of an object `f.`, a list `f[]`, objects `f[].`, a word `f=x`."""
+    yield name
+    if isinstance(value, dict):
+        yield f"{name}."
+    elif isinstance(value, list):
+        yield f"{name}[]"
+        if all(isinstance(one, dict) for one in value):
+            yield f"{name}[]."
+    elif isinstance(value, str) and len(value) < 20:
+        yield f"{name}={value}"
 
 
 def fits(name: str, pattern: str) -> bool:
@@ -149,13 +216,18 @@ def _data() -> Mapping[str, Any]:
 
 
 def _form(about: Mapping[str, Any]) -> Form:
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
+    values = _tuples(about)
     values["roles"] = tuple((pattern, role) for pattern, role in about["roles"])
-    if "gather" in about:
-        values["gather"] = Gather(**about["gather"] | {"label": tuple(about["gather"]["label"])})
+    values |= {name: Gather(**_tuples(about[name])) for name in ("gather", "models") if name in about}
     return Form(**values)
 
 
+def _tuples(about: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
+
+
+SHOWN = "shown"
+"""What `roles` has for the fields that a tool shows or carries along, of which few are learnt from."""
 FORMS: tuple[Form, ...] = tuple(map(_form, _data()["form"]))
 """The signatures, in the order in which they are tried."""
 USUAL: Mapping[str, Sequence[str]] = _data()["usual"]

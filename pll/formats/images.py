@@ -8,6 +8,7 @@ called `cat|dog` (or `cat;dog`) holds pictures of cats or dogs; folders `train` 
 
 from __future__ import annotations
 
+import json
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import MissingPictures, RowError, UserError
@@ -36,7 +38,6 @@ from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.parts import people_of, stacked
 from pll.formats.tabular.writer import table_limitations, text_columns
 from pll.formats.tabular.xlsx import Xlsx
-from pll.formats.tools.records import Example, dataset_of
 from pll.formats.unfold import unfolded
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
 from pll.io import as_column
@@ -323,12 +324,12 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     empty = [folder for folder, labels in sets.items() if not labels]
     if empty:
         raise UserError(f"The folder {shorten(empty[0])} names no label; call it after the labels of its pictures.")
-    examples = (
-        Example(row, name, {"image": name}, sets[folder])
-        for row, (name, folder) in enumerate(zip(names, folders, strict=True))
-    )
-    data = dataset_of(examples, options, [f"The folders were taken for the candidates: {listing(sorted(sets))}."])
-    return replace(data, pictures=Pictures(as_column(names), members.path), is_test=split)
+    cells = {"id": names, "image": names, "candidates": [json.dumps(sets[folder]) for folder in folders]}
+    records = Records.of(pa.table(cells), roles={name: name for name in cells})
+    data = build(records, records.plan(options), options)
+    note = f"The folders were taken for the candidates: {listing(sorted(sets))}."
+    pictures = Pictures(as_column(names), members.path)
+    return replace(data, pictures=pictures, is_test=split, kind="array", notes=(note, *data.notes))
 
 
 CHECKED_BYTES = 64 * 2**20

@@ -29,8 +29,7 @@ def options_of(reading: Reading, path: Path | str, name: str | None = None) -> d
             f"{name or Path(path).name} lacks columns that the reading names: {listing(missing)}. Make a reading of "
             "this file (candid read FILE --save reading.json)."
         )
-    roles = dict(reading.roles) if reading.roles else {reading.question: "candidates"} if reading.question else {}
-    return {option: value for option, value in (options | {"columns": roles}).items() if value}
+    return {option: value for option, value in (options | {"columns": dict(reading.roles)}).items() if value}
 
 
 def read_reading(file: Path | str) -> Reading:

@@ -650,7 +650,8 @@ def _sets(
         return _own_sets(own, answers, names, number, may_be_empty=may_be_empty)
     if annotations is not None:
         sets, notes = sets_of(annotations, options.combine)
-        return sets, _counted_prior(annotations, sets) if annotations.anonymous else None, notes
+        are_votes = annotations.anonymous and len(annotations.answer_starts) == len(annotations.rows)  # and no sets
+        return sets, _counted_prior(annotations, sets) if are_votes else None, notes
     if not shares:
         return None, None, []
     wide, places = np.zeros((answers.n, len(names))), [number[chunk.column] for chunk in shares]

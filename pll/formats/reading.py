@@ -171,8 +171,8 @@ class Reading:
         Spellings that were joined: what stands in the file → the class.
     answers
         Answers that name no class → the class they were mapped to by hand; "" for no answer.
-    sheet, question
-        Which sheet of a workbook, which of several questions; "" where there is one.
+    sheet
+        Which sheet of a workbook; "" where there is one.
     keep
         Cells that are classes, though they look like no answer.
     odd
@@ -189,7 +189,6 @@ class Reading:
     spellings: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
     sheet: str = ""
-    question: str = ""
     keep: tuple[str, ...] = ()
     odd: tuple[str, ...] = ()
     file: str = ""

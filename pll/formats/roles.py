@@ -22,7 +22,7 @@ from itertools import pairwise
 from pll.errors import Note, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import GENERIC, classes, counts, probabilities
-from pll.formats.forms import USUAL, Form, form_told_by, plain_name
+from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name
 from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.names import (
     CONSENSUS_COLUMNS,
@@ -63,6 +63,7 @@ from pll.formats.tabular.cells import (
     is_no_answer,
     is_number,
     nearly_all,
+    numbers_in,
     present_cells,
 )
 from pll.formats.voters import (
@@ -186,6 +187,23 @@ def _reserved(table: Proposal) -> None:
     for role, mark in MARKS.items():
         marked = [name for name in table.open() if name.startswith(mark) and name != mark]
         table.give_all(marked if role != "class" or not table.having("candidates") else (), role, guessed=False)
+
+
+def _shown(table: Proposal) -> None:
+    """Of what a tool shows, a text and a picture; numbers, where there is neither; else it is carried along.
+
+    A list of numbers is learnt from where it is called `features`.
+    """
+    shown = [name for name in table.open() if table.form is not None and table.form.role_of(name) == SHOWN]
+    if not shown:
+        return
+    _payload(table)
+    lists = [name for name in shown if name == "features" and any(numbers_in(cell or "") for cell in table.raw[name])]
+    table.give_all(lists, "vector", guessed=False)
+    if not table.having("text", "image", "feature", "vector"):
+        numbers = [name for name in table.open() if default_role(table.raw[name]) == "feature"]
+        table.give_all([name for name in numbers if any(table.raw[name])], "feature", guessed=False)
+    table.give_all(table.open(), "keep", guessed=False)
 
 
 def _json(table: Proposal) -> None:
@@ -430,6 +448,7 @@ class Rule:
 RULES: tuple[Rule, ...] = (
     Rule(by_signature),
     Rule(_reserved),
+    Rule(_shown),
     Rule(_json),
     Rule(_listed, (*LABELLED, *LINES)),
     Rule(persons, (*LABELLED, *LINES)),

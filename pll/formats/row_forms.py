@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pll.formats.checks import listing, shorten
-from pll.formats.forms import USUAL, WORDS, plain_name, words_of
+from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import GRID, MOST_WORDS, NUMBERED, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, says_fact, says_labels
 from pll.formats.reading import LABELLED, LINES, SINGLE
@@ -37,7 +37,7 @@ ONCE = 0.9
 def by_signature(table: Proposal) -> None:
     """A signature says what the columns of a tool's file are; where it knows several questions, the user is asked."""
     for name in table.open() if table.form else ():
-        role = table.form.role_of(name) if table.form else ""
+        role = table.form.role_of(name).replace(SHOWN, "") if table.form else ""
         is_second = role in SINGLE and role not in _PARALLEL and bool(table.having(role))
         is_no_item = role == "item" and not _may_be_item(table, name)
         table.give_all([name] if role else (), "keep" if is_second or is_no_item else role, guessed=False)
@@ -64,12 +64,13 @@ _PARALLEL = ("answers", "people", "state", "task")
 
 def ask_which_list(table: Proposal, questions: Sequence[str]) -> None:
     """Ask which of several columns of answers has the labels."""
-    beside = table.having("people", "state")
+    beside = table.having("people", "state", "true_label")
 
     def of(chosen: str) -> Mapping[str, str]:
         others = {name: "keep" for name in questions if name != chosen}
         others |= {b: "keep" for b in beside for q in questions if q != chosen and b.startswith(f"{q}.")}
-        return {chosen: "answers"} | others
+        truth = {name: "true_label" for name in table.raw if name == f"{chosen}.truth"}
+        return {chosen: "answers"} | others | truth
 
     ways = [(f"the answers to {name}", of(name)) for name in questions[:MOST_OFFERED]]
     table.ask(f"There are answers to {listing(questions)}. Which are the labels?", *ways)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
 
-from pll.errors import Note
+from pll.errors import Note, RowError
 from pll.formats.crosses import answers_of as cross_answers
 from pll.formats.crosses import beside, cross_in, note_on
 from pll.formats.forms import USUAL, Form, Gather, fits, plain_name
@@ -63,7 +64,8 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     flat = [name for name in names if patterns[name]]
     marked = {n: n.rpartition(".")[::2] for n in names if any(fits(n, pattern) for pattern in form.join)}
     marks = list(marked)
-    asked = [name for name in names if form.gather is not None and name == form.gather.field]
+    tops = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
+    asked = [name for name in names if name in tops]
     about, fill = ([name for name in some if name in names] for some in (form.questions, form.fill))
     at = sorted(names.index(name) for name in {*flat, *asked, *marks, *about, *fill})
     rows, answers, whole = list[dict[str, Any]](), list[dict[str, Any]](), set[str]()
@@ -80,7 +82,7 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
                 rows[-1] |= {f"{about[1]}: {record[about[0]]}": record[about[1]]}
             if len(fill) == 2:
                 rows[-1] |= {" or ".join(fill): record[fill[0]] or record[fill[1]]}
-            answers.append(_gathered(record[form.gather.field], form.gather) if form.gather and asked else {})
+            answers.append(_answers(record, form.gather) if form.gather and asked else {})
     questions = list(dict.fromkeys(name for row in answers for name in row))
     new = {name: [row.get(name) for row in rows] for row in rows for name in row if name not in names}
     new |= {name: [row.get(name) for row in answers] for name in questions}
@@ -89,7 +91,7 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     gone = {*flat, *marks, *about[1:]} - whole
     stays = [k for k, name in enumerate(names) if name not in gone]
     arrays = {name: json_column(values) for name, values in new.items()}
-    return _beside(table, stays, arrays, None if form is _NO_FORM else _with_questions(form, questions))
+    return _beside(table, stays, arrays, None if form is _NO_FORM else form.having(dict.fromkeys(questions, "answers")))
 
 
 _NO_FORM = Form("", "", (), "example", ())
@@ -192,7 +194,7 @@ def _with_lists_read(table: Records) -> Records:
     some = [k for k, cells in enumerate(sample) if any(cells) and nearly_all(_holds_objects, cells)]
     named = [table.names[k] for k in some if objects_in(table.names[k], sample[k])[0] == "voters"]
     form = table.form or _NO_FORM
-    of_form = [form.gather.field] if form.gather else []
+    of_form = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
     lists = [table.names[k] for k in some if not form.role_of(table.names[k]) and table.names[k] not in of_form]
     for name in lists:
         at = table.names.index(name)  # earlier ones have moved to the end
@@ -242,10 +244,6 @@ def _holds_objects(cell: str) -> bool:
     return cell.lstrip()[:1] == "[" and cell[1:].lstrip()[:1] == "{"
 
 
-def _with_questions(form: Form, questions: Sequence[str]) -> Form:
-    return replace(form, roles=(*((name, "answers") for name in questions), *form.roles))
-
-
 def _beside(table: Records, stays: Sequence[int], new: Mapping[str, pa.Array], form: Form | None) -> Records:
     """Some columns of a table, and new ones beside them."""
 
@@ -262,6 +260,16 @@ def _beside(table: Records, stays: Sequence[int], new: Mapping[str, pa.Array], f
         length = len(first[0])
         first += [text_of(column.slice(0, length)).to_pylist() for column in new.values()]
     return replace(table, names=[*(table.names[k] for k in stays), *new], batches=batches, first=first, signature=form)
+
+
+def _answers(record: Mapping[str, Any], gather: Gather) -> dict[str, list[dict[str, Any]]]:
+    """The answers in a record by question, each an object of who gave it and its label."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in said_in(record, gather, {}):
+        if one.labels and one.question:
+            label = one.labels[0] if len(one.labels) == 1 else one.labels
+            found.setdefault(one.question, []).append({"annotator": one.who, "label": label})
+    return found
 
 
 def _fields(value: Any) -> Mapping[str, Any] | None:
@@ -281,36 +289,138 @@ def _joined(marks: Mapping[tuple[str, str], Any]) -> dict[str, str | list[str] |
     return {stem: labels if len(labels) > 1 else next(iter(labels), None) for stem, labels in said.items()}
 
 
-def _gathered(value: Any, gather: Gather) -> dict[str, list[dict[str, Any]]]:
-    """The answers in a value by question, each an object of who gave it and its label."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for one in at_path(value, gather.each):
-        who = next(at_path(one, gather.who), None)
-        for result in at_path(one, gather.result):
-            labels = [label for path in gather.label for label in at_path(result, path)]
-            question = next(at_path(result, gather.question), None)
-            if labels and isinstance(question, str):
-                answer = {"annotator": who, "label": labels[0] if len(labels) == 1 else labels}
-                found.setdefault(question, []).append(answer)
-    return found
+@dataclass(slots=True)
+class Said:
+    """What one person, or one model, answered to one question.
+
+    Attributes
+    ----------
+    question
+        Its name; "" where there is one question without.
+    who
+        Name of the person; None where nobody is named.
+    labels
+        What was said; None where it is no label.
+    is_true
+        Whether it is the true label.
+    score
+        How sure the answer is, as the tool says it; None where it does not.
+    result
+        The object with the label.
+    """
+
+    question: str
+    who: str | None
+    labels: list[Any] | None
+    is_true: bool
+    score: Any
+    result: Mapping[str, Any]
 
 
-def at_path(value: Any, path: str) -> Iterator[Any]:
-    """Yield what stands in a value of JSON at a path; nothing where it is not so.
+def said_in(record: Mapping[str, Any], gather: Gather, names: dict[str, str], row: int = 0) -> Iterator[Said]:
+    """Yield what is said in a record; the names of people who have numbers too go to `names`.
+
+    Raises
+    ------
+    UserError
+        What holds the answers is neither a list nor an object; the row is named.
+    """
+    for path in gather.each:
+        top, found = path.partition(".")[0], False
+        if top and not isinstance(record.get(top), dict | list | None):
+            raise RowError(f"Row {row}: {top} is no object {{…}} and no list […]; export the records again.")
+        for question, inner in at_path(record, path):
+            if not isinstance(inner, dict) and gather.result != ("",):
+                raise RowError(f"Row {row}: a part of {top} is no object {{…}}; export the records again.")
+            one, found = _object(inner), True
+            if any(_is_so(one, state) for state in gather.drop):
+                continue
+            who, number = _first_name(one, gather.who), _first_name(one, gather.number)
+            if who and number:
+                names[number] = who
+            who, is_true = who or number, gather.gold != "" and value_at(one, gather.gold) is True
+            score = value_at(one, gather.score) if gather.score else None
+            for place in gather.result:
+                for key, said in at_path(one, place, question):
+                    result = _object(said)
+                    if gather.ours and str(result.get("id", "")).startswith(gather.ours):
+                        continue
+                    asked = value_at(result, gather.question) if gather.question else None
+                    asked = key if asked is None else str(asked)
+                    name = who or gather.nobody.format(id=one.get("id"), question=asked) or None
+                    yield Said(asked, name, _labels(result, gather.label), is_true, score, result)
+        if found:
+            return
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {"value": value}
+
+
+def _is_so(one: Mapping[str, Any], state: str) -> bool:
+    """Whether a field is true, or, of `field=word`, that word."""
+    path, _, word = state.partition("=")
+    value = value_at(one, path)
+    return value == word if word else bool(value)
+
+
+def _first_name(one: Mapping[str, Any], paths: Sequence[str]) -> str | None:
+    """Return the first name or number at some paths, as text."""
+    for path in paths:
+        value = value_at(one, path)
+        if isinstance(value, str | int) and value != "":
+            return str(value)
+    return None
+
+
+def _labels(result: Mapping[str, Any], paths: Sequence[str]) -> list[Any] | None:
+    """Return the labels of an answer; None where there is none, or there are objects, as spans of a text are."""
+    labels: list[Any] | None = None
+    for path in paths:
+        for _, one in at_path(result, path):
+            labels = [*(labels or ()), *(one if isinstance(one, list) else [one])]
+    return None if labels is None or any(isinstance(label, dict) for label in labels) else labels
+
+
+@cache
+def _keys(path: str) -> tuple[str, ...]:
+    return tuple(path.split(".")) if path else ()
+
+
+def value_at(value: Any, path: str) -> Any:
+    """Return what stands at a path without `*`; None where there is nothing.
 
     Examples
     --------
-    >>> list(at_path({"a": [{"b": 1}, {"b": 2}, {}]}, "a.*.b")), list(at_path({"a": {"x": 1}}, "a.*"))
-    ([1, 2], [1])
+    >>> value_at({"a": {"b": 1}}, "a.b"), value_at({"a": 1}, "a.b")
+    (1, None)
     """
-    key, _, rest = path.partition(".")
-    inner: Sequence[Any] = ()
-    if key == "*":
-        inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else ()
-    elif isinstance(value, dict) and value.get(key) is not None:
-        inner = [value[key]]
-    for one in inner:
-        if rest:
-            yield from at_path(one, rest)
-        else:
-            yield one
+    for key in _keys(path):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def at_path(value: Any, path: str, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Return (key, value) of what stands in a value of JSON at a path; the key is that at the `?` of it, else `name`.
+
+    Examples
+    --------
+    >>> [one for _, one in at_path({"a": [{"b": 1}, {"b": 2}, {}]}, "a.*.b")], list(at_path({"a": {"x": [1]}}, "a.?.*"))
+    ([1, 2], [('x', 1)])
+    """
+    return _at(value, _keys(path), name)
+
+
+def _at(value: Any, keys: tuple[str, ...], name: str) -> Iterator[tuple[str, Any]]:
+    for at, key in enumerate(keys):
+        if key in ("*", "?"):
+            items: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
+            if isinstance(value, list) and key == "*":
+                items = (("", one) for one in value)
+            for called, one in items:
+                yield from _at(one, keys[at + 1 :], str(called) if key == "?" else name)
+            return
+        value = value.get(key) if isinstance(value, dict) else None
+        if value is None:
+            return
+    yield name, value

@@ -29,7 +29,7 @@ from pll.formats import detect
 from pll.formats.answers import Answers, Chunk, Chunks, Filled, Numbers, answers_in, encode, share_chunks
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing
-from pll.formats.forms import Form, form_told_by
+from pll.formats.forms import Form, form_called, form_told_by
 from pll.formats.json_objects import first_record, records
 from pll.formats.labels import labels_of
 from pll.formats.names import LABEL_COLUMNS, is_named_id, may_hold_labels
@@ -39,8 +39,6 @@ from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines
-from pll.formats.tools.argilla import Argilla
-from pll.formats.tools.labelstudio import LabelStudio
 from pll.formats.tools.models import (
     answer_field,
     batch_answers,
@@ -49,6 +47,7 @@ from pll.formats.tools.models import (
     prompted_answers,
     sample_answers,
 )
+from pll.formats.tools.records import RecordFormat, models_answers
 from pll.formats.unfold import unfolded
 
 VOTES = "votes"
@@ -130,8 +129,14 @@ def _read(path: Path, class_names: Sequence[str]) -> Answers:
     if path.suffix.lower() == ".npy":
         return _of_array(path)
     form, options = detect(path), ReadOptions()
-    if isinstance(form, LabelStudio | Argilla):
-        return _of_lines(lines_of(form.models_answers(path)), class_names)
+    if isinstance(form, RecordFormat) and form.form.models:
+        said = models_answers(path, form.form)
+        rows = (
+            {"task": task, "worker": one.who, "vote": str(label), "score": _number(one.score), "question": one.question}
+            for task, one in said
+            for label in one.labels or ()
+        )
+        return _of_lines(lines_of(rows), class_names)
     if isinstance(form, JsonLines) and answer_field(_first_record(path)):
         return _of_lines(prompted_answers(path))
     if not isinstance(form, TableFormat):
@@ -144,6 +149,10 @@ def _read(path: Path, class_names: Sequence[str]) -> Answers:
     if _is(table.form, "samples"):
         return _of_lines(sample_answers(table, path))
     return _of_table(table, path.stem)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _is(form: Form | None, *names: str) -> bool:
@@ -527,11 +536,11 @@ def _first_record(path: Path) -> Mapping[str, Any]:
 
 def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
     """`kind_of` for the records of an annotation tool."""
-    form = LabelStudio() if isinstance(first.get("data"), dict) else Argilla()
+    form = form_called("labelstudio" if isinstance(first.get("data"), dict) else "argilla")
     if not isinstance(first.get("data", first.get("fields")), dict):
         return ""
     people = any(
         record.get(name) for _, record in records(path) for name in ("annotations", "completions", "responses")
     )
-    models = next(form.models_answers(path), None) is not None
+    models = next(models_answers(path, form), None) is not None
     return ("beside" if people else "both") if models else ""

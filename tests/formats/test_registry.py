@@ -61,8 +61,9 @@ def format_of(sample: Path) -> str:
 def test_samples_of_one_thing_are_one_dataset(sample: Path) -> None:
     assert formats.detect(sample).name == format_of(sample)
     back, kind = formats.read(sample), sample.name.split(".")[0].split("-")[0]
-    if isinstance(FORMATS[format_of(sample)], RecordFormat):
-        assert back.reading["source"] == FORMATS[format_of(sample)].label
+    form = FORMATS[format_of(sample)]
+    if isinstance(form, RecordFormat):
+        assert back.reading["source"] == form.form.title == signature(formats.columns(sample))
     if kind == "digits":
         assert len(back) == 30 and back.picture(0) is not None
         return
@@ -74,9 +75,9 @@ def test_samples_of_one_thing_are_one_dataset(sample: Path) -> None:
     else:
         assert (named_sets(back), named_truth(back)) == (named_sets(csv), named_truth(csv))
         assert back.class_names == csv.class_names
-    for form in FORMS:
-        if f".{form.name}." in sample.name:
-            assert signature(formats.columns(sample)) == form.title
+    for one in FORMS:
+        if f".{one.name}." in sample.name:
+            assert signature(formats.columns(sample)) == one.title
     if format_of(sample) not in ("cleanlab", "plcifar"):
         assert np.array_equal(back.X, csv.X)
         assert (None if back.texts is None else back.texts.tolist()) == (

@@ -17,6 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
+from pll.formats.forms import form_called
 from pll.formats.json_objects import Record
 from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
@@ -62,9 +63,9 @@ class JsonLines(TableFormat):
             raise UserError("The objects have no fields; bring what was labelled, and its labels.")
         columns = {name: one_column([p.get(name, n) for p, n in zip(chunks, sizes, strict=True)]) for name in names}
         shape = json_objects.shape_of(path)
-        roles = {json_objects.ANSWERS: "answers"} if shape == "keyed answers" else {}
+        form = form_called("plcifar") if shape == "keyed answers" else None
         is_bare = shape in json_objects.WITHOUT_PLACE
-        return Records.of(pa.table(columns), row_of=lines.__getitem__, roles=roles, may_be_empty=is_bare)
+        return Records.of(pa.table(columns), row_of=lines.__getitem__, signature=form, may_be_empty=is_bare)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)

@@ -6,21 +6,14 @@ annotator said. Written back, `label` is the identified label, and its candidate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import RowError
-from pll.formats import json_objects
-from pll.formats.base import ReadOptions
-from pll.formats.json_objects import Record
+from pll.formats.json_objects import ANSWERS, Record
 from pll.formats.results import Results
-from pll.formats.tools.records import Example, LineFormat, examples_of, first_of, label_names
+from pll.formats.tools.records import LineFormat, examples_of
 
-_PAYLOAD = ("text", "data", "filename")
-_LABELS = ("label", "labels")
 _PEOPLE = ("username", "user", "annotator")
-_FIELDS = {"filename": "image", "data": "text"}
 
 
 class Doccano(LineFormat):
@@ -33,17 +26,6 @@ class Doccano(LineFormat):
     queue = "There, examples are shown in the order in which they were imported."
     suffixes = (".jsonl",)
 
-    def sniff(self, path: Path, head: bytes) -> bool:
-        first = json_objects.first_record(path, head)
-        if first is None or not any(isinstance(first.get(name), str) for name in _PAYLOAD):
-            return False
-        # Its exports have an id; without one, a line with fields of its own is of nobody's tool.
-        is_its_own = "id" in first or first.keys() <= {*_PAYLOAD, *_LABELS, *_PEOPLE}
-        return is_its_own and any(isinstance(first.get(name), list) for name in _LABELS)
-
-    def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
-        return _example
-
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)
         if (dataset.texts is None and dataset.pictures is None) or "_input_hash" in dataset.extras:
@@ -51,17 +33,17 @@ class Doccano(LineFormat):
         return lost
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-        for i, example in enumerate(examples_of(dataset)):
+        for i, example in enumerate(examples_of(dataset, self.form)):
             record: Record = {"id": example.key}
             record |= {"filename" if name == "image" else name: value for name, value in example.fields.items()}
             if results is not None:
                 yield self.labelled(record | {"label": []}, dataset, i, results)
                 continue
-            if not example.answers:
-                yield record | {"label": example.candidates or []}
-            for who, labels in example.answers:
+            if not example.people(ANSWERS):
+                yield record | {"label": example.stated}
+            for who, labels in example.people(ANSWERS):
                 line = record | {"label": labels, "username": who}
-                yield line if example.candidates is None else line | {"candidates": example.candidates}
+                yield line | {"candidates": example.stated} if example.stated else line
 
     def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
         """Return a line with the identified label, its confidence and its candidates."""
@@ -73,23 +55,3 @@ class Doccano(LineFormat):
         if dataset.candidates is not None:
             new["candidates"] = dataset.candidates.names(i)
         return {name: value for name, value in record.items() if name not in _PEOPLE} | new  # it is not their label
-
-
-def _example(row: int, record: Record) -> Example:
-    name = next((name for name in _LABELS if name in record), None)
-    labelled = record.get(name) if name else None
-    if isinstance(labelled, list) and any(isinstance(label, list | dict) for label in labelled):
-        raise RowError(
-            f"Row {row}: its labels mark parts of the text (spans); only labels of the whole example are read."
-        )
-    who = first_of(record, _PEOPLE)
-    fields = {_FIELDS.get(name, name): value for name, value in record.items() if name not in (*_LABELS, *_PEOPLE)}
-    example = Example(row, first_of(record, ("id",)), fields)
-    labels = label_names(labelled, row, name or "label")
-    if "candidates" in record:
-        example.candidates = label_names(record["candidates"], row, "candidates")
-    elif who is None:
-        example.candidates = labels
-    if who is not None:
-        example.answers.append((who, labels))
-    return example

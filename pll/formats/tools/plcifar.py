@@ -1,14 +1,14 @@
 """PLCIFAR10 as JSON: `{index: [[labels], …]}`, one set from each of about ten annotators of an image.
 
 Who they are is not known. Together they are the candidates (*aggregate*); `ReadOptions(combine="largest")` takes the
-largest set instead (*vaguest*). It is published as a pickle, which is never opened: save the same as JSON.
+largest set instead (*vaguest*): as published, without how many named each label. It is published as a pickle, which is
+never opened: save the same as JSON.
 """
 
 from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
+from pll.formats.json_objects import ANSWERS
 from pll.formats.limitations import class_limitations, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.jsonl import JsonLines
@@ -36,12 +37,6 @@ class PlCifar(JsonLines):
             return json_objects.shape_of(path) == "keyed answers"
         return False
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        data = super().read(path, options)
-        if data.annotations is None:
-            raise UserError("Nobody gave a label: every list is empty.")
-        return replace(data, prior=None, kind="array")  # as published: sets, without how many named each
-
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = [*part_limitations(dataset, {"ids", "class names", "annotations"}), *class_limitations(dataset)]
         annotations = dataset.annotations
@@ -60,10 +55,9 @@ class PlCifar(JsonLines):
             label = None if results is None else results.label(str(example.key))
             if label is not None:
                 entries[example.key] = [[label]]
-            elif example.candidates is not None:
-                entries[example.key] = [example.candidates]
             else:
-                entries[example.key] = [labels for _, labels in example.answers]
+                said = [labels for _, labels in example.people(ANSWERS)]
+                entries[example.key] = [example.stated] if example.stated else said
         with path.open("w", encoding="utf-8") as file:
             json.dump(entries, file, ensure_ascii=False)
 

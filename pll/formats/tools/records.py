@@ -10,38 +10,43 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from pll.candidates import sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
-from pll.errors import Note, RowError, UserError
+from pll.errors import RowError
 from pll.formats import json_objects
-from pll.formats.base import Format, ReadOptions
-from pll.formats.checks import listing, shorten
-from pll.formats.json_objects import Record
+from pll.formats.base import ReadOptions
+from pll.formats.forms import Form, form_called
+from pll.formats.json_objects import ANSWERS, Record
 from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.limitations import class_names, is_union
-from pll.formats.names import MARKS, bare_name, marked, results_among, sample_rows, without_mark
-from pll.formats.reading import Column, option
-from pll.formats.records import Records, json_column, no_rows
-from pll.formats.results import Results
+from pll.formats.names import LABEL_COLUMNS, MARKS, marked, sample_rows
+from pll.formats.records import Records, cell_of, json_column, no_rows
+from pll.formats.results import Results, Value
 from pll.formats.roles import roles_of
-from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
+from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.writer import answers_of, feature_column_names, table_limitations
+from pll.formats.unfold import Said, said_in, value_at
 
 PAYLOAD = ("text", "image")
-LABELS = ("id", "candidates", "true_label")
+_SHOWN = (*PAYLOAD, "data", "filename")
+LABELS = ("id", "candidates")
 """Reserved names in a tool's container of what says which example it is, and its labels."""
 
 
-@dataclass
+Answer: TypeAlias = tuple[str | None, Sequence[str]]
+"""Who answered, None where nobody is named, and which labels."""
+
+
+@dataclass(slots=True)
 class Example:
     """One example of a tool's file.
 
@@ -52,35 +57,57 @@ class Example:
     key
         Identifies the example; the same key again is another annotation of it.
     fields
-        The container, as it stands.
-    candidates
-        Its candidate set, where the tool states one.
+        What the tool shows or carries along.
+    stated, offered
+        Its candidate set, where the tool states one; the labels that people chose from.
     answers
-        (annotator, labels) of each who answered.
+        By question, (annotator, labels) of each who answered; nobody's labels are candidates.
     rejected
-        Labels that somebody ruled out; they matter where nobody named one.
+        (annotator, labels) that somebody ruled out.
     truth
-        Its true label, where the tool states one.
+        (question, true label), where the tool states one.
     """
 
     row: int
     key: str | None
-    fields: Mapping[str, Any]
-    candidates: Sequence[str] | None = None
-    answers: list[tuple[str, list[str]]] = field(default_factory=list)
-    rejected: Sequence[str] = ()
-    truth: str | None = None
+    fields: dict[str, Any]
+    stated: Sequence[str] = ()
+    offered: Sequence[str] = ()
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    rejected: Sequence[Answer] = ()
+    truth: Sequence[tuple[str, str]] = ()
+
+    def people(self, question: str) -> list[tuple[str, Sequence[str]]]:
+        """Who answered a question, of those with a name, and what."""
+        return [(who, labels) for who, labels in self.answers.get(question, ()) if who is not None and labels]
 
     def named(self) -> list[str]:
-        """The labels that are stated, else those that people named."""
-        return list(self.candidates or (label for _, labels in self.answers for label in labels))
+        """The labels that are stated, else those that were named, else those that were offered."""
+        said = [label for some in self.answers.values() for _, labels in some for label in labels]
+        return list(dict.fromkeys(self.stated or said or self.offered))
+
+
+@dataclass
+class Found:
+    """What is found in all records of a file together.
+
+    Attributes
+    ----------
+    names
+        The name of each person who has a number too: some records have one here and the other there.
+    others
+        How often an answer was no label, by its type.
+    """
+
+    names: dict[str, str] = field(default_factory=dict)
+    others: Counter[str] = field(default_factory=Counter)
 
 
 # ---- dataset → examples ----------------------------------------------------------------------------------------------
 
 
-def examples_of(dataset: PartialLabelDataset) -> Iterator[Example]:
-    """Yield each example with its container, which `dataset_of` reads back.
+def examples_of(dataset: PartialLabelDataset, form: Form | None = None) -> Iterator[Example]:
+    """Yield each example with its container, which `example_of` reads back.
 
     Its candidates are stated only where they have to be written (`has_own_sets`).
     """
@@ -99,15 +126,27 @@ def examples_of(dataset: PartialLabelDataset) -> Iterator[Example]:
     if dataset.is_test is not None:
         columns["split"] = ["test" if test else "train" for test in dataset.is_test]
     extras = {name: values.tolist() for name, values in dataset.extras.items()}
-    roles = _roles(extras | columns | {name: [] for name in numbers})
-    for name, values in extras.items():
-        is_kept = roles.get(name) == ("keep", False) and name not in (*columns, *RESERVED_COLUMNS)
-        columns[name if is_kept and without_mark(name) == name else marked("keep", name)] = values
+    for name, is_kept in zip(extras, _are_kept(extras, [*columns, *numbers], form), strict=True):
+        columns[name if is_kept else marked("keep", name)] = extras[name]
     for i, key in enumerate(dataset.row_ids.tolist()):
         fields = {name: values[i] for name, values in columns.items()}
         row = [None if np.isnan(x) else x for x in flat[i].astype(np.float64).tolist()]
         fields |= dict(zip(numbers, row, strict=True))
-        yield Example(i, key, fields, dataset.sets().names(i) if stated else None, answers[i])
+        sets = dataset.sets().names(i) if stated else ()
+        yield Example(i, key, fields, sets, answers={ANSWERS: [*answers[i]]})
+
+
+def _are_kept(extras: Mapping[str, Sequence[Any]], others: Sequence[str], form: Form | None) -> list[bool]:
+    """Whether each column that is carried along is read back as such beside columns of other names."""
+    names = list(dict.fromkeys([*extras, *others]))
+    cells = [list(map(cell_of, extras.get(name, ())[: sample_rows(len(names))])) for name in names]
+    roles = dict(zip(names, roles_of(names, cells, form=form or form_called("labelstudio")), strict=True))
+    reserved = {*others, *RESERVED_COLUMNS}
+    return [
+        roles[name].role == "keep" and roles[name].display_name == name == name.strip() != ""
+        and not roles[name].guessed and name not in reserved and name.casefold() not in LABEL_COLUMNS
+        for name in extras
+    ]  # fmt: skip
 
 
 def has_own_sets(dataset: PartialLabelDataset) -> bool:
@@ -118,67 +157,60 @@ def has_own_sets(dataset: PartialLabelDataset) -> bool:
     return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
 
 
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else str(value)
+# ---- records → a table -----------------------------------------------------------------------------------------------
 
 
-# ---- examples → dataset ----------------------------------------------------------------------------------------------
-
-
-def dataset_of(examples: Iterable[Example], options: ReadOptions, notes: Iterable[str] = ()) -> PartialLabelDataset:
-    """Return the dataset of some examples, by the same table as that of any other file; those of one key are one.
-
-    Parameters
-    ----------
-    options
-        Classes, what fields are, how answers are combined.
-    notes
-        For the user.
+def example_of(form: Form, row: int, record: Record, found: Found) -> Example:
+    """Return the example of a record, as the form says.
 
     Raises
     ------
     UserError
-        Nothing at all, labels that are not among the classes; the row is named.
+        Something that is no object, or a label that is no name; the row is named.
     """
-    every = _merged(examples)
-    if not every:
-        raise no_rows()
-    if any(example.rejected for example in every):  # of all labels those that nobody rejected are left
-        used = dict.fromkeys(label for one in every for label in (*one.named(), *one.rejected))
-        options = replace(options, class_names=options.class_names or sort_names(used))
-        for one in every:
-            if one.rejected and not one.named():
-                one.candidates = [label for label in used if label not in one.rejected]
-    rows = [example.row for example in every]
-    names = dict.fromkeys(name for example in every for name in example.fields)
-    fields = {name: [example.fields.get(name) for example in every] for name in names}
-    columns = [*_field_columns(fields, options), *_said(every)]
-    arrow = pa.table([json_column(values) for _, values in columns], names=[one.name for one, _ in columns])
-    placed = [replace(one, at=at) for at, (one, _) in enumerate(columns)]
-    table = Records.of(arrow, row_of=rows.__getitem__, columns=placed, may_be_empty=True)
-    data = build(table, placed, options)
-    named = any(one.role == "feature" for one in placed)
-    is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
-    return replace(
-        data,
-        name=options.name or "data",
-        kind="table" if is_table else "array",
-        feature_names=data.feature_names if named else (),
-        notes=(*notes, *data.notes),
-    )
+    example = Example(row, key_in(record, form), _fields_in(record, form, row))
+    for path in form.stated:
+        example.stated = label_names(_offers(value_at(record, path)), row, path)
+    for path in form.offered:
+        example.offered = label_names(_offers(value_at(record, path)), row, path)
+    for one in said_in(record, form.gather, found.names, row) if form.gather else ():
+        if one.labels is None:
+            found.others.update([str(one.result["type"])] if "type" in one.result else ())
+            continue
+        labels = label_names(one.labels, row, form.gather.label[0] if form.gather else "")
+        example.answers.setdefault(one.question or ANSWERS, []).append((one.who, labels))
+        if one.is_true and len(labels) == 1:
+            example.truth = (*example.truth, (one.question, labels[0]))
+    return example
 
 
-def key_of(example: Example, at: int) -> str | int:
-    """Return what tells an example of a file from others: its key, else what a person answered about, else its place.
+def key_in(record: Record, form: Form) -> str | None:
+    """Return what a record says to tell its example from others; None where it says nothing."""
+    keys = (value_at(record, path) for path in form.id)
+    return next((str(one) for one in keys if isinstance(one, str | int | float)), None)
 
-    Examples
-    --------
-    >>> key_of(Example(1, "a", {}), 0), key_of(Example(1, None, {"text": "hi"}, answers=[("ann", ["x"])]), 0)
-    ('a', 'hi')
-    """
-    about = next((example.fields[name] for name in PAYLOAD if example.fields.get(name)), None)
-    unnamed = str(about) if example.answers and about else at
-    return unnamed if example.key is None else example.key
+
+def _fields_in(record: Record, form: Form, row: int) -> dict[str, Any]:
+    """The fields of a record that are shown or carried along: those in its containers, or its own."""
+    gather = form.gather
+    if not form.flatten:
+        used = {*LABELS, *form.offered, *(gather.who + gather.label if gather else ())}
+        return {k: value for k, value in record.items() if k not in used and form.role_of(k) != "ignore"}
+    fields: dict[str, Any] = {}
+    for at, name in enumerate(form.flatten):
+        inner = record.get(name.rstrip("."))
+        if not isinstance(inner, dict) and (inner is not None or at == 0):
+            raise RowError(f"Row {row}: {name.rstrip('.')} is no object {{…}}; export them again.")
+        prefix = name * name.endswith(".")
+        fields |= {prefix + key: value for key, value in (inner or {}).items() if key not in LABELS}
+    return fields
+
+
+def _offers(values: Any) -> list[Any]:
+    """Labels as a tool lists them: each a name, or an object with one."""
+    listed = values if isinstance(values, list) else [] if values is None else [values]
+    of_objects = ("value", "id", "text")
+    return [next((x[n] for n in of_objects if n in x), x) if isinstance(x, dict) else x for x in listed]
 
 
 def _merged(examples: Iterable[Example]) -> list[Example]:
@@ -187,79 +219,124 @@ def _merged(examples: Iterable[Example]) -> list[Example]:
     for at, example in enumerate(examples):
         first = by_key.setdefault(key_of(example, at), example)
         if first is not example:
-            first.answers += example.answers
-            first.candidates = [*(first.candidates or ()), *(example.candidates or ())] or None
-            first.rejected = [*first.rejected, *example.rejected]
-            first.truth = first.truth if example.truth is None else example.truth
+            for question, some in example.answers.items():
+                first.answers.setdefault(question, []).extend(some)
+            first.stated = (*first.stated, *example.stated)
+            first.rejected = (*first.rejected, *example.rejected)
+            first.truth = (*first.truth, *example.truth)
     return list(by_key.values())
 
 
-_Filled = tuple[Column, Sequence[Any]]
-"""A column, and its values as JSON has them."""
+def key_of(example: Example, at: int) -> str | int:
+    """Return what tells an example of a file from others: its key, else what a person answered about, else its place.
 
-
-def _said(examples: Sequence[Example]) -> Iterator[_Filled]:
-    """Yield the columns of what is said of examples: their names, candidates, answers and true labels."""
-    if any(example.key is not None for example in examples):
-        yield Column(0, "id", "id", "id"), [example.key for example in examples]
-    if any(example.candidates for example in examples):
-        yield Column(0, "candidates", "candidates", "candidates"), [_cell(example.named()) for example in examples]
-    answers = [[answer for answer in one.answers if answer[1]] for one in examples]
-    if any(answers):
-        yield Column(0, "answers", "answers", "answers"), [json.dumps([names for _, names in one]) for one in answers]
-        yield Column(0, "people", "people", "people"), [json.dumps([who for who, _ in one]) for one in answers]
-    truths = [_truth(example) for example in examples]
-    if any(truth is not None for truth in truths) or any("true_label" in example.fields for example in examples):
-        yield Column(0, "true_label", "true_label", "true_label"), [write_label(truth) for truth in truths]
-
-
-def _cell(labels: Sequence[str]) -> str:
-    """The cell of some labels, each once."""
-    return json.dumps(list(dict.fromkeys(labels)), ensure_ascii=False) if labels else ""
-
-
-def _truth(example: Example) -> str | None:
-    stated = example.fields.get("true_label")
-    return example.truth if stated is None else label_name(stated, example.row, "true_label")
-
-
-def _roles(
-    fields: Mapping[str, Sequence[Any]], explicit: Mapping[str, str] | None = None
-) -> dict[str, tuple[str, bool]]:
-    """Return the role of every field but those of `LABELS`, and whether it is guessed.
-
-    A mark says what a field is (`feature:width`); else it is what there is to read or to see, or is carried along.
-    Where there is nothing to see, numbers are learnt from.
+    Examples
+    --------
+    >>> key_of(Example(1, "a", {}), 0), key_of(Example(1, None, {"text": "hi"}, answers={"": [("ann", ["x"])]}), 0)
+    ('a', 'hi')
     """
-    others = [name for name in fields if name not in (*LABELS, *results_among(list(fields)))]
-    own = {name: next((r for r in ("feature", "category") if name.startswith(MARKS[r])), "keep") for name in others}
-    plain = [name for name in others if own[name] == "keep" and without_mark(name) == name]
-    given = {name: role for name, role in (explicit or {}).items() if name in plain}
-    sample = [list(map(_text, fields[name][: sample_rows(len(plain))])) for name in plain]
-    payload = {one.name: (one.role, one.guessed) for one in roles_of(plain, sample, given) if one.role in PAYLOAD}
-    own |= {"split": "split"} if "split" in own else {}
-    lists = [one for one in fields.get("features", ()) if isinstance(one, list)]
-    own |= {"features": "vector"} if "features" in own and any(map(_is_measured, lists)) else {}
-    if not payload and not {"feature", "vector"} & {*own.values()}:
-        own |= {name: "feature" for name in plain if name != "split" and _is_measured(fields[name])}
-    return {name: (role, False) for name, role in own.items()} | payload
+    about = next((example.fields[name] for name in _SHOWN if example.fields.get(name)), None)
+    unnamed = str(about) if any(map(example.people, example.answers)) and about else at
+    return unnamed if example.key is None else example.key
 
 
-def _is_measured(values: Sequence[Any]) -> bool:
-    """Whether all values that are not missing are numbers."""
-    there = [value for value in values if value is not None]
-    return bool(there) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in there)
+def table_of(examples: Iterable[Example], form: Form, found: Found) -> Records:
+    """Return the table of some examples, a row each; those of one key are one.
+
+    Beside the fields stand the ids, the candidates, the answers to each question as a list, the most answered first,
+    with one of people, and the true labels.
+
+    Raises
+    ------
+    UserError
+        There is no example.
+    """
+    every = _merged(examples)
+    if not every:
+        raise no_rows()
+    classes = _without_rejected(every)
+    names = dict.fromkeys(name for one in every for name in one.fields)
+    columns: dict[str, Sequence[Any]] = {}
+    for name in names:  # `ID` would be another column of ids
+        is_like = name.casefold() in LABEL_COLUMNS and name not in LABEL_COLUMNS
+        columns[marked("keep", name) if is_like else name] = [one.fields.get(name) for one in every]
+    roles: dict[str, str] = {}
+
+    def add(name: str, role: str, cells: Sequence[Any]) -> str:
+        called = name
+        while called in columns and called not in LABEL_COLUMNS:
+            called += f" ({role})"
+        columns[called], roles[called] = cells, role
+        return called
+
+    if any(one.key is not None for one in every):
+        add("id", "id", [one.key for one in every])
+    asked = _asked(every)
+    nobody = any(not who and labels for one in every for some in one.answers.values() for who, labels in some)
+    if len(asked) < 2 and (nobody or any(one.stated or one.offered for one in every)):
+        add(
+            "candidates",
+            "candidates",
+            [json.dumps(one.named(), ensure_ascii=False) if one.named() else "" for one in every],
+        )
+    for question in asked:
+        said = [one.people(question) for one in every]
+        if any(said):
+            called = add(question, "answers", [json.dumps([labels for _, labels in one]) for one in said])
+            whose = [json.dumps([found.names.get(who, who) for who, _ in one]) for one in said]
+            add(f"{called}.people", "people", whose)
+    if "true_label" in columns:
+        stated = zip(columns["true_label"], every, strict=True)
+        truths = {"true_label": [None if x is None else label_name(x, one.row, "true_label") for x, one in stated]}
+    else:
+        truths = {
+            "true_label" if len(asked) == 1 else f"{q}.truth": [dict(one.truth).get(q) for one in every] for q in asked
+        }
+    for name, truth in truths.items():
+        if name in columns or any(label is not None for label in truth):
+            add(name, "true_label", list(map(write_label, truth)))
+    lines = [one.row for one in every]
+    arrow = pa.table({name: json_column(values) for name, values in columns.items()})
+    others = ", ".join(f"{count} of type {kind}" for kind, count in found.others.most_common(5))
+    notes = (f"Answers that are no choices were left out: {others}.",) if others else ()
+    return Records.of(
+        arrow,
+        row_of=lines.__getitem__,
+        signature=form.having(roles),
+        may_be_empty=True,
+        class_names=classes,
+        notes=notes,
+    )
 
 
-def _field_columns(fields: Mapping[str, Sequence[Any]], options: ReadOptions) -> Iterator[_Filled]:
-    """Yield the columns of texts, pictures, features and what is carried along, of (n,) values as JSON has them."""
-    roles = _roles(fields, options.columns)
-    unknown = [name for name, role in options.columns.items() if name not in roles and role != "candidates"]
-    if unknown:
-        raise UserError(f"There is no field {shorten(unknown[0])}; there are {listing(list(roles))}.")
-    for name, (role, guessed) in roles.items():
-        chosen = options.columns.get(name, role)
-        yield Column(0, name, chosen, bare_name(name, chosen), guessed and chosen == role), fields[name]
+def _asked(examples: Sequence[Example]) -> list[str]:
+    """The questions, the most answered first; those whose answers recur alone, as labels do, where there are any."""
+    words: dict[str, Counter[str]] = {}
+    for one in examples:
+        for question, some in one.answers.items():
+            words.setdefault(question, Counter()).update(label for _, labels in some for label in labels)
+    asked = sorted((question for question in words if words[question]), key=lambda q: -words[q].total())
+    return [question for question in asked if 2 * len(words[question]) <= words[question].total()] or asked
+
+
+NOT = "not "
+"""Beginning of the class of what is not of the one label of a file that was accepted or rejected."""
+
+
+def _without_rejected(examples: Sequence[Example]) -> tuple[str, ...]:
+    """Take for candidates what nobody rejected, where nobody named a label; return all classes then, else none.
+
+    Where all is about one label, a rejected one is not of it.
+    """
+    rejected = dict.fromkeys(label for one in examples for _, labels in one.rejected for label in labels)
+    used = list(dict.fromkeys([label for one in examples for label in one.named()] + [*rejected]))
+    for one in examples if rejected else ():
+        if len(used) == 1:
+            one.answers.setdefault(ANSWERS, []).extend((who, [NOT + used[0]]) for who, _ in one.rejected)
+        elif one.rejected and not one.named():
+            out = {label for _, labels in one.rejected for label in labels}
+            one.stated = [label for label in used if label not in out]
+    return sort_names(used) if len(used) > 1 and rejected else ()
 
 
 def label_name(value: Any, row: int, where: str) -> str:
@@ -280,60 +357,28 @@ def label_name(value: Any, row: int, where: str) -> str:
     raise RowError(f"Row {row}: a label in {where} is {kind}; it must be a name (spans and boxes are not read).")
 
 
-def first_of(record: Record, names: Sequence[str]) -> str | None:
-    """Return the first of some fields that has a value, as text."""
-    return next((str(record[name]) for name in names if record.get(name) is not None), None)
-
-
-def label_names(values: Any, row: int, where: str) -> list[str]:
-    """Return labels as names without repetitions: of a list or a single one; none for null.
+def label_names(values: Sequence[Any], row: int, where: str) -> tuple[str, ...]:
+    """Return labels as names, each once.
 
     Raises
     ------
     UserError
         Something that is no name; the row is named.
     """
-    listed = values if isinstance(values, list) else [] if values is None else [values]
-    return list(dict.fromkeys(label_name(value, row, where) for value in listed))
+    return tuple(dict.fromkeys(label_name(value, row, where) for value in values)) if values else ()
 
 
-def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]) -> str | None:
-    """Return the question whose answers are the labels: the user's choice, else the one most often answered.
-
-    Parameters
-    ----------
-    counts
-        By question, how often it was answered.
-
-    Raises
-    ------
-    UserError
-        Nobody answered the question that the user names.
-    """
-    explicit = next((name for name, role in options.columns.items() if role == "candidates"), None)
-    if explicit is not None:
-        if explicit not in counts:
-            raise UserError(f"Nobody answered a question called {shorten(explicit)}; asked were {', '.join(counts)}.")
-        return explicit
-    if not counts:
-        return None
-    chosen, *others = [name for name, _ in counts.most_common()]
-    if others:
-        text = f"There are several questions: {listing([chosen, *others])}; read was {chosen}."
-        notes.append(Note(text, kind="question", hint=f"another: {option(others[0], 'candidates')}"))
-    return chosen
-
-
-class RecordFormat(Format):
-    """Base class of formats that are records, one an example or an answer; a subclass says what a record means."""
+class RecordFormat(TableFormat):
+    """Base class of formats that are records, one an example or an answer: a form of `forms.toml`, and its writer."""
 
     content = "json"
     row_note = "Rows are counted as the lines of the file, from 1."
     is_list: ClassVar[bool] = False
 
-    @abstractmethod
-    def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
-        """Return the function (row, record) → example for the records of a file; notes for the user go to `notes`."""
+    @property
+    def form(self) -> Form:
+        """What its records are told by, and where what stands in them."""
+        return form_called(self.name)
 
     @abstractmethod
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
@@ -343,11 +388,31 @@ class RecordFormat(Format):
     def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
         """Yield the records of a file with results added, each with the name of its example."""
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        notes: list[str] = []
-        example_of = self.reader(path, options, notes)
-        data = dataset_of((example_of(row, record) for row, record in json_objects.records(path)), options, notes)
-        return replace(data, reading=asdict(options.reading((), data)) | {"source": self.label})
+    def sniff(self, path: Path, head: bytes) -> bool:
+        first = json_objects.first_record(path, head)
+        return first is not None and self.form.tells(first)
+
+    def example(self, row: int, record: Record, found: Found) -> Example:
+        """Return the example of a record.
+
+        Raises
+        ------
+        UserError
+            It is not as the tool writes it; the row is named.
+        """
+        return example_of(self.form, row, record, found)
+
+    def table(self, path: Path, options: ReadOptions) -> Records:
+        found = Found()
+        return table_of((self.example(*one, found) for one in json_objects.records(path)), self.form, found)
+
+    def question(self, source: Path, options: ReadOptions) -> str:
+        """Return the question whose answers are the labels: of people, else of models; "" where nobody answered."""
+        asked = (column.name for column in self.columns(source, options) if column.role == "answers")
+        return next(asked, "") or next((one.question for _, one in models_answers(source, self.form)), "")
+
+    def no_place(self, source: Path, options: ReadOptions) -> str:
+        return ""
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = table_limitations(dataset, {"types", "missing cells", "parts"})
@@ -358,6 +423,9 @@ class RecordFormat(Format):
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, self.records(dataset, results), as_list=self.is_list)
+
+    def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
+        raise NotImplementedError  # `give_back` writes the tool's own fields
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         lines = self.labelled_records(source, results, options)
@@ -378,9 +446,23 @@ class LineFormat(RecordFormat):
         return [f"{further:,} lines of further annotators: each example is written once, with all its candidates."]
 
     def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
-        data, example_of = self.read(source, options), self.reader(source, options, [])
+        data, found = self.read(source, options), Found()
         first: dict[str | int, Record] = {}  # of several lines of an example the first
         for at, (row, record) in enumerate(json_objects.records(source)):
-            first.setdefault(key_of(example_of(row, record), at), record)
+            first.setdefault(key_of(self.example(row, record, found), at), record)
         for i, (name, record) in enumerate(zip(data.row_ids.tolist(), first.values(), strict=True)):
             yield name, self.labelled(record, data, i, results)
+
+
+def models_answers(path: Path, form: Form) -> Iterator[tuple[str, Said]]:
+    """Yield the example and the answer of each answer of a model in a file of records, but for those of Candid.
+
+    Raises
+    ------
+    UserError
+        Records that are not as their tool writes them; the row is named.
+    """
+    for at, (row, record) in enumerate(json_objects.records(path)):
+        for one in said_in(record, form.models, {}, row) if form.models else ():
+            if one.labels:
+                yield key_in(record, form) or str(at), one

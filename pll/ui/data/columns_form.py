@@ -83,13 +83,13 @@ class Columns:
 
 
 def resolved(source: Source) -> Columns:
-    """The columns of a file; asks which sheet, which of several questions or which of two roles, where that is open."""
+    """The columns of a file; asks which sheet or which of two roles, where that is open."""
     if source.path is None or source.format == VOTES:
         return Columns(source)
     if accepted := st.session_state.get(_accepted_key(source)):
         source = replace(source, options={**source.options, "accept": accepted})
-    if _is_quick(source):  # else all of it would have to be read for these two
-        source = _of_question(_of_sheet(source))
+    if _is_quick(source):  # else all of it would have to be read for this
+        source = _of_sheet(source)
     guessed = columns = _columns(source)
     explicit = _explicit_roles(source)
     if columns is not None and explicit:  # which go before every guess, and every question
@@ -142,13 +142,6 @@ def _of_sheet(source: Source) -> Source:
     """The source with the sheet that a person chose, where a workbook has several tables."""
     chosen = _one_of(source, "Sheet", formats.sheets, format_func=lambda name: name or "Every sheet: a person each")
     return source if chosen is None else replace(source, options={**source.options, "sheet": chosen})
-
-
-def _of_question(source: Source) -> Source:
-    """The source with the question that a person chose, where an annotation tool asked several."""
-    help_text = "The file has answers to several questions; the one answered most often comes first."
-    chosen = _one_of(source, "Labels are the answers to", formats.questions, help=help_text)
-    return source if chosen is None else _with_roles(source, {chosen: "candidates"})
 
 
 def _one_of(source: Source, label: str, names_in: Callable[..., list[str]], **options: Any) -> str | None:
@@ -255,7 +248,7 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
     )[:SHOWN_AT_ONCE]
     if not visible or (data is not None and "pictures" in data.contents):
         understood.show_rows(data)
-        if data is not None and (title := data.reading.get("source")):
+        if title := signature(table.columns):
             st.caption(f"Read as {plain(title)}.", width="content")
         return
     with st.container(horizontal=True, key="first-rows"):

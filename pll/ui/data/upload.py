@@ -17,6 +17,7 @@ from pll.formats import FORMATS, ReadOptions, detect
 from pll.formats.checks import listing
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.parts import are_one_a_person
+from pll.formats.tools.records import RecordFormat
 from pll.formats.votes import VOTES, kind_of
 from pll.io import check_free_space, stored_name, write_bytes
 from pll.paths import app_root, candid_home
@@ -160,7 +161,8 @@ def _are_one_a_person(paths: tuple[str, ...]) -> bool:
     """Whether files, whose paths have their hashes, are tables with the answers of a person each."""
     try:
         forms = [(Path(path), detect(path)) for path in paths]
-        tables = [form.table(path, ReadOptions()) for path, form in forms if isinstance(form, TableFormat)]
+        found = [(p, f) for p, f in forms if isinstance(f, TableFormat) and not isinstance(f, RecordFormat)]
+        tables = [form.table(path, ReadOptions()) for path, form in found]
         return len(tables) == len({Path(path).name for path in paths}) and are_one_a_person(tables)
     except UserError:
         return False  # the error comes when the file is read

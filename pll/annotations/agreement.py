@@ -1,4 +1,4 @@
-"""How far annotators agree: percent agreement, Fleiss' kappa, Krippendorff's alpha with a distance between sets.
+"""How far annotators agree: percent agreement, Fleiss' kappa, Krippendorff's alpha with the MASI distance between sets.
 
 And where two of them do not: the rows, and which label of one stands against which of the other.
 
@@ -13,7 +13,7 @@ of all of them, and with NLTK on random answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,11 +22,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.annotations import Annotations
-from pll.errors import unknown
 
 Numbers = npt.NDArray[np.floating[Any]]
-Similarity = Callable[[Numbers, Numbers, Numbers], Numbers]
-"""Similarity of two sets, 1 − distance, from the number of labels in both, in either, and in the smaller one."""
 
 MOST_DIFFERENT = 10_000
 """Different answers up to which alpha is computed: it compares each with each."""
@@ -60,13 +57,11 @@ class Agreement:
     kappa
         Fleiss' kappa: the same beyond what chance would give; 1 perfect, 0 chance.
     alpha
-        Krippendorff's alpha with a distance between sets: near misses count as such.
+        Krippendorff's alpha with the MASI distance between sets: near misses count as such.
     rows
         Rows with at least two answers, on which all three rest.
     answers
         Answers in these rows.
-    distance
-        The one alpha used.
     """
 
     percent: Figure
@@ -74,34 +69,10 @@ class Agreement:
     alpha: Figure
     rows: int
     answers: int
-    distance: str
 
 
 ENOUGH_ROWS = 10
 """With fewer rows compared, kappa and alpha are noise: pages do not show them."""
-
-
-def nominal(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
-    """Return 1 where two sets are the same, else 0; the arguments are those of `masi`.
-
-    Parameters
-    ----------
-    both, either, smaller
-        Labels in both sets, in either, and in the smaller one.
-    """
-    same: Numbers = (both == either).astype(np.float32)
-    return same
-
-
-def jaccard(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
-    """Return labels in common, divided by labels in either; the arguments are those of `masi`.
-
-    Parameters
-    ----------
-    both, either, smaller
-        Labels in both sets, in either, and in the smaller one.
-    """
-    return both / either
 
 
 def masi(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
@@ -124,24 +95,8 @@ def masi(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
     return weight
 
 
-SIMILARITIES: dict[str, Similarity] = {"masi": masi, "jaccard": jaccard, "nominal": nominal}
-"""By the name of the distance."""
-
-
-def agreement(annotations: Annotations, distance: str = "masi") -> Agreement:
+def agreement(annotations: Annotations) -> Agreement:
     """All three figures.
-
-    Parameters
-    ----------
-    annotations
-        The labels that annotators gave.
-    distance
-        Of `SIMILARITIES`. With single labels all of them are the nominal one.
-
-    Raises
-    ------
-    UserError
-        No such distance.
 
     Examples
     --------
@@ -150,17 +105,15 @@ def agreement(annotations: Annotations, distance: str = "masi") -> Agreement:
     >>> round(result.percent.value, 3), round(result.kappa.value, 3), round(result.alpha.value, 3)
     (0.667, 0.333, 0.444)
     """
-    if distance not in SIMILARITIES:
-        raise unknown("distance", distance, SIMILARITIES)
     counts, sets = _table(annotations)
     compared = counts[counts.sum(axis=1) >= 2]
     rows, answers = compared.shape[0], int(compared.sum())
     reason = _why_none(annotations, rows)
     if reason:
-        return Agreement(Figure(None, reason), Figure(None, reason), Figure(None, reason), rows, answers, distance)
+        return Agreement(Figure(None, reason), Figure(None, reason), Figure(None, reason), rows, answers)
     percent = float(_observed(compared).mean())
     kappa = _kappa(percent, counts)
-    return Agreement(Figure(percent), kappa, _alpha(compared, sets, SIMILARITIES[distance]), rows, answers, distance)
+    return Agreement(Figure(percent), kappa, _alpha(compared, sets), rows, answers)
 
 
 # ---- where two of them disagree --------------------------------------------------------------------------------------
@@ -323,7 +276,7 @@ def _kappa(observed: float, counts: scipy.sparse.csr_array) -> Figure:
     return Figure((observed - by_chance) / (1 - by_chance))
 
 
-def _alpha(counts: scipy.sparse.csr_array, sets: scipy.sparse.csr_array, similarity: Similarity) -> Figure:
+def _alpha(counts: scipy.sparse.csr_array, sets: scipy.sparse.csr_array) -> Figure:
     """Krippendorff (Content Analysis, 2004, ch. 11): 1 − observed / expected disagreement over all pairs of answers.
 
     A row of m answers gives each of its pairs the weight 1 / (m − 1); chance draws both answers from all of them.
@@ -340,12 +293,10 @@ def _alpha(counts: scipy.sparse.csr_array, sets: scipy.sparse.csr_array, similar
     # In `together` every answer is paired with itself too; these pairs have similarity 1; their weight:
     with_itself = float(weighted.sum())
     together = (counts.T @ weighted).tocoo()  # (v, v)
-    observed = (
-        1 - (float(together.data @ _similarities(sets, together.row, together.col, similarity)) - with_itself) / total
-    )
+    observed = 1 - (float(together.data @ _similarities(sets, together.row, together.col)) - with_itself) / total
     by_chance = 0.0
     for some in _pieces(len(used), len(used)):
-        by_chance += float(often[some] @ _similarities_to_all(sets, some, similarity) @ often)
+        by_chance += float(often[some] @ _similarities_to_all(sets, some) @ often)
     expected = 1 - (by_chance - total) / (total * (total - 1))  # an answer is not drawn twice
     return Figure(1 - observed / expected)
 
@@ -391,7 +342,6 @@ def _similarities(
     sets: scipy.sparse.csr_array,
     first: npt.NDArray[np.integer[Any]],
     second: npt.NDArray[np.integer[Any]],
-    similarity: Similarity,
 ) -> Numbers:
     """(k,) similarities of the answers first[k] and second[k]."""
     sizes = np.diff(sets.indptr)
@@ -399,15 +349,15 @@ def _similarities(
     for some in _pieces(len(first), int(sizes.max(initial=1))):
         one, other = first[some], second[some]
         both = sets[one].multiply(sets[other]).sum(axis=1)
-        similarities[some] = similarity(both, sizes[one] + sizes[other] - both, np.minimum(sizes[one], sizes[other]))
+        similarities[some] = masi(both, sizes[one] + sizes[other] - both, np.minimum(sizes[one], sizes[other]))
     return similarities
 
 
-def _similarities_to_all(sets: scipy.sparse.csr_array, some: npt.NDArray[np.int64], similarity: Similarity) -> Numbers:
+def _similarities_to_all(sets: scipy.sparse.csr_array, some: npt.NDArray[np.int64]) -> Numbers:
     """(b, v) similarities of some answers to all."""
     sizes = np.diff(sets.indptr).astype(np.float32)
     both = (sets[some] @ sets.T).toarray()
-    return similarity(both, sizes[some, None] + sizes - both, np.minimum(sizes[some, None], sizes))
+    return masi(both, sizes[some, None] + sizes - both, np.minimum(sizes[some, None], sizes))
 
 
 def _pieces(count: int, cost: int) -> Iterator[npt.NDArray[np.int64]]:

@@ -198,7 +198,7 @@ class ExperimentPlan:
     missing: tuple[Missing, ...] = ()
 
 
-class _Model(BaseModel):
+class _TomlTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -208,7 +208,7 @@ def _described(name: str) -> Any:
     return Field(default=FIELDS[name].default, **limits)
 
 
-class FlipGrid(_Model):
+class FlipGrid(_TomlTable):
     """A way to make candidates, with one or several values of q or of the size."""
 
     how: str
@@ -221,7 +221,7 @@ class FlipGrid(_Model):
             yield Flip(self.how, q, size)
 
 
-class DataFile(_Model):
+class DataFile(_TomlTable):
     """A file of data: its path ("" for the catalogue), and how it is read; the fields are those of `Source`."""
 
     path: str
@@ -230,7 +230,7 @@ class DataFile(_Model):
     columns: dict[str, str] = Field(default_factory=dict)
 
 
-class Experiment(_Model):
+class Experiment(_TomlTable):
     """An experiment: every data set × flip × method × model × recipe × seed × fold.
 
     Parameters
@@ -509,7 +509,7 @@ def _first(error: ValidationError) -> str:
     place = ".".join(loc)
     message = result["msg"].removeprefix("Value error, ").rstrip(".")
     if result["type"] == "extra_forbidden":
-        kinds: dict[str, type[_Model]] = {"flips": FlipGrid, "datasets": DataFile}
+        kinds: dict[str, type[_TomlTable]] = {"flips": FlipGrid, "datasets": DataFile}
         kind = kinds.get(loc[0], Experiment)
         message = f"there is no field of this name; there are {', '.join(kind.model_fields)}"
         return f"{place}: {message}.{did_you_mean(last, kind.model_fields)}"

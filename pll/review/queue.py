@@ -79,7 +79,7 @@ def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: 
 
 
 @dataclass(frozen=True, eq=False)
-class _Model:
+class _ReviewedRun:
     """Training part and signals of the run whose labels are under review."""
 
     run: str
@@ -113,7 +113,7 @@ class ReviewQueue:
         self._lock = threading.RLock()
         self._order_lock = threading.Lock()
         self._job: Job | None = None
-        self._model: _Model | None = None
+        self._model: _ReviewedRun | None = None
         self._similar: tuple[LabelSnapshot, Similar] | None = None
         self._ordered_at: tuple[str, int] = ("", 0)
         self._expected: tuple[tuple[DrawnPlan, int, int], ExpectedChecks, int] | None = None
@@ -144,12 +144,12 @@ class ReviewQueue:
                 self._similar = labels, Similar(data, labels.certainty)
             return self._similar[1]
 
-    def _current_model(self) -> _Model:
+    def _current_model(self) -> _ReviewedRun:
         with self._lock:
             if self._model is None or self._model.run != self.review.own.run:
                 run = self.run
                 data = run.splits().train
-                self._model = _Model(run.id, data, ReviewSignals.of_run(run.folder, data))
+                self._model = _ReviewedRun(run.id, data, ReviewSignals.of_run(run.folder, data))
             return self._model
 
     # ---- the state of the review, in figures ---------------------------------------------------------------------
@@ -261,7 +261,7 @@ class ReviewQueue:
         signals = prepare(own, model.data, like=root)  # a retrained run has the examples of the first one
         with self._lock:
             if self.review.own.run == model.run:
-                self._model = _Model(model.run, model.data, signals)
+                self._model = _ReviewedRun(model.run, model.data, signals)
         self.compute_order()
 
     def _in_background(self, work: Callable[[], None]) -> None:

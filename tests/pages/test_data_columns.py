@@ -269,6 +269,7 @@ def test_a_question_shows_its_columns_and_waits_while_others_are_changed(open_pa
     table = "\n".join([",".join(["text", *words, "Anna", "Bert"]), *lines])
     page = bring(open_page("data"), "people.csv", table.encode())
     assert {"Anna", "Bert"} < set(rows_of(page)) and len(shown(page)) == 10
+    assert [role_above(page, name).value for name in ("Anna", "w0")] == [None, "category"]
     page = role_above(page, "w0").set_value("keep").run()
     question = next(radio for radio in page.radio if "Anna and Bert use the same words" in radio.label)
     assert question.value is None and "Get labels" not in labels(page)

@@ -285,14 +285,18 @@ def _role_above(table: Columns, column: Column) -> None:
     """What a column is taken for, and the choice of something else."""
     roles = [*SHORT_ROLES, *([] if column.role in SHORT_ROLES else [column.role])]
     key = f"role-{column.at}-{_key(table.source)}"
-    st.session_state[key] = column.role
+    is_asked = column.name in table.asked
+    st.session_state[key] = None if is_asked else column.role
 
     def change() -> None:
-        set_roles(table, {column.name: st.session_state[key]})
+        if st.session_state[key] is not None:  # nothing is chosen by clearing the field
+            set_roles(table, {column.name: st.session_state[key]})
 
     st.selectbox(
         plain(column.name),
         roles,
+        index=None if is_asked else 0,
+        placeholder="asked below",
         format_func=lambda role: SHORT_ROLES.get(role, ROLE_TITLES[role]),
         key=key,
         on_change=change,

@@ -124,7 +124,7 @@ def _definition(options: ExperimentOptions) -> Experiment:
 
 @contextmanager
 def _bar() -> Iterator[Any]:
-    """Yield a callback that shows progress: cells with rate, and the time left, estimated from similar cells."""
+    """Yield a callback that shows progress: cells with rate and the time left."""
     with tqdm(unit="cell", smoothing=0.05) as bar:
         begun: list[int] = []
 

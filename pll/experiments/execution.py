@@ -20,11 +20,10 @@ import importlib
 import json
 import os
 import platform
-import statistics
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -441,7 +440,7 @@ def run(
         ]
         jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo) or 1))
         engine: Engine = _Dask(scheduler) if scheduler else _Processes(jobs)
-        record = _OutcomeWriter(cells, folder, outcomes, todo, tuple(missing), engine.width, tell)
+        record = _OutcomeWriter(cells, folder, outcomes, todo, tuple(missing), tell)
         record.save("running", force=True)
         folder.log(f"{len(todo)} of {len(cells)} cells to fit, {engine.words}")
         try:
@@ -466,15 +465,14 @@ class _OutcomeWriter:
         outcomes: dict[str, CellOutcome],
         todo: Sequence[Cell],
         missing: tuple[Missing, ...],
-        width: int,
         tell: Tell | None,
     ) -> None:
         self._cells, self._folder, self._outcomes, self._tell = cells, folder, outcomes, tell
-        self._missing, self._width = missing, width
+        self._missing = missing
         self._todo = {cell.key: cell for cell in todo}
         self._saved = 0.0
         self._latest = ""
-        self._begun, self._ended, self._seconds = time.monotonic(), 0, 0.0
+        self._begun, self._ended = time.monotonic(), 0
 
     def add(self, cell: Cell, outcome: CellOutcome) -> None:
         self._folder.write(cell, outcome)
@@ -482,7 +480,6 @@ class _OutcomeWriter:
         self._todo.pop(cell.key, None)
         self._latest = cell.key
         self._ended += 1
-        self._seconds += outcome.result.seconds if outcome.result is not None else 0.0
         if outcome.error:
             self._folder.log(f"{cell.key} failed: {outcome.error}\n{outcome.trace}".rstrip())
         self.save("running")
@@ -500,55 +497,18 @@ class _OutcomeWriter:
         finished = [(cell.key, self._outcomes[cell.key]) for cell in self._cells if cell.key in self._outcomes]
         errors = [(key, outcome.error) for key, outcome in finished if outcome.error]
         failed = len(errors)
-        left = seconds_left(list(self._todo.values()), self._cells, self._outcomes, self._width)
-        elapsed = time.monotonic() - self._begun
-        if left is not None and self._seconds > 0:  # includes reading and starting processes
-            left *= max(1.0, elapsed * self._width / self._seconds)
+        each = (time.monotonic() - self._begun) / self._ended if self._ended else None  # seconds, of those at once
         return Progress(
             total=len(self._cells),
             done=len(finished) - failed,
             failed=failed,
             todo=len(self._todo),
-            left=left,
+            left=None if each is None else each * len(self._todo),
             latest=self._latest,
             missing=self._missing,
             errors=tuple(errors[:MOST_ERRORS]),
-            rate=self._ended / max(elapsed, 1e-9) if self._ended else None,
+            rate=None if each is None else 1 / max(each, 1e-9),
         )
-
-
-def seconds_left(
-    todo: Iterable[Cell], cells: Iterable[Cell], outcomes: dict[str, CellOutcome], width: int
-) -> float | None:
-    """Estimate the seconds that cells will take: the median of those like them, divided by how many run at once.
-
-    Similar: the same data set, method and model, else the same method, else all cells.
-
-    Parameters
-    ----------
-    todo
-        The cells that are left.
-    cells
-        Its cells, in order.
-    outcomes
-        The outcomes there are, by key.
-    width
-        How many run at once.
-    """
-    groups: dict[tuple[str, ...], list[float]] = {}
-    for cell in cells:
-        outcome = outcomes.get(cell.key)
-        if outcome is not None and outcome.result is not None:
-            for group in _groups_of(cell):
-                groups.setdefault(group, []).append(outcome.result.seconds)
-    if not groups:
-        return None
-    medians = {group: statistics.median(seconds) for group, seconds in groups.items()}
-    return sum(next(medians[group] for group in _groups_of(cell) if group in medians) for cell in todo) / max(width, 1)
-
-
-def _groups_of(cell: Cell) -> tuple[tuple[str, ...], ...]:
-    return (cell.dataset, cell.method, cell.model), (cell.method, cell.model), (cell.method,), ()
 
 
 # ---- engines ---------------------------------------------------------------------------------------------------------
@@ -559,13 +519,10 @@ class Engine(Protocol):
 
     Attributes
     ----------
-    width
-        How many at once.
     words
         Name for the log.
     """
 
-    width: int
     words: str
 
     def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
@@ -589,7 +546,7 @@ class _Processes:
     """
 
     def __init__(self, jobs: int) -> None:
-        self.width = jobs
+        self._jobs = jobs
         self.words = f"{jobs} processes"
 
     def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
@@ -597,7 +554,7 @@ class _Processes:
         suspects: list[Cell] = []
         while (waiting or suspects) and not is_stopped():
             if not suspects:
-                suspects = yield from self._pool(waiting, is_stopped, self.width, 2 * self.width)
+                suspects = yield from self._pool(waiting, is_stopped, self._jobs, 2 * self._jobs)
                 continue
             for cell in (yield from self._pool(suspects, is_stopped, 1, 1)):
                 yield cell, CellOutcome(error=DIED)
@@ -646,8 +603,7 @@ class _Dask:
             self._client.wait_for_workers(1, timeout=30)
         except (OSError, ValueError, TimeoutError) as error:
             raise UserError(f"No Dask cluster with a worker answers at {address}: {error}.") from error
-        self.width = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
-        self.words = f"Dask at {address}, {self.width} workers"
+        self.words = f"Dask at {address}, {len(self._client.scheduler_info(n_workers=-1)['workers'])} workers"
 
     def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
         places = {name: os.environ[name] for name in PLACES if os.environ.get(name)}

@@ -1,11 +1,10 @@
-"""Work done in a review: by whom, how fast, and results of the last session."""
+"""Work done in a review: by whom and how fast."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pll.review.events import Event
 from pll.review.session import ReviewSession
@@ -105,51 +104,3 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
         start -= 1  # the same
     late = work_of(own[start:], state.undone)
     return late.per_minute if late.decisions >= 4 else None
-
-
-# ---- the last session ------------------------------------------------------------------------------------------------
-
-BREAK = timedelta(minutes=30)
-"""A pause of this length starts another work session."""
-
-
-def last_session(review: ReviewSession, reviewer: str) -> str:
-    """Return in a sentence or two what a reviewer did since their last long break; "" where they decided nothing."""
-    own = [event for event in review.state.all_events if event.reviewer == reviewer]
-    if not own:
-        return ""
-    start = len(own) - 1
-    while start > 0 and own[start].at - own[start - 1].at <= BREAK:
-        start -= 1
-    return format_session(own[start:], review.state.undone)
-
-
-def format_session(events: Sequence[Event], undone: set[int]) -> str:
-    """Return the result of some events of one reviewer, in their order, in a sentence or two.
-
-    Parameters
-    ----------
-    undone
-        Ids of the events that do not count any more, and of their undos.
-    """
-    work = work_of(events, undone)
-    named = [
-        event
-        for event in events
-        if event.undoes is None and event.id not in undone and event.label is not None and event.kind != "eliminate"
-    ]
-    corrected = [event for event in named if event.before != event.label]
-    counts = {
-        "confirmed": len(named) - len(corrected),
-        "corrected": len(corrected),
-        "none of these": work.none,
-        "unsure": work.unsure,
-    }
-    minutes = max(1, round(work.seconds / 60))
-    what = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    text = f"{work.decisions:,} decision{'' if work.decisions == 1 else 's'} in {minutes:,} min"
-    text += f": {what}." if what else "."
-    frequent = Counter((event.before, event.label) for event in corrected if event.before is not None).most_common(1)
-    for (before, after), count in frequent:
-        text += f" Most frequent correction: {before} to {after} ({count:,}×)."
-    return text

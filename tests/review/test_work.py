@@ -1,11 +1,11 @@
-"""What reviewers have done, in figures and in words."""
+"""What reviewers have done, in figures."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
 from pll.review.events import Event
-from pll.review.work import format_session, work_of
+from pll.review.work import work_of
 
 
 def test_what_was_undone_does_not_count_and_pauses_are_no_work() -> None:
@@ -19,7 +19,3 @@ def test_what_was_undone_does_not_count_and_pauses_are_no_work() -> None:
     done = work_of(events, {6, 7})
     assert (done.decisions, done.none, done.unsure, done.undone) == (5, 1, 1, 1)
     assert done.seconds == 20 + 3 * 30 + 20 + 2 * 30
-    assert format_session(events, {6, 7}) == (
-        "5 decisions in 3 min: 1 confirmed, 2 corrected, 1 none of these, 1 unsure. Most frequent correction: cat to "
-        "dog (2×)."
-    )

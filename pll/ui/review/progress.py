@@ -14,7 +14,7 @@ from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.export.label_files import added_labels
 from pll.review.session import ReviewSession
-from pll.review.work import last_session, recent_rate, work_by_reviewer
+from pll.review.work import recent_rate, work_by_reviewer
 from pll.ui.data.voters import can_be_judged, show_voters, voter_table
 from pll.ui.format import count, duration, plain
 from pll.ui.review import certify_panel, follow_panel, retraining_panel, reviewers_form
@@ -95,8 +95,6 @@ def draw(tab: ReviewTab) -> None:
             link("export", "Export the labels", run=review.current.run)
     if is_owner:
         follow_panel.panel(tab)
-    name, done = tab.desk.reviewer, last_session(review, tab.desk.reviewer)
-    st.caption(plain(f"Last session of {name}: {done}" if done else f"{name} has not decided anything yet."))
     box = st.expander("For experts", key="review-experts", on_change="rerun")
     if not box.open:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 import shutil
@@ -12,17 +13,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch and NumPy start their pools: threads of two would spin
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch and NumPy start their pools: threads of two would spin
 
 import pytest
-import torch
 from hypothesis import HealthCheck, settings
 
-from pll import cli
-from pll.methods import held_out
 from tests import postgres as servers
 
-torch.set_num_threads(1)
+gc.disable()  # until all tests are collected: what that makes stays, and would be looked through again and again
 
 # Every process that a test starts, and every worker, would compile the same files again.
 sys.dont_write_bytecode = False
@@ -31,13 +29,20 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 settings.register_profile(
     "candid",
     deadline=None,  # the first call of a torch kernel is slow
-    max_examples=30,  # `--hypothesis-profile random` tries more
+    max_examples=20,  # `--hypothesis-profile random` tries more
     derandomize=True,  # the same examples every time: a red test stays red until somebody mends it
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("random", settings.get_profile("candid"), derandomize=False, max_examples=200)
 settings.load_profile("candid")  # `pytest --hypothesis-profile random` looks for new examples
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Libraries and tests stay: the garbage collector need not look through them each time."""
+    gc.freeze()
+    gc.enable()
+
 
 SHARED_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
@@ -59,16 +64,19 @@ def _same_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture(autouse=True, scope="session")
 def _one_fit() -> Iterator[None]:
-    """`fit` and `evaluate` train once, without a search, where a test says no recipe."""
+    """`fit` and `evaluate` train once, without a search, where a test says no recipe, and two models, not ten, say how
+    sure the labels are.
+    """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(cli, "RECIPE", "default")
+        patched.setattr("pll.cli.RECIPE", "default")
+        patched.setattr("pll.methods.held_out.SUBSETS", 2)
         yield
 
 
 @pytest.fixture
-def few_held_out_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two instead of ten, where runs are started, stopped and compared; how sure they are is asked elsewhere."""
-    monkeypatch.setattr(held_out, "SUBSETS", 2)
+def all_held_out_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten, where a test asks how good they are."""
+    monkeypatch.setattr("pll.methods.held_out.SUBSETS", 10)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -72,19 +72,22 @@ WHOLE = ("analysis", "annotations", "cli", "experiments", "features", "methods",
 """Rooms all of whose modules are counted, in the reference or not."""
 
 
-def public() -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
+@cache
+def public() -> list[tuple[str, ast.ClassDef | ast.FunctionDef]]:
     """Public classes and functions of the modules that the reference shows, and of whole rooms; with their names."""
     pages = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
     places = [ROOT / name.replace(".", "/") for name in sorted(set(API.findall(pages)) - {"pll"})]
     files = [place / "__init__.py" if place.is_dir() else place.with_suffix(".py") for place in places]
     whole = [file for room in WHOLE for file in (ROOT / "pll" / room).rglob("*.py")]
+    found: list[tuple[str, ast.ClassDef | ast.FunctionDef]] = []
     for file in sorted({*filter(Path.exists, files), *whole}):
         waiting: list[tuple[str, ast.stmt]] = [(file.stem, node) for node in ast.parse(file.read_text("utf-8")).body]
         for where, node in waiting:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
-                yield f"{where}.{node.name}", node
+                found.append((f"{where}.{node.name}", node))
                 if isinstance(node, ast.ClassDef):
                     waiting += [(f"{where}.{node.name}", inner) for inner in node.body]
+    return found
 
 
 def described(doc: str) -> set[str]:

@@ -75,7 +75,6 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
     fit_loop.FitLoop(stopped, hook=look).train()
 
 
-@pytest.mark.usefixtures("few_held_out_models")
 @pytest.mark.parametrize(
     ("sample", "reads"), [("reviews.csv", "texts"), ("flowers.csv", ""), ("digits.imagezip.zip", "pictures")]
 )

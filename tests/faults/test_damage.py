@@ -146,7 +146,6 @@ def test_label_weights_with_a_flipped_bit_are_not_exported(finished: Path, tmp_p
             export_source(folder)
 
 
-@pytest.mark.usefixtures("few_held_out_models")
 def test_a_damaged_run_is_not_resumed_to_another_result(stopped: Path, tmp_path: Path, data: Path) -> None:
     whole = RunFolder(damaged(stopped, Case("log.txt", "delete"), tmp_path / "whole"))
     FitLoop(whole).train()

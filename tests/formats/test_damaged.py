@@ -1,6 +1,6 @@
 """Thousands of damaged files: each gives a message that names the file, or a dataset; quickly, in little memory.
 
-What is generated is in `hostile`. The suite reads some thousand files; under `--hypothesis-profile random`, which
+What is generated is in `hostile`. The suite reads some hundred files; under `--hypothesis-profile random`, which
 looks for new examples, it reads ten thousand others.
 """
 
@@ -40,7 +40,7 @@ SECONDS = 10
 BYTES = 2**30
 THOROUGH = settings.default.max_examples > 50
 """Whether new examples are looked for."""
-FILES, SEED = (250, 1) if THOROUGH else (14, 0)
+FILES, SEED = (250, 1) if THOROUGH else (8, 0)
 """Files of each kind of damage and each variant, and where their random numbers start."""
 
 STATUS = Path("/proc/self/status")
@@ -94,7 +94,7 @@ def test_damaged_files_give_a_message_or_a_dataset(tmp_path: Path, variant: str,
 def test_damaged_files_of_version_73(tmp_path: Path, damage: Damage) -> None:
     whole, path = v73_file(tmp_path), tmp_path / "bad.mat"
     assert survives(path, whole)
-    outcomes = [survives(path, content) for content in damage(whole, np.random.default_rng(SEED), FILES // 5)]
+    outcomes = [survives(path, content) for content in damage(whole, np.random.default_rng(SEED), FILES // 3)]
     assert damage is shuffled or False in outcomes  # two shuffled ones may all be read
 
 
@@ -289,13 +289,6 @@ def test_what_is_made_to_take_long_or_much_does_neither(tmp_path: Path, name: st
         assert message == ""
     else:
         assert re.search(rf"(?s)^bad\.{suffix}: .*({words})", message)
-
-
-@pytest.mark.parametrize("variant", list(VARIANTS))
-def test_a_wrong_ending_is_no_matter(tmp_path: Path, variant: str) -> None:
-    whole = whole_file(tmp_path, variant)
-    for suffix in dict.fromkeys((*VARIANTS.values(), "txt", "pkl", "")):
-        assert survives(tmp_path / f"some.{suffix}", whole)
 
 
 class Trap:

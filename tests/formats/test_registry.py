@@ -43,7 +43,7 @@ def test_an_entry_is_of_its_class_and_has_a_sample_and_fields(name: str) -> None
 
 
 @pytest.mark.parametrize("name", list(FORMATS))
-@pytest.mark.parametrize("disguise", ["data", "data.bin", "data.npz", "data.csv", "data.mat"])
+@pytest.mark.parametrize("disguise", ["data", "data.pkl", "data.npz", "data.csv", "data.json"])
 def test_content_counts_and_not_the_name(tmp_path: Path, data: PartialLabelDataset, name: str, disguise: str) -> None:
     formats.write(data, tmp_path / disguise, format=name)
     assert formats.detect(tmp_path / disguise) is FORMATS[name]

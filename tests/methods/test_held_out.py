@@ -40,7 +40,6 @@ def sums(weights: np.ndarray, sets: CandidateSets) -> np.ndarray:
     return np.add.reduceat(weights.astype(np.float64), sets.indptr[:-1])
 
 
-@pytest.mark.usefixtures("few_held_out_models")
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_method_has_held_out_weights(name: str) -> None:
     estimator = METHODS[name](**quick(name))
@@ -73,6 +72,7 @@ class Witness(PLKNN):
         return super().predict_scores(X)
 
 
+@pytest.mark.usefixtures("all_held_out_models")
 @pytest.mark.parametrize("n", [40, 41])
 def test_nobody_is_judged_by_a_model_that_learnt_from_them(n: int) -> None:
     X, sets = clusters(1, n=n)
@@ -149,6 +149,7 @@ def test_what_a_recipe_has_chosen_is_used() -> None:
     assert np.array_equal(actual, held_out_weights(PRODEN(scale="unit", epochs=5, lr=0.2), X, SETS))
 
 
+@pytest.mark.usefixtures("all_held_out_models")
 def test_a_long_model_costs_at_most_one_more_training() -> None:
     pictures = np.zeros((600, 3, 32, 32), dtype=np.float32)
     sets = CandidateSets.from_labels(np.zeros(600, dtype=np.int64), 2)
@@ -178,6 +179,7 @@ def generated(seed: int, n: int = 400, c: int = 5, q: float = 0.5) -> tuple[np.n
     return X, y, CandidateSets.from_mask(mask)
 
 
+@pytest.mark.usefixtures("all_held_out_models")
 def test_they_say_how_many_labels_are_right() -> None:
     claimed, right, sharp = [], [], []
     for seed in range(2):

@@ -47,8 +47,7 @@ def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenP
             app.user = user
         for key, value in query.items():
             app.query_params[key] = value
-        app.run()
-        return app if name == "home" else app.switch_page(f"../../pages/{name}.py").run()
+        return (app if name == "home" else app.switch_page(f"../../pages/{name}.py")).run()
 
     yield show
     default_registry().stop_all()

@@ -17,7 +17,7 @@ from pll.runs.registry import RunRegistry, default_registry
 from pll.ui.routes import PAGES
 from tests.page_helpers import IRIS, button, labels, said
 
-pytestmark = pytest.mark.usefixtures("login", "few_held_out_models")
+pytestmark = pytest.mark.usefixtures("login")
 ADA, BOB, EVE, ROOT = ({"is_logged_in": True, "email": f"{name}@example.org"} for name in ("ada", "bob", "eve", "root"))
 
 

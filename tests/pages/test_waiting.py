@@ -21,8 +21,6 @@ from pll.ui import session
 from pll.ui.view_state import scenes
 from tests.page_helpers import IRIS, button, labels, said
 
-pytestmark = pytest.mark.usefixtures("few_held_out_models")
-
 
 def test_while_features_are_made_the_stage_and_the_data_are_shown_and_stop_works(
     open_page: Any, monkeypatch: pytest.MonkeyPatch

@@ -33,7 +33,7 @@ def answered(controls: np.ndarray, wrong: np.ndarray, first: int) -> np.ndarray:
     return answers
 
 
-@pytest.mark.parametrize(("first", "reviews", "most"), [(0, 200, 0.25), (30, 200, 0.15), (120, 80, 0.1)])
+@pytest.mark.parametrize(("first", "reviews", "most"), [(0, 60, 0.25), (30, 60, 0.15), (120, 40, 0.1)])
 def test_its_median_error_over_many_reviews(first: int, reviews: int, most: float) -> None:
     errors, covered = [], []
     for seed in range(reviews):

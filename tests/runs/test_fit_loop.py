@@ -35,7 +35,6 @@ from pll.training.metrics import StopTraining
 from pll.training.trainer import Trainer
 from tests.run_helpers import BATCHES, config, result_of, wait_for, write_data
 
-pytestmark = pytest.mark.usefixtures("few_held_out_models")
 ROOT = Path(__file__).parents[2]
 EPOCHS = 6
 

@@ -18,6 +18,7 @@ from pll.runs.registry import RunRegistry
 from pll.weights import Weights
 from tests.run_helpers import config, result_of, wait_for, write_data
 
+pytestmark = pytest.mark.usefixtures("all_held_out_models")
 SLOW = {"model": "mlp", "epochs": 2}
 """Models that are trained one after another."""
 

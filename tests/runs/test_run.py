@@ -24,9 +24,6 @@ LONG = {"epochs": 100_000}
 """A run that does not end by itself while a test lasts."""
 
 
-pytestmark = pytest.mark.usefixtures("few_held_out_models")
-
-
 class Steps:
     """Counts mini-batches, by the run's thread, and how many were ever taken at the same time."""
 
@@ -342,12 +339,12 @@ def test_stopping_all_stops_those_that_wait_and_those_that_pause(registry: RunRe
 
 
 def test_many_threads_may_ask_at_once(registry: RunRegistry, data: Path) -> None:
-    run = registry.start(config(data, params={"epochs": 300}))
+    run = registry.start(config(data, params={"epochs": 100}))
     troubles: list[BaseException] = []
 
     def ask(what: Callable[[], object]) -> None:
         try:
-            for _ in range(30):
+            for _ in range(10):
                 what()
         except BaseException as error:
             troubles.append(error)

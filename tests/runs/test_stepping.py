@@ -24,9 +24,6 @@ def registry(tmp_path: Path) -> Iterator[RunRegistry]:
     runs.stop_all()
 
 
-pytestmark = pytest.mark.usefixtures("few_held_out_models")
-
-
 def config(**params: object) -> RunConfig:
     return RunConfig(Source("digits"), params={"epochs": 40} | params, flip=Flip("binomial", 0.7), holdout=0.2)
 

@@ -1,4 +1,4 @@
-"""A file is read alike by the page and by the shell: every sample, and the files of the field where they are."""
+"""A file is read alike by the page and by the shell: every sample, and some files of the field where they are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pll.ui.data import loader, upload
 
 SAMPLES = sorted((app_root() / "assets" / "samples").iterdir())
 FIELD = app_root().parent / "shared" / "field"
-FILES = [*SAMPLES, *sorted(path for path in (FIELD.iterdir() if FIELD.is_dir() else ()) if path.suffix != ".md")]
+FILES = [*SAMPLES, *sorted(path for path in (FIELD.iterdir() if FIELD.is_dir() else ()) if path.suffix != ".md")[::4]]
 
 
 def by_shell(path: Path) -> Any:

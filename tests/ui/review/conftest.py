@@ -17,7 +17,7 @@ from tests.run_helpers import config, write_data
 
 
 @pytest.fixture
-def queue(tmp_path: Path, few_held_out_models: None) -> Iterator[ReviewQueue]:
+def queue(tmp_path: Path) -> Iterator[ReviewQueue]:
     """Over 96 examples of four classes."""
     runs = RunRegistry(tmp_path / "runs")
     run = runs.start(config(write_data(tmp_path / "data.npz")))

@@ -27,7 +27,9 @@ def test_a_certificate_can_be_begun_later(open_page: Any, finished: Run) -> None
     assert standing.words.endswith("at most 10 in 100 are wrong (sure to 95 %).")
     status = page.session_state["review-tab"].queue.status()
     assert status.checks is not None and status.decided == 12
-    assert status.checks.controls == review.certification.plan.controls - 12 <= status.checks.total
+    left = review.certification.plan.controls - status.checks.controls
+    assert left in (11, 12)  # the first was on the page before the draw, and may be no control
+    assert status.checks.controls <= status.checks.total
     assert standing.words.startswith(status.checks.sentence) and status.sentence in said(page)
     assert standing.note
     assert "Start checking" not in labels(page)  # in a popover, closed

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,27 +34,17 @@ from pll.cli.options import (
 from pll.cli.progress import SIGNALS, bar, load, stopped_by_signals
 from pll.devices import default_threads
 from pll.errors import UserError
+from pll.io import json_text
 from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
 from pll.runs import run_data
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.data import Splits, method_of_votes, warnings_about
-from pll.runs.description import FIELDS
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.ranks import follow
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, StopTraining
-
-READ_OPTIONS = {
-    "columns": "--column",
-    "sheet": "--sheet",
-    "merge": "--no-merge",
-    "class_names": "--classes",
-    "keep": "--keep-answer",
-    "accept": "--accept",
-}
-"""Fields of `pll.formats.ReadOptions` as the shell spells them."""
 
 
 def fit(options: FitOptions) -> int:
@@ -113,6 +104,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             _check_unchanged(folder, config, options)
         else:
             folder.create(config)
+            folder.note(options=_as_given(options))
         result = folder.state()
         if result["state"] != "finished":
             with _Bars() as bars, stopped_by_signals() as stop:
@@ -201,23 +193,27 @@ def _run_config(options: FitOptions) -> RunConfig:
     )
 
 
+FILES = ("data", "test", "reading", "confusion")
+NOT_OF_THE_RUN = ("out", "resume", "set")
+"""Options by name."""
+
+
 def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) -> None:
     """Refuse options that would make `--resume` go on with another run.
 
     Raises
     ------
     UserError
-        An option differs; the message names it.
+        An option differs, or what a file holds; the message names it.
     """
-    before_run = folder.config()
-    before, now = _as_options(before_run), _as_options(config)
-    if "threads" not in options.settings:  # may be another machine's default; the run's own applies
-        before.pop("--threads", None)
-        now.pop("--threads", None)
-    for option in before | now:
-        if before.get(option) != now.get(option):
+    before_run, now = folder.config(), _as_given(options)
+    before = folder.about().get("options", now)  # a run that a page began has none
+    if "threads" not in now:  # may be another machine's default; the run's own applies
+        before.pop("threads", None)
+    for name in before | now:
+        if before.get(name) != now.get(name):
             raise UserError(
-                f"{folder.path} was started {_in_words(option, before)}, now it is {_in_words(option, now)}; "
+                f"{folder.path} was started {_in_words(name, before)}, now it is {_in_words(name, now)}; "
                 "resume with the same options, or choose another folder."
             )
     votes = zip(before_run.source.votes, config.source.votes, strict=True)
@@ -226,42 +222,36 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
             raise UserError(
                 f"{new.path} has changed since the run in {folder.path} was made; choose another folder for a new run."
             )
+    if _meant(before_run) != _meant(config):
+        raise UserError(
+            f"What was given means something else than when the run in {folder.path} was made: a file of --reading, "
+            "--flip or --confusion has changed, or a page made the run. Choose another folder for a new run."
+        )
 
 
-def _as_options(config: RunConfig) -> dict[str, Any]:
-    """Return the options that a config is made of, by their names: those that were given, as one would write them."""
-    source, flip, noisy = config.source, config.flip, config.noisy
-    given = {
-        "DATA": source.name,
-        **{option_of(name): getattr(config, name) for name in ("method", "holdout", "features", "seed", "strict")},
-        "--test": None if config.test is None else config.test.name,
-        "--flip": None if flip is None else str(flip),
-        "--q": None if flip is None else flip.q,
-        "the matrix of --flip": None if flip is None else flip.matrix,
-        "--noisy": None if noisy is None else str(noisy),
-        "--confusion": None if noisy is None else noisy.confusion,
-        "--confusion-rows": None if noisy is None or noisy.confusion is None else noisy.rows,
-        "--rule": source.rule,
-        "--merge, --rename, --drop": source.classes,
-        "--votes": " ".join(one.name for one in source.vote_files),
-        "--answer": source.answers,
-        **{READ_OPTIONS.get(name, name): value for name, value in source.options.items()},
-        **{option_of(name): value for name, value in config.params.items()},
-    }
-    defaults = {option_of(name): field.default for name, field in FIELDS.items() if name not in ("method", "seed")}
-    texts = {
-        option: " ".join(f"{name}={new or ''}" for name, new in value.items()) if isinstance(value, dict) else value
-        for option, value in given.items()
-    }
-    return {
-        option: value for option, value in texts.items() if value not in (None, "") and value != defaults.get(option)
-    }
+def _as_given(options: FitOptions) -> dict[str, Any]:
+    """Return the options that were given, by name, as config.json has them; of files the names alone."""
+    names = {name: Path(file).name for name in FILES if (file := getattr(options, name))}
+    values = asdict(options) | dict(options.set) | names | {"votes": [Path(file).name for file in options.votes]}
+    plain = json.loads(json_text(values)).items()
+    given = ((name, value) for name, value in plain if name not in NOT_OF_THE_RUN and value is not False)
+    return {name: value for name, value in given if value not in (None, "", [])}
 
 
-def _in_words(option: str, options: dict[str, Any]) -> str:
-    if option not in options:
+def _in_words(name: str, options: dict[str, Any]) -> str:
+    option, value = "DATA" if name == "data" else option_of(name), options.get(name)
+    if value is None:
         return f"without {option}"
-    return f"with {option}" if options[option] is True else f"with {option} {options[option]}"
+    words = " ".join(map(str, value)) if isinstance(value, list) else value
+    return f"with {option}" if value is True else f"with {option} {words}"
+
+
+def _meant(config: RunConfig) -> dict[str, Any]:
+    """Return what a config means, whatever the machine and the places of files; as JSON has it."""
+    plain: dict[str, Any] = json.loads(json_text(config.to_json()))
+    params = {name: value for name, value in plain["params"].items() if name != "threads"}
+    source = {name: plain["source"][name] for name in ("name", "options", "rule", "classes", "answers")}
+    return plain | {"params": params, "source": source, "test": None, "name": ""}
 
 
 class _Bars:

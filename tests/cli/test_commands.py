@@ -268,7 +268,7 @@ def test_classes_are_merged_renamed_and_dropped_and_kept_with_the_run(run: Run, 
     labels = pd.read_csv(tmp_path / "run" / "labels.csv", dtype=str, keep_default_na=False)
     assert labels["candidates"].tolist()[:3] == ["late", "missing", "late|missing"]
     again = run("fit", tmp_path / "messy.csv", *tidy[:2], "--epochs", "2", "--out", tmp_path / "run", "--resume")
-    assert again.status == 2 and "--merge" in again.err  # another run
+    assert again.status == 2 and "with --rename lost=missing" in again.err  # another run
     wrong = run("fit", tmp_path / "messy.csv", "--drop", "Nothing", "--out", tmp_path / "wrong")
     assert wrong.status == 2 and "no class 'Nothing'" in wrong.err
 

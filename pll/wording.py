@@ -166,6 +166,17 @@ def percent(share: float | None, digits: int | None = 1) -> str:
     return f"{Decimal(float(share) * 100).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)} %"
 
 
+def ties(n: int) -> str:
+    """Say how many labels are ties; "" for none.
+
+    Examples
+    --------
+    >>> ties(1), ties(12)
+    ('1 is a tie: another label has as much for it.', '12 are ties: another label has as much for it.')
+    """
+    return f"{n:,} {'is a tie' if n == 1 else 'are ties'}: another label has as much for it." * bool(n)
+
+
 def duration(seconds: float) -> str:
     """Return a long time, no finer than it can be estimated.
 

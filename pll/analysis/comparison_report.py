@@ -9,7 +9,7 @@ The figures at a moment of a run come from `pll.ui.compare`, which reads them fr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -19,7 +19,7 @@ import pandas as pd
 
 from pll.analysis.intervals import clearly_more, difference, wilson
 from pll.weights import CONFIDENT
-from pll.wording import percent
+from pll.wording import percent, ties
 
 TELLING = 0.1
 """Smallest difference of two shares that is reported."""
@@ -50,6 +50,8 @@ class LaneFigures:
         Correct and all test examples; None where there are none.
     failure
         What went wrong, in words.
+    n_tied
+        Labels of votes alone for which another one has as much.
     """
 
     title: str
@@ -61,6 +63,7 @@ class LaneFigures:
     early: tuple[int, Labels] | None = None
     test: tuple[int, int] | None = None
     failure: str | None = None
+    n_tied: int = 0
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,9 @@ def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArra
     if not running:
         return Verdict("Nothing has been learnt yet: before training every candidate weighs the same.")
     labelled = np.zeros(len(sizes), dtype=np.bool_) if y is None else y >= 0
-    if y is None or not labelled.any():
-        return _without_truth(running, sizes)
-    return _with_truth(running, y, labelled)
+    report = _without_truth(running, sizes) if y is None or not labelled.any() else _with_truth(running, y, labelled)
+    tied = [f"{lane.title}: {ties(lane.n_tied)}" for lane in running if lane.n_tied]
+    return replace(report, notes=(*report.notes, *tied))
 
 
 def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Verdict:

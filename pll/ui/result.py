@@ -18,6 +18,7 @@ from pll.ui.format import plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
 from pll.weights import Certainty
+from pll.wording import ties
 
 HEALTH_ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:", "unhealthy": ":material/warning:"}
 IN_SHORT = {
@@ -57,11 +58,10 @@ def sentence_of(
     """
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
     majority = "" if votes is None or is_one else f" {majority_sentence(labels.identified, votes)}"
-    n_tied = int(labels.is_tied.sum()) if votes_alone else 0
-    ties = f" {n_tied:,} {'is a tie' if n_tied == 1 else 'are ties'}: another label has as much for it." * bool(n_tied)
+    tied = ties(int(labels.is_tied.sum())) if votes_alone else ""
     more = f" {predicted:,} more are predicted." if predicted else ""
     to_go = f" {status.checks.sentence} for the certificate." if status.checks is not None else ""
-    return f"{status.sentence}{majority}{ties}{more}{to_go}"
+    return f"{status.sentence}{majority}{f' {tied}' * bool(tied)}{more}{to_go}"
 
 
 def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> str:

@@ -26,7 +26,7 @@ from pll.runs.run import Lane, Run
 from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.training.metrics import TRUTH_METRICS
 from pll.ui.format import after, count
-from pll.weights import Sharpness, Weights, identified_labels, sharpness
+from pll.weights import Sharpness, Weights, identified_labels, sharpness, taken_home
 from pll.wording import percent
 
 EARLY_SHARE = 0.1
@@ -193,7 +193,16 @@ class Scene:
             early=None if before is None or not 0 < before.epoch < epoch else (before.epoch, before.sharp.identified),
             test=_test_counts(self.row.get("test_accuracy"), self.splits),
             failure=self.snapshot.error if self.snapshot.state == "failed" else None,
+            n_tied=self._n_tied(),
         )
+
+    def _n_tied(self) -> int:
+        """How many labels are ties, as on Train; of votes alone."""
+        method = METHODS.get(self.lane.config.method)
+        if method is None or method.needs_features:
+            return 0
+        held_out = self.lane.folder.held_out(self.sets)
+        return int(taken_home(self.frame.weights, held_out, self.sets, self.data.tied_votes).is_tied.sum())
 
     @property
     def is_latest(self) -> bool:

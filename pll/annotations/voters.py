@@ -131,8 +131,6 @@ class VoterModels:
         η of the classifier, 0 where it adds nothing that is measurable to the votes; None without one.
     repeats_mistakes
         Whether the classifier measurably repeats mistakes of the voters (`_repeats`): then it is no further evidence.
-    units
-        (m,) which matrix belongs to each vote (voter × level of confidence).
     shares
         (m,) weight of each vote, 1/k for an answer of k labels.
     exponent
@@ -155,7 +153,6 @@ class VoterModels:
     likelihood: Numbers
     classifier_weight: float | None
     repeats_mistakes: bool
-    units: Codes
     shares: Numbers
     exponent: Numbers
     agreement: float
@@ -276,7 +273,6 @@ def fit_voters(
         likelihood=joint.likelihood / joint.likelihood.max(axis=1, keepdims=True),
         classifier_weight=joint.weight,
         repeats_mistakes=joint.repeats_mistakes,
-        units=em.units,
         shares=em.shares,
         exponent=exponent,
         agreement=others.agreement,
@@ -641,8 +637,6 @@ class VoterCard:
         alone give no honest one: voters that share mistakes look better than they are.
     checked
         Number of decided examples that the figure rests on; 0 where it rests on the model.
-    decisive
-        Number of examples whose label would be another one without this voter.
     confusions
         Up to three (true, given, share of the true class), the most frequent first.
     """
@@ -653,7 +647,6 @@ class VoterCard:
     low: float
     high: float
     checked: int
-    decisive: int
     confusions: tuple[tuple[str, str, float], ...]
 
 
@@ -668,8 +661,6 @@ def voter_cards(models: VoterModels, true_labels: npt.NDArray[np.int64] | None =
         (n,) decided labels, −1 elsewhere.
     """
     annotations = models.annotations
-    T, labels = models.posterior, models.posterior.argmax(axis=1)
-    log_T = np.log(T + 1e-300)
     answers = np.bincount(annotations.annotators[annotations.answer_starts], minlength=annotations.n_annotators)
     cards = []
     for voter, name in enumerate(annotations.annotator_names):
@@ -685,11 +676,8 @@ def voter_cards(models: VoterModels, true_labels: npt.NDArray[np.int64] | None =
             else:
                 checked = 0
         low, high = _interval(hits, count) if checked else (np.nan, np.nan)
-        without = log_T.copy() if len(at) else log_T
-        np.subtract.at(without, rows, _contribution(models, at))
-        changed = int((without[np.unique(rows)].argmax(axis=1) != labels[np.unique(rows)]).sum()) if len(at) else 0
         accuracy = float(hits / count) if count else np.nan
-        cards.append(VoterCard(name, int(answers[voter]), accuracy, low, high, checked, changed, _confused(models, at)))
+        cards.append(VoterCard(name, int(answers[voter]), accuracy, low, high, checked, _confused(models, at)))
     return cards
 
 
@@ -697,21 +685,6 @@ def _interval(hits: float, count: float) -> tuple[float, float]:
     low = 0.0 if hits <= 0 else float(betaincinv(hits, count - hits + 1, 0.025))
     high = 1.0 if hits >= count else float(betaincinv(hits + 1, count - hits, 0.975))
     return low, high
-
-
-def _contribution(models: VoterModels, at: Codes) -> Numbers:
-    """(|at|, c) what some votes add to the log posterior of their rows, up to a constant a row."""
-    annotations = models.annotations
-    raised = models.exponent[annotations.rows[at]][:, None]
-    if models.confusions is not None:
-        return (
-            np.log(models.confusions[models.units[at], :, annotations.labels[at]]) * models.shares[at][:, None] * raised
-        )
-    c = annotations.n_classes
-    right = np.clip(models.accuracy[annotations.annotators[at]], 1e-3, 1 - 1e-3)
-    added = np.zeros((len(at), c))
-    added[np.arange(len(at)), annotations.labels[at]] = np.maximum(0.0, np.log(right / (1 - right) * (c - 1)))
-    return added * models.shares[at][:, None] * raised
 
 
 def _confused(models: VoterModels, at: Codes) -> tuple[tuple[str, str, float], ...]:

@@ -37,7 +37,7 @@ def files() -> list[tuple[str, bytes, str]]:
 
 
 def voters(page: Any) -> Any:
-    return next(frame.value for frame in page.dataframe if "decisive" in frame.value)
+    return next(frame.value for frame in page.dataframe if "confuses" in frame.value)
 
 
 def said(page: Any) -> str:

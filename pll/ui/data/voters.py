@@ -121,7 +121,7 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
     st.markdown("**Who said what**")
     st.caption(
         "Accuracy is estimated from agreement alone; voters that share mistakes look better than they are. An interval "
-        f"needs {LEAST_CHECKED} known labels. Decisive: examples whose label would be another one without this voter."
+        f"needs {LEAST_CHECKED} known labels."
     )
     show_voters(cards)
     panel.show(data_key(source), data, agreed)
@@ -144,7 +144,7 @@ def show_voters(table: pd.DataFrame) -> None:
             "annotator": st.column_config.TextColumn(width="medium"),
             "accuracy": st.column_config.NumberColumn("accuracy", format="%.1f %%"),
         },
-        alt="For each annotator: answers, accuracy, decisive answers and most frequent confusion",
+        alt="For each annotator: answers, accuracy and most frequent confusion",
     )
 
 
@@ -170,7 +170,6 @@ def voter_table(
             "accuracy": [100 * card.accuracy for card in cards],
             "95 % interval": [f"{percent(card.low)} – {percent(card.high)}" if card.checked else "" for card in cards],
             "counted on": [card.checked for card in cards],
-            "decisive": [card.decisive for card in cards],
             "confuses": [_confusion_words(card, short) for card in cards],
         }
     )

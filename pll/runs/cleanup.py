@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pll.errors import UserError
-from pll.io import PART, folder_bytes, remove_parts
+from pll.io import PART, folder_bytes
 from pll.runs.folder import list_runs
 
 RECENT = 86_400.0
@@ -84,13 +84,6 @@ def remove(items: Sequence[Waste]) -> int:
             raise UserError(f"{one.path} cannot be removed: {error.strerror or error}.") from error
         freed += one.bytes
     return freed
-
-
-def remove_half_written(home: Path) -> None:
-    """Remove files that a process left half-written in runs nobody is at work on; for the start of a server."""
-    for folder in list_runs(home / "runs"):
-        with suppress(UserError, OSError), folder.locked():  # somebody is at work on it, or has just deleted it
-            remove_parts(folder.path)
 
 
 def _used_files(home: Path) -> set[Path] | None:

@@ -22,7 +22,6 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.paths import candid_home
-from pll.runs.cleanup import remove_half_written
 from pll.runs.events import log_event, set_up_log
 from pll.runs.process import own
 from pll.ui import health
@@ -86,7 +85,6 @@ def get_ready() -> None:
     The first page goes first: it needs little of that, and Python imports in one thread at a time.
     """
     FIRST_PAGE_SENT.wait(LATEST_START)
-    remove_half_written(candid_home())
     for name in MODULES:
         importlib.import_module(name)
     importlib.import_module("pll.ui.review.service").database()  # Label Studio waits one second for its first answer

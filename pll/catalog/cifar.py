@@ -88,6 +88,13 @@ def published(paths: Mapping[str, Path], *, train: bool) -> tuple[Images, Labels
 
     The batches are Python pickles; torchvision compares each with its published checksum before it is read, so that
     only the original bytes are ever unpickled.
+
+    Parameters
+    ----------
+    paths
+        The files, by what the catalogue calls them.
+    train
+        Whether the training part is wanted.
     """
     folder = paths.get(FOLDER) or _unpacked(paths[ARCHIVE])
     try:
@@ -99,6 +106,13 @@ def published(paths: Mapping[str, Path], *, train: bool) -> tuple[Images, Labels
 
 def read_sprite(path: Path, count: int) -> Images:
     """Return the first `count` tiles of a sprite, row by row, as (count, 32, 32, 3) uint8.
+
+    Parameters
+    ----------
+    path
+        Of the picture.
+    count
+        How many pictures.
 
     Raises
     ------
@@ -121,12 +135,27 @@ def read_sprite(path: Path, count: int) -> Images:
 
 
 def sprite_labels(path: Path, part: str) -> Labels:
-    """Return the true labels (n,) of `"train"` or `"test"` from the sprites' labels.npz."""
+    """Return the true labels (n,) of `"train"` or `"test"` from the sprites' labels.npz.
+
+    Parameters
+    ----------
+    path
+        Of the labels.
+    part
+        train or test.
+    """
     return read_npz(path, part).astype(np.int64)
 
 
 def read_npz(path: Path, name: str) -> npt.NDArray[Any]:
     """Return one array of an .npz file; pickled content is refused.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    name
+        Of the array.
 
     Raises
     ------
@@ -147,7 +176,17 @@ def read_npz(path: Path, name: str) -> npt.NDArray[Any]:
 
 
 def image_dataset(images: list[Images], labels: list[Labels], is_test: list[bool]) -> PartialLabelDataset:
-    """Return parts of CIFAR-10, concatenated, as a dataset."""
+    """Return parts of CIFAR-10, concatenated, as a dataset.
+
+    Parameters
+    ----------
+    images
+        (n, …) pictures.
+    labels
+        (n,) classes.
+    is_test
+        (n,) bool.
+    """
     return PartialLabelDataset(
         X=as_pixels(np.concatenate(images)),
         y=np.concatenate(labels),

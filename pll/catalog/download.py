@@ -62,6 +62,15 @@ class _BrokenBody(_Unavailable):
 def obtain(entry: Downloadable, progress: Progress | None = None, download: bool = True) -> Obtained:
     """Return the files an entry needs, as found on this machine, else unpacked or downloaded into the cache.
 
+    Parameters
+    ----------
+    entry
+        Of the catalogue.
+    progress
+        Called as bytes come.
+    download
+        Whether what is missing is fetched.
+
     Raises
     ------
     UserError
@@ -205,7 +214,15 @@ def _described_by_openml(file: File) -> File:
 
 
 def by_hand(title: str, missing: Sequence[File]) -> str:
-    """Return which files of a dataset to put where."""
+    """Return which files of a dataset to put where.
+
+    Parameters
+    ----------
+    title
+        Of the data set.
+    missing
+        The files that are not here.
+    """
     return f"{title} is not on this machine. To load it, {'; '.join(map(_put, missing))}."
 
 

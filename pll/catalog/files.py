@@ -79,7 +79,15 @@ def available(entry: Entry) -> bool:
 
 
 def is_archive(url: str, file: File) -> bool:
-    """Whether the address is that of an archive with the file in it."""
+    """Whether the address is that of an archive with the file in it.
+
+    Parameters
+    ----------
+    url
+        Where it comes from.
+    file
+        As the catalogue has it.
+    """
     suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
     return suffix in (".zip", ".rar") and not file.name.lower().endswith(suffix)
 
@@ -91,6 +99,13 @@ def archive_name(url: str) -> str:
 
 def verify(path: Path, file: File) -> None:
     """Verify the checksum of a file, if it has one.
+
+    Parameters
+    ----------
+    path
+        Where it lies.
+    file
+        As the catalogue has it.
 
     Raises
     ------
@@ -106,7 +121,15 @@ def verify(path: Path, file: File) -> None:
 
 
 def mismatch(path: Path, file: File) -> str:
-    """Return how the file's checksum differs from the published one, in words; empty if it matches."""
+    """Return how the file's checksum differs from the published one, in words; empty if it matches.
+
+    Parameters
+    ----------
+    path
+        Where it lies.
+    file
+        As the catalogue has it.
+    """
     if file.checksum is None or path.is_dir():
         return ""
     result = checksum_of(path, file.checksum.kind)
@@ -117,7 +140,15 @@ def mismatch(path: Path, file: File) -> str:
 
 @cached_by_file(64)
 def checksum_of(path: Path, kind: Kind) -> str:
-    """Return the checksum of a file."""
+    """Return the checksum of a file.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    kind
+        Of the hash.
+    """
     if kind == "git-blob":
         digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     else:
@@ -139,12 +170,28 @@ def open_unpacked(path: Path) -> io.BufferedIOBase:
 
 
 def damaged(path: Path, reason: object) -> UserError:
-    """Return the error for a file that cannot be read completely."""
+    """Return the error for a file that cannot be read completely.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    reason
+        In words.
+    """
     return UserError(f"{path} is damaged ({reason}). Delete it and load again, or replace it by a complete copy.")
 
 
 def not_published(path: Path, reason: str) -> UserError:
-    """Return the error for a file with unexpected content."""
+    """Return the error for a file with unexpected content.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    reason
+        In words.
+    """
     return UserError(
         f"{path} is not the published file: {reason}. Delete it and load again, or replace it by the original "
         "(`candid datasets` says where that is)."
@@ -207,6 +254,13 @@ class NoProgram(UserError):
 def unpack(archive: Path, file: File) -> Path:
     """Extract a file from its archive into the cache and verify it; return its path.
 
+    Parameters
+    ----------
+    archive
+        Where it lies.
+    file
+        What is wanted of it.
+
     Raises
     ------
     BadArchive
@@ -233,7 +287,15 @@ def unpack(archive: Path, file: File) -> Path:
 
 @contextmanager
 def temporary(folder: Path, suffix: str = "") -> Iterator[Path]:
-    """Yield a temporary file in `folder`, to be renamed within it; deleted on exit unless renamed."""
+    """Yield a temporary file in `folder`, to be renamed within it; deleted on exit unless renamed.
+
+    Parameters
+    ----------
+    folder
+        Where it is made.
+    suffix
+        Of its name.
+    """
     handle, name = tempfile.mkstemp(prefix=".part-", suffix=suffix, dir=folder)
     os.close(handle)
     path = Path(name)

@@ -47,7 +47,15 @@ def as_pixels(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
 
 
 def load(paths: Mapping[str, Path], *, classes: Sequence[str]) -> PartialLabelDataset:
-    """Return the images of the four files of MNIST and its successors, the training part first."""
+    """Return the images of the four files of MNIST and its successors, the training part first.
+
+    Parameters
+    ----------
+    paths
+        The files, by what the catalogue calls them.
+    classes
+        Names of the classes.
+    """
     images = [read_idx(paths[f"{part}-images-idx3-ubyte.gz"]) for part in _SPLITS]
     labels = [read_idx(paths[f"{part}-labels-idx1-ubyte.gz"]) for part in _SPLITS]
     return PartialLabelDataset(

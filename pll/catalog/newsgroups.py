@@ -25,7 +25,17 @@ _SPLITS = {"20news-bydate-train": False, "20news-bydate-test": True}  # folder i
 
 
 def features(texts: Sequence[str], is_test: npt.NDArray[np.bool_], components: int) -> npt.NDArray[np.float32]:
-    """Return (n, components) float32 features: TF-IDF and truncated SVD, both fitted on the training texts."""
+    """Return (n, components) float32 features: TF-IDF and truncated SVD, both fitted on the training texts.
+
+    Parameters
+    ----------
+    texts
+        (n,) texts.
+    is_test
+        (n,) bool.
+    components
+        How many there are after the reduction.
+    """
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 

@@ -195,6 +195,8 @@ def source_of(data: str, rule: str = "") -> Source:
 
     Parameters
     ----------
+    data
+        A name of the catalogue, or a path.
     rule
         See `Source`.
 
@@ -274,6 +276,13 @@ def joined_votes(files: Sequence[Source], data: Source | None = None) -> Source:
 def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
     """Return the data with candidate sets made from annotators' labels; `unanswered` marks examples without one.
 
+    Parameters
+    ----------
+    data
+        With annotations.
+    rule
+        How annotators' labels become sets; "" for the sets of the data.
+
     Raises
     ------
     UserError
@@ -285,7 +294,15 @@ def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
 
 
 def holds_files(folder: Path, suffixes: Sequence[str]) -> bool:
-    """Whether this is a folder with files whose names end so, at any depth."""
+    """Whether this is a folder with files whose names end so, at any depth.
+
+    Parameters
+    ----------
+    folder
+        To look through.
+    suffixes
+        Endings of names.
+    """
     return folder.is_dir() and any(file.suffix.lower() in suffixes for file in islice(folder.rglob("*"), LOOKED_AT))
 
 

@@ -18,7 +18,15 @@ _MISSING = "?"
 
 
 def load_bundled(paths: Mapping[str, Path], *, name: str) -> PartialLabelDataset:
-    """Return a dataset that comes with scikit-learn, under its name there."""
+    """Return a dataset that comes with scikit-learn, under its name there.
+
+    Parameters
+    ----------
+    paths
+        The files, by what the catalogue calls them.
+    name
+        Of the data set.
+    """
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name}")()
@@ -55,6 +63,8 @@ def load_text(
 
     Parameters
     ----------
+    paths
+        The files, by what the catalogue calls them.
     features
         Names of the columns.
     classes

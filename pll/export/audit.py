@@ -28,6 +28,13 @@ def audit_rows(events: Sequence[Event], versions: Sequence[LabelVersion] = ()) -
     """An object an event, with the fields of `AUDIT`; missing values are None.
 
     A version of the labels precedes the first event of it or of a later one; its `note` says how it came under review.
+
+    Parameters
+    ----------
+    events
+        Of a review, in their order.
+    versions
+        Of the labels that were under review.
     """
     undone = {event.undoes for event in events}
     result, coming = [], list(versions)
@@ -39,7 +46,17 @@ def audit_rows(events: Sequence[Event], versions: Sequence[LabelVersion] = ()) -
 
 
 def write_audit_csv(events: Sequence[Event], path: Path, versions: Sequence[LabelVersion] = ()) -> None:
-    """audit.csv: UTF-8, missing values empty, `weights` as JSON. Atomically."""
+    """audit.csv: UTF-8, missing values empty, `weights` as JSON. Atomically.
+
+    Parameters
+    ----------
+    events
+        Of a review, in their order.
+    path
+        Where to write.
+    versions
+        Of the labels that were under review.
+    """
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="") as stream:
@@ -51,7 +68,17 @@ def write_audit_csv(events: Sequence[Event], path: Path, versions: Sequence[Labe
 
 
 def write_audit_jsonl(events: Sequence[Event], path: Path, versions: Sequence[LabelVersion] = ()) -> None:
-    """audit.jsonl: an object a line. Atomically."""
+    """audit.jsonl: an object a line. Atomically.
+
+    Parameters
+    ----------
+    events
+        Of a review, in their order.
+    path
+        Where to write.
+    versions
+        Of the labels that were under review.
+    """
     write_json_lines(path, audit_rows(events, versions))
 
 

@@ -50,8 +50,12 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: Progress 
 
     Parameters
     ----------
+    source
+        What is exported.
     out_dir
         Made if it is missing.
+    progress
+        Called before each file.
 
     Raises
     ------

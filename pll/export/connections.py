@@ -68,30 +68,76 @@ def connect(database: Database, run: str, *, by: str | None = None) -> Credentia
 
 
 def revoke(database: Database, run: str) -> None:
-    """Delete the secret of a run: Label Studio is refused from now on."""
+    """Delete the secret of a run: Label Studio is refused from now on.
+
+    Parameters
+    ----------
+    database
+        Where secrets are kept.
+    run
+        Its id.
+    """
     with database.write() as connection:
         connection.execute(sa.delete(tables.connection).where(tables.connection.c.run == run))
 
 
 def is_connected(database: Database, run: str) -> bool:
-    """Return whether a run has a secret."""
+    """Return whether a run has a secret.
+
+    Parameters
+    ----------
+    database
+        Where secrets are kept.
+    run
+        Its id.
+    """
     return _stored(database, run) is not None
 
 
 def writes_back(database: Database, run: str) -> bool:
-    """Return whether the labels of a run are written back by Label Studio's API."""
+    """Return whether the labels of a run are written back by Label Studio's API.
+
+    Parameters
+    ----------
+    database
+        Where secrets are kept.
+    run
+        Its id.
+    """
     stored = _stored(database, run)
     return stored is not None and bool(stored.writes_back)
 
 
 def set_writes_back(database: Database, run: str, on: bool) -> None:
-    """Store whether the labels of a connected run are written back."""
+    """Store whether the labels of a connected run are written back.
+
+    Parameters
+    ----------
+    database
+        Where secrets are kept.
+    run
+        Its id.
+    on
+        Whether they are.
+    """
     with database.write() as connection:
         connection.execute(sa.update(tables.connection).where(tables.connection.c.run == run).values(writes_back=on))
 
 
 def opens(database: Database, run: str, user: str, secret: str) -> bool:
-    """Return whether user and secret are those of this run."""
+    """Return whether user and secret are those of this run.
+
+    Parameters
+    ----------
+    database
+        Where secrets are kept.
+    run
+        Its id.
+    user
+        As it was sent.
+    secret
+        As it was sent.
+    """
     stored = _stored(database, run)
     return stored is not None and user == USER and hmac.compare_digest(stored.secret_hash, _hash(secret))
 

@@ -220,6 +220,15 @@ def convert(
 def of_data(source: Source, to: str, options: ReadOptions | None = None) -> Conversion:
     """Plan of a conversion.
 
+    Parameters
+    ----------
+    source
+        The data.
+    to
+        Name of a format.
+    options
+        How the file is read; None for what it says itself.
+
     Raises
     ------
     UserError
@@ -242,6 +251,10 @@ def of_run(
 
     Parameters
     ----------
+    folder
+        Of the run.
+    to
+        Name of a format.
     results
         The labels, where they are not (only) those of labels.csv.
     load
@@ -302,7 +315,15 @@ def run_results(folder: RunFolder) -> Results:
 
 
 def results_of(folder: RunFolder, source: ExportSource) -> Results:
-    """The labels that an export of a run holds: those of its labels.csv, and later decisions."""
+    """The labels that an export of a run holds: those of its labels.csv, and later decisions.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    source
+        What is exported.
+    """
     if not source.decisions and not source.follows:
         return run_results(folder)
     with tempfile.TemporaryDirectory() as place:
@@ -312,6 +333,13 @@ def results_of(folder: RunFolder, source: ExportSource) -> Results:
 
 def certified_results(folder: RunFolder, source: ExportSource) -> Results:
     """The labels that a certificate is of, whatever was decided since.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    source
+        What is exported.
 
     Raises
     ------

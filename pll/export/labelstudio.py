@@ -159,6 +159,13 @@ class Backend:
     def predict_known(self, tasks: Sequence[Json], question: ChoiceQuestion) -> list[dict[str, Any] | None]:
         """Return the current label of each task's example as a prediction; None where the run has no such example.
 
+        Parameters
+        ----------
+        tasks
+            As Label Studio sends them.
+        question
+            Of the labelling configuration.
+
         Raises
         ------
         UserError

@@ -61,7 +61,15 @@ class Exporter:
             return path.read_bytes()
 
     def write(self, source: ExportSource, path: Path) -> None:
-        """Write the file; see `build`."""
+        """Write the file; see `build`.
+
+        Parameters
+        ----------
+        source
+            What is exported.
+        path
+            Of the file.
+        """
         self.build(source, path)
         if source.spreadsheet_safe:
             neutralise(path)

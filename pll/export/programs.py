@@ -78,6 +78,13 @@ def why_no_onnx(source: ExportSource) -> str | None:
 def write_torch_program(source: ExportSource, path: Path) -> None:
     """A program for `torch.export.load`.
 
+    Parameters
+    ----------
+    source
+        What is exported.
+    path
+        Where to write.
+
     Raises
     ------
     NotExportable
@@ -102,6 +109,13 @@ def write_torch_program(source: ExportSource, path: Path) -> None:
 
 def write_onnx(source: ExportSource, path: Path) -> None:
     """One ONNX file, weights inside.
+
+    Parameters
+    ----------
+    source
+        What is exported.
+    path
+        Where to write.
 
     Raises
     ------

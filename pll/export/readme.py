@@ -26,6 +26,8 @@ def readme(source: ExportSource, files: Collection[str], notes: Sequence[str]) -
 
     Parameters
     ----------
+    source
+        What is exported.
     files
         Names of the files that are there; only these are described.
     notes

@@ -25,6 +25,13 @@ from pll.runs.history import History
 def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSource:
     """What the exporters need, from a run that has ended.
 
+    Parameters
+    ----------
+    folder
+        Of the run.
+    splits
+        Its data, where that is read already.
+
     Raises
     ------
     UserError
@@ -108,7 +115,13 @@ def export_run(
 
     Parameters
     ----------
+    folder
+        Of the run.
+    out
+        Folder to write into.
     spreadsheet_safe
         Neutralise cells of CSV files that spreadsheets would execute.
+    progress
+        Called before each file.
     """
     return export_all(replace(export_source(folder), spreadsheet_safe=spreadsheet_safe), out, progress=progress)

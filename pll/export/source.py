@@ -201,7 +201,15 @@ class ExportSource:
 
 
 def preview(source: ExportSource, rows: int) -> pd.DataFrame:
-    """Return the first rows of the table of labels; the others are not computed."""
+    """Return the first rows of the table of labels; the others are not computed.
+
+    Parameters
+    ----------
+    source
+        What is exported.
+    rows
+        How many.
+    """
     holdout, first = source.holdout, source.all_ids[:rows]
     learnt = np.arange(min(rows, len(source.candidates)))
     if holdout is not None:

@@ -166,6 +166,15 @@ class Api:
     def send(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """Return the JSON that a request is answered with.
 
+        Parameters
+        ----------
+        method
+            Of HTTP.
+        path
+            Below `/api/`.
+        body
+            Sent as JSON; None for nothing.
+
         Raises
         ------
         UserError

@@ -85,7 +85,15 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
 
 
 def sample(n: int, most: int = MOST_EXAMPLES) -> npt.NDArray[np.int64]:
-    """Return (min(n, most),) sorted rows: all, or a random sample that is the same in every call."""
+    """Return (min(n, most),) sorted rows: all, or a random sample that is the same in every call.
+
+    Parameters
+    ----------
+    n
+        Examples.
+    most
+        How many at most.
+    """
     if n <= most:
         return np.arange(n, dtype=np.int64)
     return np.sort(np.random.default_rng(0).choice(n, size=most, replace=False)).astype(np.int64)
@@ -93,6 +101,13 @@ def sample(n: int, most: int = MOST_EXAMPLES) -> npt.NDArray[np.int64]:
 
 def thinned(epochs: list[int], most: int) -> list[int]:
     """Return at most so many of the epochs, evenly spaced, including the first and the last.
+
+    Parameters
+    ----------
+    epochs
+        In their order.
+    most
+        How many at most.
 
     Examples
     --------
@@ -107,6 +122,13 @@ def thinned(epochs: list[int], most: int) -> list[int]:
 def quantised(weights: Weights, sets: CandidateSets) -> Frames:
     """(nnz,) label weights in thousandths. The identified label stays the one with the largest: ties that rounding
     makes are undone, those that were there stay.
+
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights.
+    sets
+        Of the same examples.
 
     Examples
     --------
@@ -150,7 +172,15 @@ def packed(frames: Frames) -> bytes:
 
 
 def metrics(folder: RunFolder, epochs: list[int]) -> dict[str, list[float | None]]:
-    """Return the metrics of each frame's epoch, of the final model at the end, as in labels.csv; None: not known."""
+    """Return the metrics of each frame's epoch, of the final model at the end, as in labels.csv; None: not known.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    epochs
+        Of the frames.
+    """
     by_epoch = {row["epoch"]: row for row in folder.metrics()}
     final = folder.state().get("metrics") or {}
     if final:

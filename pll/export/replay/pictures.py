@@ -24,7 +24,15 @@ ACROSS = 50
 
 
 def picture_payload(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
-    """`pictures` (a data URI of all, `side` and `across`) and `texts`, each None where there are none."""
+    """`pictures` (a data URI of all, `side` and `across`) and `texts`, each None where there are none.
+
+    Parameters
+    ----------
+    data
+        Whose pictures and texts.
+    rows
+        Which examples.
+    """
     texts = None
     if data.texts is not None:
         length = max(20, min(400, MOST_LETTERS // max(len(rows), 1)))

@@ -14,7 +14,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -87,8 +87,8 @@ def _contiguous(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 def _dense(X: scipy.sparse.csr_array) -> npt.NDArray[np.float32]:
     if X.dtype.kind == "c":
         raise UserError("Complex data not supported: features must be real numbers.")
-    needed, have = 4 * math.prod(X.shape), _memory_bytes()
-    if needed > have:
+    needed, have = 4 * math.prod(X.shape), memory_of_machine()
+    if have is not None and needed > have:
         raise UserError(
             f"These features are a sparse matrix of {X.shape[0]:,} × {X.shape[1]:,}; made dense they take "
             f"{needed / 1e9:,.1f} GB, this machine has {have / 1e9:,.1f} GB. Reduce the columns first, for example "
@@ -98,8 +98,14 @@ def _dense(X: scipy.sparse.csr_array) -> npt.NDArray[np.float32]:
         return np.ascontiguousarray(X.astype(np.float32).toarray())
 
 
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def memory_of_machine() -> int | None:
+    """Return the bytes of memory that this process may have; None where the system does not report it."""
+    limits = []
+    with suppress(OSError, ValueError, AttributeError):
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # a container's own limit; "max" for none
+        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    return min(limits, default=None)
 
 
 def is_mapped(X: npt.NDArray[Any]) -> bool:
@@ -267,8 +273,8 @@ def check_fits_memory(X: npt.NDArray[Any], needed: int, what: str, remedy: str) 
     """
     if not is_mapped(X):
         return
-    have = _memory_bytes()
-    if needed > have:
+    have = memory_of_machine()
+    if have is not None and needed > have:
         raise UserError(f"{what}: {needed / 1e9:,.1f} GB, this machine has {have / 1e9:,.1f} GB. {remedy}")
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
-from pathlib import Path
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
 from pll.devices import choose_device, memory_of
 from pll.errors import UserError
-from pll.io import is_mapped
+from pll.io import is_mapped, memory_of_machine
 from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator, features_fit
@@ -206,16 +203,6 @@ def _memory_obstacle(needed: int, estimator: PartialLabelEstimator, c: int) -> s
         f"{estimator.title} needs about {needed / 1e9:,.0f} GB of memory for {c:,} classes, and {where} has "
         f"{there / 1e9:,.0f} GB. Fewer classes, {smaller} or fewer examples take less."
     )
-
-
-def memory_of_machine() -> int | None:
-    """Return the bytes of memory that this process may have; None where the system does not report it."""
-    limits = []
-    with suppress(OSError, ValueError, AttributeError):
-        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    with suppress(OSError, ValueError):  # a container's own limit; "max" for none
-        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
-    return min(limits, default=None)
 
 
 def _advise_classical(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:

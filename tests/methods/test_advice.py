@@ -10,8 +10,9 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.devices import Memory
 from pll.errors import UserError
+from pll.io import memory_of_machine
 from pll.methods import METHODS, advice
-from pll.methods.advice import advise, check_memory, memory_of_machine
+from pll.methods.advice import advise, check_memory
 from pll.runs.labels_table import predicted_frame
 from pll.training import trainer
 

@@ -210,15 +210,14 @@ class Scene:
         return self.frame.epoch >= max(self.epochs[-1], self.snapshot.epoch)
 
     @property
+    def result_stamp(self) -> tuple[str, int]:
+        """What the result of the run is, for everybody who looks at it."""
+        return str(self.history.folder), _final_stamp(self.history)
+
+    @property
     def stamp(self) -> tuple[object, ...]:
         """What the label weights in view are, for everybody who looks at this moment of this run."""
-        return (
-            str(self.history.folder),
-            _final_stamp(self.history),
-            self.frame.epoch,
-            self.frame.batch,
-            self.frame.found,
-        )
+        return (*self.result_stamp, self.frame.epoch, self.frame.batch, self.frame.found)
 
     def before(self) -> Weights | None:
         """(nnz,) label weights at the stored epoch before; None where nothing was identified yet."""

@@ -16,6 +16,7 @@ from pll.runs.history import History
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
+from pll.ui.train import ended
 from pll.ui.train.views import VIEWS
 from pll.weights import CONFIDENT, taken_home
 from tests.page_helpers import IRIS, button, said
@@ -167,7 +168,11 @@ def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, 
     assert found  # exactly the weights that had been shown
 
 
-def test_the_result_counts_what_was_found_out_on_unseen_examples(open_page: Any, finished: Run) -> None:
+def test_the_result_counts_what_was_found_out_on_unseen_examples(
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[int] = []
+    monkeypatch.setattr(ended, "taken_home", lambda *args: computed.append(1) or taken_home(*args))
     train = finished.splits().train
     held_out = finished.folder.held_out(train.sets())
     labels = taken_home(History(finished.folder.history, train.sets()).final(), held_out, train.sets())
@@ -176,6 +181,9 @@ def test_the_result_counts_what_was_found_out_on_unseen_examples(open_page: Any,
     assert f"{certain.sum():,} certain, {(~certain).sum():,} worth a look" in said(page)
     wrong = float((1 - labels.confidence[certain]).sum())
     assert (f"About {round(wrong)} of the {certain.sum():,} may be wrong" in said(page)) == (wrong >= 0.5)
+    page.session_state[f"run-view-{finished.id}"].look(3, False, 1)  # as the timeline does
+    assert f"{certain.sum():,} certain" in said(page.run())
+    assert len(computed) == 1
 
 
 def test_where_it_was_skipped_nothing_is_called_certain_until_it_is_found_out(open_page: Any) -> None:

@@ -13,7 +13,7 @@ from pll.ui.export import download
 from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.routes import go
 from pll.ui.view_state import Scene, stored_frame
-from pll.weights import taken_home
+from pll.weights import Certainty, taken_home
 from pll.wording import percent
 
 
@@ -21,9 +21,7 @@ def draw(now: Scene) -> None:
     """The first screen of a run that has ended; nothing before."""
     if now.snapshot.is_active or not has_labels(now.run):
         return
-    weights = stored_frame(now.history, now.epochs[-1], now.sets).weights
-    held_out = now.lane.folder.held_out(now.sets)
-    labels = taken_home(weights, held_out, now.sets, now.data.tied_votes)
+    labels = _labels(now.result_stamp, now)
     status = status_of_run(now.run, labels, now.snapshot.health)
     predicted = 0 if now.splits.holdout is None else len(now.splits.holdout)
     alone = not METHODS[now.snapshot.method].needs_features
@@ -36,6 +34,13 @@ def draw(now: Scene) -> None:
     if "next" not in now.looking.hidden:
         longer(now)
     show_disputes(now.run)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _labels(stamp: tuple[str, int], _now: Scene) -> Certainty:
+    """The labels of the run, whatever epoch is in view: of a million they take longer than all else on the page."""
+    weights = stored_frame(_now.history, _now.epochs[-1], _now.sets).weights
+    return taken_home(weights, _now.lane.folder.held_out(_now.sets), _now.sets, _now.data.tied_votes)
 
 
 def longer(now: Scene) -> None:

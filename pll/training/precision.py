@@ -7,6 +7,7 @@ with channels last and with cuDNN's choice of the fastest convolution.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -23,6 +24,11 @@ _HEAVY = ("convnet", "resnet")
 """Models whose time goes to products of matrices; the others would spend it on conversions."""
 _FLAT = ("linear", "mlp", "shallow-mlp")
 """Models that read a picture as a row of numbers."""
+
+
+_switching = threading.Lock()
+_before: list[tuple[str, str, bool]] = []
+"""What torch's switches were when each of those that are in `switched` came in; the first found the original ones."""
 
 
 @dataclass(frozen=True)
@@ -59,21 +65,26 @@ class Precision:
     def switched(self) -> Iterator[None]:
         """Context manager of torch's switches for the whole process; does nothing on the CPU.
 
-        Not thread-safe: two runs at once on two GPUs share them, which changes speed and the last digits alone.
+        Two runs at once on two GPUs share them: those of the later one hold, until the last of them leaves.
         """
         if self.device.type != "cuda":
             yield
             return
         cudnn: Any = torch.backends.cudnn  # torch's stubs lack `conv`
         product = torch.backends.cuda.matmul
-        # Not `allow_tf32`: to read that is an error once anybody in the process has set `fp32_precision`.
-        before = cudnn.conv.fp32_precision, product.fp32_precision, cudnn.benchmark
-        cudnn.conv.fp32_precision = product.fp32_precision = "tf32" if self.bf16 else "ieee"
-        cudnn.benchmark = self.channels_last and not torch.are_deterministic_algorithms_enabled()
+        with _switching:
+            # Not `allow_tf32`: to read that is an error once anybody in the process has set `fp32_precision`.
+            _before.append((cudnn.conv.fp32_precision, product.fp32_precision, cudnn.benchmark))
+            cudnn.conv.fp32_precision = product.fp32_precision = "tf32" if self.bf16 else "ieee"
+            cudnn.benchmark = self.channels_last and not torch.are_deterministic_algorithms_enabled()
         try:
             yield
         finally:
-            cudnn.conv.fp32_precision, product.fp32_precision, cudnn.benchmark = before
+            with _switching:
+                original = _before[0]
+                _before.pop()
+                if not _before:
+                    cudnn.conv.fp32_precision, product.fp32_precision, cudnn.benchmark = original
 
 
 def choose_precision(precision: str, model: ModelSpec, shape: tuple[int, ...], device: torch.device) -> Precision:

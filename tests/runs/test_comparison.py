@@ -6,15 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from pll import devices
 from pll.errors import UserError
-from pll.methods import METHODS
-from pll.runs import run_data
+from pll.methods import METHODS, deep
+from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.data import Splits
 from pll.runs.fit_loop import FitLoop
@@ -109,6 +111,65 @@ def test_a_lane_is_to_the_bit_what_the_method_is_alone(methods: list[str], regis
         alone.create(what)
         assert FitLoop(alone, find_out=False).train()["state"] == "finished"
         assert result_of(run.folder) == result_of(alone), what.method
+
+
+@pytest.fixture
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """In pretence: they have names of their own, and compute on the CPU."""
+    names = ("meta:0", "meta:1")
+    monkeypatch.setattr(devices, "gpus", lambda: names)
+    monkeypatch.setattr(devices, "memory_of", lambda name: devices.Memory(5, 9))
+    monkeypatch.setattr(deep, "choose_device", lambda name: torch.device("cpu"))
+    monkeypatch.setattr(fit_loop, "check_memory", lambda estimator, data: None)
+    return names
+
+
+class TestOnTwoGpus:
+    def test_lanes_are_spread_train_at_once_and_stay_together(
+        self, registry: RunRegistry, data: Path, two_gpus: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        what = lane_configs(config(data, params={"epochs": 3}), USUAL[:4])
+        step, both, met = Trainer.step, threading.Barrier(2, timeout=20), list[int]()
+        seen: list[tuple[str, ...]] = []
+
+        def stepped(trainer: Trainer, units: torch.Tensor) -> Any:
+            if not trainer.cursor:  # two lanes are in the first step of an epoch
+                met.append(both.wait())
+                seen.append(comparison._held)
+                assert {lane.epoch for lane in comparison.snapshot().lanes} <= {trainer.epoch, trainer.epoch + 1}
+            return step(trainer, units)
+
+        comparison = registry.start(*what, paused=True)
+        comparison.wait_until_paused(30)
+        assert [lane.loop.device for lane in comparison.lanes if lane.loop] == [*two_gpus, *two_gpus]
+        comparison.resume(epochs=1)  # the lane that was paused takes its turn alone
+        comparison.wait_until_paused(60)
+        monkeypatch.setattr(Trainer, "step", stepped)
+        comparison.resume()
+        ended(comparison)
+        assert len(met) == 2 * 4 and set(seen) == {two_gpus}
+        monkeypatch.undo()
+        alone = ended(registry.start(*what))
+        assert [result_of(lane.folder) for lane in comparison.lanes] == [result_of(lane.folder) for lane in alone.lanes]
+
+    def test_a_run_that_waits_for_one_has_it_first_and_after_a_pause_each_lane_gets_its_own_back(
+        self, registry: RunRegistry, data: Path, two_gpus: tuple[str, ...]
+    ) -> None:
+        first = registry.start(*lane_configs(config(data, params=LONG), USUAL[:2]))
+        wait_for(lambda: min(lane.epoch for lane in first.snapshot().lanes) > 1, "both lanes")
+        assert first._held == two_gpus and first.snapshot().device == "GPU 0, 0 of 0 GB; GPU 1, 0 of 0 GB"
+        second = registry.start(config(data, params=LONG))
+        assert second.snapshot().ahead == 1
+        first.pause()
+        wait_for(lambda: second.snapshot().epoch > 0, "the second")
+        first.resume()
+        wait_for(lambda: first.snapshot().ahead is not None, "the first to wait for what the second has")
+        second.stop()
+        before = first.snapshot().lanes[0].epoch
+        wait_for(lambda: min(lane.epoch for lane in first.snapshot().lanes) > before, "both lanes")
+        assert first._held == two_gpus
+        first.stop()
+        assert {lane.state for lane in ended(first).snapshot().lanes} == {"stopped"}
 
 
 # ---- under a person's hand -------------------------------------------------------------------------------------------

@@ -691,4 +691,4 @@ def accuracy(predicted: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) 
         return None
     labelled = y >= 0
     count = np.count_nonzero(labelled)
-    return np.count_nonzero((predicted == y) & labelled) / count if count else None
+    return float(np.count_nonzero((predicted == y) & labelled) / count) if count else None

@@ -378,8 +378,9 @@ class EvaluateOptions(TrainingOptions):
 class ExperimentOptions:
     """Fit a grid of datasets and methods; write tables and figures.
 
-    PRESET is quick, uci-binomial, real-world, uci-pair, image-binomial, image-pair or ambiguity; DIR is the folder of
-    an earlier experiment. Every cell is on disk when it ends: after a stop the same command fits the missing ones.
+    PRESET is quick, uci-binomial, real-world, uci-pair, image-binomial, image-pair, cifar10 or ambiguity; DIR is the
+    folder of an earlier experiment. Every cell is on disk when it ends, the state of a long fit every five minutes:
+    after a stop the same command goes on.
     """
 
     name: str = argument(metavar="PRESET|FILE.toml|DIR")

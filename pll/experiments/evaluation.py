@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -14,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import scipy.stats
+import torch
 
 from pll.errors import UserError
+from pll.io import write_atomically
 from pll.methods import PartialLabelEstimator
 from pll.methods.base import AFRESH, Start
 from pll.methods.deep import DeepEstimator
@@ -77,6 +80,7 @@ def measured(
     progress: Callable[[int, int], None] | None = None,
     *,
     dataset: str = "",
+    half_done: Path | None = None,
 ) -> tuple[EpochMetrics, float]:
     """Fit a method on a part; return the figures of its epochs, and its seconds.
 
@@ -90,18 +94,47 @@ def measured(
         Called with the epochs done and the total epochs.
     dataset
         Name of the data, by which the recipe `paper` finds its settings.
+    half_done
+        A file for the state of a long fit, from which the next call goes on to the same result.
     """
     started, task, start = time.perf_counter(), splits.task(needs_features=estimator.needs_features), AFRESH
     if isinstance(estimator, DeepEstimator) and estimator.recipe == "paper":
         start = Start(estimator.choose_settings(task, dataset=dataset))
     curve: EpochMetrics = []
+    saved_at = started
+    half_done = half_done if isinstance(estimator, DeepEstimator) else None
+    if half_done is not None and (state := _read_half_done(half_done)) is not None:
+        start, curve = replace(start, checkpoint=state["checkpoint"]), state["curve"]
+        started -= state["seconds"]
     for record in estimator.iter_fit(task, start=start):
         curve.append(record.metrics())  # not the record, whose label weights take memory
+        if half_done is not None and time.perf_counter() - saved_at > SAVE_EVERY:
+            saved_at = time.perf_counter()
+            _write_half_done(half_done, estimator.checkpoint(), curve, saved_at - started)
         if progress is not None:
             progress(record.epoch, estimator.total_epochs())
     seconds = time.perf_counter() - started
     estimator.release()
     return curve, seconds
+
+
+SAVE_EVERY = 300.0
+"""Seconds of a fit after which its state is kept; shorter ones are made again."""
+
+
+def _write_half_done(file: Path, checkpoint: dict[str, Any], curve: EpochMetrics, seconds: float) -> None:
+    content = io.BytesIO()
+    torch.save({"checkpoint": checkpoint, "curve": curve, "seconds": seconds}, content)
+    write_atomically(file, lambda path: path.write_bytes(content.getbuffer()), durable=True)
+
+
+def _read_half_done(file: Path) -> dict[str, Any] | None:
+    """Return what was kept; None where nothing was, or it cannot be read: the fit is made again."""
+    try:
+        state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
+        return state if {"checkpoint", "curve", "seconds"} <= state.keys() else None
+    except Exception:  # torch raises many types
+        return None
 
 
 def figures(estimator: PartialLabelEstimator, curve: EpochMetrics) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class CellOutcome:
 _AT_WORK = threading.Lock()
 
 
-def run_cell(cell: Cell, places: dict[str, str] | None = None) -> CellOutcome:
+def run_cell(cell: Cell, places: dict[str, str] | None = None, half_done: Path | None = None) -> CellOutcome:
     """Fit one cell; an error becomes part of the outcome.
 
     One cell at a time in a process, whatever the cluster thinks: methods draw from the process's random numbers.
@@ -123,12 +123,14 @@ def run_cell(cell: Cell, places: dict[str, str] | None = None) -> CellOutcome:
         The cell.
     places
         Environment variables of `PLACES`, set where this process has none.
+    half_done
+        A file from which a long fit that was interrupted goes on.
     """
     for name, value in (places or {}).items():
         os.environ.setdefault(name, value)
     with _AT_WORK, computing_threads(1):
         try:
-            result, curve = fit_cell(cell)
+            result, curve = fit_cell(cell, half_done=half_done)
             return CellOutcome(result, _rounded(curve))
         except UserError as error:
             return CellOutcome(error=str(error))
@@ -141,6 +143,7 @@ def fit_cell(
     data: PartialLabelDataset | None = None,
     test: PartialLabelDataset | None = None,
     progress: Callable[[int, int], None] | None = None,
+    half_done: Path | None = None,
 ) -> tuple[Result, EpochMetrics]:
     """Fit one cell.
 
@@ -153,6 +156,8 @@ def fit_cell(
         The data that the cell is tested on, where they are others.
     progress : callable, optional
         Called with the epochs done and the total epochs.
+    half_done : Path, optional
+        As for `measured`.
 
     Returns
     -------
@@ -168,7 +173,7 @@ def fit_cell(
         data = _load(json.dumps(cell.source.to_json(), sort_keys=True))
     splits = _splits(cell, data, test)
     estimator = cell.estimator(is_table=data.kind == "table")
-    curve, seconds = measured(estimator, splits, progress, dataset=cell.dataset)
+    curve, seconds = measured(estimator, splits, progress, dataset=cell.dataset, half_done=half_done)
     result = replace(cell.row(estimator), **figures(estimator, curve), seconds=seconds)
     return result, curve
 
@@ -306,6 +311,11 @@ class ExperimentFolder(LockedFolder):
         }
         text = json.dumps(with_checksum(about), ensure_ascii=False)
         write_atomically(self._file(cell), lambda file: file.write_text(text, encoding="utf-8"), durable=True)
+        self.half_done(cell).unlink(missing_ok=True)
+
+    def half_done(self, cell: Cell) -> Path:
+        """Return the file for the state of a cell's fit while it lasts."""
+        return self._file(cell).with_suffix(".pt")
 
     def write_results(self, cells: Sequence[Cell], outcomes: dict[str, CellOutcome]) -> None:
         """Write results.csv: all results so far, in the order of the cells.
@@ -404,7 +414,8 @@ def run(
 ) -> dict[str, CellOutcome]:
     """Fit the cells that have no result yet; return the outcomes there are, by key.
 
-    Cells that failed before are tried again. A stop, or a death of this process, loses the cells at work alone.
+    Cells that failed before are tried again. A stop, or a death of this process, loses no more of the cells at work
+    than the last minutes (`pll.experiments.evaluation.SAVE_EVERY`); on a cluster all of them.
 
     Parameters
     ----------
@@ -439,7 +450,7 @@ def run(
             if cell.key not in outcomes or outcomes[cell.key].result is None
         ]
         jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo) or 1))
-        engine: Engine = _Dask(scheduler) if scheduler else _Processes(jobs)
+        engine: Engine = _Dask(scheduler) if scheduler else _Processes(jobs, folder.half_done)
         record = _OutcomeWriter(cells, folder, outcomes, todo, tuple(missing), tell)
         record.save("running", force=True)
         folder.log(f"{len(todo)} of {len(cells)} cells to fit, {engine.words}")
@@ -545,8 +556,9 @@ class _Processes:
     again one at a time; the one that breaks its process again is at fault, and recorded.
     """
 
-    def __init__(self, jobs: int) -> None:
+    def __init__(self, jobs: int, half_done: Callable[[Cell], Path] | None = None) -> None:
         self._jobs = jobs
+        self._half_done = half_done
         self.words = f"{jobs} processes"
 
     def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
@@ -575,7 +587,9 @@ class _Processes:
         try:
             while (waiting or at_work) and not is_stopped():
                 while waiting and len(at_work) < window:
-                    at_work[executor.submit(run_cell, waiting[-1])] = waiting[-1]
+                    cell = waiting[-1]
+                    more = {} if self._half_done is None else {"half_done": self._half_done(cell)}
+                    at_work[executor.submit(run_cell, cell, **more)] = cell
                     waiting.pop()
                 ended, _ = cf.wait(at_work, timeout=STOP_GLANCE, return_when=cf.FIRST_COMPLETED)
                 for future in ended:

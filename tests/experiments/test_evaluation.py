@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,30 @@ def test_the_recipe_paper_finds_the_settings_of_the_data_set() -> None:
     assert listed.recipe_.settings["lr"] == 0.01 and "lr" not in unlisted.recipe_.settings
     by_hand, _ = ev.measured(PRODEN(lr=0.01, weight_decay=1e-2, batch_size=100, epochs=2, scale="zscore"), splits)
     assert [row["loss"] for row in curve] == [row["loss"] for row in by_hand]
+
+
+def test_a_fit_that_was_interrupted_goes_on_to_the_same_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ev, "SAVE_EVERY", 0)
+    splits, file = prepare(DATA, Preparation(holdout=0.25, flip=FLIP)), tmp_path / "half.pt"
+    file.write_bytes(b"of another program")
+
+    def fitted(progress: Any = None) -> list[dict[str, Any]]:
+        curve, _ = ev.measured(PRODEN(model="mlp", epochs=5, batch_size=20), splits, progress, half_done=file)
+        return [row | {"seconds": 0, "examples_per_second": 0} for row in curve]
+
+    def killed(epoch: int, of: int) -> None:
+        if epoch == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fitted(killed)
+    epochs: list[int] = []
+    resumed = fitted(lambda epoch, of: epochs.append(epoch))
+    assert epochs == [4, 5] and len(resumed) == 5
+    file.unlink()
+    assert resumed == fitted()
 
 
 def test_results_are_read_back(tmp_path: Path) -> None:

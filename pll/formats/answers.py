@@ -308,7 +308,7 @@ class _Filler:
 
     def _add(self, column: Column, cells: Chunks, example: Numbers, who: Numbers, *, is_line: bool) -> None:
         role = column.role
-        if role == "annotator" and not is_line:
+        if role == "annotator":  # of whoever is asked about beside the lines
             k = self.people.setdefault(column.display_name, len(self.people))
             name = f"{column.display_name} (an annotator)"
             self._votes(column, cells, example, np.full(self.rows, k, dtype=np.int64), name, self._scores(column))

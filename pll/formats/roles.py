@@ -149,7 +149,8 @@ def roles_of(
 
     columns, answered = by_rules({}, {}), dict[str, str]()
     while explicit and (open_question := question(columns.values())):
-        answer = next((roles for _, roles in open_question.answers if roles.items() & explicit.items()), None)
+        said = {name: role for name, role in explicit.items() if columns[name].asks is open_question}
+        answer = next((roles for _, roles in open_question.answers if roles.items() & said.items()), None)
         if answer is None:
             break
         answered |= answer
@@ -452,7 +453,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_json),
     Rule(_listed, (*LABELLED, *LINES)),
     Rule(persons, (*LABELLED, *LINES)),
-    Rule(lines, ("candidates", "annotator", "answers", "item")),
+    Rule(lines, ("candidates", "answers", "item")),
     Rule(_truth, ("true_label",)),
     Rule(_sets, LABELLED),
     Rule(annotators, ("vote", "class", "candidate", "probability", "count", "answers", "item")),

@@ -188,7 +188,8 @@ def lines(table: Proposal) -> None:
     usual name is; else the user is asked. Where no name says who answers, the user is asked too.
     """
     is_told = table.form is not None and table.form.form == "answer"
-    if table.having("class") and not is_told:
+    is_wide = table.having("annotator") and not table.having("worker")
+    if is_wide or (table.having("class") and not is_told):
         return
     worker = next(iter([*table.having("worker"), *_workers(table)]), None)
     if worker is not None:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from pll.formats.checks import listing
 from pll.formats.forms import WORDS, words_of
 from pll.formats.proposal import Proposal, says_aggregate, says_fact
-from pll.formats.reading import LABELLED
+from pll.formats.reading import LABELLED, LINES
 from pll.formats.tabular.cells import (
     BINARY,
     FUNCTION,
@@ -58,8 +58,9 @@ def settled(table: Proposal) -> None:
     said = [cell for cell in dict.fromkeys(present_cells(table.cells[name])) if cell not in silent]
     times = sum(spelling(cell) in classes for cell in present_cells(table.cells[name]))
     table.give(name, "keep")
-    ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"})]
-    ways = ways[: None if votes else 1]
+    lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
+    ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
+    ways = ways[: None if votes or tasks else 1]
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
         *ways,

@@ -14,6 +14,7 @@ import pytest
 from pll import formats
 from pll.errors import UserError
 from pll.formats import Results
+from pll.formats.reading import question
 from pll.formats.records import Records
 from pll.formats.tabular.parts import are_one_a_person
 
@@ -211,3 +212,20 @@ def test_marks_in_pictures_and_texts_are_named_and_the_remedy_works(
             archive.writestr(f"{who}.csv", "\n".join(["id,label", *rows]) + "\n")
     data = formats.read(path)
     assert data.annotations is not None and data.annotations.annotator_names == tuple(PEOPLE)
+
+
+@pytest.mark.parametrize("name", ["gold", "final_check"])
+def test_a_file_of_what_somebody_settled_is_no_voter_unless_the_user_says_so(tmp_path: Path, name: str) -> None:
+    files = {f"{who}.csv": text_of(("xyzxyz", "xyyxyz", "xxzxyx")[k] * 4) for k, who in enumerate(PEOPLE)}
+    files[f"{name}.csv"] = text_of("xyzxyz")
+    path = archive(tmp_path / "t.zip", files)
+    asked = question(formats.columns(path))
+    assert (asked is None) == (name == "gold")  # a usual name of the truth
+    data = formats.read(path, columns={} if asked is None else asked.answers[0][1])
+    assert data.annotations is not None and data.annotations.annotator_names == (*PEOPLE,)
+    assert data.y is not None and (data.y >= 0).sum() == 6 and not data.feature_names and not data.categories
+    voter = formats.read(path, columns={name: "annotator"})
+    assert voter.annotations is not None and voter.annotations.n_answers == 4 * 6 * 3 + 6 and voter.y is None
+    formats.give_back(path, tmp_path / "out.zip", Results(["e0"], {"identified_label": ["x"]}, "m"))
+    with zipfile.ZipFile(tmp_path / "out.zip") as out:
+        assert out.read(f"{name}.csv").decode().splitlines()[1].startswith("e0,what is written in row 0,x,x")

@@ -17,6 +17,7 @@ from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.forms import plain_name
 from pll.formats.records import Records, one_column, text_of
+from pll.formats.settled import says_settled
 
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""
@@ -70,6 +71,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
 
     roles = {name: role for table in tables for name, role in table.roles.items()}
     if is_one_a_person:
+        columns = _with_settled_apart(columns, names, whole)
         column = next(name for name in PERSON if name not in every)
         who = [name for name, part in zip(names, whole, strict=True) for _ in range(len(part))]
         columns = {column: pa.array(who, pa.string()), **columns}
@@ -80,6 +82,29 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     may_be_empty = all(table.may_be_empty for table in tables)
     notes_of_all = (about, *notes)
     return Records.of(pa.table(columns), row_of=row_of, roles=roles, notes=notes_of_all, may_be_empty=may_be_empty)
+
+
+def _with_settled_apart(
+    columns: dict[str, pa.ChunkedArray], names: Sequence[str], parts: Sequence[pa.Table]
+) -> dict[str, pa.ChunkedArray]:
+    """Put the labels of the one file called as what somebody settled (`gold.csv`) into a column of that name."""
+    sizes = [len(part) for part in parts]
+    settled = [k for k, name in enumerate(names) if says_settled(name)]
+    if len(settled) != 1 or len(names) < LEAST_BESIDE or names[settled[0]] in columns:
+        return columns
+    k = settled[0]
+    start, end = sum(sizes[:k]), sum(sizes[: k + 1])
+    said = {
+        name: Counter(filter(None, text_of(c.slice(start, end - start).combine_chunks()).to_pylist()))
+        for name, c in columns.items()
+    }
+    labels = [name for name, words in said.items() if 1 < len(words) <= words.total() / 2]
+    if len(labels) != 1:
+        return columns
+    cells = columns[labels[0]]
+    own, none = cells.slice(start, end - start), end - start
+    others = one_column([cells.slice(0, start), none, cells.slice(end)])
+    return columns | {labels[0]: others, names[k]: one_column([start, own, len(cells) - end])}
 
 
 def are_one_a_person(tables: Sequence[Records]) -> bool:
@@ -116,6 +141,8 @@ def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:
     return best
 
 
+LEAST_BESIDE = 3
+"""Files, at least, of which one may be what somebody settled."""
 MOST_TRIED = 3
 """Of the largest tables, how many the examples may be of."""
 

@@ -46,6 +46,21 @@ def by_signature(table: Proposal) -> None:
     questions = table.having("answers")
     if len(questions) > 1:
         ask_which_list(table, questions)
+    _ask_whose_classes(table, [name for name in table.having("class") if name not in table.explicit])
+
+
+def _ask_whose_classes(table: Proposal, classes: Sequence[str]) -> None:
+    """Ask which of several questions has the labels, each of which has columns of classes: `kind:::cat`, `tone___1`."""
+    questions: dict[str, list[str]] = {}
+    for name in classes:
+        questions.setdefault(re.split(":::|___", name)[0], []).append(name)
+    if len(questions) < 2:
+        return
+    ways = [
+        (f"the answers to {question}", {name: "class" if name in some else "keep" for name in classes})
+        for question, some in questions.items()
+    ]
+    table.ask(f"There are answers to {listing(list(questions))}. Which are the labels?", *ways[:MOST_OFFERED])
 
 
 def _of_one_question(table: Proposal, items: Sequence[str]) -> set[str]:

@@ -725,3 +725,27 @@ def test_a_file_of_a_person_who_was_given_nothing_is_passed_over(tmp_path: Path)
         archive.writestr("unknown.jsonl", "")
     data = formats.read(tmp_path / "x.zip")
     assert len(data) == 6 and data.annotations is not None and data.annotations.annotator_names == ("ann", "bob")
+
+
+def test_the_log_of_an_eval_is_one_model_beside_the_truth(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"spec": {"eval_name": "x"}}]
+    for k in range(12):
+        event = {"run_id": "r1", "sample_id": f"s{k}", "created_by": ""}
+        rows.append(event | {"event_id": 2 * k, "type": "sampling", "data": {"prompt": TEXTS[k], "sampled": ["A"]}})
+        picked = {"correct": k % 3 > 0, "expected": "AB"[k % 2], "picked": "ABC"[k % 3], "options": ["A", "B", "C"]}
+        rows.append(event | {"event_id": 2 * k + 1, "type": "match", "data": picked})
+    data = formats.read(lines(tmp_path, [*rows, {"final_report": {"accuracy": 0.5}}]))
+    assert len(data) == 12 and data.annotations is not None and data.annotations.n_answers == 12
+    assert data.y is not None and (data.y >= 0).all() and not data.feature_names and not data.categories
+
+
+def test_check_boxes_of_redcap_are_the_labels_of_the_question_that_is_chosen(tmp_path: Path) -> None:
+    header = "record_id,redcap_event_name,remark,kind___1,kind___2,tone___1,tone___2,review_complete"
+    rows = [f"{k},baseline,{TEXTS[k]},{k % 2},1,{1 - k % 2},{k % 2},2" for k in range(12)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    asked = question(formats.columns(path))
+    assert asked is not None and len(asked.answers) == 2
+    data = formats.read(path, columns=asked.answers[0][1])
+    assert data.class_names == ("kind___1", "kind___2") and data.sets().sizes.tolist() == [1, 2] * 6
+    assert not data.feature_names and data.texts is not None

@@ -85,6 +85,8 @@ class AnswerReader:
     [('dog',), ('cat',), ('dog',), ('cat', 'dog'), ('cat',), (), None]
     >>> AnswerReader(("cat", "cat-like", "A")).read("a cat-like one, class A")[0], AnswerReader().read("cat|dog")[0]
     (('cat-like', 'A'), ('cat', 'dog'))
+    >>> AnswerReader(("NA", "|")).read('["NA", "|"]')[0]
+    ('NA', '|')
     """
 
     def __init__(
@@ -134,6 +136,10 @@ class AnswerReader:
         answer = _answer_in(cell)
         if not self.classes:
             return answer or (split_cell(cell, separator), math.nan)
+        with suppress(UserError):  # no list after all
+            listed = split_cell(cell, separator) if answer is None and cell.lstrip().startswith("[") else ()
+            if listed and self._exact.issuperset(listed):
+                return listed, math.nan
         bare = _THOUGHT.sub("", cell).strip()
         texts, confidence = answer or ((bare,), math.nan)
         names = self._whole(texts)

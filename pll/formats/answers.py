@@ -7,6 +7,7 @@ and files of votes all fill it; `pll.formats.labels` alone turns it into candida
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -20,7 +21,7 @@ from pll.errors import RowError, UserError
 from pll.formats.checks import shorten
 from pll.formats.reading import Column, form_of
 from pll.formats.records import RowNumber
-from pll.formats.tabular.answer_cells import listed_answers
+from pll.formats.tabular.answer_cells import counts_in, listed_answers
 from pll.formats.tabular.cells import guess_separator, is_missing, mark_in
 
 NOBODY = -1
@@ -211,7 +212,7 @@ def answers_in(
     row_of
         The number that a message gives to a row.
     counts
-        States of an answer that counts, in small letters; () where all do.
+        States of an answer that counts, in small letters, or those that do not, as "!state"; () where all do.
     anonymous
         Whether the annotators are nobody's names.
 
@@ -297,7 +298,8 @@ class _Filler:
         who = self.every
         self.people = {f"person {k + 1}": k for k in range(self.rows)}
         if named:
-            who, people = self._named("person", named[0][1], np.ones(self.rows, dtype=np.bool_))
+            counted = self._counted("vote")  # of whom nothing counts is no voter
+            who, people = self._named("person", pc.if_else(pa.array(counted), named[0][1], None), counted)
             self.people = {name: k for k, name in enumerate(people)}
         for at, (column, cells) in enumerate(items):
             self._votes(column, cells, np.full(self.rows, at, dtype=np.int64), who)
@@ -371,7 +373,7 @@ class _Filler:
         if not states:
             return np.ones(self.rows, dtype=np.bool_)
         codes, cells = encode(pc.fill_null(states[0][1], ""))
-        return np.array([cell.strip().casefold() in self.counts for cell in cells])[codes]
+        return np.array([counts_in(cell, self.counts) for cell in cells])[codes]
 
     def _check_score(self, column: Column) -> None:
         people = [one.display_name for one, _ in self.having("annotator")]
@@ -496,16 +498,19 @@ def name_together(cells: Sequence[str | None]) -> str:
     return " · ".join((cell or "").strip() for cell in cells)
 
 
+_NUMBERED = re.compile(r"^([^\W\d_]+)[-_.](\d+)$")
+
+
 def alike(names: Sequence[str]) -> list[str]:
     """Return names, trimmed, as they are first written: case and spaces are slips, but in short ones.
 
     Examples
     --------
-    >>> alike(["C-013", "c - 013", "A", "a"])
-    ['C-013', 'C-013', 'A', 'a']
+    >>> alike(["C-013", "c - 013", "C013", "1-1", "11", "A", "a"])
+    ['C-013', 'C-013', 'C-013', '1-1', '11', 'A', 'a']
     """
     first: dict[str, str] = {}
-    keys = {name: "".join(name.casefold().split()) for name in map(str.strip, names)}
+    keys = {name: _NUMBERED.sub(r"\1\2", "".join(name.casefold().split())) for name in map(str.strip, names)}
     return [first.setdefault(keys[name] if len(keys[name]) >= NAME else name, name) for name in map(str.strip, names)]
 
 

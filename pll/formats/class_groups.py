@@ -31,7 +31,9 @@ def classes(table: Proposal) -> None:
     A group is one by name: a cell of it that is no mark is refused with its row when it is read.
     `label_1, label_2` without a truth may also be voters who vote 0 or 1: the user is asked.
     """
-    marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
+    truth = set(table.truth())
+    may_be = [name for name in table.open() if truth or CLASS_COLUMN.fullmatch(name)]
+    marks = {name: rows for name in may_be if (rows := read_marks(table.cells[name])) is not None}
     stems: dict[str, dict[str, str]] = {"cand": {}, "class": {}, "label": {}, "y": {}}
     for name in marks:
         if match := CLASS_COLUMN.fullmatch(name):
@@ -41,7 +43,6 @@ def classes(table: Proposal) -> None:
     table.give_all(stems["cand"] if has_sets else (), "keep")  # another way to write the candidates: never a feature
     if table.having(*LABELLED):
         return
-    truth = set(table.truth())
 
     def is_matrix(group: Mapping[str, str]) -> bool:
         different = len(set(group.values())) == len(group) > 1 and all(group.values())

@@ -70,7 +70,7 @@ class Form:
     roles
         (pattern, role) in their order; the first that fits counts. A role "" is proposed as in any table.
     counts
-        The states of an answer that counts; () where all count.
+        The states of an answer that counts, or those that do not, as "!state"; () where all count.
     no_answer
         Cells that are no answer here, besides those of every table.
     flatten

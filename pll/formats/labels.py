@@ -256,7 +256,8 @@ def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bo
     for cell, n in counts.items():
         names = (reader.read(cell) or ((), 0.0))[0]
         named += n * bool(names)
-        dressed += n * (len(names) == 1 and reader.class_of(cell) is None and not _is_plain_list(cell))
+        is_dressed = len(names) == 1 and reader.class_of(cell) is None and not _is_plain_list(cell)
+        dressed += n * (is_dressed and not _NUMBER.fullmatch(cell))
     return dressed >= LEAST_DRESSED * counts.total() and named >= least * counts.total()
 
 
@@ -544,7 +545,9 @@ def _renamed(chunk: Chunk, becomes: Mapping[str, str]) -> Chunk:
     return replace(chunk, values=values, shares=tuple(shares))
 
 
-_NUMBER = re.compile(r"\d{1,9}(?:[.,]0+)?", re.ASCII)
+_NUMBER = re.compile(r"\s*(\d{1,9})(?:[.,]0+)?\s*", re.ASCII)
+_ANCHOR = re.compile(r"\s*(\d{1,2})\s*[-–—=:.)(]\s*[^\W\d].*", re.ASCII | re.DOTALL)
+"""A step of a scale with its name, as the first and the last one have it: `1 - not at all`."""
 
 
 def _with_whole_numbers(
@@ -552,12 +555,13 @@ def _with_whole_numbers(
 ) -> tuple[list[Chunk], list[Chunk]]:
     """Class numbers written as 1.0, because others in their column are missing, as 1; without votes where 1 is there.
 
-    Names that stand `apart` stay.
+    So are steps of a scale of which only some have a name. Names that stand `apart` stay.
     """
     names = {*apart, *(name for chunk in (*votes, *others) for _, name in chunk.names())}
-    whole = {name: name.replace(",", ".").partition(".")[0] for name in names if name not in apart}
-    changed = {name: to for name, to in whole.items() if name != to}
-    if not (all(map(_NUMBER.fullmatch, names)) and changed and (votes or names.intersection(changed.values()))):
+    plain = {name: match[1] for name in names if (match := _NUMBER.fullmatch(name))}
+    whole = plain | {name: match[1] for name in names - plain.keys() if plain and (match := _ANCHOR.fullmatch(name))}
+    changed = {name: to for name, to in whole.items() if name != to and name not in apart}
+    if not (len(whole) == len(names) and changed and (votes or names.intersection(changed.values()))):
         return votes, others
     return [_renamed(chunk, changed) for chunk in votes], [_renamed(chunk, changed) for chunk in others]
 

@@ -71,7 +71,8 @@ CLASS_COLUMN = re.compile(
 )
 
 _NAMED_ID = re.compile(
-    rf"(?:.*[\W_])?(?:{'|'.join(sorted(WORDS['id']))})[\W_]*|.*(?:nummer|number)[\W_]*", re.IGNORECASE
+    rf"(?:.*[\W_])?(?:{'|'.join(sorted(WORDS['id']))})[\W_]*|.*(?:nummer|number)[\W_]*|(?:id|kod|codigo|codice)[\W_].+",
+    re.IGNORECASE,
 )
 
 _CAMEL_ID = re.compile(r".*(?:[a-z]ID|[A-Za-z]Id|[a-z]N[ro])[\W_]*")
@@ -178,7 +179,7 @@ def is_named_id(name: str) -> bool:
 
     Examples
     --------
-    >>> [is_named_id(name) for name in ("case", "Fall-Nr.", "TicketID", "Numéro", "number of rooms", "width")]
+    >>> [is_named_id(name) for name in ("case", "Fall-Nr.", "TicketID", "Código da obra", "number of rooms", "width")]
     [True, True, True, True, False, False]
     """
     bare = name.partition(" (")[0]

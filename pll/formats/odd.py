@@ -10,7 +10,7 @@ import re
 import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -157,6 +157,25 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if set(names) == {"-1", "0", "1"}:
         remedy = "If −1 means that there is no answer, drop it."
         yield Oddity("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1", {"-1": None})
+    if far := _far_codes(names):
+        remedy = "If they mean that there is no answer, drop them."
+        hint = " ".join(f"--drop={name}" for name in far)
+        yield Oddity("mark", "Numbers stand apart from those of the others", far, remedy, hint, dict.fromkeys(far))
+
+
+def _far_codes(names: Sequence[str]) -> tuple[str, ...]:
+    """Return codes such as 9 or 99 beside 1 to 4, with which codebooks say that there is no answer.
+
+    Examples
+    --------
+    >>> _far_codes(["1", "2", "3", "9", "99"]), _far_codes(["7", "8", "9"]), _far_codes(["1", "a", "9"])
+    (('9', '99'), (), ())
+    """
+    if not all(map(str.isdecimal, names)):
+        return ()
+    last = next((int(name) for name in names if str(int(name) + 1) not in names), 0)
+    far = tuple(name for name in names if int(name) > last + 1 and len({*name}) == 1 and name[0] in "6789")
+    return far if 1 < last == len(names) - len(far) - (0 if "0" not in names else 1) else ()
 
 
 _TICK = re.compile(r"[xX×✓✔☑✗✘]")
@@ -393,8 +412,8 @@ def _stands_in(one: str, other: str) -> bool:
 
 def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     fields = [data.row_ids, *data.extras.values(), *data.categories.values()]
-    last = [str(cells[-1]) for cells in fields if len(cells) > FEW_EXAMPLES and cells[-1]]
-    if found := [cell for cell in last if begins_as_total(cell)]:
+    last = [(str(cells[-1]), cells[:-1].tolist()) for cells in fields if len(cells) > FEW_EXAMPLES and cells[-1]]
+    if found := [cell for cell, others in last if begins_as_total(cell) and cell not in others]:
         yield Oddity("total-row", "The last row looks like a total", tuple(found[:1]), "Remove that row from the file.")
 
 

@@ -22,6 +22,7 @@ from pll.formats.tabular.cells import (
     default_role,
     guess_separator,
     has_fractions,
+    is_missing,
     is_no_answer,
     is_number,
     present_cells,
@@ -44,6 +45,7 @@ class Proposal:
     explicit: frozenset[str]
     form: Form | None = None
     roles: dict[str, Column] = field(default_factory=dict)
+    _with_role: dict[str, list[str]] = field(default_factory=dict)
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
     def give(
@@ -51,6 +53,7 @@ class Proposal:
     ) -> None:
         """Give a column a role."""
         self.roles[name] = Column(0, name, role, display_name or shown_name(name, role), guessed, why=why)
+        self._with_role.clear()
 
     def give_all(self, names: Iterable[str], role: str, *, guessed: bool = True, why: str = "") -> None:
         """Give several columns one role."""
@@ -72,7 +75,13 @@ class Proposal:
 
     def having(self, *roles: str) -> list[str]:
         """Columns with one of some roles."""
-        return [name for name, column in self.roles.items() if column.role in roles]
+        if len(roles) != 1:
+            return [name for name, column in self.roles.items() if column.role in roles]
+        if not self._with_role:
+            self._with_role[""] = []
+            for name, column in self.roles.items():
+                self._with_role.setdefault(column.role, []).append(name)
+        return list(self._with_role.get(roles[0], []))
 
     def usual(self, role: str, names: Sequence[str]) -> list[str]:
         """Those of some columns with a usual name of this role, the likeliest first."""
@@ -178,7 +187,8 @@ def says_aggregate(name: str) -> bool:
     (True, True, False)
     """
     plain = plain_name(name)
-    return plain in WORDS["aggregate"] or plain.split("_")[0] in ("majority", "aggregated", "consensus")
+    first, *others = words_of(name) or [""]
+    return plain in WORDS["aggregate"] or not WORDS["majority"].isdisjoint([first, *others[-1:]])
 
 
 def says_labels(name: str) -> bool:
@@ -209,8 +219,33 @@ def share_among(words: Counter[str], others: Counter[str]) -> float:
     return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
 
 
-def are_grades(cells: Cells) -> bool:
-    """Whether cells are whole numbers from 0 to 10, as grades are, or say that there is none."""
-    filled = [cell.replace(",0", "") for cell in present_cells(cells) if not is_no_answer(cell, among_votes=True)]
-    grades = sum(is_number(cell) and 0 <= float(cell) <= 10 for cell in filled)
-    return bool(filled) and not has_fractions(filled) and grades >= NEARLY_ALL * len(filled)
+def says_settled(name: str) -> bool:
+    """Whether a word of a column's name says that somebody settled what it holds.
+
+    Examples
+    --------
+    >>> says_settled("Biopsy result"), says_settled("decyzja_kierownika"), says_settled("Anna")
+    (True, True, False)
+    """
+    return not WORDS["settled"].isdisjoint(words_of(name))
+
+
+def grades_in(cells: Cells) -> list[int | None]:
+    """Return the whole numbers from −10 to 10 in cells, None where there is none; all None where they are no grades.
+
+    Examples
+    --------
+    >>> grades_in(["4", " 3", "2,0", "-"]), grades_in(["4", "2.5", "1", "1"])
+    ([4, 3, 2, None], [None, None, None, None])
+    """
+    plain = [None if is_missing(cell) else (cell or "").strip().replace(",", ".") for cell in cells]
+    numbers = [int(float(one)) if one and is_number(one) and float(one) in _GRADES else None for one in plain]
+    plain = [None if one is None or is_no_answer(one, among_votes=True) or one in _NINES else one for one in plain]
+    filled = [one for one in plain if one]
+    are_most = sum(one is not None for one in numbers) >= NEARLY_ALL * len(filled)
+    return numbers if are_most and not has_fractions(filled) else [None] * len(cells)
+
+
+_GRADES = range(-10, 11)
+_NINES = ("99", "999", "-99", "-999", "88", "77")
+"""How codebooks write that there is no answer."""

@@ -65,11 +65,13 @@ from pll.formats.tabular.cells import (
     nearly_all,
     numbers_in,
     present_cells,
+    remembered,
 )
 from pll.formats.voters import (
     aggregates,
     annotators,
     answers,
+    beside,
     derived,
     grades,
     of_one_vocabulary,
@@ -139,6 +141,7 @@ def roles_of(
     commas = dict(zip(header, have_decimal_commas(sample), strict=True))
     form = form or form_told_by(header)
 
+    @remembered()
     def by_rules(roles: Mapping[str, str], called: Mapping[tuple[str, str], str]) -> dict[str, Column]:
         table = Proposal(raw, cells, objects, commas, frozenset(roles), form)
         for name, role in roles.items():
@@ -352,10 +355,17 @@ def _are_ids(cells: Cells) -> bool:
 
 
 def _have_digits_of_ids(cells: Cells) -> bool:
-    """Whether cells are whole numbers of more digits than a floating-point number has, nearly all different."""
+    """Whether cells are whole numbers as long as each other, of many digits, nearly all different."""
     filled = present_cells(cells)
-    long = nearly_all(lambda cell: cell.strip().isdecimal() and int(cell) >= 2**53, filled)
-    return bool(filled) and long and len(set(filled)) >= NEARLY_ALL * len(filled)
+    if not nearly_all(lambda cell: len(cell.strip()) >= LEAST_DIGITS and cell.strip().isdecimal(), filled[:FEW]):
+        return False
+    is_one_length = len({len(cell.strip()) for cell in filled}) == 1 and len(filled) >= FEW
+    long = nearly_all(lambda cell: cell.strip().isdecimal() and (is_one_length or int(cell) >= 2**53), filled)
+    return long and len(set(filled)) >= NEARLY_ALL * len(filled)
+
+
+LEAST_DIGITS = 8
+"""Digits from which numbers that are all as long name something: measurements differ in their length."""
 
 
 def _counts_rows(cells: Cells) -> bool:
@@ -366,7 +376,7 @@ def _counts_rows(cells: Cells) -> bool:
 
 def _payload(table: Proposal) -> None:
     """A column of pictures and one of texts."""
-    cells = {name: table.one_each(name) for name in table.open()}
+    cells = {name: table.one_each(name) for name in table.open() if not is_measured(table.raw[name])}
     pictures = [name for name, some in cells.items() if are_pictures(some)]
     table.give_all([*table.usual("image", pictures), *pictures][: not table.having("image")], "image")
     free = [name for name in cells if name not in table.roles]
@@ -419,8 +429,9 @@ def _rest(table: Proposal) -> None:
     """Labels without a role, dates and empty columns; then numbers and words as features."""
     for test, role, why in _NEVER_LEARNT:
         table.give_all([name for name in table.open() if test(name, table.one_each(name))], role, why=why)
-    for name in table.open():
-        table.give(name, "feature" if table.commas[name] else default_role(table.one_each(name)))
+    left = {n: "feature" if table.commas[n] else default_role(table.one_each(n)) for n in table.open()}
+    for name, role in left.items():
+        table.give(name, role)
 
 
 @dataclass(frozen=True)
@@ -467,6 +478,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_sets_by_type, LABELLED, may_be_asked=False),
     Rule(vocabulary, ("vote", "answers", "item"), may_be_asked=False),
     Rule(scores),
+    Rule(beside),
     Rule(talkers, ("vote", "answers", "item")),
     Rule(aggregates),
     Rule(settled, ("item",)),

@@ -16,6 +16,7 @@ from pll.formats.tabular.cells import (
     Cells,
     are_addresses,
     are_dates,
+    are_mails,
     are_texts,
     default_role,
     has_fractions,
@@ -64,13 +65,23 @@ def _ask_whose_classes(table: Proposal, classes: Sequence[str]) -> None:
 
 
 def _of_one_question(table: Proposal, items: Sequence[str]) -> set[str]:
-    """Columns with the word that most of some columns have, and those that share words with them: not of a remark."""
+    """Columns with the word that most of some columns have, and those that share words with them: not of a remark.
+
+    Where most are parts of a question (`Q3_1`, `Q3_2`), one that stands alone is another question.
+    """
+    stems = Counter(map(_stem, items))
+    parts = [name for name in items if stems[_stem(name)] > 1]
+    items = parts if len(parts) >= NEARLY_ALL * len(items) else items
     users = Counter(word for name in items for word in table.words(name))
     words, found = {word for word, _ in users.most_common(1)}, set[str]()
     while more := {name for name in items if name not in found and not words.isdisjoint(table.words(name))}:
         found |= more
         words = words.union(*(table.words(name) for name in more))
     return found
+
+
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789")
 
 
 _PARALLEL = ("answers", "people", "state", "task")
@@ -208,14 +219,16 @@ def lines(table: Proposal) -> None:
         return
     worker = next(iter([*table.having("worker"), *_workers(table)]), None)
     if worker is not None:
-        _with_worker(table, worker, is_told=is_told or worker in table.explicit)
+        is_told = is_told or worker in table.explicit or are_mails(table.raw[worker])
+        _with_worker(table, worker, is_told=is_told)
     elif not table.having(*LABELLED, *LINES):
         _without_worker(table)
 
 
 def _workers(table: Proposal) -> list[str]:
     named = [name for name in table.open() if table.objects[name] == "" and not are_texts(table.raw[name], 2)]
-    return sorted(table.usual("worker", named), key=lambda name: not all(table.raw[name]))  # who is always named first
+    usual = [*table.usual("worker", named), *(n for n in named if table.repeats(n) and are_mails(table.raw[n]))]
+    return sorted(dict.fromkeys(usual), key=lambda name: not all(table.raw[name]))  # who is always named first
 
 
 def _keys(table: Proposal) -> Iterator[str]:

@@ -9,15 +9,16 @@ from collections import Counter
 from collections.abc import Collection
 
 from pll.formats.checks import listing
-from pll.formats.forms import WORDS, words_of
-from pll.formats.proposal import Proposal, says_aggregate, says_fact
+from pll.formats.proposal import Proposal, says_aggregate, says_fact, says_settled
 from pll.formats.reading import LABELLED, LINES
 from pll.formats.tabular.cells import (
     BINARY,
     FUNCTION,
     NEARLY_ALL,
     Cells,
+    is_measured,
     is_no_answer,
+    is_number,
     minus_one,
     present_cells,
     spelling,
@@ -43,6 +44,8 @@ def settled(table: Proposal) -> None:
     tasks = table.having("task")
     free = [name for name in table.open() if not says_aggregate(name) and not says_fact(name, ["facts"])]
     free = [name for name in free if not tasks or table.is_function(name, *tasks)]
+    are_words = not any(map(is_number, classes))
+    free = [name for name in free if not (are_words and is_measured(table.cells[name]))]
     says = [name for name in (*votes, *free) if _says(table.cells[name], classes)]
     share = {name: _filled(table.cells[name], silent) / max(len(table.cells[name]), SOME) for name in (*votes, *says)}
     full = [name for name in votes if share[name] > NEARLY_ALL]
@@ -66,17 +69,6 @@ def settled(table: Proposal) -> None:
         *ways,
         ("only carried along", {name: "keep"}),
     )
-
-
-def says_settled(name: str) -> bool:
-    """Whether a word of a column's name says that somebody settled what it holds.
-
-    Examples
-    --------
-    >>> says_settled("Biopsy result"), says_settled("decyzja_kierownika"), says_settled("Anna")
-    (True, True, False)
-    """
-    return not WORDS["settled"].isdisjoint(words_of(name))
 
 
 def _says(cells: Cells, classes: set[str]) -> bool:

@@ -10,11 +10,11 @@ from typing import Any
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import GENERIC, amount, are_amounts, says_total
+from pll.formats.class_groups import GENERIC, amount, apart, are_amounts, says_total
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.forms import plain_name
 from pll.formats.names import MOST_WORDS, NAMED, NUMBERED, scored_by
-from pll.formats.proposal import Proposal, are_grades, says_aggregate, says_fact, share_among
+from pll.formats.proposal import Proposal, grades_in, says_aggregate, says_fact, says_settled, share_among
 from pll.formats.reading import LABELLED, Column
 from pll.formats.tabular.answer_cells import AnswerReader, listed_answers, pairs_in
 from pll.formats.tabular.cells import (
@@ -48,7 +48,7 @@ def annotators(table: Proposal) -> None:
     if len(named) > 1 or (people and not table.having("candidates", "true_label")):
         table.give_all(named, "annotator")
         return
-    scored = {scored_by(name).casefold() for name in table.open() if are_amounts(table.cells[name])}
+    scored = {who.casefold() for name in table.open() if (who := scored_by(name)) and are_amounts(table.cells[name])}
     named = [name for name in whole if name.casefold() in scored and not table.usual("true_label", [name])]
     table.give_all([name for name in named if default_role(table.cells[name]) == "category"], "annotator")
 
@@ -188,6 +188,19 @@ def scores(table: Proposal) -> None:
         cells = [cell.replace(",", ".") for cell in table.raw[name] if cell and cell.strip()]
         if 2 * sum(map(is_number, cells)) >= len(cells) > 0:
             table.give(name, "score", people[scored_by(name).casefold()])
+
+
+def beside(table: Proposal) -> None:
+    """`age_Ann`, `Ann: time` beside the voters `frame_Ann`, `frame_Bob`: about the person, and carried along."""
+    voters = table.having("annotator")
+    people = [part.casefold() for part in apart(voters)] if len(voters) > 1 else []
+    people = [part for part in people if len(part) > 1 and not part.isdecimal() and part not in voters]
+    for name in table.open() if people != [one.casefold() for one in voters] else ():
+        plain = name.casefold()
+        ends = [plain[len(one) :] for one in people if plain.startswith(one)]
+        ends += [plain[: -len(one)][::-1] for one in people if plain.endswith(one)]
+        if any(not end[:1].isalnum() for end in ends):
+            table.give(name, "keep", why="beside a voter")
 
 
 # ---- beside the voters -----------------------------------------------------------------------------------------------
@@ -410,25 +423,42 @@ def rounds(table: Proposal) -> None:
 
 
 def grades(table: Proposal) -> None:
-    """Columns of whole numbers from 0 to 10, and nothing that is a label: they may be votes; the user is asked."""
-    fitting = [name for name in table.open() if are_grades(table.raw[name]) and table.repeats(name)]
-    fitting = [name for name in fitting if not are_binary(table.raw[name])]
-    every = {cell for name in fitting for cell in present_cells(table.raw[name])}
-    alike = [name for name in fitting if 2 * len(set(present_cells(table.raw[name]))) >= len(every)]
-    if len(alike) < 2 or len(alike) < len(fitting) or not _agree(table, alike):
+    """Columns of few whole numbers, and nothing that is a label: they may be votes; the user is asked.
+
+    Where their names begin alike in several groups, each is a question of its own (`tone_Ann`, `frame_Ann`).
+    """
+    numbers = {name: grades_in(table.raw[name]) for name in table.open() if not says_settled(name)}
+    fitting = {name: some for name, some in numbers.items() if len({*some} - {None}) > 1 and table.repeats(name)}
+    fitting = {name: some for name, some in fitting.items() if {*some} - {None} != {0, 1}}
+    stems: dict[str, list[str]] = {}
+    for name in fitting:
+        stems.setdefault(re.split(r"[\W_\d]", name)[0], []).append(name)
+    several = [names for names in stems.values() if len(names) > 2]
+    groups = several if len(several) > 1 else [list(fitting)]
+    groups = [names for names in groups if len(names) > 1 and _are_one_scale([fitting[name] for name in names])]
+    if not groups:
         return
-    table.give_all(alike, "feature")
+    every = [name for names in groups for name in names]
+    table.give_all(every, "feature")
+    one_of = [
+        (f"each of {listing(names, limit=3)} is one voter's answers" if len(groups) > 1 else
+         "each column is one voter's answers", dict.fromkeys(every, "keep") | dict.fromkeys(names, "annotator"))
+        for names in groups
+    ]  # fmt: skip
     table.ask(
-        f"{listing(alike, limit=12)} hold whole numbers. Whose answers are these?",
-        ("each column is one voter's answers", dict.fromkeys(alike, "annotator")),
-        ("nobody's: learn from them", dict.fromkeys(alike, "feature")),
+        f"{listing(every, limit=12)} hold whole numbers. Whose answers are these?",
+        *one_of,
+        ("nobody's: learn from them", dict.fromkeys(every, "feature")),
     )
 
 
-def _agree(table: Proposal, names: Sequence[str]) -> bool:
-    """Whether the first columns say the same more often than chance has it."""
-    first, second = (table.raw[name] for name in names[:2])
-    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a and b]
-    one, other = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+def _are_one_scale(columns: Sequence[Sequence[int | None]]) -> bool:
+    """Whether columns have the same few numbers each, and the first of them agree more often than by chance."""
+    words = [{*some} - {None} for some in columns]
+    every = set().union(*words)
+    pairs = [pair for pair in zip(*columns[:2], strict=True) if None not in pair]
+    one, other = (Counter(some) for some in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
     chance = sum(one[a] * other[a] for a in one) / max(len(pairs), 1) ** 2
-    return sum(a == b for a, b in pairs) > 1.2 * chance * len(pairs)
+    return all(2 * len(some) >= len(every) for some in words) and sum(a == b for a, b in pairs) > (
+        1.2 * chance * len(pairs)
+    )

@@ -499,6 +499,40 @@ def test_what_is_called_as_remarks_and_occasions_are_is_not_learnt_from(tmp_path
     assert data.feature_names == ("width",) and not data.categories
 
 
+def test_answers_to_two_questions_in_numbers_are_asked_about(tmp_path: Path) -> None:
+    """Nines beside 1 to 3 say that there is no answer: they are offered to be dropped."""
+    numbers = lambda k, at: 9 if k == at else 1 + (k + at * (k % 7 == 0)) % 3  # noqa: E731
+    rows = [",".join(str(numbers(k, at)) for at in range(6)) + f",{1 + k % 3 if k % 5 == 0 else ''}" for k in range(36)]
+    path = table(tmp_path, "frame_AB,frame_CD,frame_EF,tone_AB,tone_CD,tone_EF,frame_final", rows)
+    roles = dict[str, str]()
+    while (asked := question(formats.columns(path, options=formats.ReadOptions(columns=roles)))) is not None:
+        roles |= asked.answers[0][1]
+    with pytest.raises(OddReading, match="mark") as odd:
+        formats.read(path, columns=roles)
+    assert odd.value.findings[0].edits == {"9": None}
+    data = formats.read(path, columns=roles, accept=("mark",))
+    assert data.annotations is not None and data.annotations.annotator_names == ("frame_AB", "frame_CD", "frame_EF")
+    assert data.y is not None and not data.feature_names and not data.categories
+
+
+def test_people_are_told_by_their_addresses(tmp_path: Path) -> None:
+    rows = [
+        f"2024-03-{1 + k:02} 10:00,{who}@x.org,R-{k:03},{label(k, at)}"
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    data = formats.read(table(tmp_path, "Carimbo,Endereço,Código da obra,Tema", rows))
+    assert has_three_voters(data) and len(data) == 12
+
+
+def test_ids_that_slipped_into_two_rows_are_numbered_and_said(tmp_path: Path) -> None:
+    rows = [f"e{max(k, 1)},{k}.5,{'abc'[k % 3]}|{'bca'[k % 3]}" for k in range(40)]
+    data = formats.read(table(tmp_path, "id,width,candidates", rows))
+    assert len(data) == 40 and any("twice" in note for note in data.notes)
+    with pytest.raises(UserError, match="same id"):
+        formats.read(table(tmp_path, "id,width,candidates", rows), columns={"id": "id"})
+
+
 def test_rare_short_forms_of_a_class_are_asked_about_and_merged(tmp_path: Path) -> None:
     """Everybody slips now and then: `B` is nobody's own word."""
     words = ["benign", "malignant"]

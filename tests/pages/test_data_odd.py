@@ -85,7 +85,7 @@ def test_ids_that_stand_twice_in_a_large_file_are_numbered_with_a_click(
     open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loader, "LARGE_FILE", 100)
-    twice = "id,width,candidates\n" + "".join(f"e{k % 29},{k}.5,{'xy'[k % 2]}\n" for k in range(30))
+    twice = "id,width,candidates\n" + "".join(f"e{k % 20},{k}.5,{'xy'[k % 2]}\n" for k in range(30))
     page = until_read(bring(open_page("data"), "twice.csv", twice))
     page = until_read(button(page, "Number the examples instead").click().run())
     assert understood(page).startswith("30 examples")

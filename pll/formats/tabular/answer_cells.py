@@ -463,13 +463,25 @@ def listed_answers(
     said = [str(one).casefold() for one in elements(states)] if states else []
     found: list[tuple[str | None, str, float]] = []
     for at, one in enumerate(value):
-        if counts and said and (at >= len(said) or said[at] not in counts):
+        if counts and said and (at >= len(said) or not counts_in(said[at], counts)):
             continue
         if isinstance(one, dict):
             found += _of_object(one)
         elif one is not None:
             found.append((names[at] if names else None, _as_text(one), math.nan))
     return found
+
+
+def counts_in(state: str, counts: Sequence[str]) -> bool:
+    """Whether an answer in this state counts.
+
+    Examples
+    --------
+    >>> counts_in("Submitted", ["submitted"]), counts_in("draft", ["submitted"]), counts_in("Preview", ["!preview"])
+    (True, False, False)
+    """
+    plain = state.strip().casefold()
+    return plain in counts or (f"!{plain}" not in counts and all(one.startswith("!") for one in counts))
 
 
 def _of_object(one: Mapping[str, Any]) -> list[tuple[str | None, str, float]]:
@@ -629,6 +641,8 @@ def pairs_in(cell: str | None) -> list[tuple[str, str]]:
     >>> pairs_in("ann: cat; bob = dog, or not;"), pairs_in("A.B.: cat, C: dog"), pairs_in("cat; bob: dog")
     ([('ann', 'cat'), ('bob', 'dog, or not')], [('A.B.', 'cat'), ('C', 'dog')], [])
     """
+    if not cell or (":" not in cell and "=" not in cell):  # nearly always, and at once
+        return []
     parts = [part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])", cell or "") if part.strip()]
     pairs = [match for part in parts if (match := _PAIR.fullmatch(part))]
     return [(pair["who"], pair["what"]) for pair in pairs] if len(pairs) == len(parts) else []

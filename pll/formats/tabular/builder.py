@@ -42,6 +42,8 @@ from pll.images import Pictures
 from pll.io import Column as ObjectColumn
 from pll.io import as_column
 
+FEW_AGAIN = 0.05
+"""Share of the rows whose id stands in another row too, up to which that is a slip, and no other form of a table."""
 OF_LABELS = (
     *("candidates", "candidate", "true_label", "annotator", "score", "answers", "people", "class", "count"),
     *("probability", "task", "worker", "vote", "state", "person", "item"),
@@ -96,7 +98,8 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         about_columns = _unused(left_out)
     elif named is not None:
         keys = [cell or "" for cell in cells[named.at].to_pylist()]
-        if named.guessed and len(set(keys)) < len(keys):  # further down than the rows that were looked at
+        again = len(keys) - len(set(keys))
+        if 0 < again <= (len(keys) if named.guessed else FEW_AGAIN * len(keys)) and named.name not in options.columns:
             columns = [replace(one, role="keep") if one is named else one for one in columns]
             about_columns = [f"{named.name} names some examples twice: they are numbered, and it is carried along."]
         else:

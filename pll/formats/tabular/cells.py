@@ -13,14 +13,17 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, NoReturn, TypeVar
 
 from pll.errors import UserError
 from pll.formats.forms import NO_ANSWER
 from pll.images import SUFFIXES
 
+Answer = TypeVar("Answer")
 Cells = Sequence[str | None]
 """The first cells of a column, as text; None where one is missing."""
 
@@ -44,6 +47,35 @@ _ERROR = re.compile(r"#(?:[¡¿]?[^\W\d_a-z]+(?:/0)?[!?]|N/A|NV|N/D|N/B|Н/Д)")
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?")
 _WITH_POINTS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
+
+
+_KNOWN: ContextVar[dict[tuple[Any, int], tuple[Cells, Any]] | None] = ContextVar("known", default=None)
+"""What is known of columns, by test and column, while roles are found: rules ask the same of the same columns."""
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Within, tests of a column of cells are made once; its cells do not change."""
+    token = _KNOWN.set({})
+    try:
+        yield
+    finally:
+        _KNOWN.reset(token)
+
+
+def _once(test: Callable[[Cells], Answer]) -> Callable[[Cells], Answer]:
+    @wraps(test)
+    def asked(cells: Cells) -> Answer:
+        known = _KNOWN.get()
+        if known is None:
+            return test(cells)
+        key = test, id(cells)
+        if key not in known:
+            known[key] = cells, test(cells)  # with the cells, so that no others get their id
+        answer: Answer = known[key][1]
+        return answer
+
+    return asked
 
 
 # ---- what the cells of a column hold ---------------------------------------------------------------------------------
@@ -80,6 +112,7 @@ def are_pictures(cells: Cells) -> bool:
     return nearly_all(looks_like_picture, cells)
 
 
+@_once
 def is_measured(cells: Cells) -> bool:
     """Whether a column holds numbers: at least half of its cells; the others are errors or missing."""
     filled = present_cells(cells)
@@ -113,6 +146,7 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
     return [is_one and certain for is_one in with_commas]
 
 
+@_once
 def has_fractions(cells: Cells) -> bool:
     """Whether there is a number that is not whole; labels are whole."""
     return any(
@@ -201,6 +235,7 @@ def are_texts(cells: Cells, words: int) -> bool:
     return sum(len(cell.split()) for cell in filled) >= words * len(filled) and 2 * len(set(filled)) > len(filled)
 
 
+@_once
 def default_role(cells: Cells) -> str:
     """Return the role of a column from its cells alone: a feature, a category, or a text that is only kept."""
     filled = present_cells(cells)
@@ -222,6 +257,7 @@ def nearly_all(test: Callable[[str], bool], cells: Cells) -> bool:
     return bool(filled) and sum(map(test, filled)) >= NEARLY_ALL * len(filled)
 
 
+@_once
 def _filled(cells: Cells) -> list[str]:
     return [cell for cell in cells if cell and cell.strip()]
 
@@ -247,6 +283,7 @@ def is_error(cell: str) -> bool:
     return cell[:1] == "#" and _ERROR.fullmatch(cell.strip()) is not None
 
 
+@_once
 def present_cells(cells: Cells) -> list[str]:
     """The cells that are not missing."""
     return [cell for cell in cells if cell is not None and not _is_blank(cell)]
@@ -268,6 +305,15 @@ def are_addresses(cells: Cells) -> bool:
     return nearly_all(lambda cell: _ADDRESS.fullmatch(cell.strip()) is not None, cells)
 
 
+_MAIL = re.compile(r"[^\s@]+@[^\s@]+\.\w{2,}")
+
+
+def are_mails(cells: Cells) -> bool:
+    """Whether nearly all cells are addresses of people."""
+    return nearly_all(lambda cell: _MAIL.fullmatch(cell.strip()) is not None, cells)
+
+
+@_once
 def are_dates(cells: Cells) -> bool:
     """Whether nearly all cells are days or times.
 

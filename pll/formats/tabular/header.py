@@ -196,6 +196,8 @@ def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     Numbers in even steps (0, 1, 2 …; years) are names after all; two of them, if they are 0, 1 or 1, 2; and so are
     `LONG` and more that rise (wavelengths).
     """
+    if sum(map(is_number, first)) < 2:
+        return False
     columns = [at for at, cells in enumerate(zip(*below, strict=True)) if is_measured(cells)]
     above = [first[at].strip() for at in columns]
     if not all(cell in MISSING or is_number(cell) for cell in above):

@@ -16,8 +16,8 @@ import pyarrow as pa
 from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.forms import plain_name
+from pll.formats.proposal import says_settled
 from pll.formats.records import Records, one_column, text_of
-from pll.formats.settled import says_settled
 
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import os
 import sys
 from dataclasses import dataclass
@@ -151,6 +152,7 @@ def follow(ranks: Ranks) -> None:
 def main() -> None:
     """Both ranks: the second is a fork, which spares it the imports."""
     torch.set_num_threads(1)
+    importlib.import_module("torch._dynamo")  # what an optimiser imports, here for both
     child = os.fork()
     os.environ["RANK"] = "0" if child else "1"
     ranks = Ranks.from_environment()

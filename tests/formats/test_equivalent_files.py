@@ -287,21 +287,3 @@ def test_what_is_no_share_is_refused_with_its_row(tmp_path: Path, share: str) ->
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path, line: str) -> None:
     with pytest.raises(UserError, match=r"Row 2.*twice"):
         formats.read(_written(tmp_path, "x.jsonl", f'{{"id": "c", "candidates": "x"}}\n{line}\n'))
-
-
-@pytest.mark.parametrize(
-    ("words", "encoding"),
-    [
-        (("żółty", "łódź"), "cp1250"),
-        (("λάθος", "σωστό"), "cp1253"),
-        (("тест", "ошибка"), "koi8_r"),
-        (("ОШИБКА", "ВЕРНО"), "cp1251"),  # or small letters in KOI8-R
-        (("错误", "正确"), "gb18030"),
-        (("오류", "정답"), "cp949"),
-        (("äö", "üé"), "cp1252"),  # or дц, ьй
-    ],
-)
-def test_an_encoding_that_could_be_another_is_refused(tmp_path: Path, words: tuple[str, str], encoding: str) -> None:
-    rows = [{"id": f"a{k}", "candidates": list(words), "true_label": words[k % 2]} for k in range(6)]
-    with pytest.raises(UserError, match="save it as UTF-8"):
-        formats.read(in_csv(encoding=encoding)(Table(rows), tmp_path))

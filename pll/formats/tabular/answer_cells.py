@@ -33,6 +33,7 @@ from pll.formats.tabular.cells import (
     present_cells,
     spelling,
     split_cell,
+    without_case,
 )
 
 ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
@@ -186,7 +187,7 @@ def plain(text: str) -> str:
     >>> plain(" **Guinea_pig**."), plain("C#"), plain("credit/debit card"), plain("1.0"), plain("?")
     ('guinea pig', 'c#', 'credit debit card', '1', '?')
     """
-    name = " ".join(_words(text)).casefold() or text.strip()
+    name = without_case(" ".join(_words(text))) or text.strip()
     number = _WHOLE.fullmatch(name)
     return name if number is None else number[1]
 

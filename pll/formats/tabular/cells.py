@@ -378,6 +378,15 @@ def minus_one(cells: Collection[str], people: Collection[str]) -> set[str]:
     return marks if all(map(_WHOLE.fullmatch, others)) and not is_scale else set()
 
 
+def without_case(text: str) -> str:
+    """A text without differences of case, also of the Turkish i with and without a dot.
+
+    >>> without_case("KARIŞIK") == without_case("karışık"), without_case("İyi")
+    (True, 'iyi')
+    """
+    return unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i").replace("ı", "i")
+
+
 def spelling(label: str) -> str:
     """A label without differences of case, of whitespace, and of a final `.`, `,`, `!` or `?`.
 
@@ -388,7 +397,7 @@ def spelling(label: str) -> str:
     >>> spelling(" PRAISE."), spelling("not  sure!"), spelling("C#"), spelling("-1"), spelling("e-mail")
     ('praise', 'not sure', 'c#', '-1', 'e-mail')
     """
-    plain = " ".join(unicodedata.normalize("NFKC", label).casefold().replace("’", "'").split())
+    plain = " ".join(without_case(label).replace("’", "'").split())
     return plain.rstrip(".,!? ") or plain
 
 

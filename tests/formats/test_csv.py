@@ -191,3 +191,34 @@ def test_a_bar_between_labels_is_no_delimiter(tmp_path: Path) -> None:
     assert (
         formats.read(tmp_path / "x.csv", columns={"Anna": "keep"}, accept=("in-every-set", "full-sets")).n_classes == 3
     )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+@pytest.mark.parametrize(
+    "below",
+    [
+        ["", "Totale delle carte: 12"],
+        ["Gesamt;;24;", "Stand: Mai 2024, ohne Gewähr;;;"],
+        ["合计;;24;", "", '"? = nie wiem, zapytać Annę";;;', ";;;"],
+        ["measured by hand, error 0.1 mm", "n/a = not asked at all"],
+    ],
+)
+def test_totals_and_notes_below_a_table_are_left_out_and_said(tmp_path: Path, suffix: str, below: list[str]) -> None:
+    rows = [f"a{k};{('x', 'y')[k % 2]};{k % 4};{('x', 'y')[k % 3 % 2]}" for k in range(12)]
+    text = "\n".join(["id;annotator 1;width;annotator 2", *rows, *below]) + "\n"
+    path = tmp_path / f"t{suffix}"
+    path.write_text(text.replace(";", ";" if suffix == ".csv" else "\t"), encoding="utf-8")
+    data = formats.read(path)
+    assert data.row_ids.tolist() == [f"a{k}" for k in range(12)] and data.class_names == ("x", "y")
+    assert any("left out" in note for note in data.notes)
+
+
+def test_a_last_row_that_is_cut_off_is_refused_and_texts_are_no_notes(tmp_path: Path) -> None:
+    rows = [f"a{k};x;y" for k in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(["id;annotator 1;annotator 2", *rows, "a12;x"]), encoding="utf-8")
+    with pytest.raises(UserError, match="Row 14 has 2 fields"):
+        formats.read(tmp_path / "t.csv")
+    rows = [f"the parcel number {k} came;x;y" for k in range(12)]
+    text = "\n".join(["what;annotator 1;annotator 2", *rows, "the last one came;;"])
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    assert len(formats.read(tmp_path / "t.csv")) == 13

@@ -32,7 +32,15 @@ from pll.formats.names import sample_rows
 from pll.formats.records import Records
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.header import MOST_TITLES, Header, header_of, is_total, note_of_total, titles_above
+from pll.formats.tabular.header import (
+    MOST_BELOW,
+    MOST_TITLES,
+    Header,
+    header_of,
+    note_on_rows_below,
+    rows_below,
+    titles_above,
+)
 from pll.formats.tabular.writer import (
     TextColumn,
     check_text,
@@ -136,25 +144,26 @@ class Text:
         width = len(self.header.names)
         below = [record for _, _, record in self.first[self.header.above + self.header.rows :] if len(record) == width]
         rows = below[: sample_rows(width)]
-        rows = rows[:-1] if len(rows) > 1 and rows[-1] == self.end[1] else rows
+        while len(rows) > 1 and rows[-1] in self.end[1]:
+            rows = rows[:-1]
         return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
 
     @cached_property
-    def end(self) -> tuple[int, list[str]]:
-        """Where the file ends but for a total and rows without a cell, as spreadsheets save them; and that total."""
+    def end(self) -> tuple[int, list[list[str]]]:
+        """Where the file ends but for totals, notes and rows without a cell below the table; and the former."""
         size = self.path.stat().st_size
         with self.path.open("rb") as file:
             file.seek(max(self.start, size - HEAD_BYTES))
             lines = file.read().decode(self.encoding, errors="replace").splitlines(keepends=True)[1:]
-        left = list(lines)
-        while left and not left[-1].strip(self.delimiter + "\r\n\x1a"):
-            left.pop()
-        total = next(csv.reader(left[-1:], delimiter=self.delimiter), []) if len(left) > 2 else []
-        total = total if len(total) == len(self.header.names) and is_total(total) else []
-        left = left[:-1] if total else left
-        gone = "".join(lines[len(left) :])
-        wide = self.encoding == "utf-16"
-        return size - (2 * len(gone) if wide else len(gone.encode(self.encoding, errors="replace"))), total
+        filled = [at for at, line in enumerate(lines) if line.strip(self.delimiter + "\r\n\x1a")]
+        with suppress(csv.Error):
+            last = list(csv.reader([lines[at] for at in filled[-2 * MOST_BELOW :]], delimiter=self.delimiter))
+            below = rows_below(last, len(self.header.names)) if len(last) > 2 else 0
+            gone = "".join(lines[filled[-1 - below] + 1 if len(filled) > below else 0 :])
+            wide = self.encoding == "utf-16"
+            end = size - (2 * len(gone) if wide else len(gone.encode(self.encoding, errors="replace")))
+            return end, last[len(last) - below :]
+        return size, []
 
     @cached_property
     def _numbers(self) -> tuple[array[int], Iterator[int]]:
@@ -247,7 +256,7 @@ class Delimited(TableFormat):
             lambda used: _batches(text, used),
             min(scan.records_at_most - header.rows, scan.size // len(header.names) + 1),
             text.row_number,
-            (*notes, *header.notes, *([note_of_total(text.end[1])] if text.end[1] else [])),
+            (*notes, *header.notes, *([note_on_rows_below(text.end[1])] if text.end[1] else [])),
             first=text.sample(),
             titles=header.titles,
         )

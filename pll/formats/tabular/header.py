@@ -160,9 +160,43 @@ def is_total(record: Sequence[str]) -> bool:
     )
 
 
-def note_of_total(record: Sequence[str]) -> str:
-    """Return what to say of a last row that is left out."""
-    return f"The last row was left out, since it is a total: {' · '.join(cell for cell in record if cell.strip())}."
+MOST_BELOW = 8
+"""Rows below a table at most."""
+
+
+def rows_below(rows: Sequence[Sequence[str]], width: int) -> int:
+    """Return how many of the last rows are none of the table: totals, and notes that stand alone in the first cell.
+
+    A note has three words, where cells of the first column have not; a shorter one may be a row that is cut off.
+
+    Examples
+    --------
+    >>> rows_below([["a 1", "2", "3"], ["a 2", "2", "3"], ["Total", "", "6"], ["? = I am not sure", "", ""]], 3)
+    2
+    >>> rows_below([["a 1", "2", "3"], ["a 2", "2", "3"], ["a 3"]], 3)
+    0
+    """
+    if width < 3 or 10 * sum(map(_is_alone, (row[:1] for row in rows[:50]))) > len(rows[:50]) + 2 * MOST_BELOW:
+        return int(bool(rows[1:]) and len(rows[-1]) == width and is_total(rows[-1]))
+    count = 0
+    while count < min(MOST_BELOW, len(rows) - 1):
+        last = rows[-1 - count]
+        if not (_is_alone(last) or (len(last) == width and is_total(last))):
+            break
+        count += 1
+    return count
+
+
+def _is_alone(row: Sequence[str]) -> bool:
+    return bool(row) and len(row[0].split()) >= 3 and not any(cell.strip() for cell in row[1:])
+
+
+def note_on_rows_below(rows: Sequence[Sequence[str]]) -> str:
+    """Return what to say of last rows that are left out."""
+    said = "; ".join(" · ".join(cell.strip() for cell in row if cell.strip()) for row in rows)
+    start = "The last row was left out, since it is" if len(rows) == 1 else f"{len(rows)} last rows were left out:"
+    kind = "" if len(rows) > 1 else " a total:" if is_total(rows[0]) else " a note:"
+    return f"{start}{kind} {shorten(said, 200)}."
 
 
 _INSIDE = '"ImportId"'

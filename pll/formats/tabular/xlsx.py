@@ -30,7 +30,7 @@ from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.header import MOST_TITLES, Header, header_of, is_total, note_of_total
+from pll.formats.tabular.header import MOST_TITLES, Header, header_of, note_on_rows_below, rows_below
 from pll.formats.tabular.parts import people_among, stacked
 from pll.formats.tabular.writer import feature_column_names, text_columns
 
@@ -232,8 +232,9 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     if not below:
         raise no_rows()
     notes = [*header.notes]
-    if is_total(below[-1][1]) and len(below) > 1:
-        notes.append(note_of_total(below.pop()[1]))
+    if count := rows_below([row for _, row in below], width):
+        notes.append(note_on_rows_below([row for _, row in below[-count:]]))
+        below = below[:-count]
     return _Sheet(name, header, rows[header.above][0], below, left, tuple(notes))
 
 

@@ -43,10 +43,12 @@ _LEAST, _LEAST_BESIDE_UTF_8 = -6.5, -4.0
 """Logarithm of how likely each byte beyond ASCII is on average, at least; where most are characters of UTF-8 too."""
 _RARE, _STRANGE = 1e-4, 1e-5
 """How likely a letter is that is not among those of a language: of its script, and of another."""
-_USUAL_SIGNS = "«»“”„‘’‚–—…€£§°·•¿¡²³½¼¾×±®™©µº、。・「」『』（）！？：；，～《》【】\u00a0\u3000"
-_AFTER = "¹²³¼½¾°º"
+_PRINTED = "“”„‘’‚–—…•€\u00a0"
+"""Signs that programs put into every text, English ones too."""
+_USUAL_SIGNS = _PRINTED + "«»£§°·¿¡²³½¼¾×±®™©µº、。・「」『』（）！？：；，～《》【】\u3000"
+_AFTER = "¹²³¼½¾º"
 """Signs that stand after a word and not before one."""
-_SIGN, _UNUSUAL_SIGN, _SIGN_IN_WORD = 0.03, 1e-3, 1e-4
+_PRINTED_SIGN, _SIGN, _UNUSUAL_SIGN, _SIGN_IN_WORD = 0.1, 0.03, 1e-3, 1e-4
 """How likely a sign is, by what it is and where it stands."""
 _CAPITAL_INSIDE, _CAPITALS, _CLUSTER, _TWO_SCRIPTS = log(0.003), log(0.1), log(0.2), log(0.01)
 """What a capital after a small letter, a word of capitals, a vowel or consonant among its like, and a letter of another
@@ -167,7 +169,8 @@ def _signs(word: str) -> Iterator[float]:
             is_inside = word[at + 1 : at + 2].isalpha() and (word[at - 1 : at].isalpha() or sign in _AFTER)
             is_inside = is_inside and sign != "’"
             is_usual = sign in _USUAL_SIGNS and not (sign in "¿¡" and word[at - 1 : at].isalpha())
-            yield log(_SIGN if is_usual and not is_inside else _UNUSUAL_SIGN if not is_inside else _SIGN_IN_WORD)
+            usual = _PRINTED_SIGN if sign in _PRINTED else _SIGN
+            yield log(usual if is_usual and not is_inside else _UNUSUAL_SIGN if not is_inside else _SIGN_IN_WORD)
 
 
 def _capitals(word: str) -> Iterator[float]:

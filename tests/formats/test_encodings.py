@@ -72,6 +72,11 @@ def test_two_words_are_read_right_or_refused(encoding: str, said: str) -> None:
             assert "save it as UTF-8" in str(error)
 
 
+@pytest.mark.parametrize("text", ["the patient’s", "–", "“good” – or not", "it’s late…", "5 €", "12 °C ± 1", "30 m²"])
+def test_signs_alone_are_of_windows_1252(text: str) -> None:
+    assert encoding_of(f"id,label\n1,{text}\n2,none\n".encode("cp1252")) == "cp1252"
+
+
 @pytest.mark.parametrize("word", ["forêt", "niño"])
 def test_a_word_that_could_be_another_is_refused(word: str) -> None:
     with pytest.raises(UserError, match=r"could be .*; save it as UTF-8"):

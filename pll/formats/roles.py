@@ -229,7 +229,8 @@ def _listed(table: Proposal) -> None:
     if not found:
         lists = [name for name in table.open() if not table.commas[name] and are_lists(table.raw[name])]
         lists = [name for name in lists if not (says_counts(name) or says_aggregate(name))]
-        for people in table.usual("people", lists):
+        of_people = [name for name in lists if _are_people(table.raw[name], [table.raw[n] for n in lists if n != name])]
+        for people in dict.fromkeys([*table.usual("people", lists), *of_people]):
             beside = [n for n in lists if n != people and _are_as_long(table.raw[n], table.raw[people])]
             found = [name for name in beside if _may_be_list_of_votes(table, name, people)]
             found = found or table.usual("answers", beside)[:1]
@@ -255,6 +256,14 @@ def _may_be_list_of_votes(table: Proposal, name: str, people: str) -> bool:
     is_item = all(len({*map(str, some)}) == 1 for some, _ in rows)
     few = 1 < len(set(cells)) <= max(FEW, len(cells) // 4)
     return few and not (is_fact or is_item or says_fact(name) or are_dates(cells) or has_fractions(cells))
+
+
+def _are_people(cells: Cells, others: Sequence[Cells]) -> bool:
+    """Whether lists are people, whatever called: nobody twice in one, each in several, beside labels that repeat."""
+    lists = [[str(one) for one in elements(cell)] for cell in cells if cell]
+    named = Counter(name for some in lists for name in some)
+    once = all(len({*some}) == len(some) for some in lists)
+    return once and 2 < 2 * len(named) <= named.total() and any(_repeat_labels(one) for one in others)
 
 
 def _are_as_long(cells: Cells, others: Cells) -> bool:

@@ -783,3 +783,20 @@ def test_check_boxes_of_redcap_are_the_labels_of_the_question_that_is_chosen(tmp
     data = formats.read(path, columns=asked.answers[0][1])
     assert data.class_names == ("kind___1", "kind___2") and data.sets().sizes.tolist() == [1, 2] * 6
     assert not data.feature_names and data.texts is not None
+
+
+@pytest.mark.parametrize("called", ["anotadores", "kto", "回答者", "x"])
+def test_lists_of_people_are_told_under_any_name(tmp_path: Path, called: str) -> None:
+    """Nobody twice in a list, each in several, beside a list in which labels repeat."""
+    who = [[f"p{(k + at) % 5}" for at in range(3)] for k in range(12)]
+    records = [{"text": TEXTS[k], called: who[k], "said": [label(k, at) for at in range(3)]} for k in range(12)]
+    data = formats.read(lines(tmp_path, records))
+    assert data.annotations is not None and data.annotations.n_annotators == 5
+    assert data.annotations.n_answers == 36 and not {called, "said"} & data.categories.keys()
+
+
+@pytest.mark.parametrize("mark", ["not sure", "/", "Nicht sicher", "Sin calificación"])
+def test_who_is_not_sure_gave_no_answer(tmp_path: Path, mark: str) -> None:
+    rows = [f"{TEXTS[k]},{label(k, 0)},{label(k, 1)},{mark if k % 4 == 1 else label(k, 2)}" for k in range(12)]
+    data = formats.read(table(tmp_path, "text,ann,bob,cem", rows), columns=dict.fromkeys(PEOPLE, "annotator"))
+    assert mark not in data.class_names and data.annotations is not None and data.annotations.n_answers == 33

@@ -160,7 +160,7 @@ class TestHuggingFace:
         label = {"names": ["neg", "neutral", "pos"], "_type": "ClassLabel"}
         candidates: Any = {"feature": label, "_type": kind} if kind else [label]
         features = {"text": {"dtype": "string", "_type": "Value"}, "candidates": candidates, "label": label}
-        table = pa.table({"text": ["a b", "c d"], "candidates": [[2, 0], [1]], "label": pa.array([0, -1])})
+        table = pa.table({"text": ["a b", "c d"], "candidates": [[2, 0], [1, -1]], "label": pa.array([0, -1])})
         about = {b"huggingface": json.dumps({"info": {"features": features}})}
         pq.write_table(table.replace_schema_metadata(about), folder / "train.parquet")
         return folder / "train.parquet"

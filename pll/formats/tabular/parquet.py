@@ -250,24 +250,23 @@ def _labels(column: pa.Array, names: Sequence[str]) -> pa.Array:
         a number without a name.
     """
     if is_list(column.type) and pa.types.is_integer(column.type.value_type):
-        named = _named(column.flatten(), names, missing=False)
+        named = _named(column.flatten(), names)
         whole = pa.array([None if cell is None else len(cell) for cell in column.to_pylist()], pa.int64())
         starts = np.append(0, np.cumsum(whole.fill_null(0).to_numpy(zero_copy_only=False)))
         offsets = pa.array(starts, pa.int32(), mask=np.append(~whole.is_valid().to_numpy(zero_copy_only=False), False))
         return pa.ListArray.from_arrays(offsets, named)
     if pa.types.is_floating(column.type) and pc.all(pc.equal(column, pc.floor(column))).as_py() is not False:
         column = column.cast(pa.int64())
-    return _named(column, names) if pa.types.is_integer(column.type) else column
+    return _named(column, [write_label(name) for name in names]) if pa.types.is_integer(column.type) else column
 
 
-def _named(column: pa.Array, names: Sequence[str], *, missing: bool = True) -> pa.Array:
-    """Return names in place of their numbers; alone, −1 means a missing label."""
-    codes = pc.if_else(pc.equal(column, -1), pa.scalar(None, column.type), column) if missing else column
+def _named(column: pa.Array, names: Sequence[str]) -> pa.Array:
+    """Return names in place of their numbers; −1 means that there is no label, as datasets write it."""
+    codes = pc.if_else(pc.equal(column, -1), pa.scalar(None, column.type), column)
     outside = pc.fill_null(pc.or_(pc.less(codes, 0), pc.greater_equal(codes, len(names))), False)
     if pc.any(outside).as_py():
         raise _no_name(codes[pc.index(outside, True).as_py()].as_py(), names)
-    written = names if not missing else [write_label(name) for name in names]
-    return pa.array(written, pa.string()).take(codes)
+    return pa.array(list(names), pa.string()).take(codes)
 
 
 def _no_name(label: object, names: Sequence[str]) -> UserError:

@@ -45,12 +45,37 @@ def annotators(table: Proposal) -> None:
     table.give_all(others, "keep", why="other words than the voters")
     named = [name for name in matches if name not in others]
     people = [name for name in named if matches[name]["person"] and not is_measured(table.cells[name])]
+    if not people and _are_ranked(table, named):
+        _ask_whether_ranked(table, named)
+        return
     if len(named) > 1 or (people and not table.having("candidates", "true_label")):
         table.give_all(named, "annotator")
         return
     scored = {who.casefold() for name in table.open() if (who := scored_by(name)) and are_amounts(table.cells[name])}
     named = [name for name in whole if name.casefold() in scored and not table.usual("true_label", [name])]
     table.give_all([name for name in named if default_role(table.cells[name]) == "category"], "annotator")
+
+
+LEAST_RANKED = 10
+"""Examples with several answers from which it is no chance that two never say the same."""
+
+
+def _are_ranked(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether columns are filled from the left and never say the same: possible labels in order, and no voters."""
+    rows = list(zip(*(table.raw[name] for name in names), strict=True))
+    filled = [[spelling(cell) for cell in row if cell] for row in rows]
+    several = [one for one in filled if len(one) > 1]
+    from_the_left = all(all(row[: len(one)]) for row, one in zip(rows, filled, strict=True))
+    return from_the_left and len(several) >= LEAST_RANKED and all(len({*one}) == len(one) for one in several)
+
+
+def _ask_whether_ranked(table: Proposal, names: Sequence[str]) -> None:
+    table.give_all(names, "candidate")
+    table.ask(
+        f"{listing(names, limit=12)} never say the same of an example. What are they?",
+        ("its possible labels", dict.fromkeys(names, "candidate")),
+        ("each column is one voter's answers", dict.fromkeys(names, "annotator")),
+    )
 
 
 def _of_another_kind(table: Proposal, names: Sequence[str]) -> list[str]:
@@ -115,7 +140,9 @@ def vocabulary(table: Proposal) -> None:
         if len(names) < 2 or (is_labelled and not is_clear and not has_truth):
             continue
         is_other_question = bool(table.having("annotator") and not voters)
-        if is_other_question or (is_clear and not is_labelled):
+        if not is_other_question and is_clear and _are_ranked(table, names):
+            _ask_whether_ranked(table, names)
+        elif is_other_question or (is_clear and not is_labelled):
             table.give_all(names, "keep" if is_other_question else "annotator")
         else:
             unclear += names

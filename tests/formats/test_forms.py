@@ -800,3 +800,21 @@ def test_who_is_not_sure_gave_no_answer(tmp_path: Path, mark: str) -> None:
     rows = [f"{TEXTS[k]},{label(k, 0)},{label(k, 1)},{mark if k % 4 == 1 else label(k, 2)}" for k in range(12)]
     data = formats.read(table(tmp_path, "text,ann,bob,cem", rows), columns=dict.fromkeys(PEOPLE, "annotator"))
     assert mark not in data.class_names and data.annotations is not None and data.annotations.n_answers == 33
+
+
+@pytest.mark.parametrize("called", ["label_{}", "diagnosis {}", "wybór {}"])
+def test_columns_that_never_agree_are_asked_about(tmp_path: Path, called: str) -> None:
+    """Filled from the left, and nothing twice: the possible labels of one person, and not three who never agree."""
+    words = ("late", "lost", "fine", "torn", "wet")
+    picked = [[words[(k + step * at) % 5] for at in range(1 + k % 3)] for k in range(36) for step in (1 + k % 4,)]
+    header = ",".join(["text", *(called.format(at) for at in (1, 2, 3))])
+    path = table(
+        tmp_path,
+        header,
+        [",".join([f"the parcel {k} came", *row, *[""] * (3 - len(row))]) for k, row in enumerate(picked)],
+    )
+    asked = question(formats.columns(path))
+    assert asked is not None and set(asked.answers[0][1].values()) == {"candidate"}
+    data = formats.read(path, columns=asked.answers[0][1])
+    assert named_sets(data) == [set(row) for row in picked]
+    assert formats.read(path, columns=asked.answers[1][1]).annotations is not None

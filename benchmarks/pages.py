@@ -197,7 +197,8 @@ def _looked_at(page: Any, url: str, run: str, n: int) -> Iterator[tuple[str, flo
     page.get_by_role("button", name="Start", exact=True).click()
     page.locator(".desk .board").wait_for()
     page.goto(f"{url}/train?run={run}")
-    page.get_by_text("Which examples are certain").wait_for()
+    pictures = page.get_by_text("Label weights", exact=True)
+    pictures.first.wait_for()
     for name in ("first paint", "again"):
         started = time.perf_counter()
         page.get_by_role("radio", name="Map", exact=True).click()
@@ -205,8 +206,8 @@ def _looked_at(page: Any, url: str, run: str, n: int) -> Iterator[tuple[str, flo
         yield name, time.perf_counter() - started
         page.wait_for_timeout(2000)
         if name == "first paint":
-            page.get_by_role("radio", name="Accuracy", exact=True).click()
-            page.get_by_text("Does accuracy rise").wait_for()
+            page.get_by_role("radio", name="Pictures", exact=True).click()
+            pictures.first.wait_for()
             page.wait_for_timeout(2000)
     rng, milliseconds, epoch = random.Random(0), [], EPOCHS
     for _ in range(JUMPS):

@@ -7,8 +7,7 @@ import streamlit as st
 from pll.errors import UserError, explain
 from pll.paths import app_root
 from pll.ui import login, session, startup
-from pll.ui.components.arrival import arrival
-from pll.ui.components.away import away
+from pll.ui.components.frame import arrival, away
 from pll.ui.error_messages import show_error
 from pll.ui.routes import MORE, PAGES
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -139,24 +138,23 @@ def _is_quick(source: Source) -> bool:
 
 
 def _of_sheet(source: Source) -> Source:
-    """The source with the sheet that a person chose, where a workbook has several tables."""
-    chosen = _one_of(source, "Sheet", formats.sheets, format_func=lambda name: name or "Every sheet: a person each")
-    return source if chosen is None else replace(source, options={**source.options, "sheet": chosen})
-
-
-def _one_of(source: Source, label: str, names_in: Callable[..., list[str]], **options: Any) -> str | None:
-    """Which of the things that a file has several of a person chose; None for the first, which is read by itself."""
-    names = _names(names_in.__name__, str(source.path), source.name, source.sha256 or "", names_in)
+    """The source with the sheet that was chosen of a workbook with several tables; the first is read by itself."""
+    names = _sheets(str(source.path), source.name, source.sha256 or "")
     if len(names) < 2:
-        return None
-    key = f"{label}-{source.sha256 or source.path}"
-    chosen: str = st.selectbox(label, names, key=key, persist_state="session", **options)
-    return None if chosen == names[0] else chosen
+        return source
+    chosen = st.selectbox(
+        "Sheet",
+        names,
+        key=f"Sheet-{source.sha256 or source.path}",
+        persist_state="session",
+        format_func=lambda name: name or "Every sheet: a person each",
+    )
+    return source if chosen == names[0] else replace(source, options={**source.options, "sheet": chosen})
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _names(what: str, path: str, name: str, sha256: str, _names_in: Callable[..., list[str]]) -> list[str]:
-    return _names_in(path, name=name)
+def _sheets(path: str, name: str, sha256: str) -> list[str]:
+    return formats.sheets(path, name=name)
 
 
 def _answer(source: Source, open_question: Question) -> Mapping[str, str] | None:

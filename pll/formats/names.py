@@ -86,9 +86,6 @@ SAMPLE_ROWS = 2000
 FIRST_CELLS = 3
 """Number of cells of a column that the interface shows."""
 
-MOST_WORDS = 60
-"""Characters of a word or the name of a class, on average; the longest names of classes in use have some 50."""
-
 
 def sample_rows(width: int) -> int:
     """Return from how many rows of a table with so many columns its roles are guessed: 50,000 cells, 200 to 2,000 rows.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name, words_of
-from pll.formats.names import GRID, MOST_WORDS, NUMBERED, is_named_id, may_hold_labels
+from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, says_fact, says_labels
 from pll.formats.reading import LABELLED, LINES, SINGLE
 from pll.formats.tabular.cells import (
@@ -17,6 +17,7 @@ from pll.formats.tabular.cells import (
     are_addresses,
     are_dates,
     are_mails,
+    are_names,
     are_texts,
     default_role,
     has_fractions,
@@ -361,7 +362,7 @@ def _without_worker(table: Proposal) -> None:
 def _short_words(table: Proposal, *others: str) -> list[str]:
     """Columns of words without a role, short on average, but for some."""
     filled = {name: present_cells(table.cells[name]) for name in table.open() if name not in others}
-    short = [name for name, cells in filled.items() if sum(map(len, cells)) <= MOST_WORDS * len(cells)]
+    short = [name for name, cells in filled.items() if are_names(cells)]
     return [name for name in short if table.may_be_label(name)]
 
 

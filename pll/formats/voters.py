@@ -13,7 +13,7 @@ from pll.formats.checks import listing
 from pll.formats.class_groups import GENERIC, amount, apart, are_amounts, says_total
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.forms import plain_name
-from pll.formats.names import MOST_WORDS, NAMED, NUMBERED, scored_by
+from pll.formats.names import NAMED, NUMBERED, scored_by
 from pll.formats.proposal import Proposal, grades_in, says_aggregate, says_fact, says_settled, share_among
 from pll.formats.reading import LABELLED, Column
 from pll.formats.tabular.answer_cells import AnswerReader, listed_answers, pairs_in
@@ -23,6 +23,7 @@ from pll.formats.tabular.cells import (
     WORDS,
     Cells,
     are_binary,
+    are_names,
     default_role,
     has_fractions,
     is_measured,
@@ -167,7 +168,7 @@ def _ask_whose(table: Proposal, names: Sequence[str], *, may_be_classes: bool) -
 def _are_words(table: Proposal, name: str) -> bool:
     """Whether cells can be names of classes, of which there may be a thousand: no numbers, dates, pictures or texts."""
     filled = present_cells(table.cells[name])
-    return table.may_be_label(name) and sum(map(len, filled)) <= MOST_WORDS * len(filled)
+    return table.may_be_label(name) and are_names(filled)
 
 
 def _says_yes_or_no(words: Counter[str]) -> bool:

@@ -141,6 +141,7 @@ CLEO = ["praise", "late", "late", "?", "praise", "praise", "Damaged", "damaged"]
 
 
 YES_NO: list[str | None] = ["yes", "no"] * 4
+LONG = [[f"{word}: of goods that a customer has paid and never got, in whole or in part" for word in "aabbcc"] * 2] * 3
 BAD: list[str | None] = ["damaged", "late", "praise", "late"] * 2
 
 
@@ -149,6 +150,7 @@ BAD: list[str | None] = ["damaged", "late", "praise", "late"] * 2
     [
         ({"Anna": ANNA, "Bert": BERT, "Chloé": CLEO}, "annotator annotator annotator"),
         ({"Anna": ANNA, "Bert": BERT, "Eve": BAD}, "annotator annotator annotator"),  # however bad she is
+        (dict(zip("ABC", LONG, strict=True)), "annotator annotator annotator"),  # names as long as a sentence
         ({"colour": ["red", "blue"] * 4, "A": ANNA, "B": BERT, "C": CLEO}, "category annotator annotator annotator"),
         ({"A": ANNA, "B": BERT, "C": CLEO, "spam": ["late", None] * 4}, "annotator " * 3 + "annotator"),  # of one word
         ({"Anna": ANNA, "Bert": BERT, "gold": ["late", "praise", "damaged", ""] * 2}, "annotator annotator true_label"),

@@ -243,8 +243,16 @@ def default_role(cells: Cells) -> str:
         return "feature"  # what is no number in it, reading refuses with its row
     kinds = len(set(filled))
     few = kinds <= max(20, len(filled) // 2) and not 5 <= kinds == len(filled)  # a word of its own for every row
-    short = sum(map(len, filled)) <= 60 * len(filled)
-    return "category" if few and short else "keep"
+    return "category" if few and are_names(filled) else "keep"
+
+
+MOST_LETTERS = 60
+"""Letters of a name, on average, where few of them stand in several rows."""
+
+
+def are_names(cells: Sequence[str]) -> bool:
+    """Whether filled cells can be names of classes: short, or, however long, each in several rows."""
+    return sum(map(len, cells)) <= MOST_LETTERS * len(cells) or 2 * len({*cells}) <= len(cells)
 
 
 NEARLY_ALL = 0.9

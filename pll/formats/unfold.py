@@ -1,13 +1,19 @@
-"""Fields that hold objects become columns, as the signature of a table says: fields of fields, and lists of answers.
+"""What lies inside of cells becomes columns: fields of objects, lists of answers, shares of classes; and a column of
+answers a voter those that are a voter and a class each.
 
-A path is keys with points between them; `*` is every item of a list, or every value of an object.
+The signature of a table says where its answers are, as paths: keys with points between them; `*` is every item of a
+list, or every value of an object. Without a signature they are found by what the fields hold (`_with_lists_read`) and
+what the columns are called (`_with_crosses_read`). Answers are objects then, of who gave them and the label, or one
+label a voter: `pll.formats.answers` reads them as those that stand in a file.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -15,22 +21,26 @@ from typing import Any
 import pyarrow as pa
 
 from pll.errors import Note, RowError
-from pll.formats.crosses import answers_of as cross_answers
-from pll.formats.crosses import beside, cross_in, note_on
-from pll.formats.forms import USUAL, Form, Gather, fits, plain_name
-from pll.formats.listed_objects import answers_of, fields_in, questions_of, reading_of, state_against
+from pll.formats.checks import listing
+from pll.formats.class_groups import amount
+from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name
 from pll.formats.names import NAMED, NUMBERED, check_number
+from pll.formats.proposal import FEW
 from pll.formats.records import Records, json_column, text_of, value_of, values_in
-from pll.formats.tabular.answer_cells import objects_in, share_lists
+from pll.formats.tabular.answer_cells import objects_in, says_counts, share_lists
 from pll.formats.tabular.cells import (
-    BINARY,
-    WORDS,
+    NEARLY_ALL,
     Cells,
+    are_dates,
     are_lists_of_numbers,
     elements,
+    mark_in,
     nearly_all,
     numbers_in,
+    read_marks,
 )
+
+_NO_FORM = Form("", "", (), "example", ())
 
 
 def unfolded(table: Records, given: Collection[str] = ()) -> Records:
@@ -39,7 +49,7 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name, and columns of
     marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
     with who gave them. Without a signature, lists of objects become answers where their fields tell who and what, and
-    columns of a voter and a class each (`pll.formats.crosses`) a column of answers a voter.
+    columns of a voter and a class each a column of answers a voter.
 
     Parameters
     ----------
@@ -52,52 +62,49 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     table = table if table.first else replace(table, first=table.sample())  # looked at often
     table = _with_lists_read(table if table.form else _with_crosses_read(_with_shares_named(table), given))
     form, names = table.form or _NO_FORM, list(table.names)
-    patterns = {name: next((p for p in form.flatten if fits(name, p.rstrip("."))), "") for name in names}
-    is_labelled = form is not _NO_FORM or any(
-        plain_name(n) in USUAL[r] for n in names for r in ("answers", "people", "vote")
-    )
-    patterns |= {
-        n: n
-        for n, cells in zip(names, table.first, strict=True)
-        if not patterns[n] and not is_labelled and _holds_people(cells)
-    }
-    flat = [name for name in names if patterns[name]]
-    marked = {n: n.rpartition(".")[::2] for n in names if any(fits(n, pattern) for pattern in form.join)}
-    marks = list(marked)
+    flat = _flat(table, form)
+    marks = {name: name.rpartition(".")[::2] for name in names if any(fits(name, pattern) for pattern in form.join)}
     tops = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
-    asked = [name for name in names if name in tops]
     about, fill = ([name for name in some if name in names] for some in (form.questions, form.fill))
-    at = sorted(names.index(name) for name in {*flat, *asked, *marks, *about, *fill})
+    used = {*flat, *tops, *marks, *about, *fill}
+    at = [k for k, name in enumerate(names) if name in used]
     rows, answers, whole = list[dict[str, Any]](), list[dict[str, Any]](), set[str]()
     for batch in table.batches(at) if at else ():
         for values in zip(*map(values_in, batch.columns), strict=True):
             record = {names[k]: value for k, value in zip(at, values, strict=True)}
-            rows.append(_joined({marked[name]: record[name] for name in marks}))
-            for name in flat:
+            row = _joined({mark: record[name] for name, mark in marks.items()})
+            for name, prefix in flat.items():
                 fields = _fields(record[name])
                 whole |= {name} if fields is None else set()
-                prefix = f"{name}." if patterns[name].endswith(".") else name[: name.rfind(".") + 1]
-                rows[-1] |= {prefix + key: value for key, value in (fields or {}).items()}
+                row |= {prefix + key: value for key, value in (fields or {}).items()}
             if len(about) == 2 and record[about[0]]:
-                rows[-1] |= {f"{about[1]}: {record[about[0]]}": record[about[1]]}
+                row |= {f"{about[1]}: {record[about[0]]}": record[about[1]]}
             if len(fill) == 2:
-                rows[-1] |= {" or ".join(fill): record[fill[0]] or record[fill[1]]}
-            answers.append(_answers(record, form.gather) if form.gather and asked else {})
-    questions = list(dict.fromkeys(name for row in answers for name in row))
+                row |= {" or ".join(fill): record[fill[0]] or record[fill[1]]}
+            rows.append(row)
+            answers.append(_answers(record, form.gather) if form.gather and not tops.isdisjoint(record) else {})
+    questions = dict.fromkeys(name for row in answers for name in row)
     new = {name: [row.get(name) for row in rows] for row in rows for name in row if name not in names}
     new |= {name: [row.get(name) for row in answers] for name in questions}
     if not new:
         return table
     gone = {*flat, *marks, *about[1:]} - whole
-    stays = [k for k, name in enumerate(names) if name not in gone]
     arrays = {name: json_column(values) for name, values in new.items()}
-    return _beside(table, stays, arrays, None if form is _NO_FORM else form.having(dict.fromkeys(questions, "answers")))
+    made = _beside(table, [k for k, name in enumerate(names) if name in gone], arrays)
+    return made if form is _NO_FORM else replace(made, signature=form.having(dict.fromkeys(questions, "answers")))
 
 
-_NO_FORM = Form("", "", (), "example", ())
+def _flat(table: Records, form: Form) -> dict[str, str]:
+    """The columns of objects that become their fields, each with what stands before the names of these."""
+    patterns = {name: next((p for p in form.flatten if fits(name, p.rstrip("."))), "") for name in table.names}
+    labels = {name for role in ("answers", "people", "vote") for name in USUAL[role]}
+    if form is _NO_FORM and not any(plain_name(name) in labels for name in table.names):
+        patterns |= {n: n for n, cells in zip(table.names, table.first, strict=True) if _holds_people(cells)}
+    inner = {name: name[: name.rfind(".") + 1] for name in table.names}
+    return {n: f"{n}." if pattern.endswith(".") else inner[n] for n, pattern in patterns.items() if pattern}
 
 
-def _holds_people(column: Sequence[str | None]) -> bool:
+def _holds_people(column: Cells) -> bool:
     """Whether the cells of a column are objects with a field for each of several people: `{"rater_A": "cat", …}`."""
     cells = [cell for cell in column if cell]
     if not any(cells) or not nearly_all(lambda cell: cell.lstrip().startswith("{"), cells):
@@ -105,171 +112,6 @@ def _holds_people(column: Sequence[str | None]) -> bool:
     fields = [set(value) for cell in cells if isinstance(value := value_of(cell), dict)]
     people = {key for key in set().union(*fields) if NAMED.fullmatch(key) or NUMBERED.fullmatch(key)}
     return len(people) > 1 and 2 * sum(len(people & some) > 1 for some in fields) > len(cells)
-
-
-_WITH_NAMES = re.compile(r".*[\[({](?P<names>[^][(){}]+)[\])}]\s*", re.DOTALL)
-"""A header that says which number of a list is of which class: `soft label [good, bad]`."""
-
-
-def _with_shares_named(table: Records) -> Records:
-    """The table with its lists of shares as objects, where the header or the file says which number is of which class.
-
-    Where nobody says so, they are carried along and never learnt from, which is said.
-    """
-    sample = table.first
-    for name, cells in zip(table.names, sample, strict=True):
-        width = share_lists(name, cells)
-        if not width:
-            continue
-        beside = _labels_beside(table, sample, name, width)
-        if beside is not None:
-            pairs = _lists_of(table, beside), _lists_of(table, list(table.names).index(name))
-            objects = [
-                dict(zip(a, map(float, b), strict=True)) if len(a) == len(b) else None
-                for a, b in zip(*pairs, strict=True)
-            ]
-            stays = [k for k, one in enumerate(table.names) if one != name and k != beside]
-            return _with_shares_named(_beside(table, stays, {table.names[beside]: json_column(objects)}, table.form))
-        match = _WITH_NAMES.fullmatch(name)
-        classes = (
-            [one.strip(" '\"") for one in re.split(r"[,;/|]", match["names"])] if match else list(table.class_names)
-        )
-        if len(set(classes)) != width:
-            text = (
-                f"{name} holds {width} shares a row, and nothing says of which classes: it is not used. To use it, "
-                f"write them into its heading, in their order, as in {name} [a, b, c]."
-            )
-            table = replace(table, roles={name: "keep", **table.roles}, notes=(*table.notes, Note(text, kind="labels")))
-            continue
-        at = list(table.names).index(name)
-        lists = [numbers_in(cell) if cell else None for cell in _texts_of(table, at)]
-        named: list[Any] = [dict(zip(classes, one, strict=True)) if one and len(one) == width else one for one in lists]
-        stays = [k for k in range(len(table.names)) if k != at]
-        table = _beside(table, stays, {name: json_column(named)}, table.form)
-    return table
-
-
-def _labels_beside(table: Records, sample: Sequence[Cells], name: str, width: int) -> int | None:
-    """Return the column whose lists have a label for each share of another one: `labels` beside `scores`."""
-    for at, cells in enumerate(sample):
-        lists = [elements(cell) for cell in cells if cell and cell.lstrip()[:1] == "["]
-        if table.names[at] != name and lists and all(len(one) == len(set(map(str, one))) == width for one in lists):
-            return None if are_lists_of_numbers(cells) else at
-    return None
-
-
-def _lists_of(table: Records, at: int) -> list[list[Any]]:
-    return [list(elements(cell)) for cell in _texts_of(table, at)]
-
-
-def _texts_of(table: Records, at: int) -> Iterator[str | None]:
-    """Yield the cells of a column as text."""
-    for batch in table.batches([at]):
-        yield from text_of(batch.column(0)).to_pylist()
-
-
-def _with_crosses_read(table: Records, given: Collection[str]) -> Records:
-    """The table with one column a voter instead of one for each class; not where a person said what these are."""
-    names = [name.strip() for name in table.names]
-    cross = cross_in(names, table.first)
-    used = [name for classes in cross.values() for name in classes.values()]
-    if not cross or not {*used}.isdisjoint(given):
-        return table
-    at = sorted(map(names.index, used))
-    parts = [list(map(text_of, batch.columns)) for batch in table.batches(at)]
-    cells = {names[k]: [cell for part in parts for cell in part[j].to_pylist()] for j, k in enumerate(at)}
-    new = {
-        voter: pa.array(cross_answers(classes, [cells[name] for name in classes.values()]), pa.string())
-        for voter, classes in cross.items()
-    }
-    stays = [k for k, name in enumerate(names) if name not in cells and name not in new]
-    made = _beside(table, stays, new, None)
-    roles = dict.fromkeys(beside(names, cross), "keep") | dict(table.roles)
-    return replace(made, roles=roles, notes=(*table.notes, note_on(cross)))
-
-
-def _with_lists_read(table: Records) -> Records:
-    """The table with its lists of objects as answers; where several fields fit, as a column each, to be asked about."""
-    sample = table.first
-    some = [k for k, cells in enumerate(sample) if any(cells) and nearly_all(_holds_objects, cells)]
-    named = [table.names[k] for k in some if objects_in(table.names[k], sample[k])[0] == "voters"]
-    form = table.form or _NO_FORM
-    of_form = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
-    lists = [table.names[k] for k in some if not form.role_of(table.names[k]) and table.names[k] not in of_form]
-    for name in lists:
-        at = table.names.index(name)  # earlier ones have moved to the end
-        values = [value or [] for batch in table.batches([at]) for value in values_in(batch.column(0))]
-        rows = [row for value in values if (row := fields_in(value)) is not None]
-        if len(rows) < len(values):
-            continue
-        against = [[state_against(one) for one in row] for row in rows]
-        states = Counter(state for row in against for state in row if state)
-        known = [[one for one, out in zip(*pair, strict=True) if not out] for pair in zip(rows, against, strict=True)]
-        if name in named:  # they say themselves who and what
-            stay = [[x for x, out in zip(*pair, strict=True) if not out] for pair in zip(values, against, strict=True)]
-            table = _without(table, at, {name: json_column(stay)}, states) if states else table
-            continue
-        found = reading_of([row for row in known if row])
-        asked = None if found else questions_of([row for row in known if row])
-        if asked is not None:
-            every = [{str(one[asked[0]]): one.get(asked[1]) for one in row if asked[0] in one} for row in known]
-            titles = dict.fromkeys(title for row in every for title in row)
-            new = {
-                title: json_column([row.get(title) for row in every]) for title in titles if title not in table.names
-            }
-        elif found is not None:
-            pairs = [(who, what) for what in found.what for who in found.who]
-            new = {
-                f"{name}: {what} of {who}" if len(pairs) > 1 else name: json_column(
-                    [answers_of(r, who, what) for r in known]
-                )
-                for who, what in pairs
-            }
-        else:
-            continue
-        table = _without(table, at, new, states)
-    return table
-
-
-def _without(table: Records, at: int, new: Mapping[str, pa.Array], states: Mapping[str, int]) -> Records:
-    """The table with new columns for one of lists, and a note on the answers that did not count, by their states."""
-    if states:
-        said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
-        note = Note(f"Answers in {table.names[at]} that do not count, by their state: {said}.", kind="states")
-        table = replace(table, notes=(*table.notes, note))
-    return _beside(table, [k for k in range(len(table.names)) if k != at], new, table.form)
-
-
-def _holds_objects(cell: str) -> bool:
-    return cell.lstrip()[:1] == "[" and cell[1:].lstrip()[:1] == "{"
-
-
-def _beside(table: Records, stays: Sequence[int], new: Mapping[str, pa.Array], form: Form | None) -> Records:
-    """Some columns of a table, and new ones beside them."""
-
-    def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
-        old, others = [stays[k] for k in used if k < len(stays)], [k - len(stays) for k in used if k >= len(stays)]
-        columns, start = list(new.values()), 0
-        for batch in table.batches(old or [0]):
-            arrays = [*(batch.columns if old else ()), *(columns[k].slice(start, len(batch)) for k in others)]
-            start += len(batch)
-            yield pa.RecordBatch.from_arrays(arrays, [str(k) for k in used])
-
-    first = [table.first[k] for k in stays] if any(table.first) else []
-    if first:
-        length = len(first[0])
-        first += [text_of(column.slice(0, length)).to_pylist() for column in new.values()]
-    return replace(table, names=[*(table.names[k] for k in stays), *new], batches=batches, first=first, signature=form)
-
-
-def _answers(record: Mapping[str, Any], gather: Gather) -> dict[str, list[dict[str, Any]]]:
-    """The answers in a record by question, each an object of who gave it and its label."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for one in said_in(record, gather, {}):
-        if one.labels and one.question:
-            label = one.labels[0] if len(one.labels) == 1 else one.labels
-            found.setdefault(one.question, []).append({"annotator": one.who, "label": label})
-    return found
 
 
 def _fields(value: Any) -> Mapping[str, Any] | None:
@@ -280,13 +122,40 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
     return {key: inner for one in objects for key, inner in one.items()}
 
 
-def _joined(marks: Mapping[tuple[str, str], Any]) -> dict[str, str | list[str] | None]:
+def _joined(marks: Mapping[tuple[str, ...], Any]) -> dict[str, str | list[str] | None]:
     """What columns of marks say, by person and class; who answered twice may mark two."""
     said: dict[str, list[str]] = {}
     for (stem, label), cell in marks.items():
-        ones = any((BINARY | WORDS).get(one.strip().casefold()) for one in str(cell).split(","))
-        said.setdefault(stem, []).extend([label] * ones)
+        said.setdefault(stem, []).extend([label] * any(map(mark_in, str(cell).split(","))))
     return {stem: labels if len(labels) > 1 else next(iter(labels), None) for stem, labels in said.items()}
+
+
+def _beside(table: Records, gone: Collection[int], new: Mapping[str, pa.Array]) -> Records:
+    """A table without the columns at some places, and new ones beside the others."""
+    stays = sorted({*range(len(table.names))}.difference(gone))
+
+    def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        old, others = [stays[k] for k in used if k < len(stays)], [k - len(stays) for k in used if k >= len(stays)]
+        columns, start = list(new.values()), 0
+        for batch in table.batches(old or [0]):
+            arrays = [*(batch.columns if old else ()), *(columns[k].slice(start, len(batch)) for k in others)]
+            start += len(batch)
+            yield pa.RecordBatch.from_arrays(arrays, [str(k) for k in used])
+
+    first = [table.first[k] for k in stays]
+    length = len(table.first[0])
+    first += [text_of(column.slice(0, length)).to_pylist() for column in new.values()]
+    names = [*(table.names[k] for k in stays), *new]
+    return replace(table, names=names, batches=batches, first=first, signature=table.form)
+
+
+def _texts_of(table: Records, at: int) -> Iterator[str | None]:
+    """Yield the cells of a column as text."""
+    for batch in table.batches([at]):
+        yield from text_of(batch.column(0)).to_pylist()
+
+
+# ---- what is said in a record, as a signature says -------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -315,6 +184,16 @@ class Said:
     is_true: bool
     score: Any
     result: Mapping[str, Any]
+
+
+def _answers(record: Mapping[str, Any], gather: Gather) -> dict[str, list[dict[str, Any]]]:
+    """The answers in a record by question, each an object of who gave it and its label."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in said_in(record, gather, {}):
+        if one.labels and one.question:
+            label = one.labels[0] if len(one.labels) == 1 else one.labels
+            found.setdefault(one.question, []).append({"annotator": one.who, "label": label})
+    return found
 
 
 def said_in(record: Mapping[str, Any], gather: Gather, names: dict[str, str], row: int = 0) -> Iterator[Said]:
@@ -366,20 +245,15 @@ def _is_so(one: Mapping[str, Any], state: str) -> bool:
 
 def _first_name(one: Mapping[str, Any], paths: Sequence[str]) -> str | None:
     """Return the first name or number at some paths, as text."""
-    for path in paths:
-        value = value_at(one, path)
-        if isinstance(value, str | int) and value != "":
-            return str(value)
-    return None
+    values = (value_at(one, path) for path in paths)
+    return next((str(value) for value in values if isinstance(value, str | int) and value != ""), None)
 
 
 def _labels(result: Mapping[str, Any], paths: Sequence[str]) -> list[Any] | None:
     """Return the labels of an answer; None where there is none, or there are objects, as spans of a text are."""
-    labels: list[Any] | None = None
-    for path in paths:
-        for _, one in at_path(result, path):
-            labels = [*(labels or ()), *(one if isinstance(one, list) else [one])]
-    return None if labels is None or any(isinstance(label, dict) for label in labels) else labels
+    found = [one for path in paths for _, one in at_path(result, path)]
+    labels = [label for one in found for label in (one if isinstance(one, list) else [one])]
+    return None if not found or any(isinstance(label, dict) for label in labels) else labels
 
 
 @cache
@@ -424,3 +298,390 @@ def _at(value: Any, keys: tuple[str, ...], name: str) -> Iterator[tuple[str, Any
         if value is None:
             return
     yield name, value
+
+
+# ---- lists of objects, whatever their fields are called --------------------------------------------------------------
+
+DEEPEST = 6
+"""Fields of fields that are looked at; a list between them is one more."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+
+Row = Sequence[Mapping[str, Any]]
+"""The objects in a cell, each as its fields by path: `author.email`."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Fields of the objects in a column.
+
+    Attributes
+    ----------
+    who, what
+        Paths that may say who, and what; the likelier first.
+    """
+
+    who: tuple[str, ...]
+    what: tuple[str, ...]
+
+
+def _with_lists_read(table: Records) -> Records:
+    """The table with its lists of objects as answers; where several fields fit, as a column each, to be asked about.
+
+    Objects that do not count by their state are left out, and a note says how many.
+    """
+    form = table.form or _NO_FORM
+    of_form = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
+    for name, cells in zip(table.names, table.first, strict=True):
+        is_list = any(cells) and nearly_all(_holds_objects, cells)
+        if not is_list or form.role_of(name) or name in of_form:
+            continue
+        at = table.names.index(name)  # earlier ones have moved to the end
+        values = [value or [] for batch in table.batches([at]) for value in values_in(batch.column(0))]
+        rows = [row for value in values if (row := fields_in(value)) is not None]
+        if len(rows) < len(values):
+            continue
+        against = [[state_against(one) for one in row] for row in rows]
+        states = Counter(state for row in against for state in row if state)
+        if objects_in(name, cells)[0] == "voters":  # they say themselves who and what
+            new = {name: json_column(_those_that_count(values, against))} if states else {}
+        else:
+            new = _answers_listed(name, _those_that_count(rows, against))
+        new = {called: column for called, column in new.items() if called == name or called not in table.names}
+        if states and new:
+            said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
+            note = Note(f"Answers in {name} that do not count, by their state: {said}.", kind="states")
+            table = replace(table, notes=(*table.notes, note))
+        table = _beside(table, [at], new) if new else table
+    return table
+
+
+def _holds_objects(cell: str) -> bool:
+    return cell.lstrip()[:1] == "[" and cell[1:].lstrip()[:1] == "{"
+
+
+def _those_that_count(rows: Sequence[Sequence[Any]], against: Sequence[Sequence[str]]) -> list[list[Any]]:
+    return [[one for one, out in zip(*pair, strict=True) if not out] for pair in zip(rows, against, strict=True)]
+
+
+def _answers_listed(name: str, rows: Sequence[Row]) -> dict[str, pa.Array]:
+    """The columns of answers that lists of objects are, by name; none where nothing says who and what."""
+    filled = [row for row in rows if row]
+    if (found := reading_of(filled)) is not None:
+        pairs = [(who, what) for what in found.what for who in found.who]
+        called = [f"{name}: {what} of {who}" if len(pairs) > 1 else name for who, what in pairs]
+        answers = [
+            [[{"annotator": x.get(who), "label": x[what]} for x in row if x.get(what) is not None] for row in rows]
+            for who, what in pairs
+        ]
+        return dict(zip(called, map(json_column, answers), strict=True))
+    if (asked := questions_of(filled)) is not None:
+        question, what = asked
+        every = [{str(one[question]): one.get(what) for one in row if question in one} for row in rows]
+        titles = dict.fromkeys(title for row in every for title in row)
+        return {title: json_column([row.get(title) for row in every]) for title in titles}
+    return {}
+
+
+def state_against(one: Mapping[str, Any]) -> str:
+    """Return the state by which an object does not count; "" where it counts.
+
+    Examples
+    --------
+    >>> state_against({"by": "a", "latest": False}), state_against({"by": "b", "status": "draft"}), state_against({})
+    ('latest: false', 'status: draft', '')
+    """
+    return next((f"{path}: {str(cell).lower()}" for path, cell in one.items() if _is_out(path, cell)), "")
+
+
+def _is_out(path: str, cell: Any) -> bool:
+    """Whether a field says that its object does not count."""
+    if isinstance(cell, bool):
+        return bool(_words(path) & FIELDS["does_not_count" if cell else "counts"])
+    is_state = not {"status", "state", "type", "kind"}.isdisjoint(_words(path))
+    return is_state and isinstance(cell, str) and cell.casefold() in FIELDS["does_not_count"]
+
+
+def questions_of(rows: Sequence[Row]) -> tuple[str, str] | None:
+    """Return which field names the question of an answer, and which the answer, where a row has one of each; else None.
+
+    Examples
+    --------
+    >>> questions_of([[{"task": "T0", "value": v}, {"task": "T1", "value": n}] for v, n in zip("xyxy", "1221")])
+    ('task', 'value')
+    """
+    objects = [one for row in rows for one in row]
+    fields = dict.fromkeys(path for one in objects for path in one)
+    named = [path for path in fields if _words(path) & FIELDS["question"] and _says_question(path, rows)]
+    what = [path for path in fields if path not in named and _words(path) & {"value", "answer", "label", "choice"}]
+    what = [path for path in what if _says_what(path, objects)]
+    return (named[-1], what[0]) if len(rows) > 1 and named and what else None
+
+
+def _says_question(path: str, rows: Sequence[Row]) -> bool:
+    """Whether a field is the same few names in nearly every row, each once."""
+    cells = _cells_at(path, rows)
+    kinds = Counter(cell for some in cells for cell in some)
+    is_apart = all(len({*some}) == len(some) for some in cells)
+    return is_apart and 0 < len(kinds) <= FEW and 2 * min(kinds.values()) >= len(rows)
+
+
+def _cells_at(path: str, rows: Sequence[Row]) -> list[list[str]]:
+    return [[str(one[path]) for one in row if path in one] for row in rows]
+
+
+def fields_in(value: Any) -> list[dict[str, Any]] | None:
+    """Return the objects of a list as their fields by path; None of anything else.
+
+    Examples
+    --------
+    >>> fields_in([{"by": {"email": "a@b"}, "data": '{"class": {"label": "cat"}}', "all": [{"x": 1}, {"x": 2}]}])
+    [{'by.email': 'a@b', 'data.class.label': 'cat', 'all.x': [1, 2]}]
+    """
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        return None
+    found = []
+    for one in value:
+        fields: dict[str, list[Any]] = {}
+        for path, leaf in _leaves(one, DEEPEST):
+            fields.setdefault(path, []).append(leaf)
+        found.append({path: some[0] if len(some) == 1 else some for path, some in fields.items()})
+    return found
+
+
+def _leaves(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, str) and value[:1] in ("{", "[") and depth > 0:
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else (("", one) for one in value)
+        for key, one in inner if depth > 0 else ():
+            yield from _leaves(one, depth - 1, f"{path}.{key}".strip("."))
+    elif value is not None:
+        yield path, value
+
+
+def reading_of(rows: Sequence[Row]) -> Fields | None:
+    """Return which fields of the objects say who and what; None where no pair does.
+
+    *Who* is a field that differs between the objects of a row and comes again in other rows, called as people are;
+    *what* one of few words, called as labels are. Fields of fields count, and JSON in text is opened.
+
+    Examples
+    --------
+    >>> rows = [[{"by": w, "class": c} for w, c in zip("ab", s)] for s in (["x", "y"], ["y", "y"])]
+    >>> reading_of(rows)
+    Fields(who=('by',), what=('class',))
+    """
+    objects = [one for row in rows for one in row]
+    if len(rows) < 2 or len(objects) < 2:
+        return None
+    times = Counter(path for one in objects for path in one)
+    paths = [path for path, n in times.items() if n >= NEARLY_ALL * len(objects)]
+    who = [path for path in paths if _words(path) & FIELDS["who"] and _says_who(path, rows)]
+    what = [path for path in paths if path not in who and _says_what(path, objects)]
+    who, what = (_different(some, objects) for some in (who, what))
+    return Fields(tuple(who), tuple(what)) if what and who else None
+
+
+def _words(path: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(path)}
+
+
+def _last(path: str) -> str:
+    return str((_WORD.findall(path) or [path])[-1]).casefold()
+
+
+def _says_who(path: str, rows: Sequence[Row]) -> bool:
+    """Whether a field differs within nearly every row, and comes again in others."""
+    cells = _cells_at(path, rows)
+    every = [cell for some in cells for cell in some]
+    apart = sum(len(set(some)) == len(some) for some in cells)
+    return apart >= NEARLY_ALL * len(rows) and 2 * len(set(every)) <= max(len(every), 4) and not are_dates(every)
+
+
+def _says_what(path: str, objects: Row) -> bool:
+    """Whether a field has few different words, and is called as labels are."""
+    values = [cell for one in objects for cell in _listed(one.get(path))]
+    kinds = {str(cell) for cell in values}
+    few = 1 < len(kinds) <= max(FEW, len(values) // 20) and 2 * len(kinds) <= max(len(values), 4)
+    plain = all(isinstance(cell, str | int) for cell in values) and not are_dates([str(cell) for cell in values])
+    return few and plain and not FIELDS["what"].isdisjoint(_words(path)) and _last(path) not in FIELDS["about"]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _different(paths: Sequence[str], objects: Row) -> list[str]:
+    """Fields of which none says the same as an earlier one in other words."""
+    kept: list[str] = []
+    for path in paths:
+        cells = [str(one.get(path)) for one in objects]
+        others = ([str(one.get(other)) for one in objects] for other in kept)
+        if all(len({*zip(cells, some, strict=True)}) > max(len({*cells}), len({*some})) for some in others):
+            kept.append(path)
+    return kept
+
+
+# ---- lists of shares -------------------------------------------------------------------------------------------------
+
+_WITH_NAMES = re.compile(r".*[\[({](?P<names>[^][(){}]+)[\])}]\s*", re.DOTALL)
+"""A header that says which number of a list is of which class: `soft label [good, bad]`."""
+
+
+def _with_shares_named(table: Records) -> Records:
+    """The table with its lists of shares as objects, where the header or the file says which number is of which class.
+
+    Where nobody says so, they are carried along and never learnt from, which is said.
+    """
+    for name, cells in zip(table.names, table.first, strict=True):
+        width = share_lists(name, cells)
+        if not width or name not in table.names:  # the labels beside another one
+            continue
+        at, beside = table.names.index(name), _labels_beside(table, name, width)
+        match = _WITH_NAMES.fullmatch(name)
+        said = [one.strip(" '\"") for one in re.split(r"[,;/|]", match["names"])] if match else table.class_names
+        if beside is None and len(set(said)) != width:
+            text = (
+                f"{name} holds {width} shares a row, and nothing says of which classes: it is not used. To use it, "
+                f"write them into its heading, in their order, as in {name} [a, b, c]."
+            )
+            table = replace(table, roles={name: "keep", **table.roles}, notes=(*table.notes, Note(text, kind="labels")))
+            continue
+        shares = [numbers_in(cell) if cell else None for cell in _texts_of(table, at)]
+        classes = [said] * len(shares) if beside is None else [list(elements(c)) for c in _texts_of(table, beside)]
+        named = [
+            dict(zip(some, one, strict=True)) if one and len(one) == len(some) else one
+            for some, one in zip(classes, shares, strict=True)
+        ]
+        gone = [at] if beside is None else [at, beside]
+        table = _beside(table, gone, {table.names[gone[-1]]: json_column(named)})
+    return table
+
+
+def _labels_beside(table: Records, name: str, width: int) -> int | None:
+    """Return the column whose lists have a label for each share of another one: `labels` beside `scores`."""
+    for at, cells in enumerate(table.first):
+        lists = [elements(cell) for cell in cells if cell and cell.lstrip()[:1] == "["]
+        if table.names[at] != name and lists and all(len(one) == len(set(map(str, one))) == width for one in lists):
+            return None if are_lists_of_numbers(cells) else at
+    return None
+
+
+# ---- columns that are a voter and a class each -----------------------------------------------------------------------
+
+MOST = 60
+"""Voters, or classes, at most."""
+ROUNDED = 0.02
+"""How far a sum may be from 1 or 100."""
+LEAST = 0.2
+"""Share of the rows that every voter answered, at least."""
+_MARK = re.compile(r"\s*[_.:/|·-]+\s*|\s+")
+
+Cross = Mapping[str, Mapping[str, str]]
+"""The columns of each voter by class (`BirdNET_Amsel`, `Ann: urgent`)."""
+
+
+def _with_crosses_read(table: Records, given: Collection[str]) -> Records:
+    """The table with one column a voter instead of one for each class; not where a person said what these are.
+
+    Columns that are called as a class of these, as `Sum_Amsel` is, are made of them, and carried along.
+    """
+    names = [name.strip() for name in table.names]
+    cross = cross_in(names, table.first)
+    used = {name for classes in cross.values() for name in classes.values()}
+    if not cross or not used.isdisjoint(given):
+        return table
+    cells = {name: list(_texts_of(table, names.index(name))) for name in used}
+    new = {
+        voter: pa.array(_answers_crossed(classes, [cells[name] for name in classes.values()]), pa.string())
+        for voter, classes in cross.items()
+    }
+    made = _beside(table, [k for k, name in enumerate(names) if name in used or name in new], new)
+    labels = {label for classes in cross.values() for label in classes}
+    about = [n for n in names if n not in used and labels.intersection(part for pair in _split(n) for part in pair)]
+    classes = next(iter(cross.values()))
+    note = f"Columns of {listing(list(cross))} for {listing(list(classes))} each were read as one answer each."
+    return replace(made, roles=dict.fromkeys(about, "keep") | dict(table.roles), notes=(*table.notes, note))
+
+
+def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
+    """Return the voters and classes that columns are called by; nothing where they are not.
+
+    The cells are how likely the class is, from 0 to 1 or in percents, how many chose it, or marks. Every voter has the
+    same classes, and the cells of a row make one answer: one mark, or one sum.
+
+    Examples
+    --------
+    >>> names = ["text", "ann_good", "ann_bad", "bob_good", "bob_bad"]
+    >>> cross_in(names, [["one", "two"], ["x", ""], ["", "x"], ["x", "x"], ["", ""]])
+    {'ann': {'good': 'ann_good', 'bad': 'ann_bad'}, 'bob': {'good': 'bob_good', 'bad': 'bob_bad'}}
+    """
+    cells = dict(zip(names, sample, strict=True))
+    parts: dict[tuple[bool, str], dict[str, str]] = {}
+    for name in names:
+        for left, right in _split(name):
+            if left and right:
+                parts.setdefault((True, left), {})[right] = name
+                parts.setdefault((False, right), {})[left] = name
+    several = {name for classes in parts.values() if len(classes) > 1 for name in classes.values()}
+    fit = {name for name in several if _may_be(cells[name])}
+    parts = {key: {label: n for label, n in classes.items() if n in fit} for key, classes in parts.items()}
+    groups: dict[tuple[bool, frozenset[str]], dict[str, dict[str, str]]] = {}
+    for (first, voter), classes in parts.items():
+        if 1 < len(classes) <= MOST:
+            groups.setdefault((first, frozenset(classes)), {})[voter] = classes
+    fitting = [group for group in groups.values() if 1 < len(group) <= MOST]
+    fitting.sort(key=lambda group: -sum(map(len, group.values())))
+    return next((group for group in fitting if _is_cross(group, cells)), {})
+
+
+def _split(name: str) -> list[tuple[str, str]]:
+    """What stands before and after each mark in a name."""
+    return [(name[: mark.start()], name[mark.end() :]) for mark in _MARK.finditer(name)]
+
+
+def _is_cross(group: Cross, cells: Mapping[str, Cells]) -> bool:
+    if any(says_counts(voter) or plain_name(voter) in WORDS["amounts"] for voter in group):
+        return False
+    used = {label for classes in group.values() for label, name in classes.items() if any(_numbers(cells[name]))}
+    return len(used) > 1 and all(_are_answers([cells[n] for n in classes.values()]) for classes in group.values())
+
+
+def _may_be(cells: Cells) -> bool:
+    return read_marks(cells) is not None or all(amount(cell) is not None for cell in cells)
+
+
+def _are_answers(columns: Sequence[Cells]) -> bool:
+    """Whether the cells of nearly every row are one answer."""
+    rows = [row for row in zip(*map(_numbers, columns), strict=True) if any(row)]
+    if len(rows) < max(LEAST * len(columns[0]), 2):
+        return False
+    if all(number in (0.0, 1.0) for row in rows for number in row):
+        return sum(int(sum(row) == 1) for row in rows) >= NEARLY_ALL * len(rows)
+    totals = sorted(float(sum(row)) for row in rows)
+    whole = totals[len(totals) // 2]
+    are_shares = abs(whole - 1) <= ROUNDED or abs(whole - 100) <= 100 * ROUNDED
+    alike = sum(abs(total - whole) <= ROUNDED * whole for total in totals)
+    return alike >= NEARLY_ALL * len(rows) and (are_shares or all(total.is_integer() for total in totals))
+
+
+def _numbers(cells: Cells) -> list[float]:
+    amounts = list(map(amount, cells))
+    return (
+        [one or 0.0 for one in amounts] if None not in amounts else [float(x is True) for x in read_marks(cells) or ()]
+    )
+
+
+def _answers_crossed(classes: Collection[str], columns: Sequence[Cells]) -> list[str | None]:
+    """Return the answer of a voter in each row: the likeliest classes with their share, or the marked ones."""
+    numbers, answers = list(map(_numbers, columns)), list[str | None]()
+    are_marks = all(number in (0.0, 1.0) for column in numbers for number in column)
+    for row in zip(*numbers, strict=True):
+        best = [name for name, number in zip(classes, row, strict=True) if number == max(row) > 0]
+        answer: object = best if len(best) != 1 else best[0]
+        if best and not are_marks:
+            answer = {"label": answer, "confidence": round(max(row) / sum(row), 6)}
+        plain = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        answers.append(plain if best else None)
+    return answers

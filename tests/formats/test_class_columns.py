@@ -13,8 +13,8 @@ from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions
-from pll.formats.crosses import cross_in
 from pll.formats.reading import question
+from pll.formats.unfold import cross_in
 
 from .strategies import answers, named_sets, named_truth
 

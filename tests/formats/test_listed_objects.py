@@ -13,8 +13,8 @@ import pytest
 
 from pll import formats
 from pll.formats.base import ReadOptions
-from pll.formats.listed_objects import fields_in, reading_of
 from pll.formats.reading import question
+from pll.formats.unfold import fields_in, reading_of
 
 ANSWERS = [{"ann": "cat", "bob": "dog"}, {"bob": "dog", "cleo": "dog"}, {"ann": "fox", "cleo": "cat"}] * 4
 SHAPES = {

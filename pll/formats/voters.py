@@ -79,6 +79,23 @@ def _ask_whether_ranked(table: Proposal, names: Sequence[str]) -> None:
     )
 
 
+def _ask_whether_second(table: Proposal, first: str, second: str) -> None:
+    """A second label, always another one: it may be right as well, or right instead."""
+    table.give_all([first, second], "candidate")
+    answers = (
+        ("either may be right", {first: "candidate", second: "candidate"}),
+        (f"{second} is right where there is one", {first: "annotator", second: "true_label"}),
+        (f"{first} is always right", {first: "true_label", second: "keep"}),
+    )
+    is_correction = says_settled(second)
+    table.ask(
+        f"{second} never says the same as {first}. What are they?",
+        *(answers[1:2] if is_correction else ()),
+        answers[0],
+        *answers[1 + is_correction :],
+    )
+
+
 def _of_another_kind(table: Proposal, names: Sequence[str]) -> list[str]:
     """Return columns that share no word with those of the largest kind: `model_a`, `model_b` beside `judge_1` …."""
     kinds: dict[str, list[str]] = {}
@@ -129,9 +146,14 @@ def vocabulary(table: Proposal) -> None:
         len(near_open) == 1 and has_sets and not (voters or table.having("true_label"))
     ):
         return  # `settled` asks what they are
+    truth = [name for name in table.having("true_label") if table.roles[name].guessed]
+    if len(near_open) == len(truth) == 1 and not voters and _are_ranked(table, [*truth, *near_open]):
+        _ask_whether_second(table, truth[0], near_open[0])
+        return
     clear = [name for name in near_open if voters or not _says_yes_or_no(table.words(name))]
     table.give_all(clear, "annotator")
     unclear = [name for name in near_open if name not in table.roles]
+    questions: list[list[str]] = []
     for group in groups:
         names = [name for name in group if name not in table.roles and name not in unclear]
         is_yes_or_no = _says_yes_or_no(table.words(*names))
@@ -140,15 +162,36 @@ def vocabulary(table: Proposal) -> None:
         has_truth = share_among(table.truth(), table.words(*names)) >= 1 / 2
         if len(names) < 2 or (is_labelled and not is_clear and not has_truth):
             continue
-        is_other_question = bool(table.having("annotator") and not voters)
-        if not is_other_question and is_clear and _are_ranked(table, names):
+        if not questions and is_clear and _are_ranked(table, names):
             _ask_whether_ranked(table, names)
-        elif is_other_question or (is_clear and not is_labelled):
-            table.give_all(names, "keep" if is_other_question else "annotator")
+        elif is_clear and not is_labelled:
+            questions.append(names)
+        elif questions:
+            table.give_all(names, "keep")
         else:
             unclear += names
+    table.give_all((name for names in questions for name in names), "annotator")
+    if len(questions) > 1:
+        _ask_which(table, questions[:MOST_QUESTIONS])
     if unclear:
         _ask_whose(table, unclear, may_be_classes=not is_labelled and _says_yes_or_no(table.words(*unclear)))
+
+
+MOST_QUESTIONS = 4
+"""Groups of columns that a question offers."""
+
+
+def _ask_which(table: Proposal, questions: Sequence[Sequence[str]]) -> None:
+    """Columns of several vocabularies, each of several voters: what they were asked differs."""
+    every = [name for names in questions for name in names]
+    words = [listing(sorted(table.words(*names)), limit=4) for names in questions]
+    table.ask(
+        f"{listing([names[0] for names in questions])} use different words. Which question are the labels of?",
+        *(
+            (f"{listing(list(names), limit=4)} ({said})", {n: "annotator" if n in names else "keep" for n in every})
+            for names, said in zip(questions, words, strict=True)
+        ),
+    )
 
 
 def _ask_whose(table: Proposal, names: Sequence[str], *, may_be_classes: bool) -> None:

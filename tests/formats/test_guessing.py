@@ -142,6 +142,7 @@ CLEO = ["praise", "late", "late", "?", "praise", "praise", "Damaged", "damaged"]
 
 YES_NO: list[str | None] = ["yes", "no"] * 4
 LONG = [[f"{word}: of goods that a customer has paid and never got, in whole or in part" for word in "aabbcc"] * 2] * 3
+TOPIC: list[str | None] = ["art", "sports", "sports", "trade"] * 2
 BAD: list[str | None] = ["damaged", "late", "praise", "late"] * 2
 
 
@@ -175,6 +176,14 @@ def test_columns_of_one_vocabulary_are_voters(columns: dict[str, list[str | None
         ({"A": ANNA, "B": BERT, "C": CLEO, "label": ["x", "y"] * 4}, {"annotator", "category"}),
         ({"A": ANNA, "B": BERT, "gold": ["late", *[""] * 7]}, {"annotator", "category"}),  # names one class
         ({"candidates": ["late|praise|damaged"] * 8, "Anna": ANNA}, {"true_label", "keep"}),
+        (
+            {"label": BAD * 2, "other": ["late", "praise", "late", ""] * 4},
+            {"candidate", "annotator", "true_label", "keep"},
+        ),
+        (
+            {f"{who}_{what}": cells for what, cells in (("tone", ANNA), ("topic", TOPIC)) for who in "ABC"},
+            {"annotator", "keep"},
+        ),
     ],
 )
 def test_where_two_roles_are_possible_a_person_is_asked_once(

@@ -39,6 +39,7 @@ from pll.formats.tabular.cells import (
     labels_in,
     minus_one,
     read_label,
+    shares_written,
     spelling,
 )
 from pll.weights import Weights, checked_prior
@@ -168,7 +169,7 @@ def _one_name(cell: str) -> str | None:
 
 def _weighed(cell: str, separator: str) -> Mapping[str, float]:
     if not is_object(cell):
-        return Counter(labels_in(cell, separator))
+        return shares_written(cell, separator) or Counter(labels_in(cell, separator))
     shares = shares_of(cell)
     if shares is None:
         raise UserError("write a number from 0 for each label: how often or how likely it is")

@@ -112,7 +112,8 @@ def persons(table: Proposal) -> None:
     rows = len(next(iter(table.raw.values()), ()))
     if rows < 2 or (table.form is not None and table.form.form != "person"):
         return
-    distinct = [name for name in table.open() if len(set(present_cells(table.raw[name]))) == rows]
+    ids = [name for name in table.having("id") if name not in table.explicit]
+    distinct = [name for name in (*ids, *table.open()) if len(set(present_cells(table.raw[name]))) == rows]
     distinct = [name for name in distinct if default_role(table.raw[name]) != "feature"]
     distinct.sort(key=lambda name: are_dates(table.raw[name]))
     named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", distinct)]

@@ -202,6 +202,14 @@ def test_where_two_roles_are_possible_a_person_is_asked_once(
         assert explicit.items() <= {one.name: one.role for one in guesses}.items()
 
 
+def test_the_ids_of_rows_may_be_the_people() -> None:
+    columns: dict[str, list[str | None]] = {"id": ["Anna", "Bo", "Cem"]}
+    columns |= {f"q{k}": ["late", "late", ("praise", "damaged", "late")[k % 3]] for k in range(30)}
+    columns["q30"] = ["late", "praise", "damaged"]  # as different as names are
+    asked = question(roles_of(list(columns), list(columns.values())))
+    assert asked is not None and asked.answers[0][1] == {"id": "person"} | dict.fromkeys(list(columns)[1:], "item")
+
+
 # ---- through a whole file --------------------------------------------------------------------------------------------
 
 

@@ -388,18 +388,11 @@ class ExperimentOptions:
     only: tuple[str, ...] = option(
         "fit only these cells: dataset=lost, method=ipal, q=0.7, seed=0, or just lost", "NAME=VALUE"
     )
-    folds: int | None = option("instead of what the experiment says: cross-validation", "K")
-    holdout: float | None = described("holdout", help="the same: test on this share")
-    seeds: str | None = option("the same: numbers, separated by commas", "LIST")
-    epochs: int | None = described("epochs", help="the same: of the methods trained by gradient descent")
     download: bool = option("download datasets of the catalogue that are not here")
     jobs: int | None = option("processes at once; if not given, one a core", "N", type=click.IntRange(min=1))
     backend: str = option("where to fit", type=click.Choice(("local", "dask")), default="local")
     scheduler: str | None = option("of the Dask cluster, such as tcp://10.0.0.1:8786", "ADDRESS")
     show: bool = option("print the TOML file of a preset, to be copied and changed, and end")
-
-    def __post_init__(self) -> None:
-        _check_exclusive(self, "folds", "holdout")
 
 
 @dataclass(frozen=True, kw_only=True)

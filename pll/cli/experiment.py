@@ -13,19 +13,17 @@ from tqdm import tqdm
 
 from pll.cli import INTERRUPTED
 from pll.cli.declared import ExperimentOptions
-from pll.cli.options import listed, note, print_result, whole_number
+from pll.cli.options import listed, note, print_result
 from pll.cli.progress import stopped_by_signals
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
 from pll.experiments.cost import cost_in_words
 from pll.experiments.execution import ExperimentFolder, Progress
-from pll.experiments.experiment import Experiment, changed, read_experiment, selected
+from pll.experiments.experiment import Experiment, read_experiment, selected
 from pll.experiments.presets import PRESETS, preset
 from pll.experiments.report import PLOTTING, failures, fit_and_report, tables_of
 from pll.experiments.tables import markdown
 from pll.extras import is_installed, missing_extra
-from pll.methods import get_method
-from pll.methods.deep import DeepEstimator
 
 
 def experiment(options: ExperimentOptions) -> int:
@@ -44,7 +42,7 @@ def experiment(options: ExperimentOptions) -> int:
         return 0
     if (options.backend == "dask") != (options.scheduler is not None):
         raise UserError("Give --backend dask and --scheduler ADDRESS together.")
-    result = _definition(options)
+    result = _definition(options.name)
     plan = result.plan(download=options.download)
     note([f"{one.dataset}: {one.cells} cells cannot run. {one.reason}" for one in plan.missing])
     if not plan.cells:
@@ -98,28 +96,16 @@ def _folder(options: ExperimentOptions) -> ExperimentFolder:
     return ExperimentFolder(experiments_home() / (options.name if options.name in PRESETS else named.stem))
 
 
-def _definition(options: ExperimentOptions) -> Experiment:
-    """Return the experiment with what the options change."""
-    path = Path(options.name)
+def _definition(name: str) -> Experiment:
+    """Return the experiment of a TOML file, of the folder of an earlier one, or of a preset."""
+    path = Path(name)
     if path.is_file():
-        result = read_experiment(path)
-    elif path.is_dir() and options.name not in PRESETS:
-        result = ExperimentFolder(path).experiment()
-    elif path.suffix == ".toml":
+        return read_experiment(path)
+    if path.is_dir() and name not in PRESETS:
+        return ExperimentFolder(path).experiment()
+    if path.suffix == ".toml":
         raise UserError(f"There is no file {path}; check the path.")
-    else:
-        result = preset(options.name)
-    values: dict[str, Any] = {}
-    if options.folds is not None:
-        values |= {"folds": options.folds, "holdout": None}
-    if options.holdout is not None:
-        values |= {"holdout": options.holdout, "folds": None}
-    if options.seeds is not None:
-        values["seeds"] = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
-    if options.epochs is not None:
-        deep = [name for name in result.methods if issubclass(get_method(name), DeepEstimator)]
-        values["settings"] = [*result.settings, {"method": deep, "epochs": options.epochs}]
-    return changed(result, **values) if values else result
+    return preset(name)
 
 
 @contextmanager

@@ -62,8 +62,6 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 def test_what_cannot_be_is_refused(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "uci-binomial" in refused(capsys, "uci-binomal")
     assert "nothing.toml" in refused(capsys, tmp_path / "nothing.toml")
-    assert "exclude" in refused(capsys, file, "--folds", 3, "--holdout", 0.1)
-    assert "folds" in refused(capsys, file, "--folds", 1)
     assert "--scheduler" in refused(capsys, file, "--backend", "dask")
     assert "lost" in refused(capsys, file, "--only", "dataset=lost")
     (tmp_path / "full").mkdir()

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from itertools import count
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +35,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, ProgrammingError
-from sqlalchemy.pool import QueuePool
 from sqlalchemy.schema import CreateTable
 
 from pll.errors import BusyError, UserError
 from pll.extras import require_extra
-from pll.io import write_atomically
 from pll.paths import database_url
 from pll.review import tables
 
@@ -104,8 +100,6 @@ class Database:
             self.close()
             raise
         self._file = _identity(self.url) if self.is_sqlite else None
-        self._aside: Path | None = None
-        self._rescuing = threading.Lock()
         self._busy_until = 0.0  # by time.monotonic
 
     @property
@@ -144,23 +138,9 @@ class Database:
             return
         raise UserError(
             f"The database {self.words} was removed or replaced while Candid was using it, so nothing is stored now. "
-            f"{self._rescued()}Put the file back where it was; to go on with another one, start Candid anew."
+            "Put the file back where it was, with the -wal file beside it. To go on with another one, start Candid "
+            "anew."
         )
-
-    def _rescued(self) -> str:
-        """Write what was in the file, as long as there is a connection to it, beside it, once; says where."""
-        with self._rescuing:
-            if self._aside is None and isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedin():
-                aside = _free_name(Path(str(self.url.database)))
-                with suppress(OSError, sqlite3.Error):
-                    write_atomically(aside, self._copy_to, durable=True)
-                    self._aside = aside
-        return "" if self._aside is None else f"What was in it is in {self._aside}. "
-
-    def _copy_to(self, file: Path) -> None:
-        with closing(self.engine.raw_connection()) as raw, closing(sqlite3.connect(file)) as copy:
-            assert isinstance(raw.driver_connection, sqlite3.Connection)
-            raw.driver_connection.backup(copy)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -254,12 +234,6 @@ def _identity(url: URL) -> tuple[int, int] | None:
     except OSError:
         return None
     return result.st_dev, result.st_ino
-
-
-def _free_name(file: Path) -> Path:
-    """Return a free name for the rescued file; earlier ones are not overwritten."""
-    names = (file.with_suffix(f".rescued{'' if number == 1 else f'-{number}'}.sqlite3") for number in count(1))
-    return next(name for name in names if not name.exists())
 
 
 def _make_folder(file: Path) -> None:

@@ -101,9 +101,10 @@ def significance(of_presets: dict[str, list[Result]]) -> str:
     rows: dict[str, list[str]] = {}
     for name, results in of_presets.items():
         (made,) = tables(results, methods=preset(name).methods, n_fits=5)
-        for row in made.across():
-            cell = f"{row.wins}/{row.ties}/{row.losses} (p={row.p_wilcoxon:.3g}, {row.p_holm:.3g})"
-            rows.setdefault(row.method, [method_title(row.method)]).append(cell)
+        for method in made.methods[1:]:
+            marks = [entry.mark[:1] for (_, name), entry in made.entries.items() if name == method]
+            counts = "/".join(str(marks.count(mark)) for mark in ("•", "", "◦"))
+            rows.setdefault(method, [method_title(method)]).append(counts)
     return table(["method", *(preset(name).title for name in of_presets)], list(rows.values()))
 
 

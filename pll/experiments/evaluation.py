@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, asdict, dataclass, replace
 from pathlib import Path
@@ -217,6 +217,22 @@ def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     if len(difference) < 2 or np.allclose(difference, difference[0]):
         return 1.0 if len(difference) < 2 or np.allclose(difference, 0) else 0.0
     return float(scipy.stats.ttest_1samp(difference, 0.0).pvalue)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number (Holm, 1979), in the same order.
+
+    Examples
+    --------
+    >>> [round(value, 3) for value in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    corrected = [1.0] * len(p)
+    highest = 0.0
+    for rank, k in enumerate(sorted(range(len(p)), key=lambda k: p[k])):
+        highest = max(highest, min(1.0, (len(p) - rank) * p[k]))
+        corrected[k] = highest
+    return corrected
 
 
 def _mean(records: EpochMetrics, what: str) -> float | None:

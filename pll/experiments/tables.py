@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pll.analysis.significance import holm, wilcoxon
-from pll.experiments.evaluation import Result, paired_t_test
+from pll.experiments.evaluation import Result, holm, paired_t_test
 from pll.experiments.published import Published, published
 from pll.methods import method_title
 
@@ -83,27 +82,6 @@ class TableEntry:
         return None if self.paper is None else self.mean - self.paper.mean
 
 
-@dataclass(frozen=True)
-class Across:
-    """A method against the first over all columns of a table.
-
-    Attributes
-    ----------
-    wins, ties, losses
-        Columns where the first method is significantly better, neither, worse.
-    p_wilcoxon
-        Of Wilcoxon's test on the means of the columns; `p_holm` corrected for the number of methods.
-    """
-
-    method: str
-    wins: int
-    ties: int
-    losses: int
-    columns: int
-    p_wilcoxon: float
-    p_holm: float
-
-
 Column = tuple[str, float | None]
 """Data set and q."""
 
@@ -126,21 +104,6 @@ class Table:
     def qs(self) -> tuple[float | None, ...]:
         """Values of q in order."""
         return tuple(dict.fromkeys(q for _, q in self.columns))
-
-    def across(self) -> list[Across]:
-        """Compare every method with the first over all columns."""
-        first, *others = self.methods
-        rows = []
-        for method in others:
-            both = [
-                (self.entries[column, first], self.entries[column, method])
-                for column in self.columns
-                if (column, first) in self.entries and (column, method) in self.entries
-            ]
-            marks = [entry.mark[:1] for _, entry in both]
-            p = wilcoxon([one.mean for one, _ in both], [other.mean for _, other in both])
-            rows.append(Across(method, marks.count("•"), marks.count(""), marks.count("◦"), len(both), p, 1.0))
-        return [replace(row, p_holm=p) for row, p in zip(rows, holm([row.p_wilcoxon for row in rows]), strict=True)]
 
 
 def tables(results: Sequence[Result], *, methods: Sequence[str], n_fits: int) -> list[Table]:
@@ -262,7 +225,7 @@ def markdown(table: Table) -> str:
             cells = [_markdown_cell(table.entries.get(((dataset, q), method))) for dataset in table.datasets]
             values = [] if not with_q else ["" if q is None else f"{q:g}"]
             lines.append(f"| {' | '.join([method_title(method), *values, *cells])} |")
-    return "\n".join([*lines, "", *_across_markdown(table)])
+    return "\n".join([*lines, ""])
 
 
 def _markdown_cell(entry: TableEntry | None) -> str:
@@ -275,28 +238,6 @@ def _markdown_cell(entry: TableEntry | None) -> str:
     if entry.paper is None:
         return own
     return f"{own}<br>paper {spread(entry.paper.mean, entry.paper.deviation)}, {signed(entry.difference)}"
-
-
-def _across_markdown(table: Table) -> Iterator[str]:
-    rows = table.across()
-    if not rows or max(row.columns for row in rows) < 2:
-        return
-    first = method_title(table.methods[0])
-    yield f"{first} against each method: columns where it is significantly better / neither / worse (paired t-test)"
-    yield "and Wilcoxon's test on the means of the columns, with Holm's correction for the number of methods."
-    yield ""
-    yield "| method | better / neither / worse | Wilcoxon p | after Holm |"
-    yield "|---|---|---|---|"
-    for row in rows:
-        yield (
-            f"| {method_title(row.method)} | {row.wins} / {row.ties} / {row.losses} | {row.p_wilcoxon:.3g} "
-            f"| {row.p_holm:.3g} |"
-        )
-    least = 2.0 ** (1 - max(row.columns for row in rows))
-    if least >= STAR_LEVEL:
-        yield ""
-        yield f"With {max(row.columns for row in rows)} columns Wilcoxon's p cannot fall below {least:.3g}."
-    yield ""
 
 
 def entries_frame(tables: Sequence[Table]) -> pd.DataFrame:

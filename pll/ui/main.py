@@ -28,7 +28,7 @@ try:
     page.run()
 except (UserError, OSError) as error:  # a damaged run, a full disk: what is on the page already stays
     show_error(explain(error))
-arrival(page.url_path)
+arrival(page.url_path, session.in_address())
 away()
 login.menu()
 login.go_back()

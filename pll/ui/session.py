@@ -120,6 +120,11 @@ def find(kind: Kind, run_id: str) -> Run:
     return run
 
 
+def in_address() -> str:
+    """Return the ids of the run, comparison or experiment that the address names."""
+    return " ".join(st.query_params.get(name, "") for name in (*get_args(Kind), "experiment"))
+
+
 def hides_navigation() -> bool:
     """Return whether lesson mode hides the navigation."""
     query = st.query_params

@@ -7,9 +7,17 @@ from pathlib import Path
 from pll.ui.components.component import register
 
 
-def arrival(page: str) -> None:
-    """At the end of a page of that address: its title takes the focus, once."""
-    _arrival(key="arrival", data={"page": page})
+def arrival(page: str, in_view: str) -> None:
+    """At the end of a page: once one has come to it, or to another run on it, it begins at its top, with its title.
+
+    Parameters
+    ----------
+    page
+        Its address.
+    in_view
+        What it is about: another one for another run.
+    """
+    _arrival(key="arrival", data={"page": f"{page} {in_view}"})
 
 
 def away() -> None:

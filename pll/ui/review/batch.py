@@ -14,7 +14,7 @@ from pll.ui.error_messages import show_errors
 from pll.ui.format import count
 from pll.ui.review.desk_view import component
 from pll.ui.review.payload import NEIGHBOUR_PIXELS, neighbour
-from pll.ui.review.review_tab import Message, ReviewTab, seconds_of
+from pll.ui.review.review_tab import Chosen, Message, ReviewTab, seconds_of
 
 TILES = 24
 """Examples of a group: as many as an eye takes in."""
@@ -29,15 +29,18 @@ class LookAlikeBatch:
     tiles: list[Assignment] = field(default_factory=list)  # what is assigned
     label: str = ""  # proposed for all of them
     passed: set[int] = field(default_factory=set)  # examples that groups were made around and that were put aside
+    only: Chosen | None = None  # what the tab was restricted to when the group was made
 
     def fill(self) -> None:
         """Take the look-alikes of the first example of the queue assigned."""
         queue, review = self.tab.queue, self.tab.review
-        self.tiles = []
+        self.tiles, self.only = [], self.tab.only
         free = review.state.answers < review.required
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
         if review.certification is not None:
             free[review.certification.controls] = False  # each of them is to be looked at by itself
+        if self.only is not None:
+            free &= np.isin(np.arange(len(free)), self.only[0])
         order, identified = review.order[1], review.current.certainty.identified
         for row in order[free[order]]:
             if int(row) in self.passed:
@@ -103,7 +106,7 @@ class LookAlikeBatch:
 def draw(tab: ReviewTab) -> None:
     """The group assigned; a new one where the work session is another."""
     group: LookAlikeBatch | None = st.session_state.get("review-group")
-    if group is None or group.tab is not tab:
+    if group is None or group.tab is not tab or group.only is not tab.only:
         group = st.session_state["review-group"] = LookAlikeBatch(tab)
         group.fill()
     if group.tiles:

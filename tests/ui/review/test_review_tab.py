@@ -8,10 +8,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pll.errors import UserError
 from pll.review import database
+from pll.ui.review.batch import LookAlikeBatch
 from pll.ui.review.payload import ordered
 from pll.ui.review.review_tab import Message, ReviewTab
 
@@ -135,3 +137,10 @@ def test_a_decision_waits_on_the_page_while_another_program_has_the_database(
     tab.act(message)
     tab.act(message)
     assert (tab.problem, tab.ack) == ("", "kept") and len(tab.desk.history()) == 1
+
+
+def test_a_group_of_look_alikes_is_of_the_chosen_examples(tab: ReviewTab) -> None:
+    tab.only = np.arange(0, 96, 2), "chosen"
+    group = LookAlikeBatch(tab)
+    group.fill()
+    assert group.tiles and all(tile.row % 2 == 0 for tile in group.tiles)

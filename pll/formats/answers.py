@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,8 +21,7 @@ from pll.errors import RowError, UserError
 from pll.formats.checks import shorten
 from pll.formats.reading import Column, form_of
 from pll.formats.records import RowNumber
-from pll.formats.tabular.answer_cells import counts_in, listed_answers
-from pll.formats.tabular.cells import guess_separator, is_missing, mark_in
+from pll.formats.tabular.cells import counts_in, guess_separator, is_missing, listed_answers, mark_in
 
 NOBODY = -1
 """Whose an answer is where nobody knows, or that is nobody's (the file's own candidates, say)."""
@@ -65,11 +64,10 @@ class Chunk:
     separator
         Between several labels in a cell.
     values
-        What each of the cells means, once it is read: a tuple of names; of a column a class from the beginning.
-    confidence
-        Of a vote, the confidence that each different cell says itself, NaN where it says none.
-    shares
-        Of a set, how often or how likely each name of each different cell is; () where cells are sets alone.
+        What each of the cells means, once it is read, of a column a class from the beginning: names, each with the
+        confidence of a vote, or how often or how likely it is in a set; NaN where the cell does not say.
+    are_weighed
+        Whether a set says how often or how likely its labels are.
     are_numbers
         Whether the cells are the numbers of classes, and not their names.
     are_attempts
@@ -87,9 +85,8 @@ class Chunk:
     column: str = ""
     weight: npt.NDArray[np.float64] | None = None
     separator: str = "|"
-    values: list[tuple[str, ...]] = field(default_factory=list)
-    confidence: tuple[float, ...] = ()
-    shares: tuple[Mapping[str, float], ...] = ()
+    values: Sequence[Mapping[str, float]] = ()
+    are_weighed: bool = False
     are_numbers: bool = False
     are_attempts: bool = False
 
@@ -122,14 +119,29 @@ class Chunk:
                 raise RowError(f"{self.place(code)} holds {shorten(cell)}: {error}.") from None
         return values
 
-    def labels(self, number: Mapping[str, int]) -> tuple[Numbers, Numbers]:
-        """(k,) which answer, and (k,) which class, of every name in every answer, one after the other."""
+    def said(self) -> Iterator[tuple[int, str, int]]:
+        """Yield (who, cell, how often) of each different answer."""
+        pairs, times = np.unique(self.who * len(self.cells) + self.codes, return_counts=True)
+        for pair, n in zip(pairs.tolist(), times.tolist(), strict=True):
+            who, code = divmod(pair, len(self.cells))
+            yield who, self.cells[code], n
+
+    def spread(self) -> tuple[Numbers, Numbers]:
+        """(k,) which answer, and (k,) which of `names`, of every name in every answer, one after the other."""
         sizes = np.array([len(names) for names in self.values], dtype=np.int64)
-        flat = np.array([number[name] for _, name in self.names()], dtype=np.int64)
-        starts = np.cumsum(sizes) - sizes
-        counts = sizes[self.codes] if len(self.codes) else np.empty(0, dtype=np.int64)
+        counts = sizes[self.codes]
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.repeat(np.arange(len(self.codes)), counts), flat[np.repeat(starts[self.codes], counts) + within]
+        return np.repeat(np.arange(len(self.codes)), counts), np.repeat(
+            (np.cumsum(sizes) - sizes)[self.codes], counts
+        ) + within
+
+    def numbers(self, number: Mapping[str, int]) -> Numbers:
+        """The class of each of `names`."""
+        return np.array([number[name] for _, name in self.names()], dtype=np.int64)
+
+    def weights(self) -> npt.NDArray[np.float64]:
+        """The confidence, or how often or how likely it is, of each of `names`."""
+        return np.array([weight for names in self.values for weight in names.values()], dtype=np.float64)
 
     def only(self, stays: npt.NDArray[np.bool_]) -> Chunk:
         """Return some of the answers."""
@@ -403,7 +415,9 @@ class _Filler:
             codes = np.zeros(len(rows), dtype=np.int64)
             kind, whose = ("vote", who) if is_line else ("set", self.nobody)
             self.chunks.append(
-                Chunk(kind, example[rows], whose[rows], codes, [name], rows, self.row_of, name, values=[(name,)])
+                Chunk(
+                    kind, example[rows], whose[rows], codes, [name], rows, self.row_of, name, values=[{name: math.nan}]
+                )
             )
 
     def _shares(self, example: Numbers) -> None:
@@ -570,7 +584,7 @@ def share_chunks(names: Sequence[str], shares: npt.NDArray[np.float64], example:
     nobody, none = np.full(len(example), NOBODY, dtype=np.int64), np.zeros(len(example), dtype=np.int64)
     every = np.arange(len(example))
     return [
-        Chunk("share", example, nobody, none, [name], every, column=name, weight=weight, values=[(name,)])
+        Chunk("share", example, nobody, none, [name], every, column=name, weight=weight, values=[{name: math.nan}])
         for name, weight in zip(names, shares.T, strict=True)
     ]
 

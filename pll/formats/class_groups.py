@@ -12,8 +12,16 @@ from pll.formats.forms import WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NUMBERED, SHARE_COLUMN, class_name, shown_name
 from pll.formats.proposal import Proposal
 from pll.formats.reading import LABELLED
-from pll.formats.tabular.answer_cells import says_counts
-from pll.formats.tabular.cells import Cells, is_missing, is_no_answer, is_number, present_cells, read_marks, spelling
+from pll.formats.tabular.cells import (
+    Cells,
+    is_missing,
+    is_no_answer,
+    is_number,
+    present_cells,
+    read_marks,
+    says_counts,
+    spelling,
+)
 
 GENERIC = ("label", "class", "class_label", "classification", "target")
 """Names of labels of any kind, true or not."""

@@ -21,37 +21,34 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.answers import Answers, Chunk, Numbers
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
-from pll.formats.forms import NO_ANSWER, WORDS
-from pll.formats.records import RowNumber
 from pll.formats.tabular.answer_cells import (
-    COVERED,
+    MOST_SHOWN,
+    NUMBER,
+    Answer,
     AnswerReader,
-    is_object,
-    is_sentence,
-    proposed_classes,
-    shares_of,
+    doubted_in,
+    no_answers_in,
+    note_doubted,
+    note_dressed,
+    note_silent,
+    note_unmapped,
+    reader_of,
 )
 from pll.formats.tabular.cells import (
-    FUNCTION,
-    NEARLY_ALL,
+    COVERED,
     SEPARATORS,
     is_no_answer,
+    is_object,
     labels_in,
-    minus_one,
     read_label,
+    shares_of,
     shares_written,
     spelling,
 )
 from pll.weights import Weights, checked_prior
 
-FEW = 0.1
-"""Share of the votes up to which words such as `error` say that there is none."""
 REPEATED = 0.05
 """Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
-MOST_SHOWN = 5
-"""Cells that a note shows."""
-FEW_CLASSES = "few classes"
-"""Kind of the error where answers name no classes."""
 LEAST_SHARE = 0.02
 """Minimum share of a voter's answers that name a class; with fewer it is no voter but, say, a column of remarks."""
 
@@ -66,8 +63,6 @@ class Labels:
     annotations: Annotations | None = None
     prior: Weights | None = None
     notes: tuple[str, ...] = ()
-    no_answer: Mapping[str, int] | None = None
-    spellings: Mapping[str, str] | None = None
 
 
 def labels_of(
@@ -101,70 +96,67 @@ def labels_of(
     UserError
         An empty set, an unknown label, a cell that cannot be read; the row is named.
     """
-    votes, others = answers.of("vote"), answers.of("set", "truth", "share")
-    notes: list[str] = []
-    others = list(map(_read_others, others))
-    known = {name for chunk in others for _, name in chunk.names()}
-    silent = _no_answers(votes, answers.people, others, no_answer, options)
-    doubted = {} if options.class_names or answers.are_free else _doubted(votes, silent, options)
-    plain = {*silent, *doubted}  # what others are names of classes
-    reader, about = _reader_of(votes, answers.people, plain, known, options, are_free=answers.are_free)
-    notes += about
-    votes, unmapped = _read_votes(votes, reader, silent, doubted)
-    notes += _note_doubted(doubted)
-    votes, people, about = _without_no_voters(votes, answers.people, silent)
-    notes += [*_note_silent(silent), *about, *(_note_dressed(votes, reader) if answers.are_free else ())]
+    others = list(map(_read_other, answers.of("set", "truth", "share")))
+    own = _columns_of_classes([*others, *answers.of("vote")])
+    votes = _read_votes(answers, {name for chunk in others for _, name in chunk.names()}, options, no_answer)
+    notes, every = list(votes.notes), [*others, *votes.chunks]
     if options.class_names or answers.are_free:
-        options = replace(options, class_names=reader.classes or options.class_names)
-    votes, others = _with_whole_numbers(votes, others, {*options.class_names, *_columns_of_classes(others)})
-    others, about = _without_no_truth(others, votes, silent, options.keep)
+        options = replace(options, class_names=votes.classes or options.class_names)
+    becomes = _whole_numbers(every, {*options.class_names, *own})
+    others, about = _without_no_truth(others, votes, becomes, options.keep)
     notes += about
-    notes += _doubtful_names([chunk for chunk in others if chunk.kind == "set"])
-    every, spellings = joined_spellings([*others, *votes], options, {*_columns_of_classes(others)})
+    every, counts = [*others, *votes.chunks], Counter[str]()
+    for chunk in every:
+        times = chunk.times()
+        for code, name in chunk.names():
+            counts[becomes.get(name, name)] += times[code]
+    notes += _doubtful_names({becomes.get(n, n) for chunk in every if chunk.kind == "set" for _, n in chunk.names()})
+    spellings = joined_spellings(counts, {*options.class_names, *own}) if options.merge else {}
     if spellings:
         pairs = [f"{name} → {target}" for name, target in spellings.items()]
         text = f"Spelled alike, and so one class: {listing(pairs)}."
         notes.append(Note(text, kind="spellings", hint="--no-merge", cells=spellings))
-    votes = [chunk for chunk in every if chunk.kind == "vote"]
-    names = _names_in(every, options.class_names, first=_columns_of_classes(every))
+    becomes = {name: spellings.get(to, to) for name, to in becomes.items()} | spellings
+    names = _class_names(every, becomes, options.class_names, own)
     number = {name: k for k, name in enumerate(names)}
+    number |= {name: number[to] for name, to in becomes.items() if to in number}
     annotations = None
-    if any(any(chunk.values) for chunk in votes):
-        annotations = _annotations(votes, answers, people, names, number, unmapped)
-        notes += _note_unmapped(unmapped)
-    elif unmapped:
-        raise UserError(f"No answer could be mapped to a class (first: {shorten(next(iter(unmapped)))}).")
-    elif votes and answers.example is not None:
+    if any(any(chunk.values) for chunk in votes.chunks):
+        annotations = _annotations(votes, answers, names, number)
+        notes += note_unmapped(votes.unmapped)
+    elif votes.unmapped:
+        raise UserError(f"No answer could be mapped to a class (first: {shorten(next(iter(votes.unmapped)))}).")
+    elif votes.chunks and answers.example is not None:
         raise UserError("Nobody gave a label: every cell of the column of labels is empty.")
-    elif votes:
+    elif votes.chunks:
         notes.append("Nobody gave a label: the columns of the annotators are empty.")
     if only_votes and annotations is not None:
-        return Labels(names, annotations=annotations, notes=tuple(notes), no_answer=silent)
+        return Labels(names, annotations=annotations, notes=tuple(notes))
     candidates, prior, about = _sets(every, answers, names, number, annotations, options, may_be_empty=may_be_empty)
     y = _truth([chunk for chunk in every if chunk.kind == "truth"], answers.n, number)
-    return Labels(names, candidates, y, annotations, prior, (*notes, *about), silent, spellings)
+    return Labels(names, candidates, y, annotations, prior, (*notes, *about))
 
 
 # ---- what cells mean -------------------------------------------------------------------------------------------------
 
 
-def _read_others(chunk: Chunk) -> Chunk:
+def _read_other(chunk: Chunk) -> Chunk:
     """A chunk that is no vote, with what its cells mean."""
     if chunk.values:
         return chunk
     if chunk.kind == "truth":
-        names = chunk.read(_one_name)
-        return replace(chunk, values=[() if name is None else (name,) for name in names])
-    read = chunk.read(lambda cell: _weighed(cell, chunk.separator))
-    is_weighed = np.array([bool(one) and set(one.values()) != {1} for one in read], dtype=np.bool_)
-    shares = tuple(read) if len(chunk.codes) and is_weighed[chunk.codes].mean() >= REPEATED else ()
-    return replace(chunk, values=[tuple(one) for one in read], shares=shares)
+        return replace(chunk, values=chunk.read(_true_label))
+    values = chunk.read(lambda cell: _weighed(cell, chunk.separator))
+    is_weighed = np.array([bool(one) and set(one.values()) != {1} for one in values], dtype=np.bool_)
+    are_weighed = len(chunk.codes) > 0 and bool(is_weighed[chunk.codes].mean() >= REPEATED)
+    return replace(chunk, values=values, are_weighed=are_weighed)
 
 
-def _one_name(cell: str) -> str | None:
+def _true_label(cell: str) -> Mapping[str, float]:
     if is_object(cell):
         raise UserError("the true label is one name and no object")
-    return read_label(cell)
+    name = read_label(cell)
+    return {} if name is None else {name: math.nan}
 
 
 def _weighed(cell: str, separator: str) -> Mapping[str, float]:
@@ -176,157 +168,78 @@ def _weighed(cell: str, separator: str) -> Mapping[str, float]:
     return shares
 
 
-def _reader_of(
-    votes: Sequence[Chunk],
-    people: Sequence[str],
-    silent: Collection[str],
-    known: Collection[str],
-    options: ReadOptions,
-    *,
-    are_free: bool,
-) -> tuple[AnswerReader, list[str]]:
-    """Return the reader of voters' cells, and a note where the classes are proposed.
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Votes with what their cells mean.
 
-    They are for free text (what models wrote). Else, where nearly all answers are names of classes, each of them is a
-    class. Sentences, and names in other dress (`**Cat**`, `Label: cat`), name the classes that the user lists, or those
-    that are `known` from other columns, else those that are proposed.
-
-    Raises
-    ------
-    UserError
-        Nobody lists classes, and free text names fewer than two.
+    Attributes
+    ----------
+    chunks
+        Of voters of whose answers some are classes.
+    people
+        These voters, by number.
+    classes
+        All classes, where the reader of their cells knows them.
+    silent
+        Cells that are no answer, and how often each stands there.
+    unmapped
+        How often each cell that names no class stands there.
+    notes
+        What to say of them.
     """
-    listed, about = options.class_names, list[str]()
-    if are_free and not listed:
-        listed = tuple(known) or proposed_classes(_who_said(votes, people, silent), options.answers)
-        about = [] if known else _note_proposed(listed)
-    if are_free or listed:
-        targets = tuple(dict.fromkeys(filter(None, options.answers.values())))
-        reader = AnswerReader(listed or targets, options.answers)
-        if are_free and len(reader.classes) < 2:
-            raise UserError(
-                "Fewer than two classes were found in the answers; name them, bring data that names them, or map "
-                "answers.",
-                kind=FEW_CLASSES,
-                shell="--classes a,b,c, or --answer FROM=CLASS",
-            )
-        return reader, about
-    counts = Counter[str]()
-    for chunk in votes:
-        counts.update(_cells_of(chunk, silent))
-    sentences = sum(n for cell, n in counts.items() if is_sentence(cell))
-    are_sentences = sentences > (1 - NEARLY_ALL) * counts.total()
-    if are_sentences and len(known) > 1:
-        return AnswerReader(sort_names(known), options.answers), []
-    if not are_sentences and len(counts) > _MOST_COMPARED:
-        return AnswerReader((), options.answers), []
-    said = _who_said(votes, people, silent)
-    for classes, least in ((sort_names(known), 0.5), (proposed_classes(said, options.answers), LEAST_NAMED)):
-        if len(classes) > 1 and (are_sentences or _are_dressed(counts, AnswerReader(classes, options.answers), least)):
-            about = [] if set(classes) == set(known) else _note_proposed(classes)
-            return AnswerReader(classes, options.answers), about
-    return AnswerReader((), options.answers), []
+
+    chunks: list[Chunk]
+    people: tuple[str, ...]
+    classes: tuple[str, ...]
+    silent: Mapping[str, int]
+    unmapped: Counter[str]
+    notes: list[str]
 
 
-def _cells_of(chunk: Chunk, silent: Collection[str] = ()) -> dict[str, int]:
-    """Return how often each cell stands there that is no blank and no mark of no answer."""
-    cells = zip(chunk.cells, chunk.times(), strict=True)
-    return {cell: n for cell, n in cells if n and cell.strip() and cell not in silent}
-
-
-def _who_said(votes: Sequence[Chunk], people: Sequence[str], silent: Collection[str]) -> Counter[tuple[str, str]]:
-    """Return how often each voter gave each answer, by (voter, answer), without marks of no answer."""
+def _read_votes(answers: Answers, known: Collection[str], options: ReadOptions, no_answer: Sequence[str]) -> Votes:
+    """Return the votes, read; `known` are the classes that the truth or the candidates name."""
+    votes, people = answers.of("vote"), answers.people
     said = Counter[tuple[str, str]]()
     for chunk in votes:
-        pairs, times = np.unique(chunk.who * len(chunk.cells) + chunk.codes, return_counts=True)
-        for pair, n in zip(pairs.tolist(), times.tolist(), strict=True):
-            who, code = divmod(pair, len(chunk.cells))
-            if chunk.cells[code] not in silent:
-                said[people[who], chunk.cells[code]] += n
-    return said
-
-
-_MOST_COMPARED = 2000
-LEAST_DRESSED, LEAST_NAMED = 0.05, 0.8
-"""Share of the answers that name one class among other words, and of all that name any, from which they are read so."""
-
-
-def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bool:
-    """Whether answers name classes among other words: `**Cat**`, `The category is: cat`, beside `cat`."""
-    dressed = named = 0
-    for cell, n in counts.items():
-        names = (reader.read(cell) or ((), 0.0))[0]
-        named += n * bool(names)
-        is_dressed = len(names) == 1 and reader.class_of(cell) is None and not _is_plain_list(cell)
-        dressed += n * (is_dressed and not _NUMBER.fullmatch(cell))
-    return dressed >= LEAST_DRESSED * counts.total() and named >= least * counts.total()
-
-
-def _is_plain_list(cell: str) -> bool:
-    return cell.strip()[:1] in "[{" or "|" in cell or ";" in cell
-
-
-def _note_proposed(classes: Sequence[str]) -> list[str]:
-    """Return a note on classes that were proposed; none where there are none."""
-    text = f"Classes that the answers name: {listing(classes)}."
-    return [Note(text, kind="proposed", hint="If these are not the classes: --classes a,b,c")] if classes else []
-
-
-def _note_dressed(votes: Sequence[Chunk], reader: AnswerReader) -> list[str]:
-    """Return a note on answers that are more than the name of a class; none where there are none."""
-    dressed = {
-        f"{shorten(cell, 40)}: {', '.join(names)}"
-        for chunk in votes
-        for cell, names in zip(chunk.cells, chunk.values, strict=True)
-        if names and reader.class_of(cell) is None and not reader.is_mapped(cell)
-    }
-    examples = "; ".join(sorted(dressed)[:3])
-    text = f"{len(dressed):,} different answers are JSON or name classes among other words ({examples})."
-    return [text] if dressed else []
-
-
-def _note_unmapped(unmapped: Mapping[str, int]) -> list[str]:
-    """Return a note on the answers that name no class; none where all do."""
-    if not unmapped:
-        return []
-    total, few = sum(unmapped.values()), sorted(unmapped.items(), key=lambda one: -one[1])[:MOST_SHOWN]
-    examples = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in few)
-    start = "1 answer is" if total == 1 else f"{total:,} answers are"
-    text = f"{start} no class and left out: {examples}. They can be mapped by hand."
-    return [Note(text, kind="unmapped", hint="--answer FROM=CLASS")]
-
-
-def _read_votes(
-    votes: Sequence[Chunk], reader: AnswerReader, silent: Mapping[str, int], doubted: Mapping[str, tuple[str, ...]]
-) -> tuple[list[Chunk], Counter[str]]:
-    """Return votes with what their cells mean, and how often each cell that names no class stands there."""
-    read, unmapped, meaning = list[Chunk](), Counter[str](), cache(reader.read)
-    known = dict.fromkeys(silent, ((), math.nan)) | {cell: (names, math.nan) for cell, names in doubted.items()}
+        if not chunk.values:
+            said.update({(people[who], cell): n for who, cell, n in chunk.said()})
+    silent = no_answers_in(said, people, known, no_answer, options)
+    doubted = {} if options.class_names or answers.are_free else doubted_in(said, silent, options)
+    plain = Counter({one: n for one, n in said.items() if one[1] not in silent and one[1] not in doubted})
+    reader, about = reader_of(plain, sort_names(known), options, are_free=answers.are_free)
+    meant: dict[str, Answer] = dict.fromkeys(silent, ((), math.nan))
+    meant |= {cell: (names, math.nan) for cell, names in doubted.items()}
+    read, meaning, unmapped = list[Chunk](), cache(reader.read), Counter[str]()
     for chunk in votes:
-        if chunk.values:
-            read.append(chunk)
-            continue
-        if chunk.are_numbers:
-            cells = [_class_of(cell, reader) for cell in chunk.cells]
-            chunk = replace(chunk, cells=cells)
-        values = chunk.read(partial(_meaning, meaning, known, chunk.separator))
-        for cell, value, count in zip(chunk.cells, values, chunk.times(), strict=True):
-            if value is None and count:
-                unmapped[cell] += count
-        pairs = [((), math.nan) if one is None else one for one in values]
-        chunk = replace(chunk, values=[one[0] for one in pairs], confidence=tuple(float(one[1]) for one in pairs))
-        read.append(_settled(chunk) if chunk.are_attempts else chunk)
-    return read, unmapped
+        if not chunk.values:
+            chunk = _numbered(chunk, reader) if chunk.are_numbers else chunk
+            values = chunk.read(partial(_meaning, meaning, meant, chunk.separator))
+            for cell, value, count in zip(chunk.cells, values, chunk.times(), strict=True):
+                if value is None and count:
+                    unmapped[cell] += count
+            pairs = [((), math.nan) if one is None else one for one in values]
+            chunk = replace(chunk, values=[dict.fromkeys(names, confidence) for names, confidence in pairs])
+            chunk = _settled(chunk) if chunk.are_attempts else chunk
+        read.append(chunk)
+    read, people, left_out = _without_no_voters(read, people, silent)
+    cells = {cell: tuple(names) for chunk in read for cell, names in zip(chunk.cells, chunk.values, strict=True)}
+    notes = [*about, *note_doubted(doubted), *note_silent(silent), *left_out]
+    notes += note_dressed(cells, reader) if answers.are_free else ()
+    return Votes(read, people, reader.classes, silent, unmapped, notes)
 
 
 def _meaning(read: Callable[[str, str], Any], known: Mapping[str, Any], separator: str, cell: str) -> Any:
     return known.get(cell) or read(cell, separator)
 
 
-def _class_of(number: str, reader: AnswerReader) -> str:
-    """Return the class with this number; the number itself where there is none, or where it was mapped by hand."""
-    is_one = number.isdecimal() and int(number) < len(reader.classes) and not reader.is_mapped(number)
-    return reader.classes[int(number)] if is_one else number
+def _numbered(chunk: Chunk, reader: AnswerReader) -> Chunk:
+    """Votes that are numbers of classes, with these; where there is none, or it was mapped by hand, the number."""
+
+    def class_of(number: str) -> str:
+        is_one = number.isdecimal() and int(number) < len(reader.classes) and not reader.is_mapped(number)
+        return reader.classes[int(number)] if is_one else number
+
+    return replace(chunk, cells=list(map(class_of, chunk.cells)))
 
 
 def _settled(chunk: Chunk) -> Chunk:
@@ -337,7 +250,7 @@ def _settled(chunk: Chunk) -> Chunk:
     weight = np.full(len(chunk.codes), math.nan) if chunk.weight is None else chunk.weight.copy()
     stays = np.ones(len(chunk.codes), dtype=np.bool_)
     for group in attempts.values() if len(attempts) < len(chunk.codes) else ():
-        meant = {at: chunk.values[code] for at in group if chunk.values[code := chunk.codes[at]]}
+        meant = {at: tuple(chunk.values[code]) for at in group if chunk.values[code := chunk.codes[at]]}
         if len(group) > 1 and meant:
             (most, times), *_ = Counter(meant.values()).most_common(1)
             first = next(at for at in meant if meant[at] == most)
@@ -366,124 +279,27 @@ def _without_no_voters(
     return [replace(chunk, who=number[chunk.who]) for chunk in left], stay, [note]
 
 
-_OR = re.compile(rf"\s*(?:[|;,/]|\b(?:{'|'.join(sorted(WORDS['or']))})\b)\s*", re.IGNORECASE)
-_DOUBT = re.compile(rf"\b(?:{'|'.join(sorted(WORDS['doubt']))})\b\.?|\(?\?+\)?", re.IGNORECASE)
-
-
-def _doubted(votes: Sequence[Chunk], silent: Collection[str], options: ReadOptions) -> dict[str, tuple[str, ...]]:
-    """Return the answers that name several classes, or one with a doubt, and which: `cat or poss. dog`, `cat?`.
-
-    All parts are answers of their own too, and each more often.
-    """
-    counts, spelled = Counter[str](), dict[str, str]()
-    for chunk in votes if len(votes) <= _MOST_COMPARED else ():
-        for cell, n in _cells_of(chunk, silent).items() if not chunk.values else ():
-            counts[spelling(cell)] += n
-            spelled.setdefault(spelling(cell), cell.strip())
-    found = {}
-    for plain, cell in spelled.items() if len(spelled) <= _MOST_COMPARED else ():
-        parts = [spelling(part) for one in _OR.split(cell) if (part := _DOUBT.sub(" ", one).strip())]
-        is_class = cell in (*options.keep, *options.class_names) or parts == [plain]
-        if parts and not is_class and all(counts[part] > max(counts[plain], 1) for part in parts):
-            found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
-    every = {cell for chunk in votes for cell in chunk.cells if found}
-    return {cell: names for cell in every if (names := found.get(spelling(cell)))}
-
-
-def _note_doubted(doubted: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a note on answers that name several classes, or one with a doubt; none where there are none."""
-    some = [f"{shorten(cell, 40)}: {', '.join(names)}" for cell, names in sorted(doubted.items())]
-    text = f"Answers that name several classes, or one with a doubt, were read as these ({'; '.join(some[:3])})."
-    hint = f"To have one as a class: --keep-answer '{next(iter(sorted(doubted)), '')}'"
-    return [Note(text, kind="doubted", hint=hint)] if doubted else []
-
-
-def _doubtful_names(chunks: Sequence[Chunk]) -> list[str]:
-    """Return a note on candidates that may be several, joined otherwise than in the other cells: `x;y` beside `x|y`."""
-    names = {name for chunk in chunks for _, name in chunk.names()}
-    doubtful = [
-        name
-        for name in sorted(names)
-        if any(mark in name and {part.strip() for part in name.split(mark)} <= names for mark in SEPARATORS)
-    ]
-    were = "was" if len(doubtful) == 1 else "were each"
-    text = f"{listing(doubtful)} {were} read as one label, though the parts are labels too"
-    return [Note(f"{text}: join them as in the other cells if they are several.", kind="doubtful")] if doubtful else []
-
-
-# ---- marks of no answer ----------------------------------------------------------------------------------------------
-
-
-def _no_answers(
-    votes: Sequence[Chunk],
-    people: Sequence[str],
-    others: Sequence[Chunk],
-    no_answer: Sequence[str],
-    options: ReadOptions,
-) -> dict[str, int]:
-    """Return the cells of votes that say that there is none, and how often each stands there.
-
-    Besides the words of `forms.toml` that is −1 where all others are whole numbers from 0, and a minus where there is
-    no plus. What the user lists as a class, or keeps, or what the truth or the candidates are called, is a class.
-    """
-    counts = Counter[str]()
-    for chunk in votes if "*" not in options.keep else ():
-        if not (chunk.values and chunk.cells == [chunk.column]):
-            counts.update(_cells_of(chunk))
-    stays = {name for chunk in others for _, name in chunk.names()}
-    if all(map(FUNCTION.match, people)):  # where the truth is not known, it is −1 too
-        stays -= minus_one({*counts, *stays}, people)
-    stays |= {*options.class_names, *options.keep, *options.answers}
-    found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in no_answer}
-    doubtful = {cell for cell in counts if spelling(cell) in NO_ANSWER["rare"]}
-    found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW * counts.total() else set()
-    if any(cell.strip().strip("+") == "" for cell in counts):  # a plus
-        found -= {cell for cell in found if cell.strip().strip("-–—") == ""}
-    found -= _nones(counts, found)
-    found |= minus_one(set(counts) - found, people)
-    kept = {spelling(name) for name in stays}
-    found = {cell for cell in found if cell.strip() not in stays and spelling(cell) not in kept}
-    return {cell: counts[cell] for cell in sorted(found)} if len(found) < len(counts) else {}
-
-
-def _nones(counts: Counter[str], found: Collection[str]) -> set[str]:
-    """Return the cells `none`, as of a stance, where they are frequent, and others say that there is no answer."""
-    nones = {cell for cell in found if spelling(cell) == "none"}
-    is_class = len(nones) < len(found) and sum(counts[cell] for cell in nones) >= REPEATED * counts.total()
-    return nones if is_class else set()
-
-
-def _note_silent(silent: Mapping[str, int]) -> list[str]:
-    """Return a note on what was taken for no answer; none where nothing was."""
-    if not silent:
-        return []
-    some = [f"{cell} ({count:,})" for cell, count in sorted(silent.items(), key=lambda one: -one[1])]
-    first = max(silent, key=silent.__getitem__)
-    return [
-        Note(f"Read as no answer: {listing(some)}.", kind="no answer", hint=f"--keep-answer '{first}'", cells=silent)
-    ]
-
-
 def _without_no_truth(
-    others: Sequence[Chunk], votes: Sequence[Chunk], silent: Collection[str], keep: Collection[str]
+    others: Sequence[Chunk], votes: Votes, becomes: Mapping[str, str], keep: Collection[str]
 ) -> tuple[list[Chunk], list[str]]:
     """Make true labels unknown that only say that there is none, where no other label is called so.
 
     As "-" and "N/A" do, and so does one word on more than half of the rows that nobody ever answered: "open".
     """
-    names = {name for chunk in (*others, *votes) if chunk.kind != "truth" for _, name in chunk.names()}
+    every = [chunk for chunk in (*others, *votes.chunks) if chunk.kind != "truth"]
+    names = {becomes.get(name, name) for chunk in every for _, name in chunk.names()}
     read, notes = [], []
     for chunk in others:
         times, total = chunk.times(), max(len(chunk.codes), 2 * MOST_SHOWN)  # of few rows nothing is told
-        said = [(n, times[k]) for k, n in chunk.names() if n not in {*names, *keep}] if chunk.kind == "truth" else []
-        empty = {n for n, count in said if n in silent or is_no_answer(n) or (votes and 2 * count > total)}
-        if names and empty:
-            gone = np.array([bool(empty.intersection(value)) for value in chunk.values])
-            notes.append(
-                f"{int(gone[chunk.codes].sum()):,} true labels say that there is none ({listing(sorted(empty))}): they "
-                "are not known."
-            )
-            chunk = replace(chunk, values=[() if empty.intersection(one) else one for one in chunk.values])
+        said = [(becomes.get(n, n), times[k]) for k, n in chunk.names()] if names and chunk.kind == "truth" else []
+        said = [(n, count) for n, count in said if n not in names and n not in keep]
+        empty = {n for n, count in said if n in votes.silent or is_no_answer(n) or (votes.chunks and 2 * count > total)}
+        if empty:
+            is_gone = [any(becomes.get(n, n) in empty for n in value) for value in chunk.values]
+            rows = int(np.array(is_gone)[chunk.codes].sum())
+            notes.append(f"{rows:,} true labels say that there is none ({listing(sorted(empty))}): they are not known.")
+            values = [{} if gone else one for gone, one in zip(is_gone, chunk.values, strict=True)]
+            chunk = replace(chunk, values=values)
         read.append(chunk)
     return read, notes
 
@@ -491,83 +307,71 @@ def _without_no_truth(
 # ---- names of classes ------------------------------------------------------------------------------------------------
 
 
+def _doubtful_names(names: Collection[str]) -> list[str]:
+    """Return a note on candidates that may be several, joined otherwise than in the other cells: `x;y` beside `x|y`."""
+    doubtful = [
+        name
+        for name in sorted(names)
+        if any(mark in name and {part.strip() for part in name.split(mark)} <= {*names} for mark in SEPARATORS)
+    ]
+    were = "was" if len(doubtful) == 1 else "were each"
+    text = f"{listing(doubtful)} {were} read as one label, though the parts are labels too"
+    return [Note(f"{text}: join them as in the other cells if they are several.", kind="doubtful")] if doubtful else []
+
+
 def _columns_of_classes(chunks: Sequence[Chunk]) -> tuple[str, ...]:
     """The classes that have a column of their own."""
-    own = (chunk for chunk in chunks if chunk.cells == [chunk.column] and chunk.values == [(chunk.column,)])
-    return tuple(dict.fromkeys(chunk.column for chunk in own))
+    own = (chunk.column for chunk in chunks if [chunk.column] == chunk.cells == [name for _, name in chunk.names()])
+    return tuple(dict.fromkeys(own))
 
 
-def joined_spellings(
-    chunks: Sequence[Chunk], options: ReadOptions, named: Collection[str] = ()
-) -> tuple[list[Chunk], dict[str, str]]:
-    """Make labels that are spelled alike one class, by `spelling`: the one that is named, else the most frequent.
-
-    Nothing is joined where `options.merge` is False.
+def joined_spellings(counts: Mapping[str, int], apart: Collection[str]) -> dict[str, str]:
+    """Return what becomes of labels that are spelled alike, by `spelling`: the one that is named, else the commonest.
 
     Parameters
     ----------
-    chunks
-        What was read.
-    named
-        Classes that have a column of their own; like `options.class_names` they are never merged.
+    counts
+        How often each label stands there.
+    apart
+        Classes that are listed, or have a column of their own: they are never merged.
 
-    Returns
-    -------
-    The chunks, and what was joined: spelling → class.
+    Examples
+    --------
+    >>> joined_spellings({"cat": 3, "Cat": 1, "dog": 1}, ()), joined_spellings({"cat": 3, "Cat": 1}, ("Cat", "cat"))
+    ({'Cat': 'cat'}, {})
     """
-    counts: Counter[str] = Counter()
-    for chunk in chunks:
-        times = chunk.times()
-        for code, name in chunk.names():
-            counts[name] += times[code]
-    apart = {*options.class_names, *named}
     groups: dict[str, list[str]] = {}
-    for name in [*counts, *(name for name in apart if name not in counts)] if options.merge else ():
+    for name in dict.fromkeys((*counts, *apart)):
         groups.setdefault(spelling(name), []).append(name)
     becomes: dict[str, str] = {}
     for group in groups.values():
-        named_apart = [name for name in group if name in apart]
-        if len(named_apart) < 2 < len(group) + 1:
-            target = named_apart[0] if named_apart else max(sorted(group), key=counts.__getitem__)
+        named = [name for name in group if name in apart]
+        if len(group) > 1 and len(named) < 2:
+            target = named[0] if named else max(sorted(group), key=counts.__getitem__)
             becomes |= {name: target for name in group if name != target and name in counts}
-    if not becomes:
-        return list(chunks), {}
-    return [_renamed(chunk, becomes) for chunk in chunks], becomes
+    return becomes
 
 
-def _renamed(chunk: Chunk, becomes: Mapping[str, str]) -> Chunk:
-    values = [tuple(dict.fromkeys(becomes.get(name, name) for name in names)) for names in chunk.values]
-    shares = []
-    for one in chunk.shares:
-        total: defaultdict[str, float] = defaultdict(float)
-        for name, weight in one.items():
-            total[becomes.get(name, name)] += weight
-        shares.append(total)
-    return replace(chunk, values=values, shares=tuple(shares))
-
-
-_NUMBER = re.compile(r"\s*(\d{1,9})(?:[.,]0+)?\s*", re.ASCII)
 _ANCHOR = re.compile(r"\s*(\d{1,2})\s*[-–—=:.)(]\s*[^\W\d].*", re.ASCII | re.DOTALL)
 """A step of a scale with its name, as the first and the last one have it: `1 - not at all`."""
 
 
-def _with_whole_numbers(
-    votes: list[Chunk], others: list[Chunk], apart: Collection[str]
-) -> tuple[list[Chunk], list[Chunk]]:
-    """Class numbers written as 1.0, because others in their column are missing, as 1; without votes where 1 is there.
+def _whole_numbers(chunks: Sequence[Chunk], apart: Collection[str]) -> dict[str, str]:
+    """Class numbers written as 1.0, because others in their column are missing, become 1; without votes if 1 is there.
 
-    So are steps of a scale of which only some have a name. Names that stand `apart` stay.
+    So do steps of a scale of which only some have a name. Names that stand `apart` stay.
     """
-    names = {*apart, *(name for chunk in (*votes, *others) for _, name in chunk.names())}
-    plain = {name: match[1] for name in names if (match := _NUMBER.fullmatch(name))}
+    names = {*apart, *(name for chunk in chunks for _, name in chunk.names())}
+    plain = {name: match[1] for name in names if (match := NUMBER.fullmatch(name))}
     whole = plain | {name: match[1] for name in names - plain.keys() if plain and (match := _ANCHOR.fullmatch(name))}
     changed = {name: to for name, to in whole.items() if name != to and name not in apart}
-    if not (len(whole) == len(names) and changed and (votes or names.intersection(changed.values()))):
-        return votes, others
-    return [_renamed(chunk, changed) for chunk in votes], [_renamed(chunk, changed) for chunk in others]
+    is_meant = any(chunk.kind == "vote" for chunk in chunks) or not names.isdisjoint(changed.values())
+    return changed if is_meant and len(whole) == len(names) else {}
 
 
-def _names_in(chunks: Sequence[Chunk], class_names: tuple[str, ...], *, first: Sequence[str]) -> tuple[str, ...]:
+def _class_names(
+    chunks: Sequence[Chunk], becomes: Mapping[str, str], class_names: tuple[str, ...], first: Sequence[str]
+) -> tuple[str, ...]:
     """Return all classes: those given, else those that have columns, and those that occur, sorted.
 
     Raises
@@ -578,7 +382,7 @@ def _names_in(chunks: Sequence[Chunk], class_names: tuple[str, ...], *, first: S
     used: dict[str, tuple[Chunk, int]] = {}
     for chunk in chunks:
         for code, name in chunk.names():
-            used.setdefault(name, (chunk, code))
+            used.setdefault(becomes.get(name, name), (chunk, code))
     check_class_count(len(used), "the columns of labels")
     for name, (chunk, code) in used.items():
         if len(name) > MAX_NAME:
@@ -606,23 +410,16 @@ def _names_in(chunks: Sequence[Chunk], class_names: tuple[str, ...], *, first: S
 # ---- arrays ----------------------------------------------------------------------------------------------------------
 
 
-def _annotations(
-    votes: Sequence[Chunk],
-    answers: Answers,
-    people: tuple[str, ...],
-    names: tuple[str, ...],
-    number: Mapping[str, int],
-    unmapped: Counter[str],
-) -> Annotations:
+def _annotations(votes: Votes, answers: Answers, names: tuple[str, ...], number: Mapping[str, int]) -> Annotations:
     """The votes: the confidence is that of a column of its own, else what the answer itself says."""
     rows, who, labels, scores = [], [], [], []
-    for chunk in votes:
-        at, label = chunk.labels(number)
-        in_cells = np.array(chunk.confidence or [math.nan] * len(chunk.cells))[chunk.codes[at]]
+    for chunk in votes.chunks:
+        at, place = chunk.spread()
+        in_cells = chunk.weights()[place]
         own = in_cells if chunk.weight is None else chunk.weight[at]
         rows.append(chunk.example[at])
         who.append(chunk.who[at])
-        labels.append(label)
+        labels.append(chunk.numbers(number)[place])
         scores.append(np.where(np.isfinite(own), own, in_cells))
     score = np.concatenate(scores)
     return Annotations(
@@ -631,10 +428,10 @@ def _annotations(
         np.concatenate(labels),
         answers.n,
         names,
-        people,
+        votes.people,
         anonymous=answers.anonymous,
         scores=score if np.isfinite(score).any() else None,
-        unmapped=tuple(unmapped.most_common()),
+        unmapped=tuple(votes.unmapped.most_common()),
     )
 
 
@@ -673,27 +470,28 @@ def _own_sets(
     """The sets that the source itself states, and how often or how likely each label is where it says so."""
     n, c = answers.n, len(names)
     cells, weights = list[Numbers](), list[npt.NDArray[np.float64]]()
-    are_weighted = any(chunk.shares for chunk in chunks)
+    are_weighed = any(chunk.are_weighed for chunk in chunks)
     for chunk in chunks:
-        at, labels = chunk.labels(number)
-        cells.append(chunk.example[at] * c + labels)
-        if are_weighted:
-            flat = [w for one in chunk.shares for w in one.values()]
-            starts = np.cumsum([0, *map(len, chunk.values)])[chunk.codes[at]] if flat else None
-            within = np.arange(len(at)) - np.searchsorted(at, at)
-            weights.append(np.ones(len(at)) if starts is None else np.array(flat, dtype=np.float64)[starts + within])
-        del at, labels  # there may be many
+        at, within = chunk.spread()
+        cells.append(chunk.example[at] * c + chunk.numbers(number)[within])
+        if are_weighed:
+            weights.append(chunk.weights()[within] if chunk.are_weighed else np.ones(len(at)))
+        del at, within  # there may be many
     together = cells.pop() if len(cells) == 1 else np.concatenate(cells)
-    place, inverse = np.unique(together, return_inverse=True) if are_weighted else (np.unique(together), together)
+    place, inverse = np.unique(together, return_inverse=True) if are_weighed else (np.unique(together), together)
     del together
     sizes = np.bincount(place // c, minlength=n)
-    if not may_be_empty:
-        where = "the columns of the classes" if len(chunks) > 1 else f"the column {chunks[0].column}"
-        refuse_empty(sizes == 0, chunks[0].row_of, where)
     rows = np.flatnonzero(sizes)
+    if len(rows) < n and not may_be_empty:
+        where = "the columns of the classes" if len(chunks) > 1 else f"the column {chunks[0].column}"
+        empty = np.flatnonzero(sizes == 0)
+        raise RowError(
+            f"Row {chunks[0].row_of(int(empty[0]))} has an empty candidate set ({len(empty)} such "
+            f"row{'s' * (len(empty) != 1)}); every example needs at least one possible label in {where}."
+        )
     made = CandidateSets(np.append(0, np.cumsum(sizes[rows])), (place % c).astype(np.int32), c, names)
     sets, notes = filled(Resolved(made, rows, n - len(rows), np.empty(0, dtype=np.int64)))
-    if not are_weighted:
+    if not are_weighed:
         return sets, None, notes
     total = sets.uniform_weights().astype(np.float64)
     total[(sizes > 0)[sets.rows]] = np.bincount(inverse, weights=np.concatenate(weights), minlength=len(place))
@@ -800,16 +598,6 @@ def _truth(chunks: Sequence[Chunk], n: int, number: Mapping[str, int]) -> Number
         return None
     y = np.full(n, UNKNOWN, dtype=np.int64)
     for chunk in chunks:
-        at, labels = chunk.labels(number)
-        y[chunk.example[at][::-1]] = labels[::-1]
+        at, place = chunk.spread()
+        y[chunk.example[at][::-1]] = chunk.numbers(number)[place][::-1]
     return y
-
-
-def refuse_empty(empty: npt.NDArray[np.bool_], row_of: RowNumber, where: str) -> None:
-    """Raise UserError at the first row whose candidate set is empty."""
-    if empty.any():
-        rows = np.flatnonzero(empty)
-        raise RowError(
-            f"Row {row_of(int(rows[0]))} has an empty candidate set ({len(rows)} such row{'s' * (len(rows) != 1)}); "
-            f"every example needs at least one possible label in {where}."
-        )

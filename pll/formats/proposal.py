@@ -11,7 +11,6 @@ from pll.errors import UserError
 from pll.formats.forms import USUAL, WORDS, Form, plain_name, words_of
 from pll.formats.names import is_named_id, shown_name
 from pll.formats.reading import Column, Question, question
-from pll.formats.tabular.answer_cells import listed_answers
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -25,6 +24,7 @@ from pll.formats.tabular.cells import (
     is_missing,
     is_no_answer,
     is_number,
+    listed_answers,
     present_cells,
     spelling,
     split_cell,

@@ -40,7 +40,6 @@ from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, says_
 from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons
 from pll.formats.settled import settled
-from pll.formats.tabular.answer_cells import objects_in, says_counts
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     SEPARATORS,
@@ -64,8 +63,10 @@ from pll.formats.tabular.cells import (
     is_number,
     nearly_all,
     numbers_in,
+    objects_in,
     present_cells,
     remembered,
+    says_counts,
 )
 from pll.formats.voters import (
     aggregates,

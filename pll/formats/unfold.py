@@ -27,7 +27,6 @@ from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_na
 from pll.formats.names import NAMED, NUMBERED, check_number
 from pll.formats.proposal import FEW
 from pll.formats.records import Records, json_column, text_of, value_of, values_in
-from pll.formats.tabular.answer_cells import objects_in, says_counts, share_lists
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -37,7 +36,10 @@ from pll.formats.tabular.cells import (
     mark_in,
     nearly_all,
     numbers_in,
+    objects_in,
     read_marks,
+    says_counts,
+    share_lists,
 )
 
 _NO_FORM = Form("", "", (), "example", ())

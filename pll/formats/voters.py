@@ -16,7 +16,7 @@ from pll.formats.forms import plain_name
 from pll.formats.names import NAMED, NUMBERED, scored_by
 from pll.formats.proposal import Proposal, grades_in, says_aggregate, says_fact, says_settled, share_among
 from pll.formats.reading import LABELLED, Column
-from pll.formats.tabular.answer_cells import AnswerReader, listed_answers, pairs_in
+from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.cells import (
     BINARY,
     NEARLY_ALL,
@@ -29,7 +29,9 @@ from pll.formats.tabular.cells import (
     is_measured,
     is_no_answer,
     is_number,
+    listed_answers,
     nearly_all,
+    pairs_in,
     present_cells,
     spelling,
 )

@@ -9,6 +9,7 @@ data; so are evaluation samples, which number their documents, where none of the
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -367,7 +368,7 @@ def _together(files: Sequence[Answers], rows: Sequence[Numbers], people: Annotat
     chunks = [replace(chunk, who=np.searchsorted(voters, chunk.who)) for chunk in chunks]
     if people is not None:
         own = _chunk_of(people)
-        values: list[tuple[str, ...]] = [(name,) for name in people.class_names]
+        values = [{name: math.nan} for name in people.class_names]
         chunks = [
             replace(own, values=values),
             *(replace(chunk, who=chunk.who + people.n_annotators) for chunk in chunks),

@@ -10,40 +10,32 @@ fence or among other words. Counts and shares are an object of numbers (`{"cat":
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from operator import itemgetter
-from typing import Any
 
 from pll.candidates import sort_names
-from pll.errors import UserError
-from pll.formats.forms import USUAL, plain_name
+from pll.errors import Note, UserError
+from pll.formats.base import ReadOptions
+from pll.formats.checks import listing, shorten
+from pll.formats.forms import NO_ANSWER
+from pll.formats.forms import WORDS as NAMES
 from pll.formats.tabular.cells import (
-    Cells,
-    are_lists_of_numbers,
-    elements,
-    nearly_all,
+    ANSWER_FIELDS,
+    FUNCTION,
+    NEARLY_ALL,
+    answer_of,
+    is_no_answer,
+    minus_one,
     no_answers,
-    numbers_in,
-    present_cells,
+    shares_of,
     spelling,
     split_cell,
     without_case,
 )
-
-ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
-"""Fields of a model's answer that hold the label."""
-_SEVERAL = (*(f"{name}s" for name in ANSWER_FIELDS), "classes", "categories")
-SCORE_FIELDS = ("confidence", "score", "probability", "prob", "certainty")
-"""Fields with the confidence in it."""
-_FENCE = re.compile(r"\s*```[a-z]*[ \t]*\n?(.*?)\n?```\s*", re.IGNORECASE | re.DOTALL)
-COVERED = 0.99
-"""Probability that the likeliest classes together have at least, where candidate sets are made of probabilities."""
 
 _THOUGHT = re.compile(r"^.*</think(?:ing)?>|^\s*<think(?:ing)?>.*$", re.IGNORECASE | re.DOTALL)
 """What a reasoning model writes before it answers: it names classes that are not its answer.
@@ -233,6 +225,228 @@ def _unambiguous(classes: Sequence[str]) -> dict[str, str]:
     return {plain(name): name for name in classes if shared[plain(name)] == 1}
 
 
+# ---- which cells are no answer, or several ---------------------------------------------------------------------------
+
+FEW = 0.1
+"""Share of the votes up to which words such as `error` say that there is none."""
+FREQUENT = 0.05
+"""Share of the votes from which `none` is an answer where other cells say that there is none."""
+MOST_SHOWN = 5
+"""Cells that a note shows."""
+_MOST_COMPARED = 2000
+"""Different cells, at most, that are compared with each other."""
+
+Said = Counter[tuple[str, str]]
+"""How often each voter gave each answer, by (voter, answer)."""
+
+
+def no_answers_in(
+    said: Said, people: Sequence[str], classes: Collection[str], more: Collection[str], options: ReadOptions
+) -> dict[str, int]:
+    """Return the cells of votes that say that there is none, and how often each stands there.
+
+    Besides the words of `forms.toml` that is −1 where all others are whole numbers from 0, and a minus where there is
+    no plus. What the user lists as a class, or keeps, or what the truth or the candidates are called, is a class.
+
+    Parameters
+    ----------
+    said
+        What the voters said.
+    people
+        The voters.
+    classes
+        What the truth and the candidates are called.
+    more
+        Cells that are no answer in this source, besides those of every table.
+    options
+        What the user lists, maps or keeps.
+    """
+    counts, stays = _cells_of(said), {*classes}
+    if "*" in options.keep:
+        return {}
+    if all(map(FUNCTION.match, people)):  # where the truth is not known, it is −1 too
+        stays -= minus_one({*counts, *stays}, people)
+    stays |= {*options.class_names, *options.keep, *options.answers}
+    found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in more}
+    doubtful = {cell for cell in counts if spelling(cell) in NO_ANSWER["rare"]}
+    found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW * counts.total() else set()
+    if any(cell.strip().strip("+") == "" for cell in counts):  # a plus
+        found -= {cell for cell in found if cell.strip().strip("-–—") == ""}
+    nones = {cell for cell in found if spelling(cell) == "none"}  # as of a stance
+    if len(nones) < len(found) and sum(counts[cell] for cell in nones) >= FREQUENT * counts.total():
+        found -= nones
+    found |= minus_one(set(counts) - found, people)
+    kept = {spelling(name) for name in stays}
+    found = {cell for cell in found if cell.strip() not in stays and spelling(cell) not in kept}
+    return {cell: counts[cell] for cell in sorted(found)} if len(found) < len(counts) else {}
+
+
+def _cells_of(said: Said) -> Counter[str]:
+    """How often each cell stands there that is no blank."""
+    counts = Counter[str]()
+    for (_, cell), n in said.items():
+        if cell.strip():
+            counts[cell] += n
+    return counts
+
+
+def note_silent(silent: Mapping[str, int]) -> list[str]:
+    """Return a note on what was taken for no answer; none where nothing was."""
+    if not silent:
+        return []
+    some = [f"{cell} ({count:,})" for cell, count in sorted(silent.items(), key=lambda one: -one[1])]
+    hint = f"--keep-answer '{max(silent, key=silent.__getitem__)}'"
+    return [Note(f"Read as no answer: {listing(some)}.", kind="no answer", hint=hint, cells=silent)]
+
+
+_OR = re.compile(rf"\s*(?:[|;,/]|\b(?:{'|'.join(sorted(NAMES['or']))})\b)\s*", re.IGNORECASE)
+_DOUBT = re.compile(rf"\b(?:{'|'.join(sorted(NAMES['doubt']))})\b\.?|\(?\?+\)?", re.IGNORECASE)
+
+
+def doubted_in(said: Said, silent: Collection[str], options: ReadOptions) -> dict[str, tuple[str, ...]]:
+    """Return the answers that name several classes, or one with a doubt, and which: `cat or poss. dog`, `cat?`.
+
+    All parts are answers of their own too, and each more often.
+
+    Parameters
+    ----------
+    said
+        What the voters said.
+    silent
+        Cells that are no answer.
+    options
+        What the user lists or keeps.
+    """
+    cells, counts, spelled = _cells_of(said), Counter[str](), dict[str, str]()
+    for cell, n in cells.items():
+        if cell not in silent:
+            counts[spelling(cell)] += n
+            spelled.setdefault(spelling(cell), cell.strip())
+    found = {}
+    for plain, cell in spelled.items() if len(spelled) <= _MOST_COMPARED else ():
+        parts = [spelling(part) for one in _OR.split(cell) if (part := _DOUBT.sub(" ", one).strip())]
+        is_class = cell in (*options.keep, *options.class_names) or parts == [plain]
+        if parts and not is_class and all(counts[part] > max(counts[plain], 1) for part in parts):
+            found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
+    return {cell: names for cell in cells if found and (names := found.get(spelling(cell)))}
+
+
+def note_doubted(doubted: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a note on answers that name several classes, or one with a doubt; none where there are none."""
+    some = [f"{shorten(cell, 40)}: {', '.join(names)}" for cell, names in sorted(doubted.items())]
+    text = f"Answers that name several classes, or one with a doubt, were read as these ({'; '.join(some[:3])})."
+    hint = f"To have one as a class: --keep-answer '{next(iter(sorted(doubted)), '')}'"
+    return [Note(text, kind="doubted", hint=hint)] if doubted else []
+
+
+# ---- the reader of a source ------------------------------------------------------------------------------------------
+
+FEW_CLASSES = "few classes"
+"""Kind of the error where answers name no classes."""
+LEAST_DRESSED, LEAST_NAMED = 0.05, 0.8
+"""Share of the answers that name one class among other words, and of all that name any, from which they are read so."""
+NUMBER = re.compile(r"\s*(\d{1,9})(?:[.,]0+)?\s*", re.ASCII)
+
+
+def reader_of(
+    said: Said, known: Sequence[str], options: ReadOptions, *, are_free: bool
+) -> tuple[AnswerReader, list[str]]:
+    """Return the reader of voters' cells, and a note where the classes are proposed.
+
+    They are for free text (what models wrote). Else, where nearly all answers are names of classes, each of them is a
+    class. Sentences, and names in other dress (`**Cat**`, `Label: cat`), name the classes that the user lists, or those
+    that are `known` from other columns, else those that are proposed.
+
+    Parameters
+    ----------
+    said
+        What the voters said, but for what is no answer, or several.
+    known
+        What the truth and the candidates are called.
+    options
+        What the user lists or maps.
+    are_free
+        Whether it is free text.
+
+    Raises
+    ------
+    UserError
+        Nobody lists classes, and free text names fewer than two.
+    """
+    listed, by_hand = options.class_names, options.answers
+    if are_free or listed:
+        about = list[str]()
+        if not listed:
+            listed = tuple(known) or proposed_classes(said, by_hand)
+            about = [] if known else _note_proposed(listed)
+        reader = AnswerReader(listed or tuple(dict.fromkeys(filter(None, by_hand.values()))), by_hand)
+        if are_free and len(reader.classes) < 2:
+            raise UserError(
+                "Fewer than two classes were found in the answers; name them, bring data that names them, or map "
+                "answers.",
+                kind=FEW_CLASSES,
+                shell="--classes a,b,c, or --answer FROM=CLASS",
+            )
+        return reader, about
+    counts = _cells_of(said)
+    sentences = sum(n for cell, n in counts.items() if is_sentence(cell))
+    are_sentences = sentences > (1 - NEARLY_ALL) * counts.total()
+    if are_sentences and len(known) > 1:
+        return AnswerReader(known, by_hand), []
+    if are_sentences or len(counts) <= _MOST_COMPARED:
+        for classes, least in ((tuple(known), 0.5), (proposed_classes(said, by_hand), LEAST_NAMED)):
+            reader = AnswerReader(classes, by_hand)
+            if len(classes) > 1 and (are_sentences or _are_dressed(counts, reader, least)):
+                return reader, [] if set(classes) == set(known) else _note_proposed(classes)
+    return AnswerReader((), by_hand), []
+
+
+def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bool:
+    """Whether answers name classes among other words: `**Cat**`, `The category is: cat`, beside `cat`."""
+    dressed = named = 0
+    for cell, n in counts.items():
+        names = (reader.read(cell) or ((), 0.0))[0]
+        is_list = cell.strip()[:1] in "[{" or "|" in cell or ";" in cell
+        is_dressed = len(names) == 1 and reader.class_of(cell) is None and not is_list
+        named += n * bool(names)
+        dressed += n * (is_dressed and not NUMBER.fullmatch(cell))
+    return dressed >= LEAST_DRESSED * counts.total() and named >= least * counts.total()
+
+
+def _note_proposed(classes: Sequence[str]) -> list[str]:
+    """Return a note on classes that were proposed; none where there are none."""
+    text = f"Classes that the answers name: {listing(classes)}."
+    return [Note(text, kind="proposed", hint="If these are not the classes: --classes a,b,c")] if classes else []
+
+
+def note_dressed(cells: Mapping[str, Sequence[str]], reader: AnswerReader) -> list[str]:
+    """Return a note on answers that are more than the name of a class; none where there are none.
+
+    Parameters
+    ----------
+    cells
+        What each cell means.
+    reader
+        What has read them.
+    """
+    dressed = [cell for cell, names in cells.items() if names and reader.class_of(cell) is None]
+    dressed = [f"{shorten(cell, 40)}: {', '.join(cells[cell])}" for cell in dressed if not reader.is_mapped(cell)]
+    examples = "; ".join(sorted({*dressed})[:3])
+    text = f"{len({*dressed}):,} different answers are JSON or name classes among other words ({examples})."
+    return [text] if dressed else []
+
+
+def note_unmapped(unmapped: Counter[str]) -> list[str]:
+    """Return a note on the answers that name no class; none where all do."""
+    if not unmapped:
+        return []
+    total = unmapped.total()
+    examples = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in unmapped.most_common(MOST_SHOWN))
+    start = "1 answer is" if total == 1 else f"{total:,} answers are"
+    text = f"{start} no class and left out: {examples}. They can be mapped by hand."
+    return [Note(text, kind="unmapped", hint="--answer FROM=CLASS")]
+
+
 # ---- classes that answers name, where nobody lists any ---------------------------------------------------------------
 
 LEAST, LEAST_SHARE = 2, 0.03
@@ -340,341 +554,3 @@ def _words_of(sentences: Sequence[str]) -> tuple[str, ...]:
             entropy = -sum(count / covered * math.log(count / covered) for count in single.values())
             best = max(best, (covered / len(sentences) * min(entropy, 1.0), sorted(names & single.keys())))
     return tuple(spelled[word].most_common(1)[0][0] for word in best[1])
-
-
-# ---- cells in JSON ---------------------------------------------------------------------------------------------------
-
-
-def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
-    """Return the labels of a model's answer in JSON, and its confidence from 0 to 1 (NaN where it has none).
-
-    None where the cell is no such answer.
-
-    Examples
-    --------
-    >>> answer_of('{"label": "cat", "confidence": 0.8}'), answer_of('{"label": null, "why": "blurred"}')[0]
-    ((('cat',), 0.8), ())
-    >>> answer_of("cat"), answer_of('{"cat": 0.8, "dog": 0.2}')
-    (None, None)
-    """
-    fields = _object(cell)
-    if fields is None:
-        return None
-    plain = {name.strip().casefold(): value for name, value in fields.items()}
-    field = next((name for name in (*ANSWER_FIELDS, *_SEVERAL) if name in plain), None)
-    if field is None:
-        field = _only_word(plain)
-    if field is None:
-        marked = [name.strip() for name, value in fields.items() if value is True or value == "true"]
-        are_marks = all(isinstance(value, bool) or value in ("true", "false") for value in fields.values())
-        return (tuple(marked), math.nan) if fields and are_marks else None
-    values = plain[field] if isinstance(plain[field], list) else [plain[field]]
-    names = [_name(one) for one in values if one is not None]
-    if any(name is None for name in names):
-        return None
-    confidence = next((_share(plain[name]) for name in SCORE_FIELDS if name in plain), math.nan)
-    return tuple(dict.fromkeys(name for name in names if name)), confidence
-
-
-def _only_word(fields: Mapping[str, Any]) -> str | None:
-    """Return the one field of words beside a confidence: `{"sentiment": "good", "confidence": 0.8}`."""
-    if not any(name in fields for name in SCORE_FIELDS):
-        return None
-    words = [name for name, value in fields.items() if isinstance(value, str) and name not in SCORE_FIELDS]
-    return words[0] if len(words) == 1 and len(fields[words[0]]) <= _MOST_LETTERS else None
-
-
-_MOST_LETTERS = 60
-
-
-def shares_of(cell: str) -> dict[str, float] | None:
-    """Return how likely or how frequent each label is, of a JSON object of such numbers; None of any other cell.
-
-    Of shares the likeliest labels that make up `COVERED` of their sum, of counts all above 0. Where a label has null,
-    as in a struct of Arrow, nobody gave it.
-
-    Examples
-    --------
-    >>> shares_of('{"cat": 3, "dog": 1, "fox": null}'), shares_of('{"cat": 0.6, "dog": 0.399, "fox": 0.001}')
-    ({'cat': 3, 'dog': 1}, {'cat': 0.6, 'dog': 0.399})
-    >>> shares_of('{"width": -1}'), shares_of("{cat, dog}")
-    (None, None)
-    """
-    fields = _object(cell)
-    if not fields:
-        return None
-    shares = {name.strip(): 0 if value is None else value for name, value in fields.items()}
-    if not all(map(_is_share, shares.values())):
-        return None
-    positive = {name: value for name, value in shares.items() if value > 0 and name}
-    whole = sum(positive.values())
-    if not positive or all(value == round(value) for value in positive.values()):
-        return positive
-    ahead, least = 0.0, 0.0
-    for value in sorted(positive.values(), reverse=True):
-        if ahead >= COVERED * whole - 1e-9:
-            break
-        ahead, least = ahead + value, value
-    return {name: value for name, value in positive.items() if value >= least}
-
-
-def listed_answers(
-    cell: str | None, people: str | None = None, states: str | None = None, *, counts: Sequence[str] = ()
-) -> list[tuple[str | None, str, float]]:
-    """Return (who, label, confidence) of every answer in a cell that holds all answers to an example.
-
-    It is a list of labels, whose people stand in another cell; an object of people and labels; or a list of objects
-    with a label and a person. Nobody is None, and so is no confidence NaN.
-
-    Parameters
-    ----------
-    cell
-        As JSON or Python write it, or with commas between the answers.
-    people
-        As `cell`, who gave them.
-    states
-        As `cell`, their states.
-    counts
-        The states that count; () where all do.
-
-    Raises
-    ------
-    UserError
-        As many people as answers there are not.
-
-    Examples
-    --------
-    >>> [one[:2] for one in listed_answers('["cat", "dog"]', "ann,bob")], listed_answers('{"ann": "cat"}')[0][:2]
-    ([('ann', 'cat'), ('bob', 'dog')], ('ann', 'cat'))
-    >>> [one[:2] for one in listed_answers('[{"label": "cat", "user": 1}, {"label": "dog"}]')]
-    [('1', 'cat'), (None, 'dog')]
-    """
-    if pairs := pairs_in(cell):
-        return [(who, label, math.nan) for who, label in pairs if label]
-    value = elements(cell)
-    names = [None if one is None else _as_text(one) for one in elements(people)] if people else []
-    if isinstance(value, dict):
-        is_one = any(plain_name(name) in USUAL["vote"] for name in value) and not any(
-            isinstance(one, dict | list) for one in value.values()
-        )
-        objects = [value] if is_one else [{"user": who, "label": label} for who, label in value.items()]
-        return listed_answers(json.dumps(objects))
-    if names and len(names) != len(value):
-        raise UserError(f"there are {len(value)} answers and {len(names)} people; they must be as many")
-    said = [str(one).casefold() for one in elements(states)] if states else []
-    found: list[tuple[str | None, str, float]] = []
-    for at, one in enumerate(value):
-        if counts and said and (at >= len(said) or not counts_in(said[at], counts)):
-            continue
-        if isinstance(one, dict):
-            found += _of_object(one)
-        elif one is not None:
-            found.append((names[at] if names else None, _as_text(one), math.nan))
-    return found
-
-
-def counts_in(state: str, counts: Sequence[str]) -> bool:
-    """Whether an answer in this state counts.
-
-    Examples
-    --------
-    >>> counts_in("Submitted", ["submitted"]), counts_in("draft", ["submitted"]), counts_in("Preview", ["!preview"])
-    (True, False, False)
-    """
-    plain = state.strip().casefold()
-    return plain in counts or (f"!{plain}" not in counts and all(one.startswith("!") for one in counts))
-
-
-def _of_object(one: Mapping[str, Any]) -> list[tuple[str | None, str, float]]:
-    """Return the answers that an object with a label, and perhaps people and a confidence, is."""
-    fields = {plain_name(name): value for name, value in one.items()}
-    label = next((fields[name] for name in USUAL["vote"] if fields.get(name) is not None), None)
-    if label is None:
-        return []
-    who = next((fields[name] for name in (*USUAL["worker"], *USUAL["people"]) if fields.get(name) is not None), None)
-    score = next((_share(fields[name]) for name in SCORE_FIELDS if name in fields), math.nan)
-    whose = who if isinstance(who, list) else [who]
-    return [(None if name is None else _as_text(_who(name)), _as_text(label), score) for name in whose]
-
-
-def _who(value: Any) -> Any:
-    """Return the name of a person who is an object of fields; a name as it is."""
-    fields = {plain_name(name): one for name, one in value.items()} if isinstance(value, dict) else {}
-    return next((fields[name] for name in USUAL["worker"] if fields.get(name) is not None), value)
-
-
-def _as_text(value: Any) -> str:
-    """Return a label or a person as a cell: text as it is, a list of labels as JSON."""
-    if isinstance(value, list):
-        return json.dumps([_as_text(one) for one in value], ensure_ascii=False)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _is_share(value: Any) -> bool:
-    """Whether a value can be how likely or how frequent a label is."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
-
-
-_COUNTED = re.compile(
-    r"(?:.*[^a-z])?(?:count|vote|dist|distribution|proba?|probabilitie|score|softmax|logit|pred|prediction)(?:s|er|ers)?"
-)
-
-
-def says_counts(name: str) -> bool:
-    """Whether a column or field is called as counts or shares of labels are.
-
-    Examples
-    --------
-    >>> says_counts("label_counts"), says_counts("Probabilities"), says_counts("box")
-    (True, True, False)
-    """
-    return _COUNTED.fullmatch(name.casefold()) is not None
-
-
-def share_lists(name: str, cells: Cells) -> int:
-    """Return how many classes there are, where the cells of a column are lists of their shares, or counts; else 0.
-
-    Examples
-    --------
-    >>> share_lists("x", ["[0.25, 0.75]", "[1. 0.]"]), share_lists("votes", ["[3, 1]"]), share_lists("x", ["[3, 1]"])
-    (2, 2, 0)
-    """
-    if not are_lists_of_numbers(cells):
-        return 0
-    lists = [numbers for cell in present_cells(cells) if (numbers := numbers_in(cell))]
-    are_shares = all(min(one) >= 0 and abs(sum(one) - 1) <= ROUNDED * len(one) for one in lists)
-    are_counts = says_counts(name) and all(x >= 0 and x.is_integer() for one in lists for x in one)
-    return Counter(map(len, lists)).most_common(1)[0][0] if are_shares or are_counts else 0
-
-
-ROUNDED = 0.0051
-"""How far each of the shares of a list may be from what it was before it was rounded."""
-
-
-def is_object(cell: str) -> bool:
-    """Whether a cell is a JSON object."""
-    return _object(cell) is not None
-
-
-def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
-    """Return what the objects in a column are, "" where hardly a cell is one, and its cells as if with labels alone.
-
-    They are "answers" of a model; "voters" with their answers; "shares" of labels, whose sum is 1 unless the name of
-    the column says that they are counts; or "others".
-
-    Examples
-    --------
-    >>> objects_in("gpt", ['{"label": "cat", "score": 1}', None]), objects_in("votes", ['{"cat": 2, "dog": 1}'])
-    (('answers', ['cat', None]), ('shares', ['["cat", "dog"]']))
-    >>> objects_in("gpt", ["cat"])
-    ('', ['cat'])
-    """
-
-    def says_shares(cell: str) -> bool:
-        values = (shares_of(cell) if answer_of(cell) is None else None) or {}
-        return len(values) > 0 and (says_counts(name) or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
-
-    if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:_FEW], cells)):
-        return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
-    may_be = any(cell.rstrip().endswith(("}", "```", "}]")) for cell in cells if cell)  # rare, and cheap to check
-    if may_be and nearly_all(_is_list_of_answers, cells):
-        return "voters", cells
-    if not may_be or not nearly_all(is_object, cells):
-        return "", cells
-    if nearly_all(lambda cell: answer_of(cell) is not None, cells):
-        return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
-    if _say_who(name, cells):
-        return "voters", cells
-    if nearly_all(says_shares, cells):
-        return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
-    return "others", cells
-
-
-def _is_list_of_answers(cell: str) -> bool:
-    """Whether a cell is a list of objects with a label, and mostly with a person."""
-    value = elements(cell) if cell.lstrip().startswith("[") else []
-    if not value or isinstance(value, dict) or not all(isinstance(one, dict) for one in value):
-        return False
-    fields = [{plain_name(str(name)) for name in one} for one in value]
-    named = sum(not some.isdisjoint((*USUAL["worker"], *USUAL["people"])) for some in fields)
-    return all(not some.isdisjoint(USUAL["vote"]) for some in fields) and 2 * named > len(fields)
-
-
-def _say_who(name: str, cells: Cells) -> bool:
-    """Whether objects say who answered what: words, in a column that is called as answers are, or of one vocabulary."""
-    plain = plain_name(name)
-    objects = [_object(cell) or {} for cell in cells if cell]
-    pairs = [[(key, one) for key, one in some.items() if one is not None] for some in objects]
-    values = [one for some in pairs for _, one in some]
-    if not values or not all(isinstance(one, str | list) for one in values):
-        return False
-    return plain in (*USUAL["answers"], *USUAL["candidates"]) or _are_whose(pairs)
-
-
-_FEW = 20
-"""Cells that are looked at first."""
-
-
-def _are_whose(rows: Sequence[Sequence[tuple[str, Any]]]) -> bool:
-    """Whether pairs are people and their answers: names that come again, and few words that all of them use.
-
-    >>> _are_whose([[("a", "x"), ("b", "y")], [("a", "y"), ("b", "x")]]), _are_whose([[("a", "x"), ("b", "y")]] * 9)
-    (True, False)
-    """
-    words: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for who, what in (pair for row in rows for pair in row):
-        words[who][spelling(str(what))] += 1
-    said = sum(words.values(), Counter[str]())
-    alike = [sum(n for word, n in one.items() if said[word] > one[word]) for one in words.values()]
-    several = 2 * sum(len({*map(itemgetter(0), row)}) > 1 for row in rows) >= len(rows)
-    few = 2 * len(words) <= max(4, said.total()) and 1 < len(said) <= max(20, said.total() // 4)
-    return several and few and len(words) > 1 and 2 * sum(alike) >= said.total()
-
-
-_PAIR = re.compile(r"\s*(?P<who>[^:=;|{}\[\]]{1,40}?)\s*[:=]\s*(?P<what>[^:=;|]*?)\s*")
-
-
-def pairs_in(cell: str | None) -> list[tuple[str, str]]:
-    """Return who said what in a cell such as `ann: cat; bob: dog`; nothing where a part of it is no such pair.
-
-    Examples
-    --------
-    >>> pairs_in("ann: cat; bob = dog, or not;"), pairs_in("A.B.: cat, C: dog"), pairs_in("cat; bob: dog")
-    ([('ann', 'cat'), ('bob', 'dog, or not')], [('A.B.', 'cat'), ('C', 'dog')], [])
-    """
-    if not cell or (":" not in cell and "=" not in cell):  # nearly always, and at once
-        return []
-    parts = [part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])", cell or "") if part.strip()]
-    pairs = [match for part in parts if (match := _PAIR.fullmatch(part))]
-    return [(pair["who"], pair["what"]) for pair in pairs] if len(pairs) == len(parts) else []
-
-
-def _joined(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else json.dumps(list(names), ensure_ascii=False) if names else ""
-
-
-def _object(cell: str) -> dict[str, Any] | None:
-    fenced = _FENCE.fullmatch(cell)
-    text = (cell if fenced is None else fenced[1]).strip()
-    if not (text.startswith("{") and text.endswith("}")):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _name(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value.strip()
-    return json.dumps(value) if isinstance(value, int | float) else None
-
-
-def _share(value: Any) -> float:
-    try:
-        share = float(str(value).strip().removesuffix("%"))
-    except ValueError:
-        return math.nan
-    share = share / 100 if str(value).strip().endswith("%") or 1 < share <= 100 else share
-    return share if 0 <= share <= 1 else math.nan

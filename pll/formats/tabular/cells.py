@@ -12,15 +12,16 @@ import json
 import math
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
+from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
 from pll.errors import UserError
-from pll.formats.forms import NO_ANSWER
+from pll.formats.forms import NO_ANSWER, USUAL, plain_name
 from pll.images import SUFFIXES
 
 Answer = TypeVar("Answer")
@@ -688,3 +689,350 @@ def _bare_words(text: str) -> list[str] | None:
 
 def _not_json(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
+
+
+# ---- cells in JSON ---------------------------------------------------------------------------------------------------
+
+ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
+"""Fields of a model's answer that hold the label."""
+_SEVERAL = (*(f"{name}s" for name in ANSWER_FIELDS), "classes", "categories")
+SCORE_FIELDS = ("confidence", "score", "probability", "prob", "certainty")
+"""Fields with the confidence in it."""
+_FENCE = re.compile(r"\s*```[a-z]*[ \t]*\n?(.*?)\n?```\s*", re.IGNORECASE | re.DOTALL)
+COVERED = 0.99
+"""Probability that the likeliest classes together have at least, where candidate sets are made of probabilities."""
+
+
+def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
+    """Return the labels of a model's answer in JSON, and its confidence from 0 to 1 (NaN where it has none).
+
+    None where the cell is no such answer.
+
+    Examples
+    --------
+    >>> answer_of('{"label": "cat", "confidence": 0.8}'), answer_of('{"label": null, "why": "blurred"}')[0]
+    ((('cat',), 0.8), ())
+    >>> answer_of("cat"), answer_of('{"cat": 0.8, "dog": 0.2}')
+    (None, None)
+    """
+    fields = _object(cell)
+    if fields is None:
+        return None
+    plain = {name.strip().casefold(): value for name, value in fields.items()}
+    field = next((name for name in (*ANSWER_FIELDS, *_SEVERAL) if name in plain), None)
+    if field is None:
+        field = _only_word(plain)
+    if field is None:
+        marked = [name.strip() for name, value in fields.items() if value is True or value == "true"]
+        are_marks = all(isinstance(value, bool) or value in ("true", "false") for value in fields.values())
+        return (tuple(marked), math.nan) if fields and are_marks else None
+    values = plain[field] if isinstance(plain[field], list) else [plain[field]]
+    names = [_name(one) for one in values if one is not None]
+    if any(name is None for name in names):
+        return None
+    confidence = next((_share(plain[name]) for name in SCORE_FIELDS if name in plain), math.nan)
+    return tuple(dict.fromkeys(name for name in names if name)), confidence
+
+
+def _only_word(fields: Mapping[str, Any]) -> str | None:
+    """Return the one field of words beside a confidence: `{"sentiment": "good", "confidence": 0.8}`."""
+    if not any(name in fields for name in SCORE_FIELDS):
+        return None
+    words = [name for name, value in fields.items() if isinstance(value, str) and name not in SCORE_FIELDS]
+    return words[0] if len(words) == 1 and len(fields[words[0]]) <= _MOST_LETTERS else None
+
+
+_MOST_LETTERS = 60
+
+
+def shares_of(cell: str) -> dict[str, float] | None:
+    """Return how likely or how frequent each label is, of a JSON object of such numbers; None of any other cell.
+
+    Of shares the likeliest labels that make up `COVERED` of their sum, of counts all above 0. Where a label has null,
+    as in a struct of Arrow, nobody gave it.
+
+    Examples
+    --------
+    >>> shares_of('{"cat": 3, "dog": 1, "fox": null}'), shares_of('{"cat": 0.6, "dog": 0.399, "fox": 0.001}')
+    ({'cat': 3, 'dog': 1}, {'cat': 0.6, 'dog': 0.399})
+    >>> shares_of('{"width": -1}'), shares_of("{cat, dog}")
+    (None, None)
+    """
+    fields = _object(cell)
+    if not fields:
+        return None
+    shares = {name.strip(): 0 if value is None else value for name, value in fields.items()}
+    if not all(map(_is_share, shares.values())):
+        return None
+    positive = {name: value for name, value in shares.items() if value > 0 and name}
+    whole = sum(positive.values())
+    if not positive or all(value == round(value) for value in positive.values()):
+        return positive
+    ahead, least = 0.0, 0.0
+    for value in sorted(positive.values(), reverse=True):
+        if ahead >= COVERED * whole - 1e-9:
+            break
+        ahead, least = ahead + value, value
+    return {name: value for name, value in positive.items() if value >= least}
+
+
+def listed_answers(
+    cell: str | None, people: str | None = None, states: str | None = None, *, counts: Sequence[str] = ()
+) -> list[tuple[str | None, str, float]]:
+    """Return (who, label, confidence) of every answer in a cell that holds all answers to an example.
+
+    It is a list of labels, whose people stand in another cell; an object of people and labels; or a list of objects
+    with a label and a person. Nobody is None, and so is no confidence NaN.
+
+    Parameters
+    ----------
+    cell
+        As JSON or Python write it, or with commas between the answers.
+    people
+        As `cell`, who gave them.
+    states
+        As `cell`, their states.
+    counts
+        The states that count; () where all do.
+
+    Raises
+    ------
+    UserError
+        As many people as answers there are not.
+
+    Examples
+    --------
+    >>> [one[:2] for one in listed_answers('["cat", "dog"]', "ann,bob")], listed_answers('{"ann": "cat"}')[0][:2]
+    ([('ann', 'cat'), ('bob', 'dog')], ('ann', 'cat'))
+    >>> [one[:2] for one in listed_answers('[{"label": "cat", "user": 1}, {"label": "dog"}]')]
+    [('1', 'cat'), (None, 'dog')]
+    """
+    if pairs := pairs_in(cell):
+        return [(who, label, math.nan) for who, label in pairs if label]
+    value = elements(cell)
+    names = [None if one is None else _as_text(one) for one in elements(people)] if people else []
+    if isinstance(value, dict):
+        is_one = any(plain_name(name) in USUAL["vote"] for name in value) and not any(
+            isinstance(one, dict | list) for one in value.values()
+        )
+        objects = [value] if is_one else [{"user": who, "label": label} for who, label in value.items()]
+        return listed_answers(json.dumps(objects))
+    if names and len(names) != len(value):
+        raise UserError(f"there are {len(value)} answers and {len(names)} people; they must be as many")
+    said = [str(one).casefold() for one in elements(states)] if states else []
+    found: list[tuple[str | None, str, float]] = []
+    for at, one in enumerate(value):
+        if counts and said and (at >= len(said) or not counts_in(said[at], counts)):
+            continue
+        if isinstance(one, dict):
+            found += _of_object(one)
+        elif one is not None:
+            found.append((names[at] if names else None, _as_text(one), math.nan))
+    return found
+
+
+def counts_in(state: str, counts: Sequence[str]) -> bool:
+    """Whether an answer in this state counts.
+
+    Examples
+    --------
+    >>> counts_in("Submitted", ["submitted"]), counts_in("draft", ["submitted"]), counts_in("Preview", ["!preview"])
+    (True, False, False)
+    """
+    plain = state.strip().casefold()
+    return plain in counts or (f"!{plain}" not in counts and all(one.startswith("!") for one in counts))
+
+
+def _of_object(one: Mapping[str, Any]) -> list[tuple[str | None, str, float]]:
+    """Return the answers that an object with a label, and perhaps people and a confidence, is."""
+    fields = {plain_name(name): value for name, value in one.items()}
+    label = next((fields[name] for name in USUAL["vote"] if fields.get(name) is not None), None)
+    if label is None:
+        return []
+    who = next((fields[name] for name in (*USUAL["worker"], *USUAL["people"]) if fields.get(name) is not None), None)
+    score = next((_share(fields[name]) for name in SCORE_FIELDS if name in fields), math.nan)
+    whose = who if isinstance(who, list) else [who]
+    return [(None if name is None else _as_text(_who(name)), _as_text(label), score) for name in whose]
+
+
+def _who(value: Any) -> Any:
+    """Return the name of a person who is an object of fields; a name as it is."""
+    fields = {plain_name(name): one for name, one in value.items()} if isinstance(value, dict) else {}
+    return next((fields[name] for name in USUAL["worker"] if fields.get(name) is not None), value)
+
+
+def _as_text(value: Any) -> str:
+    """Return a label or a person as a cell: text as it is, a list of labels as JSON."""
+    if isinstance(value, list):
+        return json.dumps([_as_text(one) for one in value], ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_share(value: Any) -> bool:
+    """Whether a value can be how likely or how frequent a label is."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
+
+
+_COUNTED = re.compile(
+    r"(?:.*[^a-z])?(?:count|vote|dist|distribution|proba?|probabilitie|score|softmax|logit|pred|prediction)(?:s|er|ers)?"
+)
+
+
+def says_counts(name: str) -> bool:
+    """Whether a column or field is called as counts or shares of labels are.
+
+    Examples
+    --------
+    >>> says_counts("label_counts"), says_counts("Probabilities"), says_counts("box")
+    (True, True, False)
+    """
+    return _COUNTED.fullmatch(name.casefold()) is not None
+
+
+def share_lists(name: str, cells: Cells) -> int:
+    """Return how many classes there are, where the cells of a column are lists of their shares, or counts; else 0.
+
+    Examples
+    --------
+    >>> share_lists("x", ["[0.25, 0.75]", "[1. 0.]"]), share_lists("votes", ["[3, 1]"]), share_lists("x", ["[3, 1]"])
+    (2, 2, 0)
+    """
+    if not are_lists_of_numbers(cells):
+        return 0
+    lists = [numbers for cell in present_cells(cells) if (numbers := numbers_in(cell))]
+    are_shares = all(min(one) >= 0 and abs(sum(one) - 1) <= ROUNDED * len(one) for one in lists)
+    are_counts = says_counts(name) and all(x >= 0 and x.is_integer() for one in lists for x in one)
+    return Counter(map(len, lists)).most_common(1)[0][0] if are_shares or are_counts else 0
+
+
+ROUNDED = 0.0051
+"""How far each of the shares of a list may be from what it was before it was rounded."""
+
+
+def is_object(cell: str) -> bool:
+    """Whether a cell is a JSON object."""
+    return _object(cell) is not None
+
+
+def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
+    """Return what the objects in a column are, "" where hardly a cell is one, and its cells as if with labels alone.
+
+    They are "answers" of a model; "voters" with their answers; "shares" of labels, whose sum is 1 unless the name of
+    the column says that they are counts; or "others".
+
+    Examples
+    --------
+    >>> objects_in("gpt", ['{"label": "cat", "score": 1}', None]), objects_in("votes", ['{"cat": 2, "dog": 1}'])
+    (('answers', ['cat', None]), ('shares', ['["cat", "dog"]']))
+    >>> objects_in("gpt", ["cat"])
+    ('', ['cat'])
+    """
+
+    def says_shares(cell: str) -> bool:
+        values = (shares_of(cell) if answer_of(cell) is None else None) or {}
+        return len(values) > 0 and (says_counts(name) or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
+
+    if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:_FEW], cells)):
+        return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
+    may_be = any(cell.rstrip().endswith(("}", "```", "}]")) for cell in cells if cell)  # rare, and cheap to check
+    if may_be and nearly_all(_is_list_of_answers, cells):
+        return "voters", cells
+    if not may_be or not nearly_all(is_object, cells):
+        return "", cells
+    if nearly_all(lambda cell: answer_of(cell) is not None, cells):
+        return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
+    if _say_who(name, cells):
+        return "voters", cells
+    if nearly_all(says_shares, cells):
+        return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
+    return "others", cells
+
+
+def _is_list_of_answers(cell: str) -> bool:
+    """Whether a cell is a list of objects with a label, and mostly with a person."""
+    value = elements(cell) if cell.lstrip().startswith("[") else []
+    if not value or isinstance(value, dict) or not all(isinstance(one, dict) for one in value):
+        return False
+    fields = [{plain_name(str(name)) for name in one} for one in value]
+    named = sum(not some.isdisjoint((*USUAL["worker"], *USUAL["people"])) for some in fields)
+    return all(not some.isdisjoint(USUAL["vote"]) for some in fields) and 2 * named > len(fields)
+
+
+def _say_who(name: str, cells: Cells) -> bool:
+    """Whether objects say who answered what: words, in a column that is called as answers are, or of one vocabulary."""
+    plain = plain_name(name)
+    objects = [_object(cell) or {} for cell in cells if cell]
+    pairs = [[(key, one) for key, one in some.items() if one is not None] for some in objects]
+    values = [one for some in pairs for _, one in some]
+    if not values or not all(isinstance(one, str | list) for one in values):
+        return False
+    return plain in (*USUAL["answers"], *USUAL["candidates"]) or _are_whose(pairs)
+
+
+_FEW = 20
+"""Cells that are looked at first."""
+
+
+def _are_whose(rows: Sequence[Sequence[tuple[str, Any]]]) -> bool:
+    """Whether pairs are people and their answers: names that come again, and few words that all of them use.
+
+    >>> _are_whose([[("a", "x"), ("b", "y")], [("a", "y"), ("b", "x")]]), _are_whose([[("a", "x"), ("b", "y")]] * 9)
+    (True, False)
+    """
+    words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for who, what in (pair for row in rows for pair in row):
+        words[who][spelling(str(what))] += 1
+    said = sum(words.values(), Counter[str]())
+    alike = [sum(n for word, n in one.items() if said[word] > one[word]) for one in words.values()]
+    several = 2 * sum(len({*map(itemgetter(0), row)}) > 1 for row in rows) >= len(rows)
+    few = 2 * len(words) <= max(4, said.total()) and 1 < len(said) <= max(20, said.total() // 4)
+    return several and few and len(words) > 1 and 2 * sum(alike) >= said.total()
+
+
+_PAIR = re.compile(r"\s*(?P<who>[^:=;|{}\[\]]{1,40}?)\s*[:=]\s*(?P<what>[^:=;|]*?)\s*")
+
+
+def pairs_in(cell: str | None) -> list[tuple[str, str]]:
+    """Return who said what in a cell such as `ann: cat; bob: dog`; nothing where a part of it is no such pair.
+
+    Examples
+    --------
+    >>> pairs_in("ann: cat; bob = dog, or not;"), pairs_in("A.B.: cat, C: dog"), pairs_in("cat; bob: dog")
+    ([('ann', 'cat'), ('bob', 'dog, or not')], [('A.B.', 'cat'), ('C', 'dog')], [])
+    """
+    if not cell or (":" not in cell and "=" not in cell):  # nearly always, and at once
+        return []
+    parts = [part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])", cell or "") if part.strip()]
+    pairs = [match for part in parts if (match := _PAIR.fullmatch(part))]
+    return [(pair["who"], pair["what"]) for pair in pairs] if len(pairs) == len(parts) else []
+
+
+def _joined(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else json.dumps(list(names), ensure_ascii=False) if names else ""
+
+
+def _object(cell: str) -> dict[str, Any] | None:
+    fenced = _FENCE.fullmatch(cell)
+    text = (cell if fenced is None else fenced[1]).strip()
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _name(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value.strip()
+    return json.dumps(value) if isinstance(value, int | float) else None
+
+
+def _share(value: Any) -> float:
+    try:
+        share = float(str(value).strip().removesuffix("%"))
+    except ValueError:
+        return math.nan
+    share = share / 100 if str(value).strip().endswith("%") or 1 < share <= 100 else share
+    return share if 0 <= share <= 1 else math.nan

@@ -11,7 +11,7 @@ import streamlit as st
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
-from pll.formats.labels import FEW_CLASSES
+from pll.formats.tabular.answer_cells import FEW_CLASSES
 from pll.ui.data import columns_form
 from pll.ui.data.columns_form import Columns
 from pll.ui.data.editable import edit_column, undo_all

@@ -262,7 +262,8 @@ class _Filler:
         for column, cells in self.columns:
             self._add(column, cells, example, who, is_line=form == "answer")
         self._class_columns(example, who, is_line=form == "answer")
-        self._shares(example)
+        if form != "answer":
+            self._shares(example)
         self._listed(example)
         return Answers(
             tuple(self.chunks),
@@ -278,15 +279,20 @@ class _Filler:
     def _lines(self) -> tuple[Numbers, Sequence[str], Numbers]:
         """The example and the person of each line; lines that do not count are nobody's and have no example (−1)."""
         tasks, workers = self.having("task"), self.having("worker")
-        if not (tasks and workers and self.having("vote", "class")):
+        if not (tasks and self.having("vote", "class")):
             raise UserError(
-                "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
-                "(task, worker, vote)."
+                "In long form a table has a column of tasks, one of labels, and mostly one of annotators; say which is "
+                "which (task, vote, worker)."
             )
         cells = tasks[0][1] if len(tasks) == 1 else _together([chunks for _, chunks in tasks])
         votes = self.having("vote") or self.having("class")
         is_answer = np.logical_or.reduce([_is_filled(cells) for _, cells in votes])
         example, ids = self._named("task", cells, is_answer)
+        if not workers:  # the first, second, … answer to each example
+            self.anonymous = True
+            who = _times_before(example)
+            self.people = {f"answer {k + 1}": k for k in range(int(who.max(initial=-1)) + 1)}
+            return example, ids, who
         named = pc.if_else(pa.array(is_answer), workers[0][1], None)  # who gave none is no voter
         who, people = self._named("annotator", named, is_answer)
         self.people = {name: k for k, name in enumerate(people)}
@@ -326,6 +332,8 @@ class _Filler:
             k = self.people.setdefault(column.display_name, len(self.people))
             name = f"{column.display_name} (an annotator)"
             self._votes(column, cells, example, np.full(self.rows, k, dtype=np.int64), name, self._scores(column))
+        elif role == "vote" and self._weights():
+            self._weighed(cells, example)
         elif role == "vote":
             scores = [self._numbers(*one) for one in self.having("score")]
             self._votes(column, cells, example, who, "label", scores[0] if scores else None)
@@ -420,9 +428,21 @@ class _Filler:
                 )
             )
 
+    def _weights(self) -> list[Filled]:
+        return self.having("probability") or self.having("count")
+
+    def _weighed(self, cells: Chunks, example: Numbers) -> None:
+        """Lines that say how likely or how often a label is: a label in one column, a number in another one."""
+        column, numbers = self._weights()[0]
+        weights = shares_in([whole_column(column.name, numbers, self.row_of)])[:, 0]
+        codes, distinct = encode(cells)
+        for code, name in enumerate(distinct):
+            rows = np.flatnonzero((codes == code) & (example != NOBODY))
+            self.chunks += share_chunks([name.strip()], weights[rows, None], example[rows]) if name.strip() else []
+
     def _shares(self, example: Numbers) -> None:
         """Columns of counts or of probabilities, one a class."""
-        columns = self.having("probability") or self.having("count")
+        columns = self._weights()
         if not columns:
             return
         shares = shares_in([whole_column(column.display_name, cells, self.row_of) for column, cells in columns])
@@ -473,6 +493,19 @@ class _Filler:
                 guess_separator(place),
             )
         )
+
+
+def _times_before(codes: Numbers) -> Numbers:
+    """(n,) how often each code stood before, from 0.
+
+    >>> _times_before(np.array([3, 5, 3, 3])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(codes, kind="stable")
+    _, starts, counts = np.unique(codes[order], return_index=True, return_counts=True)
+    times = np.empty_like(codes)
+    times[order] = np.arange(len(codes)) - np.repeat(starts, counts)
+    return times
 
 
 def _of_cell(key: tuple[str | None, ...], counts: Sequence[str], where: str) -> list[tuple[str | None, str, float]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pll.formats.checks import listing, shorten
+from pll.formats.class_groups import amount
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, says_fact, says_labels
@@ -18,6 +19,7 @@ from pll.formats.tabular.cells import (
     are_dates,
     are_mails,
     are_names,
+    are_pictures,
     are_texts,
     default_role,
     has_fractions,
@@ -358,6 +360,62 @@ def _without_worker(table: Proposal) -> None:
         if votes and len(pairs) == len(table.raw[task]):
             _ask_whose_lines(table, task, worker, votes[0])
             return
+    _lines_of_nobody(table)
+
+
+def _lines_of_nobody(table: Proposal) -> None:
+    """An example stands in several lines with different labels, and no column may be who gave them: the user is asked.
+
+    Whatever else the lines say is the same in all lines of an example, or says when they were written.
+    """
+    pictures = [name for name in table.open() if are_pictures(table.raw[name])]
+    for task in dict.fromkeys([*_keys(table), *pictures]):
+        words = [name for name in table.open() if name != task and table.may_be_label(name)]
+        words = [name for name in words if table.may_be_answers(name) and not table.is_function(name, task)]
+        votes = [*table.usual("vote", words), *table.usual("true_label", words), *words][:1]
+        weights = _weights(table, task, votes[0]) if votes else {}
+        others = [name for name in table.raw if name not in (task, *votes, *weights) and not is_named_id(name)]
+        others = [name for name in others if not (says_fact(name) or are_dates(table.raw[name]))]
+        if votes and all(table.is_function(name, task) for name in others):
+            _ask_whether_lines(table, task, votes[0], weights)
+            return
+
+
+def _weights(table: Proposal, task: str, vote: str) -> dict[str, str]:
+    """Columns of numbers that say how likely or how often the label of a line is, where a line is one label."""
+    if len(set(zip(table.raw[task], table.raw[vote], strict=True))) < len(table.raw[task]):
+        return {}
+    found: dict[str, str] = {}
+    for name in [name for name in table.open() if is_measured(table.raw[name]) and not is_named_id(name)]:
+        sums: dict[str, float] = defaultdict(float)
+        for key, cell in zip(table.raw[task], table.raw[name], strict=True):
+            sums[key or ""] += amount(cell) or 0.0
+        if sum(abs(one - 1) <= MOST_APART for one in sums.values()) >= NEARLY_ALL * len(sums):
+            found[name] = "probability"
+        elif not has_fractions(table.cells[name]):
+            found[name] = "count"
+    return found
+
+
+MOST_APART = 0.05
+"""How far from 1 what the rounded probabilities of an example make together may be."""
+
+
+def _ask_whether_lines(table: Proposal, task: str, vote: str, weights: Mapping[str, str]) -> None:
+    before = {name: _if_example(table, name) for name in (task, vote, *weights)}
+    for name, role in before.items():
+        table.give(name, role)
+    said = {"probability": "how likely the label is", "count": "how often the label was given"}
+    lines = {task: "task", vote: "vote"}
+    table.ask(
+        f"The same {task} stands in several lines, with different {vote} ({_said(table, vote)}). What is a line?",
+        *(
+            (f"one possible label of {task}; {name}: {said[role]}", lines | {name: role})
+            for name, role in weights.items()
+        ),
+        (f"one answer to {task}, and nobody says whose", lines | dict.fromkeys(weights, "keep")),
+        ("an example of its own", before),
+    )
 
 
 def _short_words(table: Proposal, *others: str) -> list[str]:

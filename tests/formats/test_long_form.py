@@ -85,3 +85,29 @@ def test_other_tables_are_no_answers() -> None:
     assert asked_of(pd.DataFrame(kinds)) is None  # the same in every line of an example
     iris = pd.DataFrame({"width": rng.random(60), "height": rng.random(60), "species": rng.choice(LABELS, 60)})
     assert asked_of(iris) is None
+
+
+@pytest.mark.parametrize("how", ["answers", "count", "probability"])
+def test_lines_without_a_person_are_asked_about(tmp_path: Path, how: str) -> None:
+    rng = np.random.default_rng(3)
+    votes = rng.multinomial(4, [0.6, 0.3, 0.1], 40)
+    votes[:, 0] += votes.sum(axis=1) == 0
+    example, label = np.nonzero(votes)
+    table = pd.DataFrame({"bild": [f"b{k}.png" for k in example], "urteil": LABELS[label]})
+    if how == "answers":
+        table = table.loc[table.index.repeat(votes[example, label])]
+    else:
+        table["wie oft"] = votes[example, label] if how == "count" else (votes[example, label] / 4).round(3)
+    table.to_csv(tmp_path / "lines.csv", index=False)
+    asked = question(formats.columns(tmp_path / "lines.csv"))
+    assert asked is not None
+    explicit = asked.answers[0][1]
+    assert explicit == {"bild": "task", "urteil": "vote"} | ({} if how == "answers" else {"wie oft": how})
+    data = formats.read(tmp_path / "lines.csv", columns=explicit)
+    assert data.candidates is not None and data.prior is not None
+    expected = votes / votes.sum(axis=1, keepdims=True)
+    assert data.row_ids.tolist() == [f"b{k}.png" for k in range(40)]
+    dense = np.zeros_like(expected)
+    place = np.array([LABELS.tolist().index(name) for name in data.class_names])
+    dense[data.candidates.rows, place[data.candidates.indices]] = data.prior
+    assert np.allclose(dense, expected, atol=2e-3)

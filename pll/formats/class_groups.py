@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 
 from pll.formats.checks import listing
 from pll.formats.forms import WORDS, plain_name
-from pll.formats.names import CLASS_COLUMN, NUMBERED, SHARE_COLUMN, class_name, shown_name
-from pll.formats.proposal import Proposal
+from pll.formats.names import CLASS_COLUMN, NUMBERED, SHARE_COLUMN, class_name, is_named_id, shown_name
+from pll.formats.proposal import Proposal, says_fact
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
+    NEARLY_ALL,
     Cells,
+    are_dates,
+    default_role,
+    has_fractions,
+    is_measured,
     is_missing,
     is_no_answer,
     is_number,
+    mark_in,
     present_cells,
     read_marks,
     says_counts,
@@ -30,18 +37,31 @@ MOST_COUNTS = 40
 MOST_VOTERS = 50
 """Votes on an example, at most, where the columns of counts have no names that say so."""
 
-_BETWEEN = re.compile(r"[\W_]+")
+LEAST_ROWS = 10
+"""Rows from which it is no chance that columns look like votes."""
+
+_LETTERS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_PARTS = re.compile(rf"[{_LETTERS}]|[^\W_{_LETTERS}]+|[\W_]+")
+"""The words of a name, and what is between them; a letter of Chinese, Japanese or Korean is a word."""
 
 
 def classes(table: Proposal) -> None:
-    """Marks that share a stem (candidate, class, label, y) or end in the truth's values: a column a class.
+    """A column a class, marked where it is a candidate; another that names what is marked says nothing more."""
+    marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
+    _named_classes(table, marks)
+    if not table.having(*LABELLED, "true_label") and not table.is_asked():
+        _marked_alike(table, {name: rows for name, rows in marks.items() if name in table.open()})
+    group = {name: table.roles[name].display_name for name in table.having("class")}
+    table.give_all(_naming_again(table, group), "keep", why="it names the marked classes")
+
+
+def _named_classes(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -> None:
+    """Marks that share a stem (candidate, class, label, y) or end in the truth's values.
 
     A group is one by name: a cell of it that is no mark is refused with its row when it is read.
     `label_1, label_2` without a truth may also be voters who vote 0 or 1: the user is asked.
     """
     truth = set(table.truth())
-    may_be = [name for name in table.open() if truth or CLASS_COLUMN.fullmatch(name)]
-    marks = {name: rows for name in may_be if (rows := read_marks(table.cells[name])) is not None}
     stems: dict[str, dict[str, str]] = {"cand": {}, "class": {}, "label": {}, "y": {}}
     for name in marks:
         if match := CLASS_COLUMN.fullmatch(name):
@@ -65,29 +85,127 @@ def classes(table: Proposal) -> None:
     named = [group for stem, group in stems.items() if is_matrix(group) or (stem == "cand" and len(group) > 1)]
     of_truth = _called_as(list(marks), truth)
     for group in [*named, *([of_truth] if is_matrix(of_truth) else [])][:1]:  # reading names a row without a mark
-        for name, ending in group.items():
-            table.give(name, "class", ending)
+        _give(table, group, "class")
         if group is labels and may_be_votes:
-            table.ask(
-                f"{listing([*group], limit=12)} hold 0 and 1. What is one of these columns?",
-                ("a class: 1 where it is a candidate", dict.fromkeys(group, "class")),
-                ("a voter who votes 0 or 1", dict.fromkeys(group, "annotator")),
-            )
+            _ask_what(table, [group], "hold 0 and 1", _VOTERS)
         return
     table.give_all(labels if may_be_votes and truth <= {"0", "1", "0.0", "1.0"} else (), "annotator")
 
 
+_VOTERS = {"class": "a class: 1 where it is a candidate", "annotator": "a voter who votes 0 or 1"}
+_NOBODY = {"feature": "nobody's: learn from them"}
+"""What a column of numbers may be, by role, where names do not say."""
+
+
+def _give(table: Proposal, group: Mapping[str, str], role: str) -> None:
+    """Give the columns of classes a role; what says that there is no answer is no class."""
+    for name, called in group.items():
+        is_short = called.isalpha() and len(called) <= LONGEST_CODE
+        silent = is_no_answer(called, among_votes=True) and not is_short
+        table.give(name, "keep" if silent else role, called, why="no answer" * silent)
+
+
+LONGEST_CODE = 3
+"""Letters of a name that may be a code: NV is a nevus, whatever it means in a cell."""
+
+
+def _ask_what(
+    table: Proposal,
+    groups: Sequence[Collection[str]],
+    hold: str,
+    ways: Mapping[str, str],
+    beside: Sequence[str] = (),
+) -> None:
+    """Ask what the columns of a group are, the first of `ways` or another, or which of several groups has the labels.
+
+    Whatever the answer, columns beside them are carried along, and so is what says that there is no answer.
+    """
+    every, role = [name for group in groups for name in group], next(iter(ways))
+    kept = {name: "keep" for name in (*every, *beside) if table.roles[name].role == "keep"}
+    if len(groups) > 1:
+        others, offered = dict.fromkeys(every, "keep"), [[*group] for group in groups[:MOST_GROUPS]]
+        answers = [
+            (f"{listing(one, limit=4)}: {ways[role]}", others | dict.fromkeys(one, role) | kept) for one in offered
+        ]
+    else:
+        answers = [(said, dict.fromkeys(every, one) | (kept if one == role else {})) for one, said in ways.items()]
+    table.ask(f"{listing(every, limit=12)} {hold}. What is one of these columns?", *answers)
+
+
+MOST_GROUPS = 6
+"""Groups of columns that a question offers."""
+
+
+def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -> None:
+    """Marks that only begin or end alike, or beside which there is nothing to learn from: the user is asked.
+
+    Not where another column names what is marked, as forms that allow several choices write both.
+    """
+    odd = {name: sum(mark is None for mark in rows) - table.cells[name].count(None) for name, rows in marks.items()}
+    groups = _groups(table, [name for name in marks if not odd[name]])
+    groups = [group for group in groups if _are_choices(table, [marks[name] for name in group], group)]
+    groups = _apart_from_each_other(groups)
+    again = {name: group for group in groups for name in _naming_again(table, group)}
+    groups = [group for group in groups if not again or group in again.values()]
+    for group in groups:
+        _give(table, group, "class")
+    table.give_all(again, "keep", why="it names the marked classes")
+    if len(groups) > 1 or (groups and not again):
+        _ask_what(table, groups, "hold 0 and 1", _VOTERS | _NOBODY, list(again))
+
+
+def _are_choices(table: Proposal, marks: Sequence[Sequence[bool | None]], group: Collection[str]) -> bool:
+    """Whether nearly every row marks a column, and some several; or one each, where there is nothing to learn from."""
+    marked = [sum(mark is True for mark in row) for row in zip(*marks, strict=True)]
+    several = any(times > 1 for times in marked)
+    are_most = sum(map(bool, marked)) >= max(LEAST_ROWS, NEARLY_ALL * len(marked))
+    return are_most and (several or not _to_learn_from(table, group))
+
+
+def _to_learn_from(table: Proposal, group: Collection[str]) -> list[str]:
+    """Columns of numbers and few words beside those of a group."""
+    free = [name for name in table.open() if name not in group and present_cells(table.raw[name])]
+    free = [name for name in free if not (are_dates(table.raw[name]) or says_fact(name, ["context"]))]
+    free = [name for name in free if has_fractions(table.raw[name]) or (table.repeats(name) and not is_named_id(name))]
+    return [name for name in free if default_role(table.raw[name]) != "keep"]
+
+
+def _naming_again(table: Proposal, group: Mapping[str, str]) -> list[str]:
+    """Columns whose cells are the names of the marked classes, in any order, of many rows."""
+    marked = [(spelling(called), [mark_in(cell or "") for cell in table.cells[name]]) for name, called in group.items()]
+    rows = [[called for called, row in marked if row[at]] for at in range(len(marked[0][1]))] if marked else []
+    if not any(len(row) > 1 for row in rows):
+        return []
+    words = [name for name in table.open() if name not in group and not is_measured(table.raw[name])]
+    return [name for name in words if _names_all(table.raw[name], rows)]
+
+
+def _names_all(cells: Cells, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether nearly all cells that are filled are the names of a row, whatever is between them."""
+    named, filled = (
+        0,
+        [(spelling(cell), names) for cell, names in zip(cells, rows, strict=True) if cell and cell.strip()],
+    )
+    for cell, names in filled:
+        rest = cell
+        for name in sorted(names, key=len, reverse=True):
+            rest = rest.replace(name, " ", 1)
+        named += all(name in cell for name in names) and not any(map(str.isalnum, rest))
+    return named >= max(LEAST_ROWS, NEARLY_ALL * len(filled))
+
+
 def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
-    """Columns that are called as the true labels, after one stem, with those endings; all that have a stem."""
+    """Columns that are called as the true labels, between what all have before and after; all that have it."""
     if not truth or all(map(is_number, truth)):
         return {}
     word = min(truth)
-    starts = {name: [0, *(at + 1 for at, letter in enumerate(name) if letter in "_.=: -")] for name in names}
-    stems = [name[:at] for name in names for at in starts[name] if spelling(name[at:]) == word]
-    for stem in dict.fromkeys(stems):
-        group = {name: name[len(stem) :].strip() for name in names if name.startswith(stem)}
-        if truth <= set(map(spelling, group.values())):
-            return {name: ending for name, ending in group.items() if stem or spelling(ending) in truth}
+    cuts = {name: [0, *(match.end() for match in _PARTS.finditer(name))] for name in names}
+    around = [(n[:a], n[b:]) for n in names for a, b in combinations(cuts[n], 2) if spelling(n[a:b]) == word]
+    for begin, end in dict.fromkeys(around):
+        group = [name for name in names if name.startswith(begin) and name.endswith(end)]
+        called = {name: name[len(begin) : len(name) - len(end)].strip() for name in group}
+        if truth <= set(map(spelling, called.values())):
+            return {name: one for name, one in called.items() if begin or end or spelling(one) in truth}
     return {}
 
 
@@ -109,8 +227,7 @@ def probabilities(table: Proposal) -> None:
     for group in (*groups.values(), of_truth):
         rows = list(zip(*(amounts[name] for name in group), strict=True))
         if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
-            for name, ending in group.items():
-                table.give(name, "probability", ending)
+            _give(table, group, "probability")
             return
 
 
@@ -135,15 +252,60 @@ def amount(cell: str | None) -> float | None:
 
 
 def counts(table: Proposal) -> None:
-    """Columns of whole numbers with one sum (of 2 to `MOST_VOTERS`), or that of a column beside: votes for a class.
+    """Columns of whole numbers that are votes for a class, and of percents that make up 100.
 
-    So are columns of percents that make up 100.
+    They have one sum (of 2 to `MOST_VOTERS`), or that of a column beside; or they begin or end alike, and another
+    column names the class with most votes. Where they only look so, the user is asked.
     """
-    group = _counted(table)
-    shown = [shown_name(name, "count") for name in group]
-    for name, called in zip(group, apart(group) if group and shown == group else shown, strict=True):
-        silent = is_no_answer(called, among_votes=True)  # who could not tell
-        table.give(name, "keep" if silent else "count", called, why="no answer" * silent)
+    if group := _counted(table):
+        shown = [shown_name(name, "count") for name in group]
+        _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
+        return
+    whole = [name for name in table.open() if present_cells(table.raw[name]) and _are_counts(table.raw[name])]
+    groups = _apart_from_each_other([group for group in _groups(table, whole) if _are_votes(table, group)])
+    led = [written for group in groups if (written := _as_led(table, group))]
+    groups = led or ([] if table.having("true_label") or table.is_asked() else groups)
+    for called in groups:
+        _give(table, called, "count")
+    if len(groups) > 1 or (groups and not led):
+        ways = {"count": "how many voted for a class"} | _NOBODY
+        _ask_what(table, groups, "hold small whole numbers", ways)
+
+
+def _are_votes(table: Proposal, group: Mapping[str, str]) -> bool:
+    """Whether nearly every row has votes, at most `MOST_VOTERS`, mostly several, and some rows are of one mind."""
+    rows = _amounts(table, group)
+    sums = list(map(sum, rows))
+    of_one_mind = sum(max(row) == total > 1 for row, total in zip(rows, sums, strict=True))
+    are_some = sum(map(bool, sums)) >= max(LEAST_ROWS, NEARLY_ALL * len(rows)) and max(sums) <= MOST_VOTERS
+    are_named = not all(map(is_number, group.values()))
+    several = sum(total > 1 for total in sums)
+    return are_named and are_some and 2 * several >= len(rows) and of_one_mind >= LEAST_OF_ONE_MIND * len(rows)
+
+
+LEAST_OF_ONE_MIND = 0.05
+"""Share of the rows with votes for one class only, from which numbers may be votes."""
+
+
+def _as_led(table: Proposal, group: Mapping[str, str]) -> dict[str, str]:
+    """Return the classes as a column writes them that names the one with most votes, or by another word; else {}."""
+    leads = [[k for k, votes in enumerate(row) if votes == max(row)] for row in _amounts(table, group)]
+    others = [name for name in (*table.open(), *table.having("true_label")) if name not in group]
+    for other in others:
+        if _are_leaders(table.raw[other], leads):
+            written = {spelling(cell): cell.strip() for cell in present_cells(table.raw[other])}
+            return {name: written.get(spelling(called), called) for name, called in group.items()}
+    return {}
+
+
+def _are_leaders(cells: Cells, leads: Sequence[Sequence[int]]) -> bool:
+    filled = [(spelling(cell), lead) for cell, lead in zip(cells, leads, strict=True) if cell and cell.strip()]
+    alone = [(lead[0], cell) for cell, lead in filled if len(lead) == 1]
+    word = dict(alone)
+    is_one_each = len({*alone}) == len(word) == len({*word.values()}) > 1
+    return (
+        is_one_each and len(alone) >= LEAST_ROWS and all(cell in [word.get(k) for k in lead] for cell, lead in filled)
+    )
 
 
 def apart(names: Sequence[str]) -> list[str]:
@@ -153,12 +315,46 @@ def apart(names: Sequence[str]) -> list[str]:
     --------
     >>> apart(["t01_smooth_count", "t01_features_or_disk_count"]), apart(["n cat", "n dog"]), apart(["cat", "dog"])
     (['smooth', 'features_or_disk'], ['cat', 'dog'], ['cat', 'dog'])
+    >>> apart(["猫の票数", "犬の票数"]), apart(["Which? (all)/no", "Which? (all)/not sure"]), apart(["C++?", "R?"])
+    (['猫', '犬'], ['no', 'not sure'], ['C++', 'R'])
     """
-    parts = [re.split(r"([_ .:-]+)", name) for name in names]
-    most = min(map(len, parts)) - 1  # a word and a mark at least stay
-    first = next((k for k in range(0, most, 2) if len({part[k] for part in parts}) > 1), most)
-    last = next((k for k in range(0, most - first, 2) if len({part[-1 - k] for part in parts}) > 1), most - first)
-    return ["".join(part[first : len(part) - last]) for part in parts]
+    parts = [_PARTS.findall(name) for name in names]
+    most = min(map(len, parts)) - 1  # a word stays
+    first = next((k for k in range(most) if len({part[k] for part in parts}) > 1), most)
+    last = next((k for k in range(most - first) if len({part[-1 - k] for part in parts}) > 1), most - first)
+    bare = ["".join(part[first : len(part) - last]).strip(" _.:-/?") for part in parts]
+    return bare if all(bare) else list(names)
+
+
+def _groups(table: Proposal, names: Sequence[str]) -> list[dict[str, str]]:
+    """Columns that begin or end alike, the most first, then all where there is nothing else; what each is of."""
+    groups = [
+        *_alike(names, [*table.raw]),
+        *([[*names]] if len(names) > 2 and not _to_learn_from(table, names) else []),
+    ]
+    return [dict(zip(group, apart(group), strict=True)) for group in groups]
+
+
+def _apart_from_each_other(groups: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Return the groups that share no column with one before them."""
+    return [group for at, group in enumerate(groups) if all(group.keys().isdisjoint(one) for one in groups[:at])]
+
+
+def _alike(names: Sequence[str], every: Sequence[str] = ()) -> list[list[str]]:
+    """Return the columns that begin or end with the same word, the most first: `n_cat, n_dog`, `cat?, dog?`.
+
+    What follows the name of another column, or stands after a slash, is a part of one question.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        parts = _PARTS.findall(name)
+        begun = [one for one in every if one != name and name.startswith(one) and not name[len(one)].isalnum()]
+        asked = max(begun, key=len, default=name.rpartition("/")[0])
+        ends = [("first", parts[0]), ("last", parts[-1])] if len(parts) > 1 else []
+        for key in [*([("asked", asked)] if asked else []), *ends]:
+            groups.setdefault(key, []).append(name)
+    alike = sorted(groups.items(), key=lambda group: (group[0][0] != "asked", -len(group[1])))
+    return [group for _, group in alike if len(group) > 1]
 
 
 def _counted(table: Proposal) -> list[str]:
@@ -188,16 +384,6 @@ def _counted(table: Proposal) -> list[str]:
     return []
 
 
-def _alike(names: Sequence[str]) -> list[list[str]]:
-    """Return the groups of names that begin or end with the same word: `n_cat, n_dog`, `cat votes, dog votes`."""
-    groups: dict[tuple[bool, str], list[str]] = {}
-    for name in names:
-        words = [word for word in _BETWEEN.split(name) if word]
-        for at_end, word in ((False, words[0]), (True, words[-1])) if len(words) > 1 else ():
-            groups.setdefault((at_end, word.casefold()), []).append(name)
-    return [group for group in groups.values() if len(group) > 1]
-
-
 def says_total(name: str) -> bool:
     """Whether a column is called as the number of votes is."""
     plain = plain_name(name)
@@ -213,5 +399,9 @@ def _are_counts(cells: Cells) -> bool:
     return all((number := amount(cell)) is not None and number.is_integer() and number <= 1000 for cell in cells)
 
 
-def _sums(table: Proposal, names: Sequence[str]) -> list[float]:
-    return [sum(amount(cell) or 0.0 for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]
+def _amounts(table: Proposal, names: Iterable[str]) -> list[list[float]]:
+    return [[amount(cell) or 0.0 for cell in row] for row in zip(*(table.raw[n] for n in names), strict=True)]
+
+
+def _sums(table: Proposal, names: Iterable[str]) -> list[float]:
+    return list(map(sum, _amounts(table, names)))

@@ -22,7 +22,7 @@ from itertools import pairwise
 from pll.errors import Note, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import GENERIC, classes, counts, probabilities
-from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name
+from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name, words_of
 from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.names import (
     CONSENSUS_COLUMNS,
@@ -152,15 +152,17 @@ def roles_of(
         return table.roles
 
     columns, answered = by_rules({}, {}), dict[str, str]()
+    called = dict[tuple[str, str], str]()
     while explicit and (open_question := question(columns.values())):
+        called |= {(one.name, one.role): one.display_name for one in columns.values()}
         said = {name: role for name, role in explicit.items() if columns[name].asks is open_question}
         answer = next((roles for _, roles in open_question.answers if roles.items() & said.items()), None)
         if answer is None:
             break
         answered |= answer
-        columns = by_rules(answered, {})
+        columns = by_rules(answered, called)
     if explicit:
-        called = {(one.name, one.role): one.display_name for one in columns.values()}
+        called |= {(one.name, one.role): one.display_name for one in columns.values()}
         columns = by_rules(answered | dict(explicit), called)
     for role in SINGLE if question(columns.values()) is None else ():
         twice = [name for name in header if columns[name].role == role]
@@ -355,9 +357,23 @@ def _are_distinct(cells: Cells) -> bool:
     return bool(cells) and all(cell and cell.strip() for cell in cells) and len(set(cells)) == len(cells)
 
 
-def _are_ids(cells: Cells) -> bool:
+def _may_hold_labels(name: str) -> bool:
+    return may_hold_labels(name) or not {"label", "labels"}.isdisjoint(words_of(name))
+
+
+def _are_one(cells: Cells) -> bool:
+    return len(cells) >= FEW and len({*cells}) == 1
+
+
+_ID = re.compile(r"(?:.*(?:[\W_]|[a-z](?=I)))?[iI][dD]s?")
+"""What is called an id and nothing else, be it of a few: of patients, or of a workflow."""
+
+
+def _are_ids(name: str, cells: Cells) -> bool:
     """Whether cells under the name of an id are no measurements: many words, huge numbers, or nearly all different."""
     filled = present_cells(cells)
+    if _ID.fullmatch(name):
+        return True
     if default_role(filled) == "category":
         return len(set(filled)) > 10
     huge = nearly_all(lambda cell: is_number(cell) and abs(float(cell)) >= 1e12, filled)
@@ -422,10 +438,12 @@ _NEVER_LEARNT: tuple[tuple[Callable[[str, Cells], bool], str, str], ...] = (
     # as after a delimiter at the end of every line
     (lambda name, cells: name.startswith(UNNAMED) and not any(c and c.strip() for c in cells), "ignore", ""),
     (lambda _, cells: not any(cells) and "" in cells, "keep", ""),  # empty lists
+    (lambda _, cells: len(cells) >= FEW and not present_cells(cells), "keep", "empty"),
     # days as categories would only identify the examples of that day
     (lambda _, cells: are_dates(cells) or are_addresses(cells), "keep", ""),
-    (lambda name, cells: may_hold_labels(name) and not has_fractions(cells), "keep", ""),
-    (lambda name, cells: is_named_id(name) and _are_ids(cells) and not has_fractions(cells), "keep", "an id"),
+    (lambda name, cells: _may_hold_labels(name) and not has_fractions(cells), "keep", ""),
+    (lambda name, cells: is_named_id(name) and _are_ids(name, cells) and not has_fractions(cells), "keep", "an id"),
+    (lambda _, cells: default_role(cells) == "category" and _are_one(cells), "keep", "the same in every row"),
     (lambda _, cells: _have_digits_of_ids(cells), "keep", "an id"),
     (lambda name, _: is_no_answer(name, among_votes=True), "keep", "no answer"),
     (lambda name, _: says_fact(name, ["context"]), "keep", "of the occasion, and not of the thing"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -226,3 +227,71 @@ def test_what_settled_labels_of_functions_is_asked_about_and_no_function_is(tmp_
     data = formats.read(path, columns=asked.answers[0][1])
     assert data.annotations is not None and len(data.annotations.annotator_names) == 6 and not data.feature_names
     assert set(data.class_names) == {"0", "1"} and int((data.y >= 0).sum()) == 12
+
+
+def marked(classes: Sequence[str], k: int, yes: str = "1", no: str = "0") -> list[str]:
+    """The marks of a row of several classes: one of them, and in some rows another."""
+    return [yes if at == k % len(classes) or (k % 5 == 0 and at == 0) else no for at in range(len(classes))]
+
+
+def columns_in(folder: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
+    lines = [";".join(map(str, row)) for row in (header, *rows)]
+    (folder / "x.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder / "x.csv"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "classes"),
+    [
+        ("Welche Bäume? (alle)/{}", ("Eiche", "Rot-Buche", "weiß nicht")),
+        ("grp/espèce/{}", ("renard", "lièvre", "biche")),
+    ],
+)
+def test_choices_that_a_form_writes_twice_are_classes_without_a_question(
+    tmp_path: Path, pattern: str, classes: Sequence[str]
+) -> None:
+    marks = [marked(classes, k, "True", "False") for k in range(30)]
+    said = [" ".join(c for c, mark in zip(classes, row, strict=True) if mark == "True") for row in marks]
+    header = ["Höhe", pattern.removesuffix("/{}"), *map(pattern.format, classes)]
+    rows = [[f"{k}.5", cell, *row] for k, (cell, row) in enumerate(zip(said, marks, strict=True))]
+    path = columns_in(tmp_path, header, rows)
+    data = formats.read(path)
+    assert data.feature_names == ("Höhe",) and not data.categories
+    assert set(data.class_names) == {*classes} - {"weiß nicht"}
+    two = [[*row, f"{k % 2}", f"{(k + 1) % 2 or int(k % 7 == 0)}"] for k, row in enumerate(rows)]
+    asked = question(formats.columns(columns_in(tmp_path, [*header, "Schaden/Käfer", "Schaden/Pilz"], two)))
+    assert asked is None  # nothing else names what is marked there: features, as before
+
+
+@pytest.mark.parametrize("pattern", ["{}?", "ist {}", "{}", "tag.{}"])
+def test_marks_that_are_only_alike_are_asked_about(tmp_path: Path, pattern: str) -> None:
+    header = ["image", *map(pattern.format, BIRDS)]
+    path = columns_in(tmp_path, header, ([f"{k}.jpg", *marked(BIRDS, k)] for k in range(30)))
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1] == dict.fromkeys(header[1:], "class")
+    assert set(formats.read(path, columns=dict(asked.answers[0][1])).class_names) == set(BIRDS)
+
+
+@pytest.mark.parametrize(
+    ("names", "leader", "asks"),
+    [(("猫の票数", "犬の票数"), ("ネコ", "イヌ"), False), (("seizure_vote", "Other_vote"), ("Seizure", "Other"), False),
+     (("röster katt", "röster hund"), None, True), (("rum", "badrum"), None, False)],
+)  # fmt: skip
+def test_counts_are_told_by_whom_they_make_lead_and_else_asked_about(
+    tmp_path: Path, names: tuple[str, ...], leader: tuple[str, str] | None, asks: bool
+) -> None:
+    counts = [(3 + k % 3, k % 2) if k % 4 else (0, 2 + k % 5) for k in range(40)]
+    made = [leader[int(b > a)] if leader else f"{k}.5" for k, (a, b) in enumerate(counts)]
+    path = columns_in(
+        tmp_path,
+        ["bredd", *names, "x"],
+        ((f"{k}.5", *row, x) for k, (row, x) in enumerate(zip(counts, made, strict=True))),
+    )
+    asked = question(formats.columns(path))
+    assert (asked is not None) == asks
+    data = formats.read(path, columns=dict(asked.answers[0][1]) if asked else {})
+    if leader or asks:
+        expected = {"猫の票数": {"猫", "犬"}, "seizure_vote": {"Seizure", "Other"}, "röster katt": {"katt", "hund"}}
+        assert set(data.class_names) == expected[names[0]] and "x" not in data.categories
+    else:
+        assert data.candidates is None and set(names) <= set(data.feature_names)

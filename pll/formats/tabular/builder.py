@@ -25,6 +25,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import Labels, labels_of
+from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says_labels
 from pll.formats.reading import ERRORS, PERSONS, Column, form_of, option
 from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, text_of, value_of
@@ -81,7 +82,9 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
 
     asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
     answers = answers_in(asked, len(X), row_of, counts=form.counts if form else (), anonymous=table.anonymous)
-    labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=table.may_be_empty)
+    # where no column is called a class, a row that marks none is nobody's answer, and no mistake
+    may_be_empty = table.may_be_empty or any(c.role == "class" and not CLASS_COLUMN.fullmatch(c.name) for c in columns)
+    labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=may_be_empty)
     if form_of(columns) == "person":
         return _of_persons(table, columns, answers, labels, options)
     rows, ids, about_columns = np.arange(len(X)), None, list[str]()

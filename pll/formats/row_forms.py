@@ -137,8 +137,8 @@ def persons(table: Proposal) -> None:
     words = {word for name in items for word in table.words(name)}
     is_one = len(words) <= max(7, len(items) // 3) and 3 * len(items) >= 2 * (len(table.raw) - 1)
     if not (person and len(items) >= max(10, 2 * rows) and is_one):
-        numbered = _alike(table, _without_number, LEAST_NUMBERED) if sent and not set(distinct) - {*sent} else []
-        items, person = (numbered[0], next(iter(named), sent[0])) if len(numbered) == 1 else ([], None)
+        numbered = _alike(table, _without_number, LEAST_NUMBERED) if sent else []
+        items, person = (numbered[0], [*named, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
     if not (person and items):
         return
     roles = {person: "person"} | dict.fromkeys(items, "item")
@@ -154,7 +154,7 @@ def persons(table: Proposal) -> None:
     )
 
 
-LEAST_IN_GRID, LEAST_NUMBERED = 3, 8
+LEAST_IN_GRID, LEAST_NUMBERED = 3, 5
 """Columns of one question at least, where its name is in all of them, and where only their number tells them apart."""
 
 

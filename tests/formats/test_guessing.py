@@ -210,6 +210,14 @@ def test_the_ids_of_rows_may_be_the_people() -> None:
     assert asked is not None and asked.answers[0][1] == {"id": "person"} | dict.fromkeys(list(columns)[1:], "item")
 
 
+def test_numbered_columns_beside_when_each_row_was_sent_may_be_the_examples() -> None:
+    columns: dict[str, list[str | None]] = {"gesendet": [f"2024-03-01 10:{k:02}" for k in range(24)]}
+    columns |= {"wer": [f"T{k}" for k in range(24)], "Alter": [str(20 + k % 9) for k in range(24)]}
+    columns |= {f"Bild {k}": ["late", "praise", "damaged", "late"] * 6 for k in range(1, 7)}
+    asked = question(roles_of(list(columns), list(columns.values())))
+    assert asked is not None and asked.answers[0][1] == {"wer": "person"} | dict.fromkeys(list(columns)[3:], "item")
+
+
 # ---- through a whole file --------------------------------------------------------------------------------------------
 
 

@@ -8,11 +8,6 @@ version   the labels of one model that came under review
 plan      plans of certificates: the labels of a moment, and the draw of their controls; frozen when they are made
 
 connection  the secret by which Label Studio reaches a run (`pll.export.connections`)
-
-Of shared lessons:
-
-lesson    a lesson that a teacher has shared: its id is in the students' link, the hash of its key in the teacher's
-guess     what a student guessed
 """
 
 from __future__ import annotations
@@ -165,29 +160,4 @@ connection = Table(
     Column("made_by", Text),
     Column("made_at", UtcDateTime, nullable=False),
     Column("writes_back", Boolean, nullable=False),
-)
-
-lesson = Table(
-    "lesson",
-    metadata,
-    Column("id", String(40), primary_key=True),
-    Column("key_hash", String(64), nullable=False),
-    Column("owner", Text, nullable=False),
-    Column("shared_at", UtcDateTime, nullable=False),
-    UniqueConstraint("key_hash"),
-)
-
-guess = Table(
-    "guess",
-    metadata,
-    Column("id", WholeNumber, primary_key=True, autoincrement=True),
-    Column("lesson", String(40), ForeignKey("lesson.id"), nullable=False),
-    Column("student", String(40), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("idea", String(40), nullable=False),
-    Column("question", Text, nullable=False),
-    Column("choice", Text, nullable=False),
-    Column("answer", Text, nullable=False),
-    Column("at", UtcDateTime, nullable=False),
-    Index(None, "lesson", "id"),
 )

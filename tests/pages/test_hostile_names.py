@@ -23,7 +23,6 @@ from pll.runs.lanes import lane_configs
 from pll.runs.registry import default_registry
 from pll.ui.data import upload
 from pll.ui.format import plain
-from pll.ui.learn import sharing
 from pll.ui.train.views import VIEWS
 from tests.page_helpers import begun, entered, turned_to
 
@@ -188,11 +187,6 @@ def test_no_page_renders_what_voters_students_and_experiments_are_called(
             page.session_state[undo[0].removesuffix("-undo")] = {EVIL[2]: EVIL[1], EVIL[3]: ""}
             check(page.run())
 
-    lesson, key = sharing._lessons().share("")
-    for number, evil in enumerate(EVIL):
-        sharing._lessons().add(lesson, str(number), evil, "stuck", evil, evil, evil)
-    check(open_page("learn", guesses=key))
-    check(open_page("learn", lesson=EVIL[1]))
     check(open_page("learn", idea=EVIL[0]))
 
 

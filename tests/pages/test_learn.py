@@ -14,7 +14,6 @@ from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.learn import sharing
 from pll.ui.learn.layout import CHAPTERS
 from tests.page_helpers import said
 
@@ -76,45 +75,6 @@ def test_settings_and_guesses_stay_while_other_ideas_are_seen(open_page: Any) ->
     press(page, "learn-guess-ambiguity-again")
     radio(page, "ambiguity").set_value("more than 50").run()
     assert "Right." in said(page)
-
-
-def test_guesses_of_a_class_are_seen_by_the_teacher_alone(open_page: Any) -> None:
-    open_page("home")
-    lesson, key = sharing._lessons().share("")
-    for name, choice in (("=Ada", "6 to 50"), ("", "5 or fewer")):
-        page = learn(open_page, "ambiguity", lesson=lesson)
-        assert "sent to your teacher" in said(page)
-        page.text_input(key="learn-name").set_value(name).run()
-        radio(page, "ambiguity").set_value(choice).run()
-        assert not page.exception
-        turned_to(page, "bound")  # the lesson goes along
-        radio(page, "bound").set_value(page.radio[0].options[0]).run()
-        page.button(key="learn-guess-bound-again").click().run()
-        radio(page, "bound").set_value(page.radio[0].options[0]).run()
-    guesses = sharing._lessons().guesses(lesson)
-    table = sharing.table(guesses)
-    assert table["student"].tolist() == [1, 1, 1, 2, 2, 2] and table["attempt"].tolist() == [1, 1, 2, 1, 1, 2]
-    assert table["name"].tolist() == ["'=Ada"] * 3 + [""] * 3  # no formula for a spreadsheet
-    assert table[table["idea"] == "ambiguity"]["right"].tolist() == [1, 0]
-    page = open_page("learn", guesses=key)
-    assert not page.exception
-    assert "6 guesses of 2 students" in said(page)
-    assert page.dataframe[0].value["Right"].tolist()[0] == "1 of 2 (50 %)"
-    for wrong in (lesson, "x"):
-        page = open_page("learn", guesses=wrong)
-        assert "no lesson behind this link" in page.error[0].value and not page.dataframe
-    page = open_page("learn", guesses=key)
-    press(page, "learn-results-delete")
-    page = learn(open_page, "ambiguity", lesson=lesson)
-    assert "no longer collects" in said(page)
-    radio(page, "ambiguity").set_value("6 to 50").run()
-    assert "Right." in said(page) and not page.exception
-
-
-def test_guesses_are_not_sent_without_a_shared_lesson(open_page: Any) -> None:
-    page = learn(open_page, "ambiguity")
-    radio(page, "ambiguity").set_value("6 to 50").run()
-    assert "teacher" not in said(page) and not [one for one in page.text_input if one.key == "learn-name"]
 
 
 def test_gamma_of_digits_is_exact(open_page: Any) -> None:

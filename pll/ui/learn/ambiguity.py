@@ -16,8 +16,7 @@ from pll.errors import UserError
 from pll.synthesis.ambiguity import LabelCooccurrence, examples_to_tell, label_cooccurrence
 from pll.ui import charts
 from pll.ui.format import count, plain
-from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import IN_ADDRESS, formula, line, marker
+from pll.ui.learn.layout import IN_ADDRESS, formula, guess, line, marker
 from pll.ui.learn.lesson_data import OF_DIGITS, LessonData, choose_source, digits, labels_of
 from pll.ui.routes import link
 from pll.wording import percent

@@ -19,8 +19,7 @@ from pll.training.names import MODELS
 from pll.ui import charts
 from pll.ui.charts import QUIET
 from pll.ui.format import count, plain
-from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import IN_ADDRESS, line, marker
+from pll.ui.learn.layout import IN_ADDRESS, guess, line, marker
 from pll.ui.learn.lesson_data import choose_source, radius_of
 
 T = TypeVar("T", int, float)

@@ -7,7 +7,6 @@ import re
 import streamlit as st
 
 from pll.ui.components.component import register
-from pll.ui.learn import sharing
 from pll.ui.learn.layout import CHAPTERS
 from pll.ui.learn.lesson_files import LESSON_FOLDER, SCRIPTS, STYLES, lesson_data
 from pll.ui.routes import link
@@ -23,9 +22,9 @@ _lesson = register(
 
 @st.fragment
 def draw(name: str) -> None:
-    """One idea: the browser shows it, and tells of settings and guesses."""
+    """One idea: the browser shows it, and tells of settings."""
     data = {"idea": name, "settings": st.query_params.get(SETTINGS_PART, ""), "lesson": lesson_data()}
-    _lesson(key=LESSON_KEY, data=data, on_settings_change=remember, on_guess_change=record)
+    _lesson(key=LESSON_KEY, data=data, on_settings_change=remember)
     if name in ("together", "jin"):
         link("compare", "Compare the methods on real data")
     if name == list(CHAPTERS)[-1]:
@@ -40,11 +39,3 @@ def remember() -> None:
             st.query_params[SETTINGS_PART] = state
         else:
             st.query_params.pop(SETTINGS_PART, None)
-
-
-def record() -> None:
-    """Send a guess to the teacher, where the lesson is shared."""
-    match st.session_state[LESSON_KEY].get("guess"):
-        case {"idea": str(idea), "question": str(question), "choice": str(choice), "answer": str(answer)}:
-            if idea in CHAPTERS:
-                sharing.record(idea, question, choice, answer)

@@ -13,8 +13,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const screen = screens.get(root);
   if (screen?.name === data.idea) screen.refresh();   // the theme may be another one
   else {
-    const on = { guess: (guess) => setTriggerValue("guess", guess) };
-    screens.set(root, new Screen(root, data.idea, { lesson: data.lesson, settings: tab.settings, ground: tab.ground, on }));
+    screens.set(root, new Screen(root, data.idea, { lesson: data.lesson, settings: tab.settings, ground: tab.ground }));
     tab.tell(tab.settings.text());                // the address of a page that is opened again has none
   }
 }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from pll.ui.components.component import register
-from pll.ui.learn import sharing
+from pll.ui.downloads import download
 from pll.ui.learn.layout import CHAPTERS, IDEA
+from pll.ui.learn.lesson_files import lesson_zip
+from pll.ui.routes import address
 
 _KEY = "learn-screens"
 _keys = register("screens", "", scripts=[Path(__file__).with_name("screens.js")], styles=[])
@@ -61,8 +64,22 @@ def bar(name: str) -> None:
             label_visibility="collapsed",
             width=420,
         )
-        sharing.popover(name)
+        share(name)
     st.progress((at + 1) / len(names))
+
+
+def share(name: str) -> None:
+    """A link to the screen of an idea, with what is set there; and the lesson as a folder."""
+    box = st.popover("Share", icon=":material/share:", key="learn-share", on_change="rerun")
+    if not box.open:  # a closed one costs nothing
+        return
+    with box:
+        st.markdown("**Link to this screen** with its settings")
+        query = urlencode(st.query_params.to_dict() | {IDEA: name})
+        st.code(f"{address('learn')}?{query}", language=None, wrap_lines=True)
+        hint = "A folder with all ideas that need no server. It opens by a double click, offline, on a phone too."
+        file, key = "candid-lesson.zip", "learn-download"
+        download("Download the lesson", lesson_zip, file, key=key, icon="folder_zip", help=hint)
 
 
 def keys(name: str) -> None:

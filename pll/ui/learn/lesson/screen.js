@@ -70,9 +70,9 @@ function made(tag, looks = {}, ...children) {
 }
 
 class Screen {
-  /** `root` is emptied. `lesson`: what Python gives (colours, digits). `on.guess` is called with each guess. */
-  constructor(root, name, { lesson, settings, ground, on }) {
-    Object.assign(this, { root, name, lesson, settings, ground, on });
+  /** `root` is emptied. `lesson`: what Python gives (colours, digits). */
+  constructor(root, name, { lesson, settings, ground }) {
+    Object.assign(this, { root, name, lesson, settings, ground });
     this.parts = [];
     this.words = made("div", { class: "words" });
     this.figure = made("div", { class: "figure" });
@@ -184,7 +184,6 @@ class Screen {
     const box = this.put(made("div", { class: "guess" }));
     const judge = (choice) => {
       const right = options[answer()];
-      this.on.guess({ idea: this.name, question: question(), choice, answer: right });
       guesses[this.name] = choice === right ? "✓ Right." : `You guessed “${choice}”. It is: ${right}.`;
     };
     this.parts.push(() => {

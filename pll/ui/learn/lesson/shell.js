@@ -23,7 +23,7 @@ function show(idea, focus = true) {
   part("back").disabled = number === 0;
   part("next").disabled = number === names.length - 1;
   document.querySelector(".progress i").style.width = `${(100 * (number + 1)) / names.length}%`;
-  shown = new Screen(document.querySelector("main"), at, { lesson: LESSON, settings, ground, on: { guess() {} } });
+  shown = new Screen(document.querySelector("main"), at, { lesson: LESSON, settings, ground });
   if (focus) title.focus({ preventScroll: true });
   scrollTo(0, 0);
 }

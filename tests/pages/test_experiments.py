@@ -87,7 +87,7 @@ def test_a_text_that_is_no_experiment_is_refused_in_words(
     assert words in said(page) and not page.exception and not started
 
 
-def test_tables_and_the_fits_behind_an_entry(open_page: Any) -> None:
+def test_tables_of_an_experiment(open_page: Any) -> None:
     open_page("home")
     made()
     page = open_page("experiments")

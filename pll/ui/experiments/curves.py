@@ -1,4 +1,4 @@
-"""Charts of an experiment: accuracy against q or over the epochs with a band, or one mean and deviation a method."""
+"""Charts of an experiment: accuracy against q with a band, or one mean and deviation a method."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.experiments.figures import Panel, panel_figure, q_panels, style
+from pll.experiments.figures import panel_figure, q_panels, style
 from pll.experiments.tables import Table, TableEntry
 from pll.methods import method_title
 from pll.ui import charts
@@ -41,15 +41,12 @@ def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFra
         return mean_chart(entries, table.methods, title, transductive=transductive)
     one = Table(table.title, table.methods, tuple(columns), table.entries)
     panels = q_panels([one], transductive=transductive, fewest=2)
-    return band_chart(panels[0], title, table.methods) if panels else (go.Figure(), pd.DataFrame())
-
-
-def band_chart(panel: Panel, title: str, methods: Sequence[str]) -> tuple[go.Figure, pd.DataFrame]:
-    """The figure of a panel, dressed for the page; the place of a method among `methods` is its colour."""
-    figure, numbers = panel_figure(panel, methods)
-    fits = sorted({line.n_fits for line in panel.lines}) or [0]
+    if not panels:
+        return go.Figure(), pd.DataFrame()
+    figure, numbers = panel_figure(panels[0], table.methods)
+    fits = sorted({line.n_fits for line in panels[0].lines}) or [0]
     over = f"mean ± deviation of {_counted(fits)}" if fits[-1] > 1 else "one fit"
-    charts.dress(figure, f"{title}, {over}", panel.x_title, "%", height=360)
+    charts.dress(figure, f"{title}, {over}", panels[0].x_title, "%", height=360)
     return figure, numbers
 
 

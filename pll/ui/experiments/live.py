@@ -1,9 +1,8 @@
-"""An experiment in view: progress, tables that fill in, the fits behind each entry, downloads."""
+"""An experiment in view: progress, tables that fill in, downloads."""
 
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from functools import partial
 
@@ -12,20 +11,16 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.experiments import background
-from pll.experiments.evaluation import Result, read_results
+from pll.experiments.evaluation import read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, Progress
-from pll.experiments.experiment import Experiment
-from pll.experiments.figures import curve_panels
 from pll.experiments.report import REPORT
-from pll.experiments.tables import Table, TableEntry, signed, spread, tables
+from pll.experiments.tables import Table, signed, spread, tables
 from pll.methods import method_title
 from pll.runs.files import MANIFEST
-from pll.ui import charts
 from pll.ui.downloads import download
 from pll.ui.error_messages import show_error, toast_errors
 from pll.ui.experiments import curves
-from pll.ui.format import STATE_ICONS, count, duration, plain, with_left
-from pll.wording import percent
+from pll.ui.format import STATE_ICONS, count, plain, with_left
 
 IDENTIFIED_COLUMN = "identified correctly"
 EXPERIMENT_SECONDS = 2.0
@@ -118,9 +113,7 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
         st.caption("Charts and tables appear with the first results.")
     curves.show(result_tables)
     for number, table in enumerate(result_tables):
-        entry = _choose_entry(table, number)
-        if entry is not None:
-            _show_fits(folder, experiment, table, entry, results)
+        _show_table(table, number)
     _downloads(folder, state)
 
 
@@ -150,36 +143,16 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: Progress | No
                 st.caption(f"The first {len(progress.errors)}; log.txt in the experiment's folder has all.")
 
 
-def _choose_entry(table: Table, number: int) -> TableEntry | None:
-    """Show a table; return the entry that is selected in it."""
+def _show_table(table: Table, number: int) -> None:
     st.subheader(table.title, anchor=False)
-    chosen = st.dataframe(
-        table_frame(table),
-        hide_index=True,
-        key=f"experiment-table-{number}",
-        on_select="rerun",
-        selection_mode="single-cell",
-        alt=f"Test accuracy in percent: {table.title}",
-    )
+    alt = f"Test accuracy in percent: {table.title}"
+    st.dataframe(table_frame(table), hide_index=True, key=f"experiment-table-{number}", alt=alt)
     first = method_title(table.methods[0])
     st.caption(
         f"Test accuracy in %, mean ± standard deviation of the fits; of each fit the mean of its last 10 epochs. • (◦) "
         f"{first} is significantly better (worse), paired t-test at 5 %; *: also after Holm's correction. In brackets "
-        "the paper's mean and the difference. Select an entry to see its fits."
+        "the paper's mean and the difference. results.csv has every fit, figures/ in the ZIP its curves."
     )
-    cells = chosen.selection.cells if hasattr(chosen, "selection") else []
-    if not cells:
-        return None
-    rows = [(method, q) for method in table.methods for q in table.qs]
-    row, dataset = cells[0]
-    if dataset not in table.datasets or row >= len(rows):
-        st.info("Select an entry in the column of a dataset.", icon=":material/touch_app:")
-        return None
-    method, q = rows[row]
-    entry = table.entries.get(((dataset, q), method))
-    if entry is None:
-        st.info("This entry has no result yet.", icon=":material/hourglass_empty:")
-    return entry
 
 
 def table_frame(table: Table) -> pd.DataFrame:
@@ -207,55 +180,6 @@ def table_frame(table: Table) -> pd.DataFrame:
                     row[IDENTIFIED_COLUMN] = spread(entry.transductive, entry.transductive_deviation or 0.0)
             rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _show_fits(
-    folder: ExperimentFolder, experiment: Experiment, table: Table, entry: TableEntry, results: list[Result]
-) -> None:
-    """The fits behind one entry: each with its figures, their mean curve where there are epochs, and the settings."""
-    own = [
-        result
-        for result in results
-        if (result.dataset, result.q, result.method, result.flip, result.recipe, result.model)
-        == (entry.dataset, entry.q, entry.method, entry.flip, entry.recipe, entry.model)
-    ]
-    with st.container(border=True):
-        q = "" if entry.q is None else f", q = {entry.q:g}"
-        st.markdown(f"**{method_title(entry.method)} on {plain(entry.dataset)}**{q}")
-        st.dataframe(
-            pd.DataFrame(
-                {
-                    "seed": [result.seed for result in own],
-                    "fold": [result.fold for result in own],
-                    "test accuracy": [percent(result.test_accuracy, 2) for result in own],
-                    "identified correctly": [percent(result.transductive_accuracy, 2) for result in own],
-                    "time": [duration(result.seconds) for result in own],
-                }
-            ),
-            hide_index=True,
-            key="experiment-fits",
-            alt="Fits of this entry",
-        )
-        if entry.p is not None:
-            against = method_title(table.methods[0])
-            st.caption(
-                f"Against {against} on the same parts: paired t-test p = {entry.p:.3g} ({entry.p_holm:.3g} after "
-                "Holm's correction)."
-            )
-        cells = [
-            cell
-            for cell in experiment.plan().cells
-            if (cell.dataset, cell.method, cell.model, cell.recipe)
-            == (entry.dataset, entry.method, entry.model, entry.recipe)
-            and ("" if cell.flip is None else cell.flip.how) == entry.flip
-            and (None if cell.flip is None else cell.flip.q) == entry.q
-        ]
-        outcomes = {cell.key: outcome for cell in cells if (outcome := folder.outcome(cell)) is not None}
-        for panel in curve_panels(cells, outcomes)[:1]:
-            figure, numbers = curves.band_chart(panel, "Test accuracy", experiment.methods)
-            charts.show(figure, numbers, "experiment-curve", "Test accuracy over the epochs")
-        with st.expander("Settings"):
-            st.json(json.loads(own[0].settings or "{}"))
 
 
 def _downloads(folder: ExperimentFolder, state: str) -> None:

@@ -29,8 +29,8 @@ from pll.ui.routes import go
 from pll.ui.session import ChosenData
 
 NO_LABELS = (
-    "There are no labels to start from. Add a column for everybody who answered, a column `candidates` (labels joined "
-    "by `|`), or `true_label`."
+    "There are no labels to start from. Say above which columns are answers; or add a column for everybody who "
+    "answered, a column `candidates` (labels joined by `|`), or `true_label`."
 )
 
 
@@ -67,11 +67,9 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
             return
         edited, data = classes_form.put_in_order(source, raw)
         ways = candidates.ways(data)
-        can_tick = columns_form.tick_voters(table, has_labels=bool(ways))
         columns_form.show_rows(table, data)
         if not ways:
-            if not can_tick:
-                st.warning(NO_LABELS, icon=":material/warning:")
+            st.warning(NO_LABELS, icon=":material/warning:")
             return
     with details:
         classes_form.edit_classes(source, raw)

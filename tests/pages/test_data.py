@@ -46,12 +46,12 @@ def test_a_good_file_after_a_broken_one(open_page: Any) -> None:
     assert understood(page).startswith("3 examples, 2 classes (x, y)")
 
 
-def test_a_file_without_labels_asks_which_columns_hold_some(open_page: Any) -> None:
-    page = _bring(open_page("data"), "bare.csv", "height,width\n1,2\n2,5\n3,1\n")
-    assert not page.exception and not page.error
-    (asked,) = page.button_group
-    assert asked.label == "Which columns hold labels?" and asked.value == []
-    assert "Get labels" not in labels(page)
+def test_a_file_without_labels_is_told_which_columns_hold_some(open_page: Any) -> None:
+    page = _bring(open_page("data"), "bare.csv", "height,width\n1,2\n2,5\n3,1\n1,2\n")
+    assert not page.error and "no labels to start from" in page.warning[0].value and "Get labels" not in labels(page)
+    for name in ("height", "width"):
+        page = next(box for box in page.selectbox if box.label == name).set_value("annotator").run()
+    assert "2 people answered 8 times" in understood(page) and "Get labels" in labels(page)
 
 
 def test_get_labels_starts_a_run_with_the_automatic_settings(open_page: Any) -> None:

@@ -26,9 +26,10 @@ def bring(page: Any, name: str, content: bytes) -> Any:
 
 
 def shown(page: Any) -> dict[str, str]:
-    """By column, what the wizard takes it for."""
+    """By column, its role."""
     table = next(frame.value for frame in page.dataframe if "first cells" in frame.value)
-    return dict(zip(table["column"], table["is"], strict=True))
+    roles = {title: role for role, title in ROLE_TITLES.items()}
+    return dict(zip(table["column"], table["is"].map(roles), strict=True))
 
 
 def rows_of(page: Any) -> dict[str, list[str]]:
@@ -45,26 +46,18 @@ def told(page: Any, **roles: str) -> Any:
     return page.run()
 
 
-def ticks(page: Any) -> Any:
-    """The columns that can be ticked as answers."""
-    return next(
-        one for one in page.button_group if one.label in ("Whose answers are these?", "Which columns hold labels?")
-    )
-
-
-def test_a_messy_table_is_guessed_and_what_is_dropped_is_said_and_counted(open_page: Any) -> None:
+def test_a_role_is_proposed_for_every_column_of_a_messy_table(open_page: Any) -> None:
     page = bring(open_page("data"), "messy.csv", MESSY.encode())
     assert understood(page).startswith("3 texts")
     assert shown(page) == {
-        "unnamed 1": "Name of the example",
-        "Name": "Feature: words",
-        "comment": "Text",
-        "width": "Feature: a number",
-        "ann_1": "One annotator's labels",
-        "gold": "True label",
-        "unnamed 7": "Leave out",
+        "unnamed 1": "id",
+        "Name": "category",
+        "comment": "text",
+        "width": "feature",
+        "ann_1": "annotator",
+        "gold": "true_label",
+        "unnamed 7": "ignore",
     }
-    assert "1 of 7 columns is left out" in said(page)
 
 
 def test_corrections_change_what_is_read_and_outlast_a_change_of_page(open_page: Any) -> None:
@@ -72,7 +65,7 @@ def test_corrections_change_what_is_read_and_outlast_a_change_of_page(open_page:
     roles = {"unnamed 1": "ignore", "Name": "id", "ann_1": "annotator"}
     page = told(page, **roles)
     page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
-    assert shown(page)["ann_1"] == "One annotator's labels" and "2 of 7" in said(page)
+    assert shown(page)["ann_1"] == "annotator"
     assert "1 person answered 3 times" in understood(page)
     source = chosen(page)
     assert source.options["columns"] == roles
@@ -87,20 +80,6 @@ def five() -> bytes:
     return "\n".join(table).encode()
 
 
-def test_voters_are_ticked_and_the_sentence_follows(open_page: Any) -> None:
-    page = bring(open_page("data"), "five.csv", five())
-    assert ticks(page).value == ["Ann", "Bob", "Cem", "Dan", "Eve"] and "colour" in ticks(page).options
-    assert "5 people answered 150 times" in understood(page)
-    page = ticks(page).set_value(["Ann", "Bob", "Cem"]).run()
-    assert "3 people answered 90 times" in understood(page) and ticks(page).value == ["Ann", "Bob", "Cem"]
-    assert shown(page)["Eve"] == ROLE_TITLES["keep"]
-    page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
-    assert ticks(page).value == ["Ann", "Bob", "Cem"]
-    page = ticks(page).set_value(["Ann", "Bob", "Cem", "Dan", "Eve"]).run()
-    data = loader.dataset(chosen(page))
-    assert data.annotations is not None and data.annotations.n_annotators == 5 and "colour" in data.categories
-
-
 def test_two_columns_of_one_vocabulary_are_asked_about_with_their_first_cells(open_page: Any) -> None:
     rows = [("late", "late"), ("lost", "lost"), ("late", "lost")] * 4
     table = "text,Anna,Bert\n" + "".join(f"some words about number {k},{a},{b}\n" for k, (a, b) in enumerate(rows))
@@ -109,9 +88,9 @@ def test_two_columns_of_one_vocabulary_are_asked_about_with_their_first_cells(op
     assert question.value is None and not page.error and "Get labels" not in labels(page)
     assert rows_of(page)["Anna"] == ["late", "lost", "late"]
     page = question.set_value(0).run()
-    assert "2 classes" in understood(page) and shown(page)["Bert"] == "One annotator's labels"
+    assert "2 classes" in understood(page) and shown(page)["Bert"] == "annotator"
     page = page.radio(key=question.key).set_value(1).run()
-    assert shown(page)["Anna"] == shown(page)["Bert"] == "Feature: words"
+    assert shown(page)["Anna"] == shown(page)["Bert"] == "category"
 
 
 def test_a_line_for_each_answer_under_any_header_is_asked_about_in_one_click(open_page: Any) -> None:
@@ -123,9 +102,9 @@ def test_a_line_for_each_answer_under_any_header_is_asked_about_in_one_click(ope
     page = question.set_value(0).run()
     assert understood(page).startswith("30 examples, 2 classes")
     assert shown(page) == {
-        "Ticket": "Example a line is about",
-        "Wer": "Who annotated",
-        "Urteil": "Label that was given",
+        "Ticket": "task",
+        "Wer": "worker",
+        "Urteil": "vote",
     }
 
 
@@ -173,7 +152,7 @@ def test_a_workbook_of_several_sheets_asks_which_one(open_page: Any, tmp_path: P
     content = io.BytesIO()
     book.save(content)
     page = bring(open_page("data"), "book.xlsx", content.getvalue())
-    assert shown(page)["Fall-Nr."] == "Name of the example"
+    assert shown(page)["Fall-Nr."] == "id"
     asked = next(box for box in page.selectbox if box.label == "Sheet")
     assert asked.options == ["First", "Second"]
     asked.set_value("Second").run()
@@ -214,9 +193,9 @@ def test_whether_a_column_that_names_candidates_is_the_true_label_is_asked(open_
     page = bring(open_page("data"), "animals.csv", ("x,animals,seen\n" + "\n".join(rows)).encode())
     asked = next(radio for radio in page.radio if "seen" in radio.label)
     page = asked.set_value(1).run()
-    assert shown(page)["seen"] == "Keep, do not learn from it"
+    assert shown(page)["seen"] == "keep"
     page = page.radio(key=asked.key).set_value(0).run()
-    assert shown(page)["seen"] == "True label" and loader.dataset(chosen(page)).y is not None
+    assert shown(page)["seen"] == "true_label" and loader.dataset(chosen(page)).y is not None
 
 
 def chosen(page: Any) -> Any:
@@ -243,8 +222,10 @@ def test_what_a_column_is_stands_above_it_and_is_changed_there(open_page: Any) -
     }  # fmt: skip
     page = role_above(page, "Dan").set_value("keep").run()
     assert "4 people answered 120 times" in understood(page)
+    page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
+    assert role_above(page, "Dan").value == "keep"
     page = role_above(page, "colour").set_value("true_label").run()
-    assert shown(page)["colour"] == "True label"
+    assert shown(page)["colour"] == "true_label"
     page = button(page, "As proposed").click().run()
     assert "5 people answered 150 times" in understood(page)
 
@@ -255,7 +236,7 @@ def test_a_role_given_by_hand_goes_before_a_question(open_page: Any) -> None:
     page = bring(open_page("data"), "people.csv", table.encode())
     assert any("use the same words" in radio.label for radio in page.radio)
     page = role_above(page, "Anna").set_value("true_label").run()
-    assert shown(page)["Anna"] == "True label"
+    assert shown(page)["Anna"] == "true_label"
     assert not any("use the same words" in radio.label for radio in page.radio)
 
 
@@ -274,7 +255,7 @@ def test_a_question_shows_its_columns_and_waits_while_others_are_changed(open_pa
     question = next(radio for radio in page.radio if "Anna and Bert use the same words" in radio.label)
     assert question.value is None and "Get labels" not in labels(page)
     page = question.set_value(0).run()
-    assert shown(page)["w0"] == "Keep, do not learn from it" and "2 people answered" in understood(page)
+    assert shown(page)["w0"] == "keep" and "2 people answered" in understood(page)
 
 
 def test_a_file_with_the_same_columns_is_read_as_the_last_one_on_request(open_page: Any) -> None:

@@ -1,6 +1,7 @@
-"""What the columns of a file are: the rules' guess, at most one question, whose answers they are, and every role.
+"""What the columns of a file are: what is proposed, at most one question, and every role.
 
-A person's choices are stored as explicit roles (`_explicit_roles`); the widgets show them, and the guess for the rest.
+A person's choices are stored as explicit roles (`_explicit_roles`); the widgets show them, and the proposal for the
+rest.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from pll.formats.checks import capital, listing
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import OddReading
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question, signature
-from pll.formats.tabular.cells import has_fractions
 from pll.formats.votes import VOTES
 from pll.ui.data import classes_form, last_time, loader, odd_form, understood
 from pll.ui.data.editable import edit_column
@@ -31,36 +31,37 @@ from pll.ui.format import count, plain
 
 VISIBLE_ROWS = 14
 """Columns that show without scrolling."""
-MOST_TICKED, MOST_EDITED = 12, 300
-"""Columns that are offered to be ticked, and that a person goes through in a table; of more the guess stands."""
+MOST_EDITED = 300
+"""Columns that a person goes through in a table; of more what was proposed stands."""
 
 ROLE_TITLES = {
-    "id": "Name of the example",
-    "text": "Text",
-    "image": "Picture",
-    "feature": "Feature: a number",
-    "vector": "Feature: a list of numbers",
-    "category": "Feature: words",
-    "candidates": "Candidate labels",
-    "candidate": "One of the candidate labels",
-    "true_label": "True label",
-    "split": "Train or test",
-    "annotator": "One annotator's labels",
-    "score": "How sure an annotator was",
-    "answers": "All answers: a list, or who said what",
-    "people": "Who gave the answers of a list",
-    "class": "A class: 1 where it is a candidate",
-    "count": "How many voted for a class",
-    "probability": "How likely a class is",
-    "task": "Example a line is about",
-    "worker": "Who annotated",
-    "vote": "Label that was given",
-    "state": "Whether an answer counts",
-    "person": "Whose answers a row holds",
-    "item": "The answers about one example",
-    "keep": "Keep, do not learn from it",
-    "ignore": "Leave out",
+    "id": "id",
+    "text": "text",
+    "image": "picture",
+    "feature": "learnt: number",
+    "category": "learnt: words",
+    "vector": "learnt: list of numbers",
+    "annotator": "answers",
+    "candidates": "possible labels",
+    "true_label": "true label",
+    "split": "train or test",
+    "task": "example of the line",
+    "worker": "who answered",
+    "vote": "the answer",
+    "keep": "not learnt from",
+    "ignore": "left out",
+    "candidate": "one possible label",
+    "score": "how sure of the answer",
+    "answers": "list of all answers",
+    "people": "who gave the list",
+    "class": "class: 1 where possible",
+    "count": "votes for a class",
+    "probability": "likelihood of a class",
+    "state": "whether it counts",
+    "person": "whose row it is",
+    "item": "answers about one example",
 }
+"""What a column is, in as few words as there is room for above it; what most are first."""
 assert set(ROLE_TITLES) == set(ROLES)
 
 
@@ -218,23 +219,6 @@ COLUMN_WIDTH = 168
 """Pixels of a column: all in one row of a small screen, and two columns on a phone."""
 PLENTY = ("feature", "keep", "class", "probability", "count", "item", "ignore")
 """Roles that many columns may have, none of which a person looks for first."""
-SHORT_ROLES = {
-    "id": "id",
-    "text": "text",
-    "image": "picture",
-    "feature": "learnt: number",
-    "category": "learnt: words",
-    "candidates": "possible labels",
-    "true_label": "true label",
-    "annotator": "answers",
-    "split": "train or test",
-    "task": "example of the line",
-    "worker": "who answered",
-    "vote": "the answer",
-    "keep": "not learnt from",
-    "ignore": "left out",
-}
-"""What a column is, in as few words as there is room for above it."""
 
 
 def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
@@ -281,7 +265,6 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
 
 def _role_above(table: Columns, column: Column) -> None:
     """What a column is taken for, and the choice of something else."""
-    roles = [*SHORT_ROLES, *([] if column.role in SHORT_ROLES else [column.role])]
     key = f"role-{column.at}-{_key(table.source)}"
     is_asked = column.name in table.asked
     st.session_state[key] = None if is_asked else column.role
@@ -292,10 +275,10 @@ def _role_above(table: Columns, column: Column) -> None:
 
     st.selectbox(
         plain(column.name),
-        roles,
+        list(ROLE_TITLES),
         index=None if is_asked else 0,
         placeholder="asked below",
-        format_func=lambda role: SHORT_ROLES.get(role, ROLE_TITLES[role]),
+        format_func=ROLE_TITLES.__getitem__,
         key=key,
         on_change=change,
         help=plain(column.why) or None,
@@ -309,39 +292,6 @@ def _cell(cell: str | None) -> str:
     return f'<div style="{style}" title="{text}">{text}</div>'
 
 
-# ---- whose answers ---------------------------------------------------------------------------------------------------
-
-
-def tick_voters(table: Columns, *, has_labels: bool) -> bool:
-    """Offer the columns with answers to be ticked, those of the rules ticked; return whether there are some.
-
-    Of many columns the table of roles says which are answers. Where no labels are known yet, any column of words or
-    numbers may hold them.
-    """
-    kinds = ("annotator", "category")
-    offered = [column for column in table.guessed if column.role in kinds]
-    if not has_labels:
-        offered += [c for c in table.guessed if c.role in ("feature", "keep") and not has_fractions(c.first)]
-    elif question(table.guessed) or not any(column.role == "annotator" for column in (*table.columns, *offered)):
-        return False
-    names = [column.name for column in sorted(offered, key=lambda column: column.at)]
-    if not 0 < len(names) <= MOST_TICKED:
-        return False
-    now = {column.name: column.role for column in table.columns}
-    key = f"voters-{_key(table.source)}"
-    st.session_state[key] = [name for name in names if now[name] == "annotator"]
-    before = {column.name: column.role for column in table.guessed}
-
-    def ticked() -> None:
-        chosen = st.session_state[key]
-        other = {name: "keep" if before[name] == "annotator" else before[name] for name in names}
-        set_roles(table, {name: "annotator" if name in chosen else other[name] for name in names})
-
-    title = "Whose answers are these?" if has_labels else "Which columns hold labels?"
-    st.pills(title, names, selection_mode="multi", format_func=plain, key=key, on_change=ticked)
-    return True
-
-
 # ---- every column ----------------------------------------------------------------------------------------------------
 
 
@@ -349,7 +299,7 @@ def edit_roles(table: Columns) -> None:
     """Show what every column is, and take corrections."""
     if not 0 < len(table.columns) <= MOST_EDITED:
         return
-    st.caption("What each column is was guessed from names and first cells. Double-click what is wrong under *is*.")
+    st.caption("What each column is was proposed from names and first cells. Double-click what is wrong under *is*.")
     role_of = {title: role for role, title in ROLE_TITLES.items()}
     edit_column(
         pd.DataFrame(
@@ -369,31 +319,11 @@ def edit_roles(table: Columns) -> None:
         },
         visible_rows=VISIBLE_ROWS,
     )
-    for sentence in describe_unused_columns(table.columns):
-        st.caption(f":material/info: {plain(sentence)}")
 
 
 def _beginning(cells: Sequence[str | None]) -> str:
     shortened = [(cell or "")[:40] for cell in cells]
     return " · ".join(cell or "–" for cell in shortened) if any(shortened) else "(empty)"
-
-
-def describe_unused_columns(columns: Sequence[Column]) -> list[str]:
-    """Which columns are left out or only kept, and how many, in words; nothing where there are none.
-
-    Examples
-    --------
-    >>> describe_unused_columns([Column(0, "width", "feature", "width"), Column(1, "note", "ignore", "note")])
-    ['1 of 2 columns is left out: note.']
-    """
-    sentences = []
-    for role, words in (("ignore", "left out"), ("keep", "kept, and not learnt from")):
-        names = [column.name for column in columns if column.role == role]
-        if names:
-            be = "is" if len(names) == 1 else "are"
-            total = f"{len(columns)} column{'s' * (len(columns) != 1)}"
-            sentences.append(f"{len(names)} of {total} {be} {words}: {listing(names)}.")
-    return sentences
 
 
 def read(table: Columns, source: Source) -> PartialLabelDataset | None:

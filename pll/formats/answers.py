@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from pll.errors import RowError, UserError
 from pll.formats.checks import shorten
 from pll.formats.reading import Column, form_of
-from pll.formats.records import RowNumber
+from pll.formats.records import RowNumber, numbers_of
 from pll.formats.tabular.cells import counts_in, guess_separator, is_missing, listed_answers, mark_in
 
 NOBODY = -1
@@ -199,7 +199,7 @@ def encode(chunks: Chunks) -> tuple[Numbers, list[str]]:
     coded = pc.dictionary_encode(chunks.cast(pa.string())).unify_dictionaries()
     if not coded.num_chunks:
         return np.empty(0, dtype=np.int64), []
-    codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks])
+    codes = np.concatenate([numbers_of(chunk.indices, -1) for chunk in coded.chunks])
     return codes.astype(np.int64), coded.chunk(0).dictionary.to_pylist()
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -202,6 +204,24 @@ def cell_of(value: Any) -> str | None:
         # Numbers in a list of labels are names: 1 is "1".
         return json.dumps([cell_of(x) if isinstance(x, int | float) else x for x in value], ensure_ascii=False)
     return json.dumps(value, ensure_ascii=False)
+
+
+def numbers_of(column: pa.Array, missing: float) -> npt.NDArray[Any]:
+    """Return the numbers of a column, with one for those that are missing; `to_numpy` would import pandas.
+
+    Examples
+    --------
+    >>> numbers_of(pa.array([1, None, 3], pa.int32())[1:], -1)
+    array([-1,  3], dtype=int32)
+    """
+    kind = np.dtype(column.type.to_pandas_dtype())
+    if column.null_count == len(column):
+        return np.full(len(column), missing, dtype=kind)
+    values: npt.NDArray[Any] = np.frombuffer(column.buffers()[1], kind)[column.offset : column.offset + len(column)]
+    if not column.null_count:
+        return values
+    is_missing = np.from_dlpack(pc.cast(pc.is_null(column), pa.uint8())).astype(np.bool_)
+    return np.where(is_missing, kind.type(missing), values)
 
 
 def value_of(cell: str) -> Any:

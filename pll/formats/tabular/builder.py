@@ -28,7 +28,7 @@ from pll.formats.labels import Labels, labels_of
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says_labels
 from pll.formats.reading import ERRORS, PERSONS, Column, form_of, option
-from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, text_of, value_of
+from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, numbers_of, text_of, value_of
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
     MISSING,
@@ -74,10 +74,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     form = table.form
     kept = (*options.keep, *(form.keep if form else ()))
     options = replace(options, class_names=options.class_names or table.class_names, keep=kept)
-    try:
-        cells, X, names_of_features = _collected(table, columns, options)
-    except WordsInFeatures as error:
-        raise _with_all_columns(error, table, columns) from None
+    cells, X, names_of_features = _collected(table, columns, options)
     row_of = table.row_of
 
     asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
@@ -176,7 +173,7 @@ def _collected(
     chunks: dict[int, list[pa.Array]] = {
         column.at: [] for column in used if column.role != "feature" and column not in widths
     }
-    n = 0
+    n, wrong = 0, dict[str, WordsInFeatures]()
     for batch in table.batches([column.at for column in used] or [0]):
         cells = {column.at: batch.column(k) for k, column in enumerate(used)}
         rows = batch.num_rows
@@ -185,7 +182,11 @@ def _collected(
                 chunks[column.at].append(_cells(cells[column.at], column.role))
         block = np.empty((len(names), rows))  # (d, rows): arrow has columns, the dataset rows
         for k, column in enumerate(features):
-            block[k] = _numbers(cells[column.at], column, table.row_of, n)
+            try:
+                block[k] = _numbers(cells[column.at], column, table.row_of, n)
+            except WordsInFeatures as error:
+                block[k] = math.nan
+                wrong.setdefault(column.name, error)
         at = len(features)
         for column, width in widths.items():
             block[at : at + width] = _lists(cells[column.at], column, width, table.row_of, n).T
@@ -196,27 +197,21 @@ def _collected(
         _check_range(part, cells, owners, table.row_of, n)
         n += rows
         options.tick("rows", n, max(n, table.rows))
+    if wrong:
+        raise _all_of(wrong)
     if not n:
         raise no_rows()
     options.tick("rows", n, n)
     return {at: pa.chunked_array(some) for at, some in chunks.items()}, X if n == len(X) else X[:n], names
 
 
-def _with_all_columns(error: WordsInFeatures, table: Records, columns: Sequence[Column]) -> WordsInFeatures:
-    """Return the error with what to type about every feature that has cells which are no numbers."""
-    features = [column for column in columns if column.role == "feature"]
-    wrong: dict[str, None] = {}
-    for batch in table.batches([column.at for column in features]):
-        for column, cells in zip(features, batch.columns, strict=True):
-            if column.name not in wrong:
-                try:
-                    _numbers(cells, column, table.row_of, 0)
-                except WordsInFeatures:
-                    wrong[column.name] = None
-    others = list(wrong)[1:]
+def _all_of(errors: Mapping[str, WordsInFeatures]) -> WordsInFeatures:
+    """Return the first error of several columns, with what to type about every one of them."""
+    first, *others = errors
     more = f" Other columns with such cells: {listing(others)}." if others else ""
-    told = WordsInFeatures(f"{error}{more}", kind="words", shell=" ".join(option(name, "keep") for name in wrong))
-    told.columns = tuple(wrong)
+    shell = " ".join(option(name, "keep") for name in errors)
+    told = WordsInFeatures(f"{errors[first]}{more}", kind="words", shell=shell)
+    told.columns = tuple(errors)
     return told
 
 
@@ -271,30 +266,21 @@ def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> n
     """
     if part.comma:
         column = _with_points(text_of(column))
-    try:  # numbers are written in JSON as they are elsewhere
+    with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):  # numbers are written in JSON as they are elsewhere
         return _as_floats(column.storage if isinstance(column.type, pa.JsonType) else column)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        texts = text_of(column)
-        trimmed = pc.utf8_trim_whitespace(texts)
-        trimmed = _without(trimmed, MISSING)
-        with suppress(pa.ArrowInvalid):
-            return _as_floats(trimmed)
-        words = [cell for cell in trimmed.unique().to_pylist() if cell and not is_number(cell)]
-        trimmed = _without(trimmed, [cell for cell in words if is_no_answer(cell)])
-        try:
-            return _as_floats(trimmed)
-        except pa.ArrowInvalid:
-            at = _first_that_is_no_number(trimmed)
+    trimmed = pc.utf8_trim_whitespace(text_of(column))
+    missing = pc.is_in(trimmed, value_set=pa.array(MISSING, pa.string()))
+    trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
+    with suppress(pa.ArrowInvalid):
+        return _as_floats(trimmed)
+    for word in trimmed.unique().drop_null().to_pylist():
+        if not is_number(word) and not is_no_answer(word):
             raise WordsInFeatures(
-                f"Row {row_of(start + at)}, column {shorten(part.name)} holds {shorten(trimmed[at].as_py())}, which is "
-                "not a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or "
-                "say what else the column is."
-            ) from None
-
-
-def _without(column: pa.Array, cells: Sequence[str]) -> pa.Array:
-    """Return a column of text in which some cells are missing."""
-    return pc.if_else(pc.is_in(column, value_set=pa.array(cells, pa.string())), pa.scalar(None, pa.string()), column)
+                f"Row {row_of(start + pc.index(trimmed, word).as_py())}, column {shorten(part.name)} holds "
+                f"{shorten(word)}, which is not a number. Features must be numbers (1.5, not 1,5; empty or ? where "
+                "missing): correct the cell, or say what else the column is."
+            )
+    return np.array([float(c) if c is not None and is_number(c) else math.nan for c in trimmed.to_pylist()])
 
 
 def _as_floats(column: pa.Array) -> npt.NDArray[np.float64]:
@@ -305,8 +291,7 @@ def _as_floats(column: pa.Array) -> npt.NDArray[np.float64]:
     pyarrow.ArrowException
         A cell that is none.
     """
-    numbers: npt.NDArray[np.float64] = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers
+    return numbers_of(pc.cast(column, pa.float64()), math.nan)
 
 
 def _with_points(column: pa.Array) -> pa.Array:
@@ -482,16 +467,3 @@ def _split_marks(chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.bool_]:
                 shell=option("split", "keep"),
             )
     return np.array([part in WORDS["test"] for part in parts], dtype=np.bool_)[codes]
-
-
-def _first_that_is_no_number(column: pa.Array) -> int:
-    """Return the position of the first cell that cannot be converted, by bisection."""
-    low, high = 0, len(column)
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            pc.cast(column.slice(low, middle - low), pa.float64())
-            low = middle
-        except pa.ArrowInvalid:
-            high = middle
-    return low

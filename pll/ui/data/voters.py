@@ -124,7 +124,7 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
         f"needs {LEAST_CHECKED} known labels."
     )
     show_voters(cards)
-    panel.show(data_key(source), data, agreed)
+    panel.show(data_key(source), data)
 
 
 def can_be_judged(annotations: Annotations) -> bool:

@@ -1,4 +1,4 @@
-"""Details of the Data page on several voters together: two who differ, what all are worth."""
+"""Details of the Data page on several voters together: where two of them differ."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import streamlit as st
 
 from pll.annotations import Annotations
 from pll.annotations.agreement import Pair, confusion_of_two, sentence_of_two
-from pll.annotations.independence import worth_of_votes
 from pll.dataset import PartialLabelDataset
 from pll.ui.pairs import choose_pair, pairs_of
 
@@ -18,13 +17,9 @@ LARGEST_CELLS = 20
 
 
 def show(key: str, data: PartialLabelDataset) -> None:
-    """Put both on the page, where the data has what they need."""
+    """Put where two of them disagree on the page."""
     annotations = data.annotations
     assert annotations is not None
-    worth = worth_of_votes(annotations, data.y)
-    if worth is not None:
-        st.markdown("**What the answers are worth together**")
-        st.text(worth.sentence)
     pairs = pairs_of(key, annotations)
     if pairs:
         st.markdown("**Where two of them disagree**")

@@ -1,7 +1,6 @@
 """Secrets by which Label Studio reaches a run: stored as hashes, one connection a run, revocable.
 
-The secret is random and long, so that one round of SHA-256 is enough; it is shown once and never stored. Whether the
-run's labels are also written back by Label Studio's API is part of the connection; its token never is.
+The secret is random and long, so that one round of SHA-256 is enough; it is shown once and never stored.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Credentials:
 
 
 def connect(database: Database, run: str, *, by: str | None = None) -> Credentials:
-    """Make a new secret for a run; the one before, if any, no longer works. Labels are not written back at first.
+    """Make a new secret for a run; the one before, if any, no longer works.
 
     Parameters
     ----------
@@ -60,9 +59,7 @@ def connect(database: Database, run: str, *, by: str | None = None) -> Credentia
     with database.write() as connection:
         connection.execute(sa.delete(tables.connection).where(tables.connection.c.run == run))
         connection.execute(
-            sa.insert(tables.connection).values(
-                run=run, secret_hash=_hash(made.secret), made_by=by, made_at=now(), writes_back=False
-            )
+            sa.insert(tables.connection).values(run=run, secret_hash=_hash(made.secret), made_by=by, made_at=now())
         )
     return made
 
@@ -92,36 +89,6 @@ def is_connected(database: Database, run: str) -> bool:
         Its id.
     """
     return _stored(database, run) is not None
-
-
-def writes_back(database: Database, run: str) -> bool:
-    """Return whether the labels of a run are written back by Label Studio's API.
-
-    Parameters
-    ----------
-    database
-        Where secrets are kept.
-    run
-        Its id.
-    """
-    stored = _stored(database, run)
-    return stored is not None and bool(stored.writes_back)
-
-
-def set_writes_back(database: Database, run: str, on: bool) -> None:
-    """Store whether the labels of a connected run are written back.
-
-    Parameters
-    ----------
-    database
-        Where secrets are kept.
-    run
-        Its id.
-    on
-        Whether they are.
-    """
-    with database.write() as connection:
-        connection.execute(sa.update(tables.connection).where(tables.connection.c.run == run).values(writes_back=on))
 
 
 def opens(database: Database, run: str, user: str, secret: str) -> bool:

@@ -149,38 +149,17 @@ class Backend:
             The configuration asks no question, or a task has no data.
         """
         self.queue.adopt_retrained()
-        question = self.question(config)
-        result = self.predict_known(tasks, question)
-        new = [place for place, one in enumerate(result) if one is None]
-        for place, predicted in zip(new, self._predict_new([tasks[place] for place in new]), strict=True):
-            result[place] = self._prediction(place, question, *predicted)
-        return [one for one in result if one is not None]
-
-    def predict_known(self, tasks: Sequence[Json], question: ChoiceQuestion) -> list[dict[str, Any] | None]:
-        """Return the current label of each task's example as a prediction; None where the run has no such example.
-
-        Parameters
-        ----------
-        tasks
-            As Label Studio sends them.
-        question
-            Of the labelling configuration.
-
-        Raises
-        ------
-        UserError
-            A task has no data.
-        """
-        review = self.queue.review
-        result: list[dict[str, Any] | None] = []
-        for place, task in enumerate(tasks):
-            row = self.rows.find(task)
+        question, review = self.question(config), self.queue.review
+        rows = [self.rows.find(task) for task in tasks]
+        new = iter(self._predict_new([task for task, row in zip(tasks, rows, strict=True) if row is None]))
+        result = []
+        for place, row in enumerate(rows):
             if row is None:
-                result.append(None)
-                continue
-            status = review.state.outcome(row).status
-            score = SCORES[status] if status in SCORES else review.label_and_confidence(row)[1]
-            result.append(self._prediction(place, question, review.label_of(row), score))
+                label, score = next(new)
+            else:
+                status, label = review.state.outcome(row).status, review.label_of(row)
+                score = SCORES[status] if status in SCORES else review.label_and_confidence(row)[1]
+            result.append(self._prediction(place, question, label, score))
         return result
 
     def _prediction(self, place: int, question: ChoiceQuestion, label: str | None, score: float) -> dict[str, Any]:

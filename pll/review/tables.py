@@ -159,5 +159,4 @@ connection = Table(
     Column("secret_hash", String(64), nullable=False),
     Column("made_by", Text),
     Column("made_at", UtcDateTime, nullable=False),
-    Column("writes_back", Boolean, nullable=False),
 )

@@ -25,13 +25,11 @@ from starlette.routing import Route
 
 import pll
 from pll.errors import BusyError, UserError, explain
-from pll.runs.background import Report, default_board
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 
 if TYPE_CHECKING:  # imported where a request needs them: the first page of the server does not wait for them
     from pll.export.labelstudio import Backend
-    from pll.export.write_back import StudioAccess
 
 PREFIX = "/labelstudio"
 _LOG = logging.getLogger("candid")
@@ -67,8 +65,6 @@ _recent: PerProcess[defaultdict[str, deque[RequestRecord]]] = PerProcess(
     lambda: defaultdict(lambda: deque(maxlen=RECENT_REQUESTS))
 )
 _backends: PerProcess[dict[str, Backend]] = PerProcess(dict)
-_access: PerProcess[dict[str, StudioAccess]] = PerProcess(dict)
-"""Tokens of Label Studio by run; nowhere else, so that they end with the process."""
 _work = PerProcess(lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="candid-labelstudio"))
 
 
@@ -103,54 +99,9 @@ def backend(run_id: str) -> Backend:
 
 
 def forget_deleted() -> None:
-    """Forget runs that were deleted: model, examples, review, and the token that Label Studio sent."""
+    """Forget runs that were deleted: model, examples and review."""
     for deleted in [name for name, one in list(_backends().items()) if not one.run.folder.exists()]:
         _backends().pop(deleted, None)
-        forget_access(deleted)
-
-
-# ---- writing labels back by Label Studio's API ----------------------------------------------------------------------
-
-
-def access_of(run: str) -> StudioAccess | None:
-    """Return where the labels of a run are written back; None unless that is ticked and Label Studio sent its token."""
-    if not _writes_back(run):
-        forget_access(run)  # the shell may have made a new secret, without the tick
-    return _access().get(run)
-
-
-def forget_access(run: str) -> None:
-    """Forget the token that Label Studio sent for a run, and stop the job that uses it."""
-    _access().pop(run, None)
-    default_board().forget(write_back_key(run))
-
-
-def write_back_key(run: str) -> str:
-    """Return the key of the job that writes a run's labels back."""
-    return f"labelstudio-write-back-{run}"
-
-
-def write_labels_back(run: str, report: Report) -> str:
-    """Write the labels of a run back, as a job; see `pll.export.write_back`.
-
-    Raises
-    ------
-    UserError
-        Label Studio has not sent its token, cannot be reached, or refuses.
-    """
-    from pll.export.write_back import write_back
-
-    access = access_of(run)
-    if access is None:
-        raise UserError("Label Studio has not sent its token: open Settings → Model of the project there.")
-    return write_back(backend(run), access, report)
-
-
-def _writes_back(run: str) -> bool:
-    from pll.export.connections import writes_back
-    from pll.ui.review.service import database
-
-    return writes_back(database(), run)
 
 
 # ---- what each request is answered with: all but `health` within a thread, since they read files and the database ----
@@ -165,16 +116,8 @@ def _versions(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _setup(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Without the tick, address and token are not looked at."""
-    answer, entry = backend(run).setup(str(body.get("schema") or "")), f"project {body.get('project')}"
-    if body.get("access_token") and _writes_back(run):
-        from pll.export.write_back import StudioAccess
-
-        try:
-            _access()[run] = StudioAccess.of(body)
-        except UserError as error:
-            entry = f"{entry}; labels cannot be written back: {explain(error)}"
-    return answer, entry
+    """Address and token, which Label Studio sends too, are not looked at."""
+    return backend(run).setup(str(body.get("schema") or "")), f"project {body.get('project')}"
 
 
 def _predict(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:

@@ -13,7 +13,6 @@ from pll.export.convert import of_run
 from pll.review.desk import Desk
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
-from pll.ui import labelstudio as live
 from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.export import download
@@ -114,25 +113,6 @@ def test_label_studio_is_connected_and_disconnected(open_page: Any) -> None:
     assert address.path.endswith(f"/labelstudio/{run.id}")
     user, secret = str(address.username), str(address.password)
     assert opens(service.database(), run.id, user, secret)
-
-    (tick,) = page.checkbox
-    assert (tick.label, tick.value) == ("Write labels back by the API", False)
-    page = tick.check().run()
-    assert "sends its token" in said(page) and "Write labels back" not in labels(page)
-    choices = "".join(f'<Choice value="{name}"/>' for name in run.splits().train.class_names)
-    body = {
-        "project": "4.1",
-        "schema": f'<View><Text name="t" value="$text"/><Choices name="c" toName="t">{choices}</Choices></View>',
-        "hostname": "http://127.0.0.1:9",
-        "access_token": "token-of-ann",
-    }
-    live.HANDLERS["setup"][2](run.id, body)
-    page = page.run()
-    assert "project 4 at" in said(page)
-    page = button(page, "Write labels back").click().run()
-    assert "There is no Label Studio at" in page.error[0].value and "token-of-ann" not in said(page)
-    page = page.checkbox[0].uncheck().run()
-    assert not page.checkbox[0].value and live.access_of(run.id) is None
 
     page = button(page, "Disconnect").click().run()
     assert not opens(service.database(), run.id, user, secret)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import gc
 import json
-import logging
-import re
 import shutil
-import threading
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
@@ -23,19 +18,14 @@ from starlette.testclient import TestClient
 
 from pll.catalog.sources import Source
 from pll.cli.main import main
-from pll.errors import UserError
-from pll.export import connections
 from pll.export.labelstudio import ChoiceQuestion, question_of
-from pll.export.write_back import StudioAccess
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession
-from pll.runs.background import Stopped
 from pll.runs.config import RunConfig
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
 from pll.ui import labelstudio
-from pll.ui.review.service import database
 
 CONFIG = """<View><Text name="t" value="$text"/><Choices name="kind" toName="t" choice="single">
 <Choice value="fish"/><Choice value="bird"/><Choice value="tree"/></Choices></View>"""
@@ -226,132 +216,6 @@ def test_the_question_is_the_one_about_the_classes() -> None:
     assert question_of(other, CLASSES) == ChoiceQuestion("kind", "t")
 
 
-# ---- labels written back by Label Studio's API ---------------------------------------------------------------------
-
-TOKEN = "5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e"
-
-
-class Studio(ThreadingHTTPServer):
-    """The part of Label Studio's API that is used, with the answers that 1.23 gives: a project with the run's tasks.
-
-    Attributes
-    ----------
-    predictions
-        All of them.
-    written
-        Requests that changed something.
-    seen
-        All requests.
-    status
-        Of every answer, where it is not the right one.
-    """
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        self.tasks = [task(row) for row in range(N)] + new_tasks()
-        self.predictions: list[dict[str, Any]] = []
-        self.seen: list[str] = []
-        self.written: list[str] = []
-        self.status, self.location = 200, ""
-
-    def answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> Any:
-        if (method, path) == ("GET", "/api/projects/7"):
-            return {"label_config": CONFIG}
-        if (method, path) == ("GET", "/api/tasks") and query["project"] == ["7"]:
-            first = (int(query["page"][0]) - 1) * int(query["page_size"][0])
-            shown = self.tasks[first : first + int(query["page_size"][0])]
-            of_task = {one["id"]: [p for p in self.predictions if p["task"] == one["id"]] for one in shown}
-            return {"total": len(self.tasks), "tasks": [one | {"predictions": of_task[one["id"]]} for one in shown]}
-        self.written.append(path)
-        if (method, path) == ("POST", "/api/projects/7/import/predictions"):
-            fitting = [one for one in body if {"oak"}.isdisjoint(one["result"][0]["value"]["choices"])]
-            self.predictions += [one | {"id": len(self.predictions) + k} for k, one in enumerate(fitting)]
-            return {"created": len(fitting)}
-        assert method == "PATCH"
-        self.predictions[int(path.split("/")[3])].update(body)
-        return body
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Studio
-
-    def do_GET(self) -> None:
-        self.server.seen.append(self.path)
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        status, parts = self.server.status, urlsplit(self.path)
-        if self.headers["Authorization"] != f"Token {TOKEN}":
-            status = 401
-        right = status == 200
-        answer = (
-            self.server.answer(self.command, parts.path, parse_qs(parts.query), json.loads(body or "0")) if right else 0
-        )
-        self.send_response(status)
-        if self.server.location:
-            self.send_header("Location", self.server.location)
-        self.end_headers()
-        self.wfile.write(json.dumps(answer or {"detail": self.headers["Authorization"]}).encode())
-
-    do_POST = do_PATCH = do_GET
-
-    def log_message(self, *_: Any) -> None:
-        """Not to the tests' output."""
-
-
-@pytest.fixture
-def studio() -> Iterator[Studio]:
-    with Studio() as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield server
-        server.shutdown()
-
-
-def setup_body(studio: Studio) -> dict[str, Any]:
-    """As Label Studio 1.23 sends it when somebody opens Settings → Model."""
-    body = {"project": "7.1700000000", "schema": CONFIG, "hostname": studio.url, "access_token": TOKEN}
-    return body | {"extra_params": None}
-
-
-def tick(connected: Connected, studio: Studio) -> None:
-    connections.set_writes_back(database(), connected.run, True)
-    assert connected.post("setup", setup_body(studio)).status_code == 200
-
-
-def write(connected: Connected) -> str:
-    return labelstudio.write_labels_back(connected.run, lambda what, done, total: None)
-
-
-def test_labels_are_written_back_once_and_then_updated(connected: Connected, studio: Studio) -> None:
-    older = {"id": 0, "task": task(0)["id"], "model_version": "candid-older-0", "result": [], "score": 0.1}
-    studio.predictions.append(dict(older))
-    tick(connected, studio)
-    assert (
-        write(connected) == f"{N} predictions written, 0 updated, 0 as they were. 3 tasks are not examples of this run."
-    )
-    answered = connected.post("predict", {"tasks": studio.tasks[:N], "label_config": CONFIG}).json()["results"]
-    choices = [one["result"][0]["value"]["choices"] for one in answered]
-    assert studio.predictions[0] == older
-    written = studio.predictions[1:]
-    assert [one["task"] for one in written] == [task(row)["id"] for row in range(N)]
-    assert [one["result"][0]["value"]["choices"] for one in written] == choices == [[CLASSES[r % 3]] for r in range(N)]
-    assert [one["score"] for one in written] == [one["score"] for one in answered]
-    assert {one["model_version"] for one in written} == {labelstudio.backend(connected.run).version}
-
-    studio.written.clear()
-    assert write(connected).startswith(f"0 predictions written, 0 updated, {N} as they were.")
-    assert not studio.written
-    connected.annotate(3, ["bird"], 7)  # a decision is a prediction with score 1, and no annotation
-    assert write(connected).startswith(f"0 predictions written, 1 updated, {N - 1} as they were.")
-    assert studio.written == ["/api/predictions/4/"] and len(studio.predictions) == N + 1
-    assert studio.predictions[4]["score"] == 1.0
-    assert studio.predictions[4]["result"][0]["value"]["choices"] == ["bird"]
-    studio.predictions.clear()
-    connected.annotate(5, ["oak"], 8)
-    assert "refused 1 whose label is no choice" in write(connected)
-
-
 def test_a_decision_of_the_desk_that_becomes_an_annotation_does_not_come_back(connected: Connected) -> None:
     desk = Desk(connected.review, "cem")
     desk.decide(desk.show(4), "pick", "tree")
@@ -360,122 +224,3 @@ def test_a_decision_of_the_desk_that_becomes_an_annotation_does_not_come_back(co
     created = {"action": "ANNOTATIONS_CREATED", "annotation": [annotation], "task": [task(4)]}
     assert connected.post("webhook", created).status_code == 201  # "Create Annotations From Predictions"
     assert "was not stored" in connected.said and len(connected.review.state.all_events) == decisions
-
-
-def test_writing_can_be_stopped_and_goes_on(
-    connected: Connected, studio: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pll.export.write_back.TASKS_A_PAGE", 10)
-    tick(connected, studio)
-    reports = []
-
-    def report(what: str, done: int, total: int | None) -> None:
-        reports.append((what, done, total))
-        if done == 20:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        labelstudio.write_labels_back(connected.run, report)
-    assert reports[0] == ("tasks", 0, N + 3) and len(studio.predictions) == 20
-    assert write(connected).startswith(f"{N - 20} predictions written, 0 updated, 20 as they were.")
-
-
-def test_the_token_is_kept_only_while_that_is_ticked(connected: Connected, studio: Studio) -> None:
-    run = connected.run
-    connected.post("setup", setup_body(studio))
-    connections.set_writes_back(database(), run, True)
-    assert labelstudio.access_of(run) is None  # it came before the tick
-    connected.post("setup", {"project": "test", "schema": CONFIG})  # the page's own test brings none
-    assert labelstudio.access_of(run) is None
-    connected.post("setup", setup_body(studio))
-    assert labelstudio.access_of(run) == StudioAccess(studio.url, 7, TOKEN)
-
-    connections.set_writes_back(database(), run, False)
-    assert labelstudio.access_of(run) is None
-    tick(connected, studio)
-    connections.connect(database(), run)  # a new secret, from the shell
-    assert not connections.writes_back(database(), run)
-    assert labelstudio.access_of(run) is None
-    connected.secret = connections.connect(database(), run).secret
-    tick(connected, studio)
-    connections.revoke(database(), run)
-    assert labelstudio.access_of(run) is None
-    connected.secret = connections.connect(database(), run).secret
-    tick(connected, studio)
-    default_registry().delete(run)
-    labelstudio.forget_deleted()
-    assert not labelstudio._access()
-    with pytest.raises(UserError, match="Settings → Model"):
-        write(connected)
-
-
-def test_a_restart_forgets_the_token_but_not_the_tick(connected: Connected, studio: Studio) -> None:
-    tick(connected, studio)
-    PerProcess.forget_all()
-    assert connections.writes_back(database(), connected.run)
-    assert labelstudio.access_of(connected.run) is None
-
-
-def test_the_token_is_nowhere_but_in_memory(
-    connected: Connected,
-    studio: Studio,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    said = []
-    tick(connected, studio)
-    said.append(write(connected))
-    for status, means in ((401, "Legacy Tokens"), (403, "may not write"), (404, "no such project"), (500, "with 500")):
-        studio.status = status
-        with pytest.raises(UserError, match=means) as failed:
-            write(connected)
-        said.append(repr(failed.value))
-    studio.status = 200
-    studio.tasks = [{"id": 1}]
-    with pytest.raises(UserError) as failed:
-        write(connected)
-    said.append(repr(failed.value))
-    for name, value in (("access_token", f"{TOKEN}\nX: y"), ("hostname", f"ftp://{TOKEN}@x"), ("project", "none")):
-        assert connected.post("setup", setup_body(studio) | {name: value}).status_code == 200
-        assert "cannot be written back" in connected.said
-    said += [repr(labelstudio.access_of(connected.run)), repr(labelstudio.recent_requests(connected.run))]
-    said += [caplog.text, *capsys.readouterr()]
-    assert len(caplog.text) > 100 and not any(TOKEN in one for one in said)
-    labelstudio.backend(connected.run).queue.wait()  # what it writes in the background is among the files
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert any(path.name.startswith("reviews.sqlite3") for path in files)
-    assert not [path for path in files if TOKEN.encode() in path.read_bytes()]
-
-
-def test_the_token_goes_to_no_other_address(connected: Connected, studio: Studio) -> None:
-    tick(connected, studio)
-    with Studio() as other:
-        threading.Thread(target=other.serve_forever, args=(0.01,), daemon=True).start()
-        studio.status, studio.location = 307, f"{other.url}/api/projects/7"
-        with pytest.raises(UserError, match="redirects to another address"):
-            write(connected)
-        assert not other.seen
-        other.shutdown()
-    connected.post("setup", setup_body(studio) | {"hostname": other.url})
-    with pytest.raises(UserError, match=re.escape(f"There is no Label Studio at {other.url}")):
-        write(connected)
-
-
-@pytest.mark.parametrize(
-    "hostname",
-    [
-        "",
-        "studio:8080",
-        "file:///etc/passwd",
-        "http://",
-        "http://ann:b@studio",
-        "http://s?a",
-        "http://s:99999",
-        "http://[::",
-    ],
-)
-def test_an_address_is_that_of_a_server(hostname: str) -> None:
-    with pytest.raises(UserError, match="LABEL_STUDIO_HOST"):
-        StudioAccess.of({"hostname": hostname, "project": "1.2", "access_token": "a"})

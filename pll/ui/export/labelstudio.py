@@ -7,18 +7,10 @@ from urllib.parse import urlsplit
 import pandas as pd
 import streamlit as st
 
-from pll.export.connections import Credentials, connect, is_connected, revoke, set_writes_back, writes_back
+from pll.export.connections import Credentials, connect, is_connected, revoke
 from pll.runs.run import Run
-from pll.ui import background, session
-from pll.ui.format import plain
-from pll.ui.labelstudio import (
-    PREFIX,
-    access_of,
-    forget_access,
-    recent_requests,
-    write_back_key,
-    write_labels_back,
-)
+from pll.ui import session
+from pll.ui.labelstudio import PREFIX, recent_requests
 from pll.ui.review import service
 
 
@@ -35,14 +27,12 @@ def panel(run: Run) -> None:
     connected = is_connected(database, run.id)
     with st.container(horizontal=True):
         if st.button("New secret" if connected else "Connect Label Studio", icon=":material/link:"):
-            forget_access(run.id)
             st.session_state[key] = made = connect(
                 database, run.id, by=None if registry.person is None else registry.person.name
             )
             connected = True
         if connected and st.button("Disconnect", icon=":material/link_off:"):
             revoke(database, run.id)
-            forget_access(run.id)
             st.session_state.pop(key, None)
             st.rerun()
     if not connected:
@@ -58,46 +48,10 @@ def panel(run: Run) -> None:
             st.caption("Where Label Studio runs in Docker on this machine:")
             st.code(made.inside(inside), language=None)
         st.caption(f"It holds the user {made.user} and the secret, which is not shown again.")
-    _write_back(run.id)
     latest = recent_requests(run.id)
     if latest:
         st.caption(f"The last {len(latest)} requests since the server started.")
         st.dataframe(pd.DataFrame(latest), hide_index=True, key="labelstudio-requests")
-
-
-def _write_back(run: str) -> None:
-    """The tick, and what writes the labels while it is on."""
-    database = service.database()
-    ticked = writes_back(database, run)
-    # The key has the stored value in it: what another tab has ticked meanwhile is shown, not undone.
-    if st.checkbox("Write labels back by the API", value=ticked, key=f"writes-back-{run}-{ticked}") != ticked:
-        set_writes_back(database, run, not ticked)
-        forget_access(run)
-        st.rerun()
-    key = write_back_key(run)
-    requested, written = f"{key}-requested", f"{key}-written"
-    access = access_of(run)
-    if access is None:
-        st.session_state.pop(requested, None)
-        if ticked:
-            st.caption(
-                "Open *Settings → Model* of the project in Label Studio, so that it sends its token: Candid has it in "
-                "memory alone, and needs it again after a restart."
-            )
-        return
-    st.caption(f"Labels become predictions of project {access.project} at {plain(access.hostname)}.")
-    if requested in st.session_state or background.board().get(key) is not None:
-        result = background.result_of(key, "Writing labels back", lambda report: write_labels_back(run, report))
-        if result is not None:
-            st.session_state[written] = result
-            st.session_state.pop(requested, None)
-            st.rerun()
-    elif st.button("Write labels back", icon=":material/upload:"):
-        st.session_state[requested] = True
-        st.session_state.pop(written, None)
-        st.rerun()
-    elif written in st.session_state:
-        st.success(st.session_state[written])
 
 
 def addresses(page: str, run: str) -> tuple[str, str]:

@@ -63,6 +63,14 @@ def _same_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture(autouse=True, scope="session")
+def _own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Runs, uploads and decisions of whoever runs the tests are neither read nor written."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PLL_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def _one_fit() -> Iterator[None]:
     """`fit` and `evaluate` train once, without a search, where a test says no recipe, and two models, not ten, say how
     sure the labels are.

@@ -21,6 +21,7 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.answers import Answers, Chunk, Numbers
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
+from pll.formats.doubt import read_by_hand
 from pll.formats.tabular.answer_cells import (
     MOST_SHOWN,
     NUMBER,
@@ -49,6 +50,8 @@ from pll.weights import Weights, checked_prior
 
 REPEATED = 0.05
 """Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
+CANDIDATES = "candidates"
+"""Name of the column of sets that we write."""
 LEAST_SHARE = 0.02
 """Minimum share of a voter's answers that name a class; with fewer it is no voter but, say, a column of remarks."""
 
@@ -96,10 +99,11 @@ def labels_of(
     UserError
         An empty set, an unknown label, a cell that cannot be read; the row is named.
     """
-    others = list(map(_read_other, answers.of("set", "truth", "share")))
+    read = [_by_hand(_read_other(chunk), options) for chunk in answers.of("set", "truth", "share")]
+    others = [chunk for chunk, _ in read]
     own = _columns_of_classes([*others, *answers.of("vote")])
     votes = _read_votes(answers, {name for chunk in others for _, name in chunk.names()}, options, no_answer)
-    notes, every = list(votes.notes), [*others, *votes.chunks]
+    notes, every = [*(note for _, about in read for note in about), *votes.notes], [*others, *votes.chunks]
     if options.class_names or answers.are_free:
         options = replace(options, class_names=votes.classes or options.class_names)
     becomes = _whole_numbers(every, {*options.class_names, *own})
@@ -150,6 +154,23 @@ def _read_other(chunk: Chunk) -> Chunk:
     is_weighed = np.array([bool(one) and set(one.values()) != {1} for one in values], dtype=np.bool_)
     are_weighed = len(chunk.codes) > 0 and bool(is_weighed[chunk.codes].mean() >= REPEATED)
     return replace(chunk, values=values, are_weighed=are_weighed)
+
+
+def _by_hand(chunk: Chunk, options: ReadOptions) -> tuple[Chunk, list[str]]:
+    """Sets of a column that somebody wrote (`fox/cat`, `fox?`, `n/a`) as they are meant, and notes.
+
+    What we wrote ourselves (`candidates`) is read as it stands.
+    """
+    if chunk.kind != "set" or chunk.are_weighed or chunk.column.casefold() == CANDIDATES:
+        return chunk, []
+    split = {cell: (n, [*names]) for cell, n, names in zip(chunk.cells, chunk.times(), chunk.values, strict=True)}
+    means = read_by_hand(split, {*options.keep, *options.class_names})
+    doubted = {cell: names for cell, names in means.items() if list(names) != split[cell][1]}
+    said = Counter({(chunk.column, cell): n for cell, (n, _) in split.items()})
+    together = {name for names in means.values() if len(names) > 1 for name in names}  # with others no mark stands
+    silent = no_answers_in(said, [chunk.column], together, (), options) if together or doubted else {}
+    values = [dict.fromkeys(() if cell in silent else means[cell], 1) for cell in chunk.cells]
+    return replace(chunk, values=values), [*note_doubted(doubted), *note_silent(silent)]
 
 
 def _true_label(cell: str) -> Mapping[str, float]:
@@ -482,7 +503,8 @@ def _own_sets(
     del together
     sizes = np.bincount(place // c, minlength=n)
     rows = np.flatnonzero(sizes)
-    if len(rows) < n and not may_be_empty:
+    is_ours = len(chunks) > 1 or chunks[0].column.casefold() == CANDIDATES
+    if len(rows) < n and is_ours and not may_be_empty:  # in a column of their own people leave a cell empty
         where = "the columns of the classes" if len(chunks) > 1 else f"the column {chunks[0].column}"
         empty = np.flatnonzero(sizes == 0)
         raise RowError(

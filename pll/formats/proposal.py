@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from pll.errors import UserError
+from pll.formats.doubt import read_by_hand
 from pll.formats.forms import USUAL, WORDS, Form, plain_name, words_of
 from pll.formats.names import is_named_id, shown_name
 from pll.formats.reading import Column, Question, question
@@ -206,11 +207,13 @@ def labels_among(cells: Cells) -> Counter[str]:
     """The labels in cells, in their common spelling, and how often each stands there."""
     filled = present_cells(cells)
     mark = guess_separator(filled)
-    counts: Counter[str] = Counter()
+    split, counts = dict[str, tuple[int, Sequence[str]]](), Counter[str]()
     for cell, count in Counter(filled).items():
         with suppress(UserError):  # reading says where a list cannot be read
-            for label in split_cell(cell, mark):
-                counts[spelling(label)] += count
+            split[cell] = count, split_cell(cell, mark)
+    for cell, labels in read_by_hand(split).items():
+        for label in labels:
+            counts[spelling(label)] += split[cell][0]
     return counts
 
 

@@ -20,8 +20,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pll.errors import Note, UserError
+from pll.formats.by_hand import by_hand
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import GENERIC, classes, counts, probabilities
+from pll.formats.doubt import are_doubted
 from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name, words_of
 from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.names import (
@@ -289,7 +291,11 @@ def _truth(table: Proposal) -> None:
     task = table.having("task")[:1]
     for name in [name for name in table.usual("true_label", table.open()) if _may_be_truth(table, name, task)][:1]:
         cells = [cell for cell in table.cells[name] if cell]
-        several = holds_several(cells) or any(cell.startswith("[") and cell.endswith("]") for cell in cells)
+        several = (
+            holds_several(cells)
+            or are_doubted(cells)
+            or any(cell.startswith("[") and cell.endswith("]") for cell in cells)
+        )
         table.give(name, "candidates" if several and not table.having(*LABELLED) else "true_label")
 
 
@@ -340,7 +346,8 @@ def _holds_sets(table: Proposal, name: str, others: Sequence[str]) -> bool:
         return share_among(table.truth(), words) >= NEARLY_ALL
     alike = (other for other in map(table.words, others) if other and share_among(other, words) >= NEARLY_ALL)
     is_voter = 2 * labels < 3 * len(cells) and any(alike)
-    return guess_separator(cells) in SEPARATORS[:3] and 2 * len(words) <= labels and not is_voter
+    is_list = holds_several(cells) and guess_separator(cells) in SEPARATORS[:3]
+    return is_list and 2 * len(words) <= labels and not is_voter
 
 
 def _ids(table: Proposal) -> None:
@@ -504,6 +511,7 @@ RULES: tuple[Rule, ...] = (
     Rule(remarks),
     Rule(aggregates),
     Rule(_sets_by_type, LABELLED, may_be_asked=False),
+    Rule(by_hand, (*LABELLED, *LINES), may_be_asked=False),
     Rule(vocabulary, ("vote", "answers", "item"), may_be_asked=False),
     Rule(scores),
     Rule(beside),

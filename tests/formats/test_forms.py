@@ -409,6 +409,41 @@ def test_answers_with_a_doubt_or_several_classes_are_these(tmp_path: Path) -> No
     assert named_sets(data)[12:] == [{"late", "lost"}, {"fine", "lost"}]
 
 
+HANDS = [  # what it is, how a doubt is written, who settled it
+    (
+        "species",
+        ("fox", "cat", "hare"),
+        ("{a}/{b}", "{a} or {b}", "probably {a}", "{a}? {b}?", "{a} (maybe {b})"),
+        "expert",
+    ),
+    ("Art", ("Fuchs", "Katze", "Reh"), ("{a} oder {b}", "evtl. {a}", "{a}, evtl. {b}", "{a} ?"), "Korrektur"),
+    ("attribuzione", ("Mano A", "Mano B", "Mano C"), ("{a} o {b}", "{a}/{b}", "prob. {a}", "{a}?"), "verifica"),
+]
+
+
+@pytest.mark.parametrize(("name", "classes", "doubts", "settled"), HANDS)
+def test_one_column_of_labels_with_doubts_is_asked_about_as_the_candidates(
+    tmp_path: Path, name: str, classes: tuple[str, ...], doubts: tuple[str, ...], settled: str
+) -> None:
+    pairs = [
+        (classes[k % 3], classes[(k + 1) % 3], doubts[k // 4 % len(doubts)] if k % 4 == 0 else "{a}") for k in range(60)
+    ]
+    rows = [f"r{k};{k % 7}.5;{how.format(a=a, b=b)};{a if k % 9 == 1 else ''}" for k, (a, b, how) in enumerate(pairs)]
+    path = table(tmp_path, f"id;x;{name};{settled}", [*rows, "r60;1.5;n/a;"])
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1] == {name: "candidates", settled: "true_label"}
+    data = read_first(path)
+    assert data.class_names == tuple(sorted(classes)) and data.feature_names == ("x",) and not data.categories
+    assert named_sets(data) == [*({a, b} if "{b}" in how else {a} for a, b, how in pairs), {*classes}]
+    assert named_truth(data)[1] == classes[1] and data.annotations is None
+
+
+def test_steps_of_a_scale_are_no_doubts(tmp_path: Path) -> None:
+    steps = ("true", "true", "probably true", "false", "probably false", "true", "false")
+    rows = [f"c{k},{steps[k % 7]},{steps[(k + k % 2) % 7]},{steps[(k + k % 3) % 7]}" for k in range(42)]
+    assert len(formats.read(table(tmp_path, "id,ann,bob,cem", rows)).class_names) == 4
+
+
 def test_columns_of_counts_are_called_by_what_tells_them_apart(tmp_path: Path) -> None:
     counts = [(k % 5, 2 * k % 4, 12 - k % 5 - 2 * k % 4) for k in range(40)]
     best = [("smooth", "disk", "star")[max(range(3), key=one.__getitem__)] for one in counts]

@@ -21,8 +21,8 @@ from pll.candidates import sort_names
 from pll.errors import Note, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, shorten
+from pll.formats.doubt import meant
 from pll.formats.forms import NO_ANSWER
-from pll.formats.forms import WORDS as NAMES
 from pll.formats.tabular.cells import (
     ANSWER_FIELDS,
     FUNCTION,
@@ -299,14 +299,8 @@ def note_silent(silent: Mapping[str, int]) -> list[str]:
     return [Note(f"Read as no answer: {listing(some)}.", kind="no answer", hint=hint, cells=silent)]
 
 
-_OR = re.compile(rf"\s*(?:[|;,/]|\b(?:{'|'.join(sorted(NAMES['or']))})\b)\s*", re.IGNORECASE)
-_DOUBT = re.compile(rf"\b(?:{'|'.join(sorted(NAMES['doubt']))})\b\.?|\(?\?+\)?", re.IGNORECASE)
-
-
 def doubted_in(said: Said, silent: Collection[str], options: ReadOptions) -> dict[str, tuple[str, ...]]:
     """Return the answers that name several classes, or one with a doubt, and which: `cat or poss. dog`, `cat?`.
-
-    All parts are answers of their own too, and each more often.
 
     Parameters
     ----------
@@ -317,18 +311,8 @@ def doubted_in(said: Said, silent: Collection[str], options: ReadOptions) -> dic
     options
         What the user lists or keeps.
     """
-    cells, counts, spelled = _cells_of(said), Counter[str](), dict[str, str]()
-    for cell, n in cells.items():
-        if cell not in silent:
-            counts[spelling(cell)] += n
-            spelled.setdefault(spelling(cell), cell.strip())
-    found = {}
-    for plain, cell in spelled.items() if len(spelled) <= _MOST_COMPARED else ():
-        parts = [spelling(part) for one in _OR.split(cell) if (part := _DOUBT.sub(" ", one).strip())]
-        is_class = cell in (*options.keep, *options.class_names) or parts == [plain]
-        if parts and not is_class and all(counts[part] > max(counts[plain], 1) for part in parts):
-            found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
-    return {cell: names for cell in cells if found and (names := found.get(spelling(cell)))}
+    cells = Counter({cell: n for cell, n in _cells_of(said).items() if cell not in silent})
+    return meant(cells, {*options.keep, *options.class_names})
 
 
 def note_doubted(doubted: Mapping[str, Sequence[str]]) -> list[str]:

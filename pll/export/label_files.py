@@ -1,9 +1,8 @@
-"""The labels of a run in other files than labels.csv: Parquet, JSON Lines, label weights, what a review added."""
+"""Of a run's labels what labels.csv has not: the label weights, and what a review added."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +10,8 @@ import pandas as pd
 import scipy.sparse
 
 from pll.candidates import CandidateSets
-from pll.formats.label_frame import LABEL_COLUMNS, Decisions, candidate_cells, name_lists
-from pll.io import write_atomically, write_json_lines
-from pll.runs.labels_table import RunLabels
+from pll.formats.label_frame import Decisions, candidate_cells
+from pll.io import write_atomically
 from pll.weights import Weights
 
 ADDED_COLUMNS = ("id", "candidates", "added_label", "reviewer", "decided_at")
@@ -58,46 +56,6 @@ def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decis
     return pd.DataFrame(dict(zip(ADDED_COLUMNS, values, strict=True)), dtype="str")
 
 
-def write_parquet(labels: RunLabels, path: Path) -> None:
-    """Write labels.parquet: the table with its types; `candidates` is a list of names, missing values are null.
-
-    Parameters
-    ----------
-    labels
-        The labels of all rows.
-    path
-        The file.
-    """
-    import pyarrow as pa  # used here alone
-    import pyarrow.parquet
-
-    candidates = labels.candidates
-    # pyarrow looks up the names, without a Python object for each candidate.
-    flat = pa.array(candidates.class_names, pa.string()).take(pa.array(candidates.indices))
-    lists = pa.LargeListArray.from_arrays(pa.array(candidates.indptr), flat)
-    lists = lists.take(pa.array(labels.rows, mask=labels.rows < 0))
-    table = pa.Table.from_pandas(labels.frame, preserve_index=False)
-    place = table.schema.get_field_index("candidates")
-    table = table.set_column(place, pa.field("candidates", lists.type), lists).replace_schema_metadata(None)
-    write_atomically(path, lambda temporary: pyarrow.parquet.write_table(table, temporary))
-
-
-def write_jsonl(labels: RunLabels, path: Path) -> None:
-    """Write labels.jsonl: one object per line; `candidates` is a list of names, missing values are null.
-
-    Parameters
-    ----------
-    labels
-        The labels of all rows.
-    path
-        The file.
-    """
-    columns: dict[str, list[Any]] = {name: _objects(labels.frame[name]) for name in LABEL_COLUMNS}
-    lists = name_lists(labels.candidates)
-    columns["candidates"] = [lists[row] if row >= 0 else None for row in labels.rows.tolist()]
-    write_json_lines(path, (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)))
-
-
 def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.ArrayLike, path: Path) -> None:
     """Write label_weights.npz: an (n, c) sparse matrix for `scipy.sparse.load_npz`, with class names and ids.
 
@@ -127,7 +85,3 @@ def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.Ar
         "ids": np.asarray(ids, dtype=np.str_),
     }
     write_atomically(path, lambda temporary: np.savez_compressed(temporary, allow_pickle=False, **arrays))
-
-
-def _objects(column: pd.Series[Any]) -> list[Any]:
-    return column.astype(object).where(column.notna(), None).tolist()

@@ -11,7 +11,7 @@ from pathlib import Path
 from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
 from pll.export.certificate_page import certificate_html
-from pll.export.label_files import write_jsonl, write_label_weights, write_parquet
+from pll.export.label_files import write_label_weights
 from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
 from pll.export.source import ExportSource
 from pll.export.spreadsheet import neutralise
@@ -148,18 +148,6 @@ EXPORTS: dict[str, Exporter] = {
         "One row an example: its identified label, how sure that is, its candidates. Opens anywhere.",
         "labels.csv",
         lambda source, path: write_labels(source.frame, path),
-    ),
-    "labels-parquet": Exporter(
-        "Labels as a table (Parquet)",
-        "The same table with its types, small and quick to load; candidates as lists.",
-        "labels.parquet",
-        lambda source, path: write_parquet(source.labels, path),
-    ),
-    "labels-jsonl": Exporter(
-        "Labels as JSON lines",
-        "The same table, one JSON object a line; candidates as lists.",
-        "labels.jsonl",
-        lambda source, path: write_jsonl(source.labels, path),
     ),
     "no-answer": Exporter(
         "Examples without a label (CSV)",

@@ -23,7 +23,7 @@ from pll.methods.input_range import input_range
 from pll.review.certification import Certified
 from pll.review.events import Event, LabelVersion
 from pll.review.status import ReviewStatus
-from pll.runs.labels_table import RunLabels, label_table
+from pll.runs.labels_table import label_table
 from pll.weights import Certainty, Weights, taken_home
 
 
@@ -169,20 +169,15 @@ class ExportSource:
         return int((~self.given_sets.contains(self.certainty.identified)).sum())
 
     @cached_property
-    def labels(self) -> RunLabels:
-        """The labels of all rows, in the order of the data; made once, for every file that holds them. Read only."""
+    def frame(self) -> pd.DataFrame:
+        """The table of labels, all rows in the order of the data; made once, for every file of it. Read only."""
         sets = self.given_sets or self.candidates
-        return label_table(self.learnt, sets, self.estimator, self.holdout, self.all_ids)
+        return label_table(self.learnt, sets.class_names, self.estimator, self.holdout, self.all_ids)
 
     @cached_property
     def added(self) -> pd.DataFrame:
         """Labels that people gave and the candidate sets did not have; see `added_labels`."""
         return added_labels(self.reviewed or self.candidates, self.ids, self.decisions or {})
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The table of labels, all rows."""
-        return self.labels.frame
 
     @property
     def slug(self) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from pll.candidates import CandidateSets
@@ -19,25 +17,6 @@ from pll.io import write_atomically, write_csv
 from pll.methods import PartialLabelEstimator
 from pll.runs.data import Splits
 from pll.weights import Weights, normalise
-
-
-@dataclass(frozen=True, eq=False)
-class RunLabels:
-    """The labels of all rows of the data, in its order.
-
-    Parameters
-    ----------
-    frame
-        n rows with the columns `LABEL_COLUMNS`.
-    candidates
-        m candidate sets.
-    rows
-        (n,) which of them belongs to each row, −1 for none.
-    """
-
-    frame: pd.DataFrame
-    candidates: CandidateSets
-    rows: npt.NDArray[np.int64]
 
 
 def save_labels(
@@ -65,24 +44,24 @@ def save_labels(
         _write_frames(frames, path, bare=any("\r" in name for name in names))
     else:
         learnt = pd.concat(frames, ignore_index=True)
-        write_labels(label_table(learnt, train.given_sets, estimator, splits.holdout, splits.all_ids).frame, path)
+        write_labels(label_table(learnt, train.class_names, estimator, splits.holdout, splits.all_ids), path)
 
 
 def label_table(
     learnt: pd.DataFrame,
-    candidates: CandidateSets,
+    class_names: Sequence[str],
     estimator: PartialLabelEstimator,
     holdout: PartialLabelDataset | None,
     all_ids: Sequence[str],
-) -> RunLabels:
+) -> pd.DataFrame:
     """Return the labels of the rows that were learnt from and of those that were not, in the order of the data.
 
     Parameters
     ----------
     learnt
-        `labels_frame` of the examples with these candidate sets.
-    candidates
-        The n sets of the examples that were learnt from.
+        `labels_frame` of the examples that were learnt from.
+    class_names
+        Of their candidate sets.
     estimator
         Fitted to them; it predicts the labels of the others.
     holdout
@@ -91,16 +70,10 @@ def label_table(
         Ids of all rows of the data, in its order; rows that are in neither part are left out.
     """
     if holdout is None:
-        return RunLabels(learnt, candidates, np.arange(len(learnt)))
-    both = pd.concat([learnt, predicted_frame(estimator, holdout, candidates.class_names)], ignore_index=True)
-    if (others := holdout.candidates) is not None:
-        indptr = np.concatenate([candidates.indptr, candidates.nnz + others.indptr[1:]])
-        indices = np.concatenate([candidates.indices, others.indices])
-        candidates = CandidateSets(indptr, indices, candidates.n_classes, candidates.class_names)
+        return learnt
+    both = pd.concat([learnt, predicted_frame(estimator, holdout, class_names)], ignore_index=True)
     place = {name: row for row, name in enumerate(both["id"])}
-    rows = np.array([place[name] for name in all_ids if name in place], dtype=np.int64)
-    has_set = (both["candidates"] != "").to_numpy()[rows]
-    return RunLabels(both.iloc[rows].reset_index(drop=True), candidates, np.where(has_set, rows, -1))
+    return both.iloc[[place[name] for name in all_ids if name in place]].reset_index(drop=True)
 
 
 def predicted_frame(

@@ -26,7 +26,7 @@ from pll.training.metrics import Hook
 from pll.weights import Weights, normalise
 
 FILES = (
-    *("labels.csv", "labels.parquet", "labels.jsonl", "label_weights.npz"),
+    *("labels.csv", "label_weights.npz"),
     *("model.safetensors", "model.json", "model.pt2", "model.onnx", "replay.html", "README.md"),
 )
 
@@ -141,12 +141,10 @@ def test_the_code_in_the_readme_runs(
     made = run_snippets(tmp_path, monkeypatch)
     names = source.candidates.class_names
     assert list(made) == [
-        *("labels.csv", "labels.parquet", "labels.jsonl", "label_weights.npz"),
+        *("labels.csv", "label_weights.npz"),
         *("model.safetensors + model.json", "model.pt2", "model.onnx"),
     ]
     assert made["labels.csv"]["labels"]["identified_label"].tolist() == source.frame["identified_label"].tolist()
-    assert made["labels.parquet"]["table"]["id"].tolist() == source.ids.tolist()
-    assert made["labels.jsonl"]["records"][0]["candidates"] == source.candidates.names(0)
     assert made["label_weights.npz"]["class_names"].tolist() == list(names)
     np.testing.assert_array_equal(made["label_weights.npz"]["weights"].data, source.label_weights)
     zeros = np.zeros((2, *shape), dtype=np.float32)
@@ -191,7 +189,7 @@ def test_files_of_an_earlier_export_are_replaced_or_named(
         assert "model.onnx" not in archive.namelist()
 
 
-@pytest.mark.parametrize("name", ["labels-csv", "labels-jsonl", "label-weights", "model-weights", "model-card"])
+@pytest.mark.parametrize("name", ["labels-csv", "label-weights", "model-weights", "model-card"])
 def test_a_single_file_is_the_one_of_the_whole_export(name: str, source: ExportSource, exported: Path) -> None:
     assert EXPORTS[name].data(source) == (exported / EXPORTS[name].file_name).read_bytes()
 

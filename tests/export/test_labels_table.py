@@ -17,7 +17,6 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
-from pll.export.label_files import write_parquet
 from pll.formats.label_frame import LABEL_COLUMNS, NUMBERS, Decision, LabelColumn, _series, labels_frame
 from pll.formats.results import Results
 from pll.formats.tabular.cells import split_cell
@@ -105,20 +104,6 @@ def test_the_csv_gives_back_every_name_and_number(source: ExportSource, tmp_path
     assert found == [tuple(source.candidates.names(row)) for row in range(len(source.candidates))]
     for name in ("confidence", "margin", "entropy"):
         np.testing.assert_array_equal(table[name].astype(float).to_numpy(), source.frame[name].to_numpy())
-
-
-def test_the_parquet_file_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:
-    write_parquet(source.labels, tmp_path / "labels.parquet")
-    table = pd.read_parquet(tmp_path / "labels.parquet")
-    assert list(table.columns) == list(LABEL_COLUMNS)
-    for name in LABEL_COLUMNS:
-        if name == "candidates":
-            assert [list(cell) for cell in table[name]] == [
-                source.candidates.names(row) for row in range(len(source.candidates))
-            ]
-        else:
-            assert none_for_missing(table[name]) == none_for_missing(source.frame[name])
-    assert table["confidence"].dtype == np.float32
 
 
 def test_a_column_of_whole_numbers_stays_whole_in_every_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

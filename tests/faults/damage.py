@@ -104,7 +104,7 @@ COMMANDS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
     "check": lambda run, data, out: ["check", str(run)],
 }
 """Command → its arguments, given the folder of the run, data of the same kind, and a folder to write into."""
-LABELS = ("labels.csv", "labels.jsonl", "predictions.csv")
+LABELS = ("labels.csv", "predictions.csv")
 """What must not differ without a word."""
 
 

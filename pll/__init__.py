@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.formats import read as read
     from pll.formats import write as write
     from pll.methods import METHODS as METHODS
-    from pll.methods.model_selection import StratifiedSetKFold as StratifiedSetKFold
     from pll.methods.model_selection import covering_rate_scorer as covering_rate_scorer
     from pll.methods.persistence import load_model as load_model
     from pll.methods.persistence import save_model as save_model
@@ -97,7 +96,7 @@ _MODULES = {
     "pll.errors": ("UserError",),
     "pll.formats": ("read", "write"),
     "pll.methods": ("METHODS", *_METHOD_CLASSES),
-    "pll.methods.model_selection": ("StratifiedSetKFold", "covering_rate_scorer"),
+    "pll.methods.model_selection": ("covering_rate_scorer",),
     "pll.methods.persistence": ("load_model", "save_model"),
     "pll.synthesis": ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"),
 }

@@ -1,15 +1,14 @@
 """Recipes: how the settings of a deep method are chosen, and the record of a choice, recipe.json.
 
 `default` takes the method's defaults, `paper` the published settings of the data set (`pll.methods.published`),
-`auto` searches, the path of a recipe.json takes what was chosen before (`stored`). A setting that the user sets
-stays in every recipe.
+`auto` searches. A setting that the user sets stays in every recipe.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -158,27 +157,3 @@ def read_recipe(path: Path) -> Recipe:
         return Recipe.from_json(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(f"{path} is not a recipe.json of a run ({error}).") from error
-
-
-def stored(path: Path, fixed: Settings) -> Recipe:
-    """Return the recipe of a recipe.json as one for another fit; settings set by the user (`fixed`) stay.
-
-    Parameters
-    ----------
-    path
-        Of recipe.json.
-    fixed
-        Settings set by the user.
-
-    Raises
-    ------
-    UserError
-        The file cannot be read, or is none.
-    """
-    recipe = read_recipe(path)
-    whole = recipe.fixed | recipe.settings
-    unknown = [name for name in whole if name not in SEARCHED]
-    if unknown:
-        raise UserError(f"{path} has a setting {unknown[0]!r}, which no recipe chooses.")
-    settings = {name: value for name, value in whole.items() if name not in fixed}
-    return replace(recipe, settings=settings, fixed=fixed, notes=(*recipe.notes, f"The settings are those of {path}."))

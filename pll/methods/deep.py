@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import prod
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +23,7 @@ from pll.devices import Memory, choose_device, computing_threads, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods.base import AFRESH, Labels, PartialLabelEstimator, Start, Task, check_number
-from pll.methods.chosen import SEARCHED, Recipe, stored
+from pll.methods.chosen import SEARCHED, Recipe
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.names import RECIPES
 from pll.methods.published import published
@@ -100,9 +99,8 @@ class DeepEstimator(PartialLabelEstimator):
     recipe
         How settings are chosen: `"default"` takes those above; `"auto"` searches scale, model, optimiser, learning
         rate, weight decay and epochs on held-out parts of the training data without any truth (`pll.methods.recipe`);
-        `"paper"` takes the paper's protocol, `"paper:lost"` its settings for that data set; a path that ends in `.json`
-        takes the settings of that recipe.json. A setting that differs from its default counts as given explicitly and
-        stays, as do those in `given`.
+        `"paper"` takes the paper's protocol, `"paper:lost"` its settings for that data set. A setting that differs from
+        its default counts as given explicitly and stays, as do those in `given`.
     seed
         Fixes initial parameters, order of examples, dropout.
 
@@ -308,10 +306,6 @@ class DeepEstimator(PartialLabelEstimator):
         self.check_settings()
         self.check_task(task)
         fixed = self.given_settings()
-        if self.recipe.endswith(".json"):
-            recipe = stored(Path(self.recipe), fixed)
-            clone(self).set_params(**recipe.settings, recipe="default").check_settings()
-            return recipe
         if self.recipe.startswith("paper"):
             return self.published_recipe(task.X.shape[1:], dataset)
         if is_mapped(task.X):
@@ -529,11 +523,9 @@ class DeepEstimator(PartialLabelEstimator):
         for name in ("momentum", "weight_decay", *(() if self.lr is None else ("lr",))):
             check_number(name, getattr(self, name), least=0)
         check_number("lr_decay", self.lr_decay, above=0, most=1)
-        recipe = str(self.recipe)
-        if recipe not in RECIPES and not recipe.startswith("paper:") and not recipe.endswith(".json"):
-            names = ", ".join(RECIPES)
+        if self.recipe not in RECIPES and not str(self.recipe).startswith("paper:"):
             raise UserError(
-                f"There is no recipe called {self.recipe!r}; use one of {names}, paper:DATASET, or a recipe.json."
+                f"There is no recipe called {self.recipe!r}; use one of {', '.join(RECIPES)}, or paper:DATASET."
             )
         get_loss(self.loss)
 

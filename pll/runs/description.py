@@ -179,7 +179,7 @@ FIELDS = {
               "whole", 0, most=2**31 - 1),
         # ---- the method ----------------------------------------------------------------------------------------------
         Field("method", "Method", "candid methods lists them", default="proden"),
-        Field("recipe", "Recipe", "where other settings come from, also a recipe.json",
+        Field("recipe", "Recipe", "where other settings come from",
               choices=_titled(RECIPES), others=True),
         Field("model", "Model", "the network, also torchvision:NAME", choices=_titled(MODELS), others=True),
         Field("loss", "Loss", "the loss of one label",

@@ -1,6 +1,6 @@
 """Several people's labels for the same examples: what they said, how far to rely on them, candidate sets from it.
 
->>> annotations = Annotations.from_wide({"ann": ["cat", "dog"], "bob": ["cat", "fox"]})
+>>> annotations = Annotations.from_votes([[0, 0], [1, 2]], ["cat", "dog", "fox"])
 >>> union(annotations).candidates.sizes.tolist()
 [1, 2]
 """

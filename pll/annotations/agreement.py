@@ -100,7 +100,7 @@ def agreement(annotations: Annotations) -> Agreement:
 
     Examples
     --------
-    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
+    >>> annotations = Annotations.from_votes([[0, 0], [1, 1], [1, 0]], ["a", "b"], ["ann", "bob"])
     >>> result = agreement(annotations)
     >>> round(result.percent.value, 3), round(result.kappa.value, 3), round(result.alpha.value, 3)
     (0.667, 0.333, 0.444)
@@ -144,7 +144,7 @@ def disagreeing_pairs(annotations: Annotations) -> list[Pair]:
 
     Examples
     --------
-    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"], "cy": ["b", "a", None]})
+    >>> annotations = Annotations.from_votes([[0, 0, 1], [1, 1, 0], [1, 0, -1]])
     >>> [(pair.first, pair.second, pair.differing, pair.rows) for pair in disagreeing_pairs(annotations)]
     [(0, 2, 2, 2), (1, 2, 2, 2), (0, 1, 1, 3)]
     """
@@ -177,7 +177,7 @@ def rows_of_disagreement(annotations: Annotations, first: int, second: int) -> n
 
     Examples
     --------
-    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", None, "a"]})
+    >>> annotations = Annotations.from_votes([[0, 0], [1, -1], [1, 0]])
     >>> rows_of_disagreement(annotations, 0, 1).tolist()
     [2]
     """
@@ -201,7 +201,7 @@ def confusion_of_two(annotations: Annotations, first: int, second: int) -> Numbe
 
     Examples
     --------
-    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
+    >>> annotations = Annotations.from_votes([[0, 0], [1, 1], [1, 0]], ["a", "b"], ["ann", "bob"])
     >>> confusion_of_two(annotations, 0, 1).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
@@ -224,7 +224,7 @@ def sentence_of_two(annotations: Annotations, first: int, second: int) -> str:
 
     Examples
     --------
-    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
+    >>> annotations = Annotations.from_votes([[0, 0], [1, 1], [1, 0]], ["a", "b"], ["ann", "bob"])
     >>> sentence_of_two(annotations, 0, 1)
     'ann and bob differ on 1 of 3. Most often: b / a (1).'
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -115,88 +115,28 @@ class Annotations:
     # ---- ways in -------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_wide(
-        cls,
-        table: pd.DataFrame | Mapping[str, Sequence[Any]],
-        *,
-        class_names: Sequence[str] = (),
-        ids: Sequence[str] | None = None,
-    ) -> Annotations:
-        """A row an example, a column an annotator; an empty cell (None, NaN, "") is no answer.
-
-        Parameters
-        ----------
-        table
-            The annotator columns alone.
-        class_names
-            All classes, in order; by default those that occur, sorted.
-        ids
-            Names of the rows.
-
-        Raises
-        ------
-        UserError
-            No column, no label at all, or a label that is unknown; row and annotator are named.
-
-        Examples
-        --------
-        >>> Annotations.from_wide({"ann": ["cat", "dog"], "bob": ["cat", None]}).class_names
-        ('cat', 'dog')
-        """
-        names = [str(name) for name, _ in table.items()]
-        columns = [_texts(column) for _, column in table.items()]
-        if not columns:
-            raise UserError("There is no column of an annotator; name at least one.")
-        n = len(columns[0])
-        if any(len(column) != n for column in columns):
-            raise UserError("The columns of the annotators differ in length; give each one cell a row.")
-        cells = np.concatenate(columns)  # column after column
-
-        def place(at: int) -> str:
-            return f"Row {at % n if ids is None else ids[at % n]}, annotator {names[at // n]}"
-
-        parsed = _labels_in(cells, class_names, place)
-        return cls(
-            parsed.cells % max(n, 1),
-            parsed.cells // max(n, 1),
-            parsed.labels,
-            n,
-            _not_empty(parsed.class_names),
-            tuple(names),
-            None if ids is None else np.asarray(ids, dtype=np.str_),
-        )
-
-    @classmethod
-    def from_long(
-        cls,
-        tasks: Sequence[Any],
-        annotators: Sequence[Any],
-        labels: Sequence[Any],
-        *,
-        ids: Sequence[Any] | None = None,
-        class_names: Sequence[str] = (),
-    ) -> Annotations:
+    def from_long(cls, tasks: Sequence[Any], annotators: Sequence[Any], labels: Sequence[Any]) -> Annotations:
         """A line an answer (or a label of it): which task, who, what.
 
         Parameters
         ----------
         tasks
-            (m,) id of the example.
+            (m,) id of the example; examples are in the order of their first appearance.
         annotators
             (m,) who.
         labels
-            (m,) a name each; an empty one means that the annotator skipped.
-        ids
-            Ids of all examples in order, also of those nobody annotated; by default those of `tasks`, in the order of
-            their first appearance.
-        class_names
-            As for `from_wide`.
+            (m,) a name each; an empty one (None, NaN, "") means that the annotator skipped. The classes are those that
+            occur, sorted.
 
         Raises
         ------
         UserError
-            Lengths that differ, a task that is not among `ids`, a line without task or annotator, no label at all, or a
-            label that is unknown; the line is named, counted from 0.
+            Lengths that differ, a line without task or annotator (counted from 0), or no label at all.
+
+        Examples
+        --------
+        >>> Annotations.from_long(["t1", "t1", "t2"], ["ann", "bob", "ann"], ["cat", "dog", None]).class_names
+        ('cat', 'dog')
         """
         columns = [_texts(values) for values in (tasks, annotators, labels)]
         if len({len(column) for column in columns}) > 1:
@@ -208,21 +148,15 @@ class Annotations:
                 raise UserError(
                     f"Line {int(np.argmin(column.astype(np.bool_)))} names no {what}; fill it in or remove it."
                 )
-        task_codes, task_names = _codes_of(columns[0])
-        if ids is not None:
-            task_names, task_codes = _recoded(_texts(ids).tolist(), task_names, task_codes)
-        who, names = _codes_of(columns[1])
-        parsed = _labels_in(
-            columns[2], class_names, lambda at: f"Line {at} (task {columns[0][at]}, annotator {columns[1][at]})"
-        )
+        if not any(columns[2]):
+            raise UserError("Nobody gave a label: every answer is empty.")
+        (rows, ids), (who, names), (codes, different) = map(_codes_of, columns)
+        class_names = sort_names(name for name in different if name)
+        index = {name: j for j, name in enumerate(class_names)}
+        classes = np.array([index.get(name, -1) for name in different], dtype=np.int64)[codes]
+        given = classes >= 0
         return cls(
-            task_codes[parsed.cells],
-            who[parsed.cells],
-            parsed.labels,
-            len(task_names),
-            _not_empty(parsed.class_names),
-            tuple(names),
-            np.asarray(task_names, dtype=np.str_),
+            rows[given], who[given], classes[given], len(ids), class_names, tuple(names), np.asarray(ids, dtype=np.str_)
         )
 
     @classmethod
@@ -233,7 +167,6 @@ class Annotations:
         voters: Sequence[str] = (),
         *,
         scores: npt.ArrayLike | None = None,
-        ids: Sequence[str] | None = None,
     ) -> Annotations:
         """One label of each voter for each example, as numbers.
 
@@ -247,8 +180,6 @@ class Annotations:
             m names; by default `"voter 1"`, …
         scores
             (n, m) confidence of each vote, NaN where there is none.
-        ids
-            n names of the examples.
 
         Raises
         ------
@@ -286,7 +217,6 @@ class Annotations:
             len(array),
             names,
             who,
-            None if ids is None else np.asarray(ids, dtype=np.str_),
             scores=None if confidence is None else confidence[rows, columns],
         )
 
@@ -402,36 +332,6 @@ def _in_range(values: npt.NDArray[Any], limit: int, what: str) -> Codes:
     return values.astype(np.int64)
 
 
-def _not_empty(names: tuple[str, ...]) -> tuple[str, ...]:
-    if not names:
-        raise UserError(
-            "Nobody gave a label: every answer is empty. Check that these are the columns of the annotators."
-        )
-    return names
-
-
-# ---- cells of tables ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Labels:
-    """Labels that stand in cells.
-
-    Attributes
-    ----------
-    cells
-        (m,) int64, the position of the cell each label stands in, increasing.
-    labels
-        (m,) int64, class index.
-    class_names
-        c names.
-    """
-
-    cells: Codes
-    labels: Codes
-    class_names: tuple[str, ...]
-
-
 def _texts(cells: Sequence[Any] | npt.NDArray[Any] | pd.Series) -> npt.NDArray[np.object_]:
     """Cells as text, trimmed; "" where a cell is empty (None, NaN, NA). Whole floats are read as whole numbers.
 
@@ -446,55 +346,6 @@ def _codes_of(values: npt.NDArray[np.object_]) -> tuple[Codes, list[str]]:
     code_of: dict[str, int] = {}
     codes = [code_of.setdefault(value, len(code_of)) for value in values]
     return np.array(codes, dtype=np.int64), list(code_of)
-
-
-def _recoded(listed: list[str], names: list[str], codes: Codes) -> tuple[list[str], Codes]:
-    """Codes renumbered by the ids that were given.
-
-    Raises
-    ------
-    UserError
-        An id that stands twice, or a task that is not among them.
-    """
-    place = {name: at for at, name in enumerate(listed)}
-    if len(place) < len(listed):
-        twice = next(name for at, name in enumerate(listed) if place[name] != at)
-        raise UserError(f"The id {twice!r} stands twice; ids must be unique.")
-    missing = [name for name in names if name not in place]
-    if missing:
-        raise UserError(f"The task {missing[0]!r} is annotated but is not one of the {len(listed)} examples.")
-    return listed, np.array([place[name] for name in names], dtype=np.int64)[codes]
-
-
-def _labels_in(cells: npt.NDArray[np.object_], class_names: Sequence[str], place: Callable[[int], str]) -> _Labels:
-    """Return the labels in some cells of text, one a cell.
-
-    Parameters
-    ----------
-    cells
-        (n,) text, as `_texts` gives it.
-    class_names
-        All classes, in order; where there are none, those that occur, sorted.
-    place
-        What a message calls the cell at a position ("Row 3, annotator ann").
-
-    Raises
-    ------
-    UserError
-        A label that is not among `class_names`; the place is named.
-    """
-    codes, different = _codes_of(cells)
-    names = tuple(class_names) or sort_names(cell for cell in different if cell)
-    index = {name: j for j, name in enumerate(names)}
-    for code, cell in enumerate(different):
-        if cell and cell not in index:
-            raise RowError(
-                f"{place(int(np.argmax(codes == code)))}: the label {cell[:60]!r} is not one of the {len(names)} "
-                f"classes ({', '.join(names[:8])}{', …' if len(names) > 8 else ''}); correct it, or add it to the "
-                "classes."
-            )
-    labels = np.array([index.get(cell, -1) for cell in different], dtype=np.int64)[codes]
-    return _Labels(np.flatnonzero(labels >= 0), labels[labels >= 0], names)
 
 
 def _text(cell: Any) -> str:

@@ -186,7 +186,7 @@ def resolve(annotations: Annotations, rule: Rule) -> Resolved:
 
     Examples
     --------
-    >>> annotations = Annotations.from_wide({"ann": ["a", "b"], "bob": ["a", "c"], "eve": ["b", "d"]})
+    >>> annotations = Annotations.from_votes([[0, 0, 1], [1, 2, 3]], ["a", "b", "c", "d"])
     >>> [resolve(annotations, rule).candidates.names(0) for rule in (Rule("union"), Rule("votes", 2))]
     [['a', 'b'], ['a']]
     """

@@ -237,7 +237,7 @@ def fit_voters(
 
     Examples
     --------
-    >>> annotations = Annotations.from_wide({"ann": list("aabbab"), "bob": list("aabbab"), "eve": list("bbbbbb")})
+    >>> annotations = Annotations.from_votes([[k, k, 1] for k in (0, 0, 1, 1, 0, 1)], ["a", "b"])
     >>> models = fit_voters(annotations)
     >>> "".join(annotations.class_names[k] for k in models.posterior.argmax(axis=1)), bool(models.accuracy[2] < 0.7)
     ('aabbab', True)

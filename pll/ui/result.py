@@ -69,7 +69,7 @@ def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> 
 
     Examples
     --------
-    >>> votes = Annotations.from_wide({"Ann": ["x", "x", "y"], "Bob": ["x", "y", "y"]})
+    >>> votes = Annotations.from_votes([[0, 0], [0, 1], [1, 1]])
     >>> majority_sentence(np.array([1, 1, 1]), votes), majority_sentence(np.array([0, 0, 1]), votes)
     ('The majority would differ on 1; on 1 it is a tie.', 'The majority would differ on 0; on 1 it is a tie.')
     """

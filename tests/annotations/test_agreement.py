@@ -46,6 +46,13 @@ THREE_RATERS = {
 }
 
 
+def wide(columns: dict[str, list[object]]) -> Annotations:
+    """A column a person."""
+    names = sorted({str(cell) for cells in columns.values() for cell in cells if cell is not NO})
+    votes = [[-1 if cell is NO else names.index(str(cell)) for cell in cells] for cells in columns.values()]
+    return Annotations.from_votes(np.transpose(votes), names, list(columns))
+
+
 def values(found: Agreement) -> tuple[float, float, float]:
     figures = (found.percent.value, found.kappa.value, found.alpha.value)
     assert None not in figures
@@ -55,9 +62,9 @@ def values(found: Agreement) -> tuple[float, float, float]:
 def test_published_examples() -> None:
     percent, kappa, _ = values(agreement(Annotations.from_counts(WIKIPEDIA)))
     assert (round(percent, 3), round(kappa, 3)) == (0.378, 0.210)
-    percent, kappa, alpha = values(agreement(Annotations.from_wide(FOUR_RATERS)))
+    percent, kappa, alpha = values(agreement(wide(FOUR_RATERS)))
     assert (round(percent, 7), round(kappa, 5), round(alpha, 3)) == (0.8181818, 0.76117, 0.743)
-    _, _, alpha = values(agreement(Annotations.from_wide(THREE_RATERS)))
+    _, _, alpha = values(agreement(wide(THREE_RATERS)))
     assert round(alpha, 6) == 0.691358
 
 
@@ -115,7 +122,7 @@ def test_figures_stay_within_their_bounds(table: list[list[set[int] | None]]) ->
     ],
 )
 def test_where_there_is_none_the_reason_is_given(table: dict, reason: str) -> None:
-    result = agreement(Annotations.from_wide(table))
+    result = agreement(wide(table))
     for figure in (result.percent, result.kappa, result.alpha):
         assert figure.value is None and reason in figure.reason
 

@@ -108,9 +108,7 @@ class TestReliability:
 
 class TestTable:
     def test_counts_rows_by_size(self) -> None:
-        said = Annotations.from_wide(
-            {"p": ["a", "a", "b", None], "q": ["a", "b", "c", None], "r": ["a", "c", "c", None]}
-        )
+        said = Annotations.from_votes([[0, 0, 0], [0, 1, 2], [1, 2, 2], [-1, -1, -1]])
         table = rule_table(said, y=np.array([0, 0, 1, -1])).set_index("rule")
         assert table.index.tolist() == ["union", "votes:2", "votes:3", "reliability:0.05"]
         assert table.loc["union", ["1", "2", "3", "4", "5+"]].tolist() == [1, 1, 1, 0, 0]

@@ -221,7 +221,7 @@ def test_votes_of_models_stand_beside_those_of_people(tmp_path: Path) -> None:
     data = PartialLabelDataset(
         X=np.ones((2, 1)),
         ids=np.array(["a", "b"]),
-        annotations=Annotations.from_wide({"ann": ["cat", "dog"], "gpt-5": ["cat", ""]}),
+        annotations=Annotations.from_votes([[0, 0], [1, -1]], ["cat", "dog"], ["ann", "gpt-5"]),
     )
     annotations = with_votes(data, read_votes([lines(tmp_path / "x.jsonl", [batch("a", "dog")])])).annotations
     assert annotations is not None and annotations.annotator_names == ("ann", "gpt-5 (data)", "gpt-5")

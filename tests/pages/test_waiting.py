@@ -25,7 +25,7 @@ from tests.page_helpers import IRIS, button, labels, said
 def test_while_features_are_made_the_stage_and_the_data_are_shown_and_stop_works(
     open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = Annotations.from_wide({"Ann": ["late", "lost"], "Bob": ["late", "late"]})
+    answers = Annotations.from_votes([[0, 0], [1, 0]], ["late", "lost"], ["Ann", "Bob"])
     data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(answers, Rule("union")), answers)
     reached, going = threading.Event(), threading.Event()
 

@@ -188,7 +188,7 @@ system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; padding: 0 1rem }}</
 class SessionLimit(Layer):
     """ASGI middleware that counts open tabs and turns further ones away, with a plain page, before anything breaks.
 
-    Streamlit's own health route then says so too, and its figures need the token of `PLL_METRICS_TOKEN`.
+    Streamlit's own health route then says so too; its figures are closed.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -196,12 +196,11 @@ class SessionLimit(Layer):
         path = str(scope.get("path", ""))
         if scope["type"] == "websocket" and path.endswith(STREAM_PATH):
             await self._tab(scope, receive, send)
-        elif scope["type"] == "http" and path.endswith(METRICS_PATH) and not _may_read_metrics(scope):
-            await PlainTextResponse("Needs the token of PLL_METRICS_TOKEN.\n", 403)(scope, receive, send)
+        elif scope["type"] == "http" and path.endswith(METRICS_PATH):
+            await PlainTextResponse("Closed.\n", 403)(scope, receive, send)
         elif scope["type"] == "http" and (path.endswith(HEALTH_PATH) or _is_page(scope)) and (why := health.is_full()):
             body = why if path.endswith(HEALTH_PATH) else FULL_PAGE.format(why)
             kind = PlainTextResponse if path.endswith(HEALTH_PATH) else HTMLResponse
-            health.load().refused += not path.endswith(HEALTH_PATH)
             await kind(body, 503, {"Retry-After": "30", "Cache-Control": "no-store"})(scope, receive, send)
         else:
             await self.app(scope, receive, send)
@@ -209,7 +208,6 @@ class SessionLimit(Layer):
     async def _tab(self, scope: Scope, receive: Receive, send: Send) -> None:
         load = health.load()
         if health.is_full():
-            load.refused += 1
             await receive()
             await send({"type": "websocket.close", "code": 1013, "reason": "This server is full."})
             return
@@ -256,10 +254,6 @@ def _refusal(scope: Scope, kind: str, rest: str) -> str:
     if kind == "_stcore/upload_file" and login.who_has_session(rest.split("/")[0]) != person:
         return "That tab is not yours."
     return "That file is not yours." if readers and person not in readers else ""
-
-
-def _may_read_metrics(scope: Scope) -> bool:
-    return health.is_allowed(health.authorization_of(scope))
 
 
 def _is_page(scope: Scope) -> bool:

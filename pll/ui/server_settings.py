@@ -81,12 +81,6 @@ def _origins(text: str) -> tuple[str, ...]:
     return ("'self'", *origins)
 
 
-def _token(text: str) -> str:
-    if text and (len(text) < 16 or not text.isascii() or not text.isprintable() or " " in text):
-        raise ValueError("at least 16 ASCII characters without spaces")
-    return text
-
-
 SERVER_SETTINGS: tuple[ServerSetting, ...] = (
     ServerSetting("PLL_HOME", "~/.candid", "Folder of runs, uploads, the bin and the SQLite database."),
     ServerSetting("PLL_DATA", "", "Folder of downloaded datasets; by default `data` in `PLL_HOME`."),
@@ -111,12 +105,6 @@ SERVER_SETTINGS: tuple[ServerSetting, ...] = (
         "200",
         "Open tabs at a time; whoever comes later gets a plain page. 0: as many as descriptors allow (three a tab).",
         _whole(0, 100_000),
-    ),
-    ServerSetting(
-        "PLL_METRICS_TOKEN",
-        "",
-        "Opens `/metrics` and `/_stcore/metrics` to requests with `Authorization: Bearer …`; else both are closed.",
-        _token,
     ),
     ServerSetting("PLL_LOG", "text", "Form of the log on stderr: `text` or `json`.", _one_of("text", "json")),
     ServerSetting(

@@ -328,7 +328,6 @@ ALL, NOBODY = (200,) * 6, (403,) * 6
 ROUTES: Mapping[str, list[tuple[str, str, tuple[int, ...]]]] = {
     "/health": [("GET", "/health", ALL)],
     "/ready": [("GET", "/ready", ALL)],
-    "/metrics": [("GET", "/metrics", NOBODY)],  # they need the token
     "/_stcore/metrics": [("GET", "/_stcore/metrics", NOBODY)],
     "/_stcore/health": [("GET", "/_stcore/health", ALL)],
     "/_stcore/host-config": [("GET", "/_stcore/host-config", ALL)],

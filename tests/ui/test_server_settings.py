@@ -18,7 +18,6 @@ ROOT = Path(__file__).parents[2]
     [
         ("PLL_MOST_SESSIONS", "-1"),
         ("PLL_MOST_SESSIONS", "1e3"),
-        ("PLL_METRICS_TOKEN", "short"),
         ("PLL_LOG", "xml"),
         ("PLL_ADMINS", "ada lovelace"),
         ("PLL_FRAME_ANCESTORS", "*"),

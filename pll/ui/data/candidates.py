@@ -12,7 +12,6 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, fitting_choices, suggested, without_folders
 from pll.runs.data import single_labels
-from pll.ui.data import language_model
 from pll.ui.session import ChosenData
 
 AS_IN_DATA, SYNTHESISE = "As in the data", "Make them from the true labels"
@@ -94,13 +93,12 @@ def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
         "What is learnt from",
         list(dict.fromkeys([usual, *ready, *fitting_choices(data)])),
         format_func=feature_title,
-        help="The one for this data is chosen. You can type another, such as tfidf:500; several are joined by +.",
+        help="The one for this data is chosen. You can type another, such as tfidf:500; several are joined by +. A "
+        "language model (MiniLM, 90 MB, downloaded once) reads about 50 texts a second.",
         key=key,
         accept_new_options=True,
         persist_state="session",
     )
     if spec and spec not in (*CHOICES, "none"):
         without_folders(spec)  # typed: says at once what is wrong with it
-    if data.texts is not None and spec and "embedding" not in spec:
-        language_model.offer(replace(choice, features=spec), data, key)
     return replace(choice, features=spec or "auto")

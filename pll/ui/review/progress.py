@@ -11,7 +11,6 @@ import streamlit as st
 
 from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
-from pll.export.label_files import added_labels
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
 from pll.ui.data.voters import can_be_judged, show_voters, voter_table
@@ -103,7 +102,6 @@ def draw(tab: ReviewTab) -> None:
             retraining_panel.panel(tab)
         work(review)
         voters(tab)
-        labels_added(review)
 
 
 def figures(tab: ReviewTab) -> None:
@@ -155,20 +153,6 @@ def work(review: ReviewSession) -> None:
         }
     )
     st.dataframe(table, hide_index=True, alt="What each reviewer has done")
-
-
-def labels_added(review: ReviewSession) -> None:
-    """The labels that people gave and the candidate sets did not have."""
-    table = added_labels(review.state.candidates, review.root.ids, review.decisions())
-    if not len(table):
-        return
-    st.markdown("**Labels added to sets**")
-    st.caption(f"In {count(len(table), 'example')} the set did not have the label that a person gave.")
-    st.dataframe(
-        table[["id", "candidates", "added_label", "reviewer"]].rename(columns={"added_label": "label added"}),
-        hide_index=True,
-        alt="Examples whose candidate set missed the label that was given: the set, the label, and who gave it",
-    )
 
 
 def voters(tab: ReviewTab) -> None:

@@ -7,7 +7,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions
-from pll.ui import session
+from pll.ui import agreement, session
 from pll.ui.data import (
     candidates,
     check,
@@ -75,7 +75,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
         classes_form.edit_classes(source, raw)
     choice = choose(edited, data, table, ways, body, details)
     annotations = data.annotations
-    agreed = None if annotations is None else understood.agreement_of(loader.data_key(edited), annotations)
+    agreed = None if annotations is None else agreement.of_data(loader.data_key(edited), annotations)
     head.markdown(f"##### {plain(understood.sentence(data, agreed, models=bool(source.vote_files)))}")
     with body:
         go_on(choice, data, table)

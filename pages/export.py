@@ -12,7 +12,7 @@ from pll.runs.run import Run
 from pll.ui import controls, session
 from pll.ui.choose_run import choose_run
 from pll.ui.error_messages import show_error
-from pll.ui.export import certificate, download, labelstudio
+from pll.ui.export import download, labelstudio
 from pll.ui.format import count, plain, without_none
 from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.routes import link
@@ -42,7 +42,7 @@ def offer(run: Run) -> None:
     table = without_none(preview(source, rows=PREVIEWED))[PREVIEW_COLUMNS]
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
     st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")
-    certificate.draw(run, source)
+    download.certified(run, source)
     back = download.back(run, source, is_first=source.certified is None)
     download.labels(source, is_first=source.certified is None and not back)
     with st.expander("Other formats", icon=":material/swap_horiz:"):

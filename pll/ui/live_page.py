@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot, StepProgress
-from pll.ui import controls, session
+from pll.ui import agreement, controls, session
 from pll.ui.components.timeline import Timeline, mount_timeline
 from pll.ui.data import understood
 from pll.ui.error_messages import show_error, show_errors
@@ -96,7 +96,7 @@ def _known(run: Run) -> None:
     if data is None:
         return
     key = f"read-{run.id}"
-    agreed = None if data.annotations is None else understood.agreement_of(key, data.annotations)
+    agreed = None if data.annotations is None else agreement.of_data(key, data.annotations)
     st.markdown(plain(understood.sentence(data, agreed)))
     understood.show_rows(data)
 

@@ -6,7 +6,6 @@ The browser keeps the cards (`gallery.js`): an update moves the bars of cards th
 from __future__ import annotations
 
 import base64
-import html
 import io
 from collections.abc import Callable
 from functools import lru_cache
@@ -107,17 +106,6 @@ def picture_uri(data: PartialLabelDataset, row: int, largest: int = THUMBNAIL) -
     """The picture of an example as a data URI, made smaller where it is large; None where it has none."""
     picture = data.picture(row)
     return None if picture is None else _uri(picture.tobytes(), picture.shape, largest)
-
-
-def show_picture(data: PartialLabelDataset, row: int, width: int) -> bool:
-    """The picture of one example, small ones with their pixels as they are; False where it has none."""
-    uri = picture_uri(data, row, 2 * width)
-    if uri is None:
-        return False
-    sharp = "image-rendering:pixelated;" if uri.startswith("data:image/png") else ""
-    alt = html.escape(f"example {data.row_ids[row]}", quote=True)
-    st.html(f'<img src="{uri}" alt="{alt}" style="width:{width}px;border-radius:6px;{sharp}">', width="content")
-    return True
 
 
 @lru_cache(maxsize=4096)

@@ -21,10 +21,10 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, MissingPictures, UserError, WordsInFeatures
 from pll.formats.checks import capital, listing
 from pll.formats.images import MISSING_PICTURES
-from pll.formats.odd import OddReading
+from pll.formats.odd import MOST_SHOWN, Oddity, OddReading
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question, signature
 from pll.formats.votes import VOTES
-from pll.ui.data import classes_form, last_time, loader, odd_form, understood
+from pll.ui.data import classes_form, last_time, loader, understood
 from pll.ui.data.editable import edit_column
 from pll.ui.error_messages import show_error
 from pll.ui.format import count, plain
@@ -326,6 +326,9 @@ def _beginning(cells: Sequence[str | None]) -> str:
     return " · ".join(cell or "–" for cell in shortened) if any(shortened) else "(empty)"
 
 
+# ---- what cannot be used as it is -----------------------------------------------------------------------------------
+
+
 def read(table: Columns, source: Source) -> PartialLabelDataset | None:
     """The data, as `loader.read`; where it is odd, ids stand twice or pictures are missing, the answer is offered."""
     try:
@@ -337,7 +340,7 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
             classes_form.edit(source, edits)
             accept()
 
-        odd_form.show(error.findings, accept, edit)
+        _show_odd(error.findings, accept, edit)
     except UserError as error:
         answer = _answer_to(error, table, source)
         if answer is None:
@@ -346,6 +349,32 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
         label, icon, about, act = answer
         st.button(label, icon=f":material/{icon}:", type="primary", help=about, on_click=act)
     return None
+
+
+def _show_odd(
+    findings: Sequence[Oddity], accept: Callable[[], None], edit: Callable[[Mapping[str, str | None]], None]
+) -> None:
+    """Show what is odd; `accept` is called where a person says that it is meant so, `edit` with edits of classes."""
+    for finding in findings:
+        cells = f": {listing(list(finding.cells), MOST_SHOWN)}" if finding.cells else ""
+        st.warning(f"{plain(finding.text.rstrip('.') + cells)}. {plain(finding.remedy)}", icon=":material/help:")
+    edits = {name: becomes for finding in findings for name, becomes in finding.edits.items()}
+    merged = [f"{name} → {becomes}" for name, becomes in edits.items() if becomes is not None]
+    with st.container(horizontal=True):
+        if edits:
+            st.button(
+                "Merge them" if merged else f"Drop {plain(listing(list(edits), MOST_SHOWN))}",
+                icon=":material/merge:" if merged else ":material/backspace:",
+                help=plain(listing(merged, 20)) if merged else "Where it stands, there is no answer.",
+                on_click=edit,
+                args=(edits,),
+            )
+        st.button(
+            "It is meant so",
+            icon=":material/check:",
+            help="Go on with this reading. What a column is can be changed above it.",
+            on_click=accept,
+        )
 
 
 def _answer_to(error: UserError, table: Columns, source: Source) -> tuple[str, str, str, Callable[[], None]] | None:

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
 from pll.runs.data import single_labels
 from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
 from pll.synthesis.names import NOISY
-from pll.synthesis.transitions import Matrix, truth_given_label
-from pll.ui.data import matrices
+from pll.synthesis.transitions import (
+    Matrix,
+    checked_transitions,
+    read_matrix,
+    transitions_from_confusion,
+    truth_given_label,
+)
+from pll.ui import charts
 from pll.ui.data.loader import choice_key
+from pll.ui.error_messages import show_error
 from pll.ui.session import ChosenData
 
+MATRIX_FILES = ["csv", "tsv", "json", "npy", "npz"]
+MOST_DRAWN = 400
+FILE, CONFUSION = "A file", "From a confusion matrix"
 CLASSIFIER = "From a classifier's confusions"
 
 
@@ -44,7 +60,7 @@ def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGen
         persist_state="session",
     )
     if "matrix" in FLIPS[how].needs:
-        matrix = matrices.transitions(data.class_names)
+        matrix = _transitions(data.class_names)
         if matrix is None:
             return None
         settings["matrix"] = tuple(tuple(row) for row in matrix.tolist())
@@ -86,17 +102,17 @@ def _top_k(data: PartialLabelDataset) -> Noisy:
 
 def _confusion(data: PartialLabelDataset) -> Noisy | None:
     least = st.slider("Joins where it is the truth with probability at least", 0.01, 0.5, 0.05, 0.01, key="noisy_least")
-    origin = st.selectbox("The confusion matrix is", [CLASSIFIER, matrices.FILE], key="noisy_origin")
+    origin = st.selectbox("The confusion matrix is", [CLASSIFIER, FILE], key="noisy_origin")
     if origin == CLASSIFIER:
         return Noisy("confusion", least)
     rows = st.radio(
         "Its rows are", ["true", "given"], format_func="{} labels".format, horizontal=True, key="noisy_rows"
     )
     help_ = "How often each true label was given which label, as counts or shares."
-    matrix = matrices.uploaded("Confusion matrix", data.class_names, "noisy-file", help_)
+    matrix = _uploaded("Confusion matrix", data.class_names, "noisy-file", help_)
     if matrix is None:
         return None
-    if matrices.or_error(lambda: truth_given_label(matrix, data.class_names, rows=rows)) is None:
+    if _or_error(lambda: truth_given_label(matrix, data.class_names, rows=rows)) is None:
         return None
     return Noisy("confusion", least, tuple(tuple(row) for row in matrix.tolist()), rows)
 
@@ -109,7 +125,7 @@ def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabel
     if flip is not None:
         each = flip.way.by_example  # then every example has probabilities of its own
         matrix = _mean_flips(choice_key(choice), choice, made) if each else flip_matrix_of(flip, len(names), names)
-        matrices.draw(matrix, names, key="transitions", title="Pairs of labels", across="label", down="true label")
+        _draw(matrix, names, key="transitions", title="Pairs of labels", across="label", down="true label")
         if each:
             st.caption("The mean over the examples of each class: every example has probabilities of its own.")
     elif noisy is not None:
@@ -120,7 +136,7 @@ def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabel
             else truth_given_label(confusion, names, rows=noisy.rows)
         )
         title = "What a given label may truly be"
-        matrices.draw(matrix, names, key="doubt", title=title, across="true label", down="given label")
+        _draw(matrix, names, key="doubt", title=title, across="true label", down="given label")
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -135,3 +151,65 @@ def _estimated(key: str, _choice: ChosenData, _raw: PartialLabelDataset, _made: 
     labels = single_labels(_raw)
     assert labels is not None
     return estimated_confusion(_made.X, labels[labels >= 0], _made.n_classes, seed=_choice.seed)
+
+
+# ---- matrices of classes --------------------------------------------------------------------------------------------
+
+
+def _uploaded(label: str, names: Sequence[str], key: str, help_: str) -> Matrix | None:
+    """A (c, c) matrix of numbers in a file of the user's; None while there is none, or what is wrong is on the page."""
+    upload = st.file_uploader(label, type=MATRIX_FILES, key=key, help=help_)
+    if upload is None:
+        st.caption(
+            f"{len(names):,} × {len(names):,} numbers as CSV, JSON or npz; a first row and column of class names put "
+            "it into order."
+        )
+        charts.csv_button(
+            lambda: _template(names), "matrix.csv", key=f"{key}-template", label="An empty one to fill in"
+        )
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"matrix{Path(upload.name).suffix.lower()}"
+        file.write_bytes(upload.getvalue())
+        return _or_error(lambda: read_matrix(file, names, name=upload.name))
+
+
+def _template(names: Sequence[str]) -> pd.DataFrame:
+    table = pd.DataFrame(np.eye(len(names), dtype=np.int64), columns=list(names))
+    table.insert(0, "", list(names))
+    return table
+
+
+def _transitions(names: Sequence[str]) -> Matrix | None:
+    """A transition matrix of the user's, as it is or from a confusion matrix; None while there is none."""
+    origin = st.selectbox("The matrix is", [FILE, CONFUSION], key="matrix_origin", persist_state="session")
+    if origin == FILE:
+        help_ = "Row: true label. Column: probability, 0 to 1, that this label is a candidate too. The diagonal is 1."
+        matrix = _uploaded("Matrix of probabilities", names, "matrix-file", help_)
+        return None if matrix is None else _or_error(lambda: checked_transitions(matrix, names))
+    help_ = "Row: true label. Column: how often it was taken for this label, as counts or shares."
+    confusion = _uploaded("Confusion matrix", names, "confusion-file", help_)
+    if confusion is None:
+        return None
+    highest = st.slider(
+        "Highest probability (0: as often as they are confused)", 0.0, 1.0, 0.6, 0.05, key="matrix_highest"
+    )
+    return _or_error(lambda: transitions_from_confusion(confusion, names, highest=highest or None))
+
+
+def _draw(matrix: Matrix, names: Sequence[str], *, key: str, title: str, across: str, down: str) -> None:
+    """A matrix as a heatmap; one of very many classes is only said to be."""
+    if len(names) > MOST_DRAWN:
+        st.caption(f"{len(names):,} classes are too many to draw.")
+        return
+    figure, table = charts.matrix_chart(matrix, names, title=title, across=across, down=down)
+    charts.show(figure, table, key, f"{title}: {down} by {across}, in percent")
+
+
+def _or_error(make: Callable[[], Matrix]) -> Matrix | None:
+    """What `make` gives; where it cannot, why, beside the field it is about."""
+    try:
+        return make()
+    except UserError as error:
+        show_error(error)
+        return None

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pll.annotations import Annotations
-from pll.annotations.agreement import Agreement, agreement
+from pll.annotations.agreement import Agreement
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.gallery import picture_uri
 from pll.ui.format import count, plain
@@ -63,12 +63,6 @@ def _answers(annotations: Annotations, agreed: Agreement | None, *, models: bool
     share = None if agreed is None else agreed.percent.value
     agree = "" if share is None else f"; they agree on {100 * share:.0f} of 100"
     return f"{who} answered {count(annotations.n_answers, 'time')}{agree}."
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def agreement_of(key: str, _annotations: Annotations) -> Agreement:
-    """`agreement` of the annotations of data with this key, computed once."""
-    return agreement(_annotations)
 
 
 def first_rows(data: PartialLabelDataset) -> pd.DataFrame:

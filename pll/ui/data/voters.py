@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from pll.annotations import Annotations, rule_table
-from pll.annotations.agreement import ENOUGH_ROWS, Agreement, Figure
+from pll.annotations.agreement import Agreement
 from pll.annotations.voters import (
     LEAST_CHECKED,
     VoterCard,
@@ -20,9 +20,8 @@ from pll.annotations.voters import (
 )
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.ui.data import panel
+from pll.ui.agreement import show_agreement, show_two
 from pll.ui.data.loader import data_key
-from pll.ui.format import plain
 from pll.wording import percent, short_by_name
 
 OWN_SETS = ""
@@ -86,18 +85,7 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
     """Show how far the voters agree, what each rule would leave, and what each of several voters is worth."""
     annotations = data.annotations
     assert annotations is not None
-    figures = {
-        "Agreement of two": (agreed.percent, "{:.1%}", "How often two of them give an example the same label."),
-        "Fleiss' kappa": (agreed.kappa, "{:.2f}", "Agreement beyond chance: 1 is full, 0 is none."),
-        "Krippendorff's alpha": (agreed.alpha, "{:.2f}", "The same for answers of several labels (MASI distance)."),
-    }
-    with st.container(horizontal=True):
-        for label, (figure, form, hint) in figures.items():
-            if agreed.rows < ENOUGH_ROWS and figure is not agreed.percent:
-                hint = f"{hint} Shown from {ENOUGH_ROWS} examples with two answers."
-                figure = Figure(None)
-            value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
-            st.metric(label, value, help=f"{hint} {plain(figure.reason or '')}".strip(), width=220)
+    show_agreement(agreed)
     st.markdown("**What each rule leaves**")
     table = _rules(data_key(source), annotations, data.y)
     if _is_possible(
@@ -124,7 +112,7 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
         f"needs {LEAST_CHECKED} known labels."
     )
     show_voters(cards)
-    panel.show(data_key(source), data)
+    show_two(data_key(source), annotations)
 
 
 def can_be_judged(annotations: Annotations) -> bool:

@@ -1,4 +1,4 @@
-"""Downloads of a run's labels: in the source file's format, or in another."""
+"""Downloads of a run's labels: in the source file's format, or in another; of the certificate, where there is one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.export import EXPORTS, Exporter, ExportSource, archive_data, archive_name, exporters_of
-from pll.export.convert import Conversion, files_of, has_a_row_an_answer, of_run, results_of
+from pll.export.convert import Conversion, certified_results, files_of, has_a_row_an_answer, of_run, results_of
 from pll.export.run_export import export_source
 from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS, Results
@@ -21,11 +21,15 @@ from pll.runs.run import Run
 from pll.ui.data import loader
 from pll.ui.downloads import download
 from pll.ui.format import plain
+from pll.ui.review import service
+from pll.ui.routes import link
 
 SAFE = "spreadsheet-safe"
 """Key of the switch that neutralises cells which spreadsheets would execute."""
 BY_EXAMPLE = "One row an example, with everybody's answers side by side."
-ELSEWHERE = ("labels-csv", "final", "certificate-page", "certificate")
+CERTIFICATE_FILES = ("final", "certificate-page", "certificate")
+"""What there is of a certificate, by the names of `EXPORTS`."""
+ELSEWHERE = ("labels-csv", *CERTIFICATE_FILES)
 """Files that have a place of their own on the page."""
 
 
@@ -62,6 +66,29 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
             short = _file_name(content.name, name, "by-example")
             _offer(_plan(run, source, name, by_example=True), short, about=BY_EXAMPLE, safe=source.spreadsheet_safe)
     return list(uploads)
+
+
+def certified(run: Run, source: ExportSource) -> None:
+    """What the certificate says, and its labels; nothing where none was begun."""
+    if not service.is_begun(run):
+        return
+    review = service.queue_of(run).review
+    review.refresh()
+    certification = review.latest_certification
+    if certification is None or review.current.run != run.id:
+        return
+    if source.certified is None:
+        st.info("These labels are not certified yet.", icon=":material/hourglass_bottom:")
+        link("review", "Continue the review", run=run.id)
+        return
+    st.markdown(f"**Certified labels.** {source.certified.document['result']['statement']}")
+    results = certified_results(run.folder, source)
+    own = back(run, source, results=results, is_first=True)
+    exporters = exporters_of(source)
+    with st.container(horizontal=True, key="certificate"):
+        for name in CERTIFICATE_FILES:
+            one_file(name, exporters[name], source, is_first=name == "final" and not own)
+    st.caption("Anyone can check certificate.json: `candid verify certificate.json`.")
 
 
 def labels(source: ExportSource, *, is_first: bool) -> None:

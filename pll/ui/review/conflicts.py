@@ -5,13 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pll.annotations.agreement import ENOUGH_ROWS, Agreement, agreement
+from pll.annotations.agreement import Agreement, agreement
 from pll.annotations.data import Annotations
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
-from pll.ui.components.gallery import show_picture
+from pll.ui.agreement import show_agreement
 from pll.ui.error_messages import show_errors, toast_errors
+from pll.ui.example import show_example
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ReviewTab
 from pll.wording import percent, short_by_name
@@ -56,26 +57,18 @@ def draw(tab: ReviewTab) -> None:
         settle(tab, row, outcome)
 
 
-def figures(agreement: Agreement | None) -> None:
+def figures(agreed: Agreement | None) -> None:
     """How far reviewers agree."""
-    if agreement is None or agreement.rows == 0:
+    if agreed is None or agreed.rows == 0:
         st.info(
             "No example has been answered by two reviewers yet. Agreement is shown as soon as one has.",
             icon=":material/group:",
         )
         return
-    places = st.columns(4)
-    places[0].metric(
-        "Answered twice", f"{agreement.rows:,}", help="Examples with the answers of at least two reviewers."
-    )
-    places[1].metric(
-        "Agreement", percent(agreement.percent.value), help="How often two reviewers gave the same answer."
-    )
+    share = percent(agreed.percent.value, 0)
+    st.markdown(f"{count(agreed.rows, 'example')} answered by two reviewers or more: they agree on {share}.")
     with st.expander("For experts"):
-        for name, figure in (("Fleiss' kappa", agreement.kappa), ("Krippendorff's alpha", agreement.alpha)):
-            few = f"shown from {ENOUGH_ROWS} examples answered twice" if agreement.rows < ENOUGH_ROWS else figure.reason
-            text = few if few or figure.value is None else f"{figure.value:.2f}"
-            st.caption(f"{name}: {text} (1 is perfect, 0 is what chance would give)")
+        show_agreement(agreed)
 
 
 def agreement_of(review: ReviewSession) -> Agreement | None:
@@ -114,18 +107,9 @@ def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
     data, review = tab.queue.data, tab.review
     st.markdown(f"**{plain(review.root.ids[row])}**")
     try:
-        pictured = show_picture(data, row, 200)
-    except UserError as error:
+        show_example(data, row, 200)
+    except UserError as error:  # its picture is gone
         st.caption(plain(error))
-        pictured = False
-    if data.texts is not None:
-        st.text(str(data.texts[row]))
-    elif not pictured:
-        columns = tab.queue.similar.columns(row)
-        cells = pd.DataFrame(
-            [(one.name, one.value, one.usual) for one in columns], columns=["column", "here", "nearby"]
-        )
-        st.dataframe(cells, hide_index=True, height=220, key=f"review-conflict-row-{row}", alt="The row")
     for name, answer in outcome.answers.items():
         text = "unsure" if answer.status == "unsure" else f"**{plain(answer.label or NONE_OF_THESE.lower())}**"
         st.markdown(f"{plain(name)}: {text}")

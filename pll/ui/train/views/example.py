@@ -11,16 +11,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.colors import class_colours
-from pll.dataset import PartialLabelDataset
 from pll.ui import charts
-from pll.ui.components.gallery import show_picture
+from pll.ui.example import show_contents, show_picture
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
 from pll.wording import percent, short_names
 
-MOST_FEATURES = 200
-MOST_TEXT = 4000
-"""Characters of a text."""
 EXAMPLE_PIXELS = 96
 """Pixels of the picture's width."""
 
@@ -115,21 +111,3 @@ def story_chart(
     table = pd.DataFrame(weights, columns=list(names))
     table.insert(0, "epoch", at)
     return figure, table
-
-
-def show_contents(data: PartialLabelDataset, row: int) -> None:
-    """What there is to read of an example that has no picture: its text, its words, else its features."""
-    if data.texts is not None:
-        st.text(str(data.texts[row])[:MOST_TEXT])
-        return
-    if data.categories:
-        words = {name: cells[row] or "" for name, cells in data.categories.items()}
-        table = pd.DataFrame({"column": list(words), "value": list(words.values())})
-        st.dataframe(table, hide_index=True, key="words", alt="Its words")
-        return
-    values = data.X[row].ravel()
-    names = data.feature_names or tuple(f"feature {k}" for k in range(len(values)))
-    table = pd.DataFrame({"feature": names[:MOST_FEATURES], "value": values[:MOST_FEATURES]})
-    st.dataframe(table, hide_index=True, height=220, key="features", alt="Its features")
-    if len(values) > MOST_FEATURES:
-        st.caption(f"The first {MOST_FEATURES} of {len(values):,} features.")

@@ -15,7 +15,7 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.runs.run import Run
 from pll.ui import controls
-from pll.ui.components.gallery import show_picture
+from pll.ui.example import show_picture
 from pll.ui.format import count, plain
 from pll.ui.view_state import Scene
 

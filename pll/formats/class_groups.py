@@ -261,8 +261,7 @@ def counts(table: Proposal) -> None:
         shown = [shown_name(name, "count") for name in group]
         _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
         return
-    whole = [name for name in table.open() if present_cells(table.raw[name]) and _are_counts(table.raw[name])]
-    groups = _apart_from_each_other([group for group in _groups(table, whole) if _are_votes(table, group)])
+    groups = _voted(table)
     led = [written for group in groups if (written := _as_led(table, group))]
     groups = led or ([] if table.having("true_label") or table.is_asked() else groups)
     for called in groups:
@@ -355,6 +354,17 @@ def _alike(names: Sequence[str], every: Sequence[str] = ()) -> list[list[str]]:
             groups.setdefault(key, []).append(name)
     alike = sorted(groups.items(), key=lambda group: (group[0][0] != "asked", -len(group[1])))
     return [group for _, group in alike if len(group) > 1]
+
+
+def are_counted(table: Proposal) -> bool:
+    """Whether there are columns of counts without a doubt."""
+    return bool(_counted(table)) or any(_as_led(table, group) for group in _voted(table))
+
+
+def _voted(table: Proposal) -> list[dict[str, str]]:
+    """Groups of columns that look like votes for a class each."""
+    whole = [name for name in table.open() if present_cells(table.raw[name]) and _are_counts(table.raw[name])]
+    return _apart_from_each_other([group for group in _groups(table, whole) if _are_votes(table, group)])
 
 
 def _counted(table: Proposal) -> list[str]:

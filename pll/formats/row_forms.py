@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import amount
+from pll.formats.class_groups import amount, are_counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
-from pll.formats.proposal import Proposal, says_fact, says_labels
+from pll.formats.proposal import Proposal, grades_in, says_fact, says_labels, share_among
 from pll.formats.reading import LABELLED, LINES, SINGLE
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
@@ -26,6 +29,7 @@ from pll.formats.tabular.cells import (
     is_measured,
     present_cells,
     read_marks,
+    spelling,
 )
 
 MOST_OFFERED = 6
@@ -225,8 +229,8 @@ def lines(table: Proposal) -> None:
     if worker is not None:
         is_told = is_told or worker in table.explicit or are_mails(table.raw[worker])
         _with_worker(table, worker, is_told=is_told)
-    elif not table.having(*LABELLED, *LINES):
-        _without_worker(table)
+    elif not table.having(*LABELLED, *LINES) and not _by_structure(table):
+        _lines_of_nobody(table)
 
 
 def _workers(table: Proposal) -> list[str]:
@@ -351,16 +355,160 @@ def _if_example(table: Proposal, name: str) -> str:
     return "keep" if may_hold_labels(name) or table.usual("worker", [name]) else default_role(table.cells[name])
 
 
-def _without_worker(table: Proposal) -> None:
-    """The name of an example repeats, and nobody answers an example twice: the user is asked whether that is so."""
-    keys = [n for n in _keys(table) if table.repeats(n) and n not in table.explicit]
-    for task, worker in [(key, word) for key in keys for word in _short_words(table, key)]:
-        pairs = set(zip(table.raw[task], table.raw[worker], strict=True)) if table.repeats(worker) else ()
-        votes = [n for n in _short_words(table, task, worker) if not table.is_function(n, task)]
-        if votes and len(pairs) == len(table.raw[task]):
-            _ask_whose_lines(table, task, worker, votes[0])
-            return
-    _lines_of_nobody(table)
+@dataclass(frozen=True)
+class _Told:
+    """The columns of a table of answers, told by its structure: those of votes are the likelier first."""
+
+    task: str
+    worker: str
+    turn: str
+    votes: tuple[str, ...]
+    state: str = ""
+
+
+def _by_structure(table: Proposal) -> bool:
+    """No name says that a line is an answer, and nobody answers an example twice: the user is asked whether that is so.
+
+    Two columns repeat each, and their pairs do not, or only in turns of the same person; of a third the few words are
+    no function of either, and lines of one example have the same one more often than by chance.
+    """
+    told = _told(table)
+    if told is None or are_counted(table):
+        return False
+    table.give_all([told.task] if told.task not in table.having("text", "image") else (), "keep")
+    beside = [name for name in (told.turn, told.state) if name]
+    for name in (told.worker, *told.votes, *beside):
+        table.give(name, _if_example(table, name))
+    before = {name: table.roles[name].role for name in (told.task, told.worker, *told.votes, *beside)}
+
+    def of(vote: str, task: str, worker: str) -> Mapping[str, str]:
+        others = dict.fromkeys(told.votes, "keep") | ({told.turn: "keep"} if told.turn else {})
+        return others | ({told.state: "state"} if told.state else {}) | {task: "task", worker: "worker", vote: "vote"}
+
+    shown = {name: _said(table, name) for name in (told.task, told.worker, *told.votes)}
+    said = [f"one answer a line: examples {shown[told.task]}; voters {shown[told.worker]}; labels {shown[vote]}"
+            for vote in told.votes]  # fmt: skip
+    swapped = (
+        f"one answer a line: examples {shown[told.worker]}; voters {shown[told.task]}; labels {shown[told.votes[0]]}"
+    )
+    turns = f" The same {told.worker} answers in several turns ({told.turn}), and each counts." if told.turn else ""
+    table.ask(
+        f"The same {told.task} stands in several lines. Is every line one answer: {told.worker} says who gave it, "
+        f"{' or '.join(told.votes)} what it is?{turns}",
+        *((text, of(vote, told.task, told.worker)) for text, vote in zip(said, told.votes, strict=True)),
+        ("every line is an example", before),
+        (swapped, of(told.votes[0], told.worker, told.task)),
+    )
+    return True
+
+
+def _told(table: Proposal) -> _Told | None:
+    """Of all pairs of columns that may name an example and a person, the likeliest with an answer."""
+    keys = [name for name in (*table.open(), *table.having("id", "text", "image")) if _may_be_key(table, name)]
+    answers = [name for name in _short_words(table) if table.may_be_answers(name)]
+    answers = answers or [name for name in keys if any(grades_in(table.raw[name])) and table.may_be_answers(name)]
+    if len(next(iter(table.raw.values()), ())) < SOME or len(keys) > MOST_KEYS or not answers:
+        return None
+    pairs = [(one, other) for one, other in combinations(keys, 2) if _are_crossed(table, one, other)]
+    found = [told for one, other in pairs if (told := _told_by(table, one, other, keys, answers)) is not None]
+    return max(found, key=lambda one: one[0], default=(None, None))[1]
+
+
+def _are_crossed(table: Proposal, one: str, other: str) -> bool:
+    return not (table.is_function(one, other) or table.is_function(other, one))
+
+
+def _told_by(
+    table: Proposal, one: str, other: str, keys: Sequence[str], answers: Sequence[str]
+) -> tuple[tuple[bool, bool, bool, float], _Told] | None:
+    """Return what is told by two columns, and how likely it is; None where they are no examples and people."""
+    rows, pairs = len(table.raw[one]), len({*zip(table.raw[one], table.raw[other], strict=True)})
+    state = "" if pairs == rows else _state(table, one, other)
+    turn = "" if pairs >= ONCE * rows or state else _turn(table, one, other, keys)
+    beside = (one, other, turn, state)
+    free = [n for n in answers if n not in beside and _are_crossed(table, n, one) and _are_crossed(table, n, other)]
+    if not free or (pairs < ONCE * rows and not (state or turn)):
+        return None
+    agree = {(name, key): _agreement(table.raw[name], table.raw[key]) for name in free for key in (one, other)}
+    best, task = max(agree, key=agree.__getitem__)
+    worker = other if task == one else one
+    is_item = all(table.raw[task]) and _are_short(table.raw[worker]) and not _has_another_truth(table, task)
+    if not is_item or agree[best, task] < LEAST_SHARED or share_among(table.words(task), table.words(best)) >= 1 / 2:
+        return None
+    votes = [name for name in sorted(free, key=lambda name: -agree[name, task]) if agree[name, task] >= LEAST_SHARED]
+    likely = (not is_measured(table.raw[worker]), not turn, is_named_id(task), agree[best, task])
+    return likely, _Told(task, worker, turn, tuple(votes[:MOST_VOTES]), state)
+
+
+MOST_KEYS, MOST_VOTES = 24, 3
+"""Columns of which two may name an example and a person; columns that may be the answer, in a question."""
+LEAST_SHARED = 3.0
+"""Standard deviations by which lines of one example agree more often than by chance."""
+
+
+def _may_be_key(table: Proposal, name: str) -> bool:
+    """Whether a column may name the examples, or the people: nearly always filled, repeated, and no measurement."""
+    cells = present_cells(table.raw[name])
+    is_other = has_fractions(cells) or are_dates(cells) or _are_years(cells) or says_fact(name)
+    return (
+        len(cells) >= NEARLY_ALL * len(table.raw[name]) and len({*cells}) > 1 and table.repeats(name) and not is_other
+    )
+
+
+def _are_short(cells: Cells) -> bool:
+    """Whether cells can be names of people: few words each."""
+    return sum(len(cell.split()) for cell in cells if cell) <= MOST_IN_NAME * len(cells)
+
+
+MOST_IN_NAME = 3
+
+
+def _are_years(cells: Sequence[str]) -> bool:
+    return all(cell.strip().isdecimal() and 1900 <= int(cell) < 2100 for cell in cells)
+
+
+def _turn(table: Proposal, one: str, other: str, keys: Sequence[str]) -> str:
+    """Return the column of the turns in which a person answers an example again; "" where there is none."""
+    rows, few = len(table.raw[one]), [name for name in keys if len({*table.raw[name]}) <= MOST_TURNS]
+    for name in few if len({*table.raw[one]}) > MOST_TURNS or len({*table.raw[other]}) > MOST_TURNS else ():
+        if name in (one, other):
+            continue
+        triples = {*zip(table.raw[one], table.raw[other], table.raw[name], strict=True)}
+        if len(triples) >= ONCE * rows:
+            return name
+    return ""
+
+
+MOST_TURNS = 4
+
+
+def _agreement(cells: Cells, keys: Cells) -> float:
+    """Return by how many standard deviations more often than by chance rows of one key have the same cell."""
+    filled = [(key, spelling(cell)) for cell, key in zip(cells, keys, strict=True) if key and cell and cell.strip()]
+    sizes, times = Counter(key for key, _ in filled), Counter(filled)
+    pairs = sum(size * (size - 1) for size in sizes.values()) / 2
+    same = sum(count * (count - 1) for count in times.values()) / 2
+    chance = sum((count / len(filled)) ** 2 for count in Counter(cell for _, cell in filled).values())
+    return (same - chance * pairs) / math.sqrt(max(pairs * chance * (1 - chance), 1e-9)) if pairs else 0.0
+
+
+def _state(table: Proposal, task: str, worker: str) -> str:
+    """Return the column that says which of a person's answers to one example counts; "" where there is none."""
+    key = list(zip(table.raw[task], table.raw[worker], strict=True))
+    again = {one for one, times in Counter(key).items() if times > 1}
+    for name in table.open() if again else ():
+        marks = read_marks(table.raw[name])
+        if marks and None not in marks:
+            counted = Counter(one for one, mark in zip(key, marks, strict=True) if mark)
+            if not all(marks) and all(counted[one] == 1 for one in again):
+                return name
+    return ""
+
+
+def _has_another_truth(table: Proposal, task: str) -> bool:
+    """Whether a column is called as the truth of every row is, and is not the same of an example."""
+    named = [name for name in table.usual("true_label", table.open()) if plain_name(name) not in USUAL["vote"]]
+    return any(not table.is_function(name, task) for name in named)
 
 
 def _lines_of_nobody(table: Proposal) -> None:
@@ -418,28 +566,14 @@ def _ask_whether_lines(table: Proposal, task: str, vote: str, weights: Mapping[s
     )
 
 
-def _short_words(table: Proposal, *others: str) -> list[str]:
-    """Columns of words without a role, short on average, but for some."""
-    filled = {name: present_cells(table.cells[name]) for name in table.open() if name not in others}
-    short = [name for name, cells in filled.items() if are_names(cells)]
-    return [name for name in short if table.may_be_label(name)]
-
-
-def _ask_whose_lines(table: Proposal, task: str, worker: str, vote: str) -> None:
-    table.give_all([task] if task not in table.having("text", "image") else (), "keep")
-    for name in (worker, vote):
-        table.give(name, _if_example(table, name))
-    table.ask(
-        f"The same {task} stands in several lines. Is every line one answer: {worker} says who gave it, {vote} what "
-        "it is?",
-        ("one answer a line", {task: "task", worker: "worker", vote: "vote"}),
-        ("every line is an example", {name: table.roles[name].role for name in (task, worker, vote)}),
-        (f"one answer a line, {task} and {worker} swapped", {task: "worker", worker: "task", vote: "vote"}),
-    )
+def _short_words(table: Proposal) -> list[str]:
+    """Columns of words without a role, short on average."""
+    short = [name for name in table.open() if are_names(present_cells(table.cells[name])) and table.may_be_label(name)]
+    return [name for name in short if 2 * len(present_cells(table.cells[name])) >= len(table.raw[name])]
 
 
 def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
-    """Columns of 0 and 1 with one stem, or written alike, of which nearly each line marks one: the classes they are."""
+    """Columns of 0 and 1 with one stem, or written alike, of which nearly each line marks one, some several."""
     stems: dict[tuple[str, frozenset[str]], list[str]] = {}
     for name in free:
         ends = (name.rpartition(mark)[0] + mark for mark in (":::", ".", "_", ":", " ") if mark in name)
@@ -448,9 +582,12 @@ def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
             alike = frozenset(cell.strip().casefold() for cell in present_cells(cells))
             for key in dict.fromkeys([(stem, frozenset[str]()), ("", alike)]):
                 stems.setdefault(key, []).append(name)
+    found: list[tuple[int, dict[str, str]]] = []
     for (stem, _), names in stems.items():
-        rows = list(zip(*(read_marks(table.cells[name]) or () for name in names), strict=True))
-        ones = sum(sum(mark is True for mark in row) == 1 for row in rows)
-        if len(names) > (1 if stem else 2) and ones >= (NEARLY_ALL if len(rows) >= SOME else 1) * len(rows):
-            return {name: name.removeprefix(stem) for name in names}
-    return {}
+        rows = zip(*(read_marks(table.cells[name]) or () for name in names), strict=True)
+        marked = Counter(sum(mark is True for mark in row) for row in rows)
+        lines, one_each = marked.total(), marked[1]
+        are_most = lines >= SOME and lines - marked[0] >= NEARLY_ALL * lines <= 2 * one_each
+        if len(names) > (1 if stem else 2) and (are_most or one_each == lines):
+            found.append((one_each, {name: name.removeprefix(stem) for name in names}))
+    return max(found, key=lambda one: one[0], default=(0, {}))[1]

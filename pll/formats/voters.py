@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import lgamma, log
 from typing import Any
 
@@ -323,7 +323,9 @@ def aggregates(table: Proposal) -> None:
     made = [name for name in called if has_votes or len(_with_its_words(table, name, others)) > 1]
     table.give_all(made, "keep", why="an aggregate of the voters")
     table.give_all([name for name in table.open() if _is_mean(table, name)], "keep", why="the mean of the voters")
-    made = [name for name in free if table.roles[name].role != "keep" and _is_majority(table, name)]
+    free = [name for name in free if table.roles[name].role != "keep"]
+    beside = [name for name in table.open() if table.having("vote") and table.may_be_label(name)]
+    made = [name for name in (*free, *beside) if _is_majority(table, name)]
     if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
         _leave_majority(table, made[0])
 
@@ -334,7 +336,8 @@ def _with_its_words(table: Proposal, name: str, others: Sequence[str]) -> list[s
 
 
 def _leave_majority(table: Proposal, name: str) -> None:
-    others, was = [other for other in table.having("annotator") if other != name], table.roles[name].role
+    others = [other for other in (*table.having("annotator"), *table.having("worker")) if other != name]
+    was = table.roles[name].role if name in table.roles else "true_label"
     table.give(name, "keep", why="the majority of the voters")
     if not _is_empty_at_ties(table, name, others) and not table.is_asked():
         table.ask(
@@ -355,8 +358,14 @@ a column may seem to follow from the votes."""
 
 
 def _leads(table: Proposal, others: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield of each row what most of some voters say, "" where there is no such thing, and whether they differ."""
-    for row in zip(*(table.cells[n] for n in others), strict=True):
+    """Yield of each example what most of some voters say, "" where there is no such thing, and whether they differ."""
+    rows: Iterable[Sequence[str | None]] = zip(*(table.cells[n] for n in others), strict=True)
+    for task, vote in zip(table.having("task")[:1], table.having("vote"), strict=False):
+        of_task: dict[str | None, list[str | None]] = {}
+        for key, cell in zip(table.raw[task], table.cells[vote], strict=True):
+            of_task.setdefault(key, []).append(cell)
+        rows = of_task.values()
+    for row in rows:
         said = Counter(spelling(one) for one in row if one and one.strip())
         (most, times), *rest = said.most_common(2) or [("", 0)]
         yield ("" if rest and times == rest[0][1] else most), len(said) > 1
@@ -380,11 +389,12 @@ def _is_mean(table: Proposal, name: str) -> bool:
 def _is_majority(table: Proposal, name: str) -> bool:
     """Whether a column is what most of the voters say wherever they differ and most say one thing."""
     others = [other for other in table.having("annotator") if other != name]
-    is_usual = plain_name(name) in GENERIC or table.roles[name].role == "annotator"
-    if not is_usual or not 3 <= len(others) <= MOST_COMPARED:
+    is_usual = plain_name(name) in GENERIC or (name in table.roles and table.roles[name].role == "annotator")
+    is_beside = bool(table.having("vote")) and table.is_function(name, *table.having("task")[:1])
+    if not is_beside and not (is_usual and 3 <= len(others) <= MOST_COMPARED):
         return False
     apart = 0
-    for cell, (most, differ) in zip(table.cells[name], _leads(table, others), strict=True):
+    for cell, (most, differ) in zip(table.one_each(name), _leads(table, others), strict=True):
         if most and differ and spelling(cell or "") != most:
             return False  # nearly always, and at once
         apart += bool(most and differ)
@@ -393,8 +403,8 @@ def _is_majority(table: Proposal, name: str) -> bool:
 
 def _is_empty_at_ties(table: Proposal, name: str, others: Sequence[str]) -> bool:
     """Whether a column says nothing where the voters disagree evenly, as a voter who is always right would."""
-    ties = [not (cell or "").strip() for cell, (most, _) in zip(table.cells[name], _leads(table, others), strict=True)
-            if not most]  # fmt: skip
+    every = zip(table.one_each(name), _leads(table, others), strict=True)
+    ties = [not (cell or "").strip() for cell, (most, _) in every if not most]
     return bool(ties) and all(ties)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,9 @@ import pandas as pd
 import pytest
 
 from pll import formats
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats import ReadOptions
 from pll.formats.reading import Question, question
 from pll.formats.roles import roles_of
 
@@ -64,12 +67,55 @@ def test_a_text_that_repeats_is_asked_about(tmp_path: Path) -> None:
     assert open_question.answers[1][1] == {"text": "text", "annotator": "keep", "label": "true_label"}
 
 
-def test_names_of_examples_and_people_that_nobody_knows_are_told(tmp_path: Path) -> None:
-    table = lines().set_axis(["Sache", "Leute", "Meinung", "Notiz", "gold"], axis=1)
-    assert asked_of(table) is None
-    table.to_csv(tmp_path / "lines.csv", index=False)
-    data = formats.read(tmp_path / "lines.csv", columns={"Sache": "task", "Leute": "worker", "Meinung": "vote"})
+def told(folder: Path, table: pd.DataFrame) -> tuple[PartialLabelDataset, Mapping[str, str], str]:
+    """The dataset by the first answer to each question, the roles given, and what was asked."""
+    table.to_csv(folder / "lines.csv", index=False)
+    roles, asked = dict[str, str](), ""
+    while open_question := question(formats.columns(folder / "lines.csv", options=ReadOptions(columns=roles))):
+        roles |= open_question.answers[0][1]
+        asked += open_question.text
+    return formats.read(folder / "lines.csv", columns=roles), roles, asked
+
+
+@pytest.mark.parametrize(
+    "names", ["Sache Leute Meinung Notiz gold", "設問 作業者 回答 備考 正解", "lp kto ocena opis wzorzec"]
+)
+@pytest.mark.parametrize("codes", [False, True])
+def test_names_that_nobody_knows_are_told_by_structure(tmp_path: Path, names: str, codes: bool) -> None:
+    task, who, vote, *_ = header = names.split()
+    table = lines().set_axis(header, axis=1).sample(frac=1, random_state=0)
+    if codes:
+        table = table.drop(columns=header[3:]).apply(lambda column: pd.factorize(column)[0] + 1)
+    data, roles, asked = told(tmp_path, table)
+    assert {name: roles[name] for name in (task, who, vote)} == {task: "task", who: "worker", vote: "vote"} and asked
     assert data.annotations is not None and data.annotations.n_annotators == 3 and len(data) == 40
+
+
+def test_turns_of_a_person_are_said_and_withdrawn_answers_do_not_count(tmp_path: Path) -> None:
+    once = lines().drop(columns="gold").set_axis(["Sache", "Leute", "Meinung", "Notiz"], axis=1)
+    turns = pd.concat(
+        [
+            once.assign(Gang=1),
+            lines(seed=1)[["Urteil"]].set_axis(["Meinung"], axis=1).combine_first(once).assign(Gang=2),
+        ]
+    )
+    data, roles, asked = told(tmp_path, turns)
+    assert "Gang" in asked and roles["Gang"] == "keep" and data.annotations is not None
+    assert data.annotations.n_annotators == 3 and "Gang" not in data.feature_names
+    first = once[::4].assign(Meinung="unklar", gilt="nein")
+    data, roles, _ = told(tmp_path, pd.concat([first, once.assign(gilt="ja")]))
+    assert roles["gilt"] == "state" and any("30 lines do not count" in str(note) for note in data.notes)
+    alone, *_ = told(tmp_path, once)
+    assert data.annotations is not None and alone.annotations is not None
+    assert data.annotations.n_answers == alone.annotations.n_answers == 120
+
+
+@pytest.mark.parametrize("tie", ["", "gut"])
+def test_what_most_lines_say_is_no_truth_whatever_it_is_called(tmp_path: Path, tie: str) -> None:
+    table = lines(right=0.5).drop(columns="gold").set_axis(["Sache", "Leute", "Meinung", "Notiz"], axis=1)
+    most = table.groupby("Sache")["Meinung"].agg(lambda said: said.mode()[0] if len(said.mode()) == 1 else tie)
+    data, _, asked = told(tmp_path, table.assign(Endstand=table["Sache"].map(most)))
+    assert data.y is None and "Endstand" not in data.categories and ("Endstand" in asked) == bool(tie)
 
 
 def test_other_tables_are_no_answers() -> None:

@@ -34,6 +34,7 @@ from pll.formats.tabular.cells import (
     MISSING,
     are_dates,
     are_texts,
+    counts_in,
     is_no_answer,
     is_number,
     nearly_all,
@@ -78,7 +79,8 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     row_of = table.row_of
 
     asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
-    answers = answers_in(asked, len(X), row_of, counts=form.counts if form else (), anonymous=table.anonymous)
+    counts = (form.counts if form else ()) or tuple(f"!{word}" for word in WORDS["withdrawn"])
+    answers = answers_in(asked, len(X), row_of, counts=counts, anonymous=table.anonymous)
     # where no column is called a class, a row that marks none is nobody's answer, and no mistake
     may_be_empty = table.may_be_empty or any(c.role == "class" and not CLASS_COLUMN.fullmatch(c.name) for c in columns)
     labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=may_be_empty)
@@ -130,8 +132,27 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         is_test=None if split is None else _split_marks(split, row_of)[rows],
         name=options.name or "table",
         kind="table",
-        notes=(*_notes(X, columns), *about_columns, *labels.notes, *_without_labels(columns, cells, labels)),
+        notes=(
+            *_notes(X, columns),
+            *about_columns,
+            *_uncounted(asked, counts),
+            *labels.notes,
+            *_without_labels(columns, cells, labels),
+        ),
     )
+
+
+def _uncounted(asked: Sequence[tuple[Column, Chunks]], counts: Sequence[str]) -> list[Note]:
+    """Say how many lines do not count, by their state."""
+    notes = []
+    for column, chunks in asked:
+        codes, states = encode(pc.fill_null(chunks, "")) if column.role == "state" else (np.empty(0, np.int64), [])
+        times = {state: int((codes == k).sum()) for k, state in enumerate(states) if not counts_in(state, counts)}
+        if times:
+            said = listing([f"{state} ({count:,})" for state, count in times.items()])
+            text = f"{sum(times.values()):,} lines do not count, by {column.name}: {said}."
+            notes.append(Note(text, kind="states"))
+    return notes
 
 
 def _of_persons(

@@ -201,6 +201,8 @@ def test_a_bar_between_labels_is_no_delimiter(tmp_path: Path) -> None:
         ["Gesamt;;24;", "Stand: Mai 2024, ohne Gewähr;;;"],
         ["合计;;24;", "", '"? = nie wiem, zapytać Annę";;;', ";;;"],
         ["measured by hand, error 0.1 mm", "n/a = not asked at all"],
+        ["", "Anzahl Arbeiten;12;;", "checked;;;"],
+        [";;;", "Kappa;;0,71;"],
     ],
 )
 def test_totals_and_notes_below_a_table_are_left_out_and_said(tmp_path: Path, suffix: str, below: list[str]) -> None:

@@ -164,27 +164,54 @@ MOST_BELOW = 8
 """Rows below a table at most."""
 
 
-def rows_below(rows: Sequence[Sequence[str]], width: int) -> int:
-    """Return how many of the last rows are none of the table: totals, and notes that stand alone in the first cell.
+def rows_below(rows: Sequence[tuple[int, Sequence[str]]], width: int) -> int:
+    """Return how many of the last rows are none of the table: what stands apart, totals, notes in the first cell alone.
 
     A note has three words, where cells of the first column have not; a shorter one may be a row that is cut off.
 
+    Parameters
+    ----------
+    rows
+        The last ones with a cell, each with its number in the file.
+    width
+        Of the table.
+
     Examples
     --------
-    >>> rows_below([["a 1", "2", "3"], ["a 2", "2", "3"], ["Total", "", "6"], ["? = I am not sure", "", ""]], 3)
+    >>> table = [(2, ["a 1", "2", "3"]), (3, ["a 2", "2", "3"])]
+    >>> rows_below([*table, (4, ["Total", "", "6"]), (5, ["? = I am not sure", "", ""])], 3)
     2
-    >>> rows_below([["a 1", "2", "3"], ["a 2", "2", "3"], ["a 3"]], 3)
-    0
+    >>> rows_below([*table, (4, ["a 3"])], 3), rows_below([*table, (6, ["Anzahl", "", ""])], 3)
+    (0, 1)
     """
-    if width < 3 or 10 * sum(map(_is_alone, (row[:1] for row in rows[:50]))) > len(rows[:50]) + 2 * MOST_BELOW:
-        return int(bool(rows[1:]) and len(rows[-1]) == width and is_total(rows[-1]))
-    count = 0
-    while count < min(MOST_BELOW, len(rows) - 1):
-        last = rows[-1 - count]
+    count, cells = _apart(rows), [row for _, row in rows]
+    if width < 3 or 10 * sum(map(_is_alone, (row[:1] for row in cells[:50]))) > len(cells[:50]) + 2 * MOST_BELOW:
+        return count or int(len(cells) > 1 and len(cells[-1]) == width and is_total(cells[-1]))
+    while count < min(MOST_BELOW, len(cells) - 1):
+        last = cells[-1 - count]
         if not (_is_alone(last) or (len(last) == width and is_total(last))):
             break
         count += 1
     return count
+
+
+def _apart(rows: Sequence[tuple[int, Sequence[str]]]) -> int:
+    """Return how many last rows stand apart: below a blank row, half as full as the others, and called otherwise."""
+    for count in range(min(MOST_BELOW, len(rows) - 1), 0, -1):
+        others, apart = rows[:-count], rows[-count:]
+        if apart[0][0] > others[-1][0] + 1:
+            full = float(np.median([_filled(row) for _, row in others]))
+            called = {_DIGITS.sub("0", row[0]) for _, row in others if row}
+            if all(2 * _filled(row) <= full and _DIGITS.sub("0", row[0]) not in called for _, row in apart):
+                return count
+    return 0
+
+
+_DIGITS = re.compile(r"\d+")
+
+
+def _filled(row: Sequence[str]) -> int:
+    return sum(bool(cell.strip()) for cell in row)
 
 
 def _is_alone(row: Sequence[str]) -> bool:

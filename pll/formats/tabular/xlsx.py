@@ -232,7 +232,7 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     if not below:
         raise no_rows()
     notes = [*header.notes]
-    if count := rows_below([row for _, row in below], width):
+    if count := rows_below(below, width):
         notes.append(note_on_rows_below([row for _, row in below[-count:]]))
         below = below[:-count]
     return _Sheet(name, header, rows[header.above][0], below, left, tuple(notes))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from importlib.resources import files
@@ -20,6 +20,7 @@ import numpy as np
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
+from pll.formats.archive import names_in
 from pll.formats.arrays.npz import holds_arrays
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import listing, looks_like_text, refuse_no_data
@@ -314,12 +315,8 @@ def _is_workbook(path: Path, head: bytes) -> bool:
     """Whether a file is a workbook that is not read: of LibreOffice, or of Excel, old, binary or encrypted."""
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         return True
-    if not head.startswith(b"PK"):
-        return False
-    with suppress(zipfile.BadZipFile, OSError, ValueError, NotImplementedError), zipfile.ZipFile(path) as archive:
-        names = archive.namelist()[:1000]
-        return any(name.startswith("xl/") for name in names) or {"content.xml", "styles.xml"} <= set(names)
-    return False
+    names = names_in(path) if head.startswith(b"PK") else []
+    return any(name.startswith("xl/") for name in names) or {"content.xml", "styles.xml"} <= {*names}
 
 
 def _content(head: bytes) -> str:

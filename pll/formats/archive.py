@@ -41,6 +41,23 @@ def open_zip(path: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
+def names_in(path: Path) -> list[str]:
+    """Return what a ZIP archive lists; nothing where a file is no archive that can be read.
+
+    Raises
+    ------
+    UserError
+        It lists too many files.
+    """
+    try:
+        with open_zip(path) as archive:
+            return archive.namelist()
+    except UserError:
+        raise
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):  # the last: a ZIP of a later version
+        return []
+
+
 def first_member(head: bytes) -> str:
     """The name of the first member of a ZIP archive, from its first bytes; empty where they are no archive's."""
     if head[:4] != b"PK\x03\x04" or len(head) < 30:

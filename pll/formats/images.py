@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -23,9 +23,11 @@ import pyarrow as pa
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import MissingPictures, RowError, UserError
-from pll.formats.archive import Members, open_zip
+from pll.formats import json_objects
+from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import check_ids, listing, refuse_no_data, shorten
+from pll.formats.encodings import without_marks
 from pll.formats.reading import Column
 from pll.formats.records import Records
 from pll.formats.results import Results
@@ -38,6 +40,9 @@ from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.parts import people_of, stacked
 from pll.formats.tabular.writer import table_limitations, text_columns
 from pll.formats.tabular.xlsx import Xlsx
+from pll.formats.tools.argilla import Argilla
+from pll.formats.tools.labelstudio import LabelStudio
+from pll.formats.tools.records import RecordFormat
 from pll.formats.unfold import unfolded
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
 from pll.io import as_column
@@ -48,6 +53,7 @@ TABLE = "table.csv"
 _TABLES: dict[str, TableFormat] = {
     suffix: form for form in (Csv(), Tsv(), JsonLines(), Parquet(), Xlsx()) for suffix in form.suffixes
 }
+_EXPORTS: tuple[RecordFormat, ...] = (LabelStudio(), Argilla())
 MISSING_PICTURES = "missing-pictures"
 """What `ReadOptions.accept` has where rows without their picture are to be left out."""
 MOST_TABLES = 1000
@@ -71,15 +77,13 @@ class ImageZip(Format):
     def sniff(self, path: Path, head: bytes) -> bool:
         if path.is_dir():
             return True
-        if not head.startswith(b"PK\x03\x04"):
+        if not head.startswith(b"PK\x03\x04") or not (names := names_in(path)):
             return False
-        try:
-            with open_zip(path) as archive:
-                return any(name.lower().endswith((*SUFFIXES, *_TABLES, ".xml")) for name in archive.namelist())
-        except UserError:  # too many files: the error comes when it is read
+        if any(name.lower().endswith((*SUFFIXES, *_TABLES, ".xml")) for name in names):
             return True
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):  # the last: a ZIP of a later version
-            return False
+        with suppress(UserError), Members(path, HEAD_BYTES) as members:
+            return any(_end(members, name) in _TABLES for name in members.sizes)
+        return False
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         with Members(path, options.max_bytes) as members:
@@ -160,7 +164,14 @@ def _label_each(
             if name in files:
                 file, form, rows = files[name]
                 new = file.with_name(f"new-{file.name}")
-                form.add(file, new, {column: values[start : start + rows] for column, values in added.items()}, options)
+                if isinstance(form, RecordFormat):
+                    numbered = (
+                        [str(int(row) - start) for row in results.ids] if "id" not in records.names else results.ids
+                    )
+                    form.give_back(file, new, replace(results, ids=numbered, uncertain_first=False), options)
+                else:
+                    part = {column: values[start : start + rows] for column, values in added.items()}
+                    form.add(file, new, part, options)
                 start, content = start + rows, new.read_bytes()
             archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
@@ -180,12 +191,30 @@ def _by_number(results: Results, members: Members, table: str, options: ReadOpti
 
 
 @contextmanager
-def _loose(members: Members, name: str) -> Iterator[tuple[Path, Format]]:
-    """A table of the archive as a file of its own, and the format of it."""
+def _unpacked(members: Members, names: Sequence[str]) -> Iterator[dict[str, Path]]:
+    """Some files of an archive as files of their own, whose names end as what they hold does."""
+    members.check_total(list(names))
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / ("table" + PurePosixPath(name).suffix.lower())
-        file.write_bytes(members.read(name))
-        yield file, _TABLES[file.suffix]
+        files = {name: Path(folder) / f"{at}{_end(members, name)}" for at, name in enumerate(names)}
+        for name, file in files.items():
+            file.write_bytes(members.read(name))
+        yield files
+
+
+@contextmanager
+def _loose(members: Members, name: str) -> Iterator[tuple[Path, TableFormat]]:
+    """A table of the archive as a file of its own, and the format of it."""
+    with _unpacked(members, [name]) as files:
+        yield files[name], _TABLES[files[name].suffix]
+
+
+def _end(members: Members, name: str) -> str:
+    """The end of a file's name in small letters, which says what it holds; `.json` of one without where it is JSON."""
+    end = PurePosixPath(name).suffix.lower()
+    if end or not members.sizes[name]:
+        return end
+    with members.open(name) as file:
+        return ".json" if without_marks(file.read(64)).lstrip()[:1] in (b"{", b"[") else ""
 
 
 def _tables(members: Members) -> list[str] | None:
@@ -198,7 +227,7 @@ def _tables(members: Members) -> list[str] | None:
     UserError
         More tables than are read as one.
     """
-    found = [name for name, size in members.sizes.items() if size and PurePosixPath(name).suffix.lower() in _TABLES]
+    found = [name for name, size in members.sizes.items() if size and _end(members, name) in _TABLES]
     if not _pictures(members):
         for name in [name for name in members.sizes if name in found or name.lower().endswith(".xml")][:MOST_TABLES]:
             with members.open(name) as file:
@@ -215,13 +244,14 @@ def _stacked(
     members: Members, names: Sequence[str], options: ReadOptions
 ) -> Iterator[tuple[Records, dict[str, tuple[Path, TableFormat, int]]]]:
     """The tables of an archive as one; and where each is for the time being, its format and its rows."""
-    members.check_total(list(names))
-    with tempfile.TemporaryDirectory() as folder:
+    with _unpacked(members, names) as unpacked:
+        if (export := _export(unpacked)) is not None:
+            counts = {name: sum(1 for _ in json_objects.records(file)) for name, file in unpacked.items()}
+            yield export.table_of_all(unpacked), {name: (unpacked[name], export, counts[name]) for name in names}
+            return
         files: dict[str, tuple[Path, TableFormat, int]] = {}
         tables = []
-        for at, name in enumerate(names):
-            file = Path(folder) / f"{at}{PurePosixPath(name).suffix.lower()}"
-            file.write_bytes(members.read(name))
+        for name, file in unpacked.items():
             form = _TABLES[file.suffix]
             try:
                 table = form.table(file, options)
@@ -230,6 +260,16 @@ def _stacked(
             tables.append(table)
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
         yield unfolded(stacked(people_of(names), tables), options.columns), files
+
+
+def _export(files: Mapping[str, Path]) -> RecordFormat | None:
+    """The tool that all files are from, if its records say who answered: files are not a person each then."""
+
+    def is_of(form: RecordFormat, file: Path) -> bool:
+        with file.open("rb") as opened:
+            return form.sniff(file, opened.read(HEAD_BYTES))
+
+    return next((form for form in _EXPORTS if all(is_of(form, file) for file in files.values())), None)
 
 
 def _table(members: Members) -> str | None:

@@ -229,3 +229,57 @@ def test_a_file_of_what_somebody_settled_is_no_voter_unless_the_user_says_so(tmp
     formats.give_back(path, tmp_path / "out.zip", Results(["e0"], {"identified_label": ["x"]}, "m"))
     with zipfile.ZipFile(tmp_path / "out.zip") as out:
         assert out.read(f"{name}.csv").decode().splitlines()[1].startswith("e0,what is written in row 0,x,x")
+
+
+def task(k: int, people: str) -> dict[str, object]:
+    """A task of Label Studio with the answers of some people."""
+    said = [
+        {"from_name": "kind", "to_name": "t", "type": "choices", "value": {"choices": [PEOPLE[who][k % 2]]}}
+        for who in people.split()
+    ]
+    answers = [{"completed_by": {"email": who}, "result": [one]} for who, one in zip(people.split(), said, strict=True)]
+    return {"id": k, "data": {"text": f"what is in {k}"}, "annotations": answers}
+
+
+TASKS = [task(k, "amy ben cleo") for k in range(6)]
+
+
+@pytest.mark.parametrize("bring", [archive, folder])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {f"export/{one['id']}": json.dumps(one, indent=1) for one in TASKS},
+        {"a.json": json.dumps(TASKS[:2]), "b.json": json.dumps(TASKS[2:]), "b.config.txt": "<View/>"},
+        {f"{who}.json": json.dumps([task(k, who) for k in range(6)]) for who in PEOPLE},
+    ],
+    ids=["a file a task", "parts", "a file a person"],
+)
+def test_an_export_in_several_files_is_read_as_in_one(
+    tmp_path: Path, files: dict[str, str], bring: Callable[[Path, dict[str, str]], Path]
+) -> None:
+    (tmp_path / "one.json").write_text(json.dumps(TASKS))
+    one, several = formats.read(tmp_path / "one.json"), formats.read(bring(tmp_path / "several.zip", files))
+    assert several.row_ids.tolist() == one.row_ids.tolist() and several.sets() == one.sets()
+    assert several.texts is not None and one.texts is not None and several.texts.tolist() == one.texts.tolist()
+    assert one.annotations is not None and several.annotations is not None
+    assert several.annotations.annotator_names == one.annotations.annotator_names == tuple(PEOPLE)
+    done = Results(["3"], {"identified_label": ["x"], "confidence": ["0.75"]}, "m")
+    formats.give_back(tmp_path / "several.zip", tmp_path / "out.zip", done)
+    with zipfile.ZipFile(tmp_path / "out.zip") as out:
+        assert {*out.namelist()} == {*files}
+        told = [json.loads(out.read(name)) for name in files if "config" not in name]
+    tasks = [one for some in told for one in (some if isinstance(some, list) else [some])]
+    assert {one["id"] for one in tasks if "predictions" in one} == {3}
+
+
+def test_tasks_without_ids_keep_their_place_and_two_projects_are_refused(tmp_path: Path) -> None:
+    nameless = [{name: value for name, value in one.items() if name != "id"} for one in TASKS]
+    files = {"a.json": json.dumps(nameless[:2]), "b.json": json.dumps(nameless[2:])}
+    path = archive(tmp_path / "t.zip", files)
+    assert len(formats.read(path)) == 6
+    formats.give_back(path, tmp_path / "out.zip", Results(["3"], {"identified_label": ["x"], "confidence": [""]}, "m"))
+    with zipfile.ZipFile(tmp_path / "out.zip") as out:
+        assert ["predictions" in one for one in json.loads(out.read("b.json"))] == [False, True, False, False]
+    other = [one | {"data": {"text": "of another project"}} for one in TASKS[:1]]
+    with pytest.raises(UserError, match=r"0 is another example in a\.json"):
+        formats.read(archive(tmp_path / "u.zip", {"a.json": json.dumps(TASKS), "b.json": json.dumps(other)}))

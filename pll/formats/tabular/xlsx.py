@@ -7,7 +7,6 @@ workbook is believed: what it would unpack to is checked first, and cells are co
 from __future__ import annotations
 
 import datetime
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ import pyarrow as pa
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.extras import require_extra
-from pll.formats.archive import open_zip
+from pll.formats.archive import names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
 from pll.formats.label_frame import NUMBERS, value_of
@@ -56,7 +55,7 @@ class Xlsx(TableFormat):
     row_note = "Rows are counted as a spreadsheet does: the header is row 1."
 
     def sniff(self, path: Path, head: bytes) -> bool:
-        return head.startswith(b"PK") and "xl/workbook.xml" in _members(path)
+        return head.startswith(b"PK") and "xl/workbook.xml" in names_in(path)
 
     def table(self, path: Path, options: ReadOptions) -> Records:
         parts = _sheets_of(path, options)
@@ -112,7 +111,7 @@ class Xlsx(TableFormat):
         book.save(path)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        inside = _members(source)
+        inside = names_in(source)
         lost = super().cannot_give_back(source, results, options)
         if any("vbaProject" in name for name in inside):
             lost.append("Macros.")
@@ -321,13 +320,6 @@ def _checked(text: str | None) -> str | None:
         why = f"{len(text):,} characters" if len(text) > MOST_CHARACTERS else "a control character"
         raise UserError(f"A cell of Excel cannot hold {shorten(text)} ({why}); write CSV or Parquet.")
     return text or None
-
-
-def _members(path: Path) -> list[str]:
-    """Names of the files inside; none where it is no ZIP archive."""
-    with suppress(zipfile.BadZipFile, OSError, ValueError, NotImplementedError, UserError), open_zip(path) as archive:
-        return archive.namelist()
-    return []
 
 
 def _openpyxl() -> Any:

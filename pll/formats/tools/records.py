@@ -11,7 +11,7 @@ import json
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from pll.candidates import sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
-from pll.errors import RowError
+from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.forms import Form, form_called
@@ -405,6 +405,34 @@ class RecordFormat(TableFormat):
     def table(self, path: Path, options: ReadOptions) -> Records:
         found = Found()
         return table_of((self.example(*one, found) for one in json_objects.records(path)), self.form, found)
+
+    def table_of_all(self, files: Mapping[str, Path]) -> Records:
+        """Return the table of several files, by their names, that are parts of one export.
+
+        Raises
+        ------
+        UserError
+            See `read`; or one id stands for different things in two files.
+        """
+        found, shown = Found(), dict[str, tuple[str, object]]()
+
+        def examples() -> Iterator[Example]:
+            for name, file in files.items():
+                try:
+                    for one in json_objects.records(file):
+                        example = self.example(*one, found)
+                        about = next((example.fields[key] for key in _SHOWN if example.fields.get(key)), None)
+                        other, before = shown.setdefault(example.key or "", (name, about))
+                        if example.key and before != about:
+                            raise RowError(f"Row {example.row}: {example.key} is another example in {other}. Are these "
+                                           "files of several projects? Bring those of one at a time.")  # fmt: skip
+                        yield example
+                except UserError as error:
+                    raise error.within(name) from None
+
+        table = table_of(examples(), self.form, found)
+        about = (f"{len(files):,} files were read as one export of {self.tool}.",) if len(files) > 1 else ()
+        return replace(table, notes=(*about, *table.notes))
 
     def question(self, source: Path, options: ReadOptions) -> str:
         """Return the question whose answers are the labels: of people, else of models; "" where nobody answered."""

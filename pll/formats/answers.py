@@ -244,59 +244,60 @@ class _Filler:
     ) -> None:
         self.columns, self.rows, self.row_of = columns, rows, row_of
         self.counts, self.anonymous = counts, anonymous
+        self.form = form_of([column for column, _ in columns])
+        self.example, self.ids = np.arange(rows), list[str]()
+        self.nobody = self.who = np.full(rows, NOBODY, dtype=np.int64)
         self.people: dict[str, int] = {}
         self.chunks: list[Chunk] = []
-        self.every = np.arange(rows)
-        self.nobody = np.full(rows, NOBODY, dtype=np.int64)
+        self.states = [cells for _, cells in self.having("state")][:1] if counts else []
+        self.counted = np.ones(rows, dtype=np.bool_)  # whether an answer counts, by its state
+        for states in self.states:
+            codes, distinct = encode(pc.fill_null(states, ""))
+            self.counted = np.array([counts_in(cell, counts) for cell in distinct])[codes]
 
     def having(self, *roles: str) -> list[Filled]:
         return [one for one in self.columns if one[0].role in roles]
 
     def answers(self) -> Answers:
-        form = form_of([column for column, _ in self.columns])
-        example, ids, who = self.every, None, self.nobody
-        if form == "answer":
-            example, ids, who = self._lines()
-        if form == "person":
-            return self._persons()
-        for column, cells in self.columns:
-            self._add(column, cells, example, who, is_line=form == "answer")
-        self._class_columns(example, who, is_line=form == "answer")
-        if form != "answer":
-            self._shares(example)
-        self._listed(example)
+        if self.form == "person":
+            self._persons()
+        elif self.form == "answer":
+            self._lines()
+        if self.form != "person":
+            self._cells()
+            self._class_columns()
+            self._shares()
+            self._listed()
         return Answers(
             tuple(self.chunks),
-            self.rows if ids is None else len(ids),
-            ids,
-            None if ids is None else example,
+            self.rows if self.form == "example" else len(self.ids),
+            None if self.form == "example" else self.ids,
+            self.example if self.form == "answer" else None,
             tuple(self.people),
             self.anonymous,
         )
 
     # ---- forms -------------------------------------------------------------------------------------------------------
 
-    def _lines(self) -> tuple[Numbers, Sequence[str], Numbers]:
+    def _lines(self) -> None:
         """The example and the person of each line; lines that do not count are nobody's and have no example (−1)."""
         tasks, workers = self.having("task"), self.having("worker")
-        if not (tasks and self.having("vote", "class")):
+        votes = self.having("vote") or self.having("class")
+        if not (tasks and votes):
             raise UserError(
                 "In long form a table has a column of tasks, one of labels, and mostly one of annotators; say which is "
                 "which (task, vote, worker)."
             )
         cells = tasks[0][1] if len(tasks) == 1 else _together([chunks for _, chunks in tasks])
-        votes = self.having("vote") or self.having("class")
-        is_answer = np.logical_or.reduce([_is_filled(cells) for _, cells in votes])
-        example, ids = self._named("task", cells, is_answer)
-        if not workers:  # the first, second, … answer to each example
-            self.anonymous = True
-            who = _times_before(example)
-            self.people = {f"answer {k + 1}": k for k in range(int(who.max(initial=-1)) + 1)}
-            return example, ids, who
-        named = pc.if_else(pa.array(is_answer), workers[0][1], None)  # who gave none is no voter
-        who, people = self._named("annotator", named, is_answer)
+        is_answer = np.logical_or.reduce([_filled_rows(*encode(cells)) for _, cells in votes])
+        self.example, self.ids = self._named("task", cells, is_answer)
+        if workers:
+            named = pc.if_else(pa.array(is_answer), workers[0][1], None)  # who gave none is no voter
+            self.who, people = self._named("annotator", named, is_answer)
+        else:  # the first, second, … answer to each example
+            self.anonymous, self.who = True, _times_before(self.example)
+            people = [f"answer {k + 1}" for k in range(int(self.who.max(initial=-1)) + 1)]
         self.people = {name: k for k, name in enumerate(people)}
-        return example, ids, who
 
     def _named(self, what: str, chunks: Chunks, is_needed: npt.NDArray[np.bool_]) -> tuple[Numbers, list[str]]:
         """Codes of a column of names, and these, trimmed, in the order of first appearance; −1 where none is needed."""
@@ -310,189 +311,131 @@ class _Filler:
             raise RowError(f"Row {row}, column {what} is empty; every line needs its {what}.")
         return codes, list(place)
 
-    def _persons(self) -> Answers:
+    def _persons(self) -> None:
         """A row is a person: the columns are the examples."""
-        named, items = self.having("person"), self.having("item")
-        who = self.every
-        self.people = {f"person {k + 1}": k for k in range(self.rows)}
-        if named:
-            counted = self._counted("vote")  # of whom nothing counts is no voter
-            who, people = self._named("person", pc.if_else(pa.array(counted), named[0][1], None), counted)
-            self.people = {name: k for k, name in enumerate(people)}
-        for at, (column, cells) in enumerate(items):
-            self._votes(column, cells, np.full(self.rows, at, dtype=np.int64), who)
-        ids = [column.display_name for column, _ in items]
-        return Answers(tuple(self.chunks), len(ids), ids, None, tuple(self.people))
+        who, people = self.example, [f"person {k + 1}" for k in range(self.rows)]
+        for _, cells in self.having("person"):  # of whom nothing counts is no voter
+            who, people = self._named("person", pc.if_else(pa.array(self.counted), cells, None), self.counted)
+        self.people = {name: k for k, name in enumerate(people)}
+        for at, (column, cells) in enumerate(self.having("item")):
+            self.example, self.ids = np.full(self.rows, at, dtype=np.int64), [*self.ids, column.display_name]
+            self._column("vote", column.name, cells, who)
 
     # ---- roles -------------------------------------------------------------------------------------------------------
 
-    def _add(self, column: Column, cells: Chunks, example: Numbers, who: Numbers, *, is_line: bool) -> None:
-        role = column.role
-        if role == "annotator":  # of whoever is asked about beside the lines
-            k = self.people.setdefault(column.display_name, len(self.people))
-            name = f"{column.display_name} (an annotator)"
-            self._votes(column, cells, example, np.full(self.rows, k, dtype=np.int64), name, self._scores(column))
-        elif role == "vote" and self._weights():
-            self._weighed(cells, example)
-        elif role == "vote":
-            scores = [self._numbers(*one) for one in self.having("score")]
-            self._votes(column, cells, example, who, "label", scores[0] if scores else None)
-        elif role in ("candidates", "candidate") and not is_line:
-            self._put("set", cells, example, self.nobody, column.name)
-        elif role == "score" and not is_line:
-            self._check_score(column)
-        elif role == "true_label":
-            self._put("truth", cells, example, self.nobody, "true_label")
-
-    def _votes(
-        self,
-        column: Column,
-        cells: Chunks,
-        example: Numbers,
-        who: Numbers,
-        name: str = "",
-        weight: npt.NDArray[np.float64] | None = None,
-    ) -> None:
-        self._put("vote", cells, example, who, name or column.name, weight)
-
-    def _put(
-        self,
-        kind: str,
-        cells: Chunks,
-        example: Numbers,
-        who: Numbers,
-        name: str,
-        weight: npt.NDArray[np.float64] | None = None,
-    ) -> None:
-        """Put the cells of a column that hold anything into the table, as far as they count."""
-        codes, distinct = encode(cells)
-        filled = np.array([bool(cell.strip()) for cell in distinct] + [False])  # the last one: null
-        rows = np.flatnonzero(filled[codes] & self._counted(kind) & (example != NOBODY))
-        mark = guess_separator(distinct)
-        if kind == "vote" and mark == "," and sum(mark in cell for cell in distinct) < 2:
-            mark = "|"  # the name of one class
-        mark = " " if kind == "set" and mark == "|" and _are_words_apart(distinct) else mark
-        self.chunks.append(
-            Chunk(
-                kind,
-                example[rows],
-                who[rows],
-                codes[rows],
-                distinct,
-                rows,
-                self.row_of,
-                name,
-                None if weight is None else weight[rows],
-                mark,
-            )
-        )
-
-    def _counted(self, kind: str) -> npt.NDArray[np.bool_]:
-        """(rows,) whether an answer counts, by its state."""
-        states = self.having("state") if self.counts and kind == "vote" else []
-        if not states:
-            return np.ones(self.rows, dtype=np.bool_)
-        codes, cells = encode(pc.fill_null(states[0][1], ""))
-        return np.array([counts_in(cell, self.counts) for cell in cells])[codes]
-
-    def _check_score(self, column: Column) -> None:
-        people = [one.display_name for one, _ in self.having("annotator")]
-        if column.display_name not in people:
+    def _cells(self) -> None:
+        """The columns whose cells are labels: of a voter, or of the voter of the line, of candidates, the truth."""
+        scores = {column.display_name: self._scores(column, cells) for column, cells in self.having("score")}
+        voters = {column.display_name for column, _ in self.having("annotator")}
+        nobodys = next((name for name in scores if self.form == "example" and name not in voters), None)
+        if nobodys is not None:
             raise UserError(
-                f"There are scores of {shorten(column.display_name)}, but no annotator of that name: the column of the "
-                "scores of gpt is called gpt_score. Say what the column is, or leave it out."
+                f"There are scores of {shorten(nobodys)}, but no annotator of that name: the column of the scores of "
+                "gpt is called gpt_score. Say what the column is, or leave it out."
             )
+        for column, cells in self.columns:
+            role, name = column.role, column.display_name
+            if role == "annotator":  # of whoever is asked about beside the lines
+                who = np.full(self.rows, self.people.setdefault(name, len(self.people)), dtype=np.int64)
+                self._column("vote", f"{name} (an annotator)", cells, who, scores.get(name))
+            elif role == "vote" and self._weights():
+                self._weighed(cells)
+            elif role == "vote":
+                self._column("vote", "label", cells, self.who, next(iter(scores.values()), None))
+            elif role in ("candidates", "candidate") and self.form == "example":
+                self._column("set", column.name, cells, self.nobody)
+            elif role == "true_label":
+                self._column("truth", "true_label", cells, self.nobody)
 
-    def _scores(self, column: Column) -> npt.NDArray[np.float64] | None:
-        own = [one for one in self.having("score") if one[0].display_name == column.display_name]
-        return self._numbers(*own[0]) if own else None
-
-    def _numbers(self, column: Column, cells: Chunks) -> npt.NDArray[np.float64]:
+    def _scores(self, column: Column, cells: Chunks) -> npt.NDArray[np.float64]:
         """(rows,) the confidences in a column, NaN where there is none."""
         chunk = whole_column(f"score of {shorten(column.display_name)}", cells, self.row_of)
         return np.array(chunk.read(_score), dtype=np.float64)[chunk.codes]
 
-    def _class_columns(self, example: Numbers, who: Numbers, *, is_line: bool) -> None:
+    def _column(
+        self, kind: str, name: str, cells: Chunks, who: Numbers, weight: npt.NDArray[np.float64] | None = None
+    ) -> None:
+        """Put the cells of a column that hold anything into the table, as far as they count."""
+        codes, distinct = encode(cells)
+        rows = _filled_rows(codes, distinct) & (self.example != NOBODY)
+        mark = guess_separator(distinct)
+        if kind == "vote" and mark == "," and sum(mark in cell for cell in distinct) < 2:
+            mark = "|"  # the name of one class
+        mark = " " if kind == "set" and mark == "|" and _are_words_apart(distinct) else mark
+        at = np.flatnonzero(rows & self.counted if kind == "vote" else rows)
+        self._put(kind, name, distinct, codes[at], at, who[at], None if weight is None else weight[at], separator=mark)
+
+    def _put(
+        self,
+        kind: str,
+        name: str,
+        cells: list[str],
+        codes: Numbers,
+        rows: Numbers,
+        who: Numbers,
+        weight: npt.NDArray[np.float64] | None = None,
+        **more: Any,
+    ) -> None:
+        """Put what some rows say into the table; `more` are other fields of a chunk."""
+        example = self.example[rows]
+        self.chunks.append(Chunk(kind, example, who, codes, cells, rows, self.row_of, name, weight, **more))
+
+    def _class_columns(self) -> None:
         """A column a class: its name where it is marked."""
         for column, cells in self.having("class"):
-            name = column.display_name
-            says_no = any(mark_in(cell) is False for cell in encode(cells)[1])
-            chunk = whole_column(name, cells, self.row_of)
-            marked = np.asarray(chunk.read(_mark if says_no else _mark_or_nothing), dtype=np.bool_)
-            rows = np.flatnonzero(marked[chunk.codes] & self._counted("vote" if is_line else "set"))
-            codes = np.zeros(len(rows), dtype=np.int64)
-            kind, whose = ("vote", who) if is_line else ("set", self.nobody)
-            self.chunks.append(
-                Chunk(
-                    kind, example[rows], whose[rows], codes, [name], rows, self.row_of, name, values=[{name: math.nan}]
-                )
-            )
+            name, chunk = column.display_name, whole_column(column.display_name, cells, self.row_of)
+            says_no = any(mark_in(cell) is False for cell in chunk.cells)
+            marked = np.asarray(chunk.read(_mark if says_no else _mark_or_nothing), dtype=np.bool_)[chunk.codes]
+            is_vote = self.form == "answer"
+            rows = np.flatnonzero(marked & self.counted if is_vote else marked)
+            who = (self.who if is_vote else self.nobody)[rows]
+            means = [{name: math.nan}]
+            self._put("vote" if is_vote else "set", name, [name], np.zeros_like(rows), rows, who, values=means)
 
     def _weights(self) -> list[Filled]:
         return self.having("probability") or self.having("count")
 
-    def _weighed(self, cells: Chunks, example: Numbers) -> None:
+    def _weighed(self, cells: Chunks) -> None:
         """Lines that say how likely or how often a label is: a label in one column, a number in another one."""
         column, numbers = self._weights()[0]
         weights = shares_in([whole_column(column.name, numbers, self.row_of)])[:, 0]
         codes, distinct = encode(cells)
         for code, name in enumerate(distinct):
-            rows = np.flatnonzero((codes == code) & (example != NOBODY))
-            self.chunks += share_chunks([name.strip()], weights[rows, None], example[rows]) if name.strip() else []
+            rows = np.flatnonzero((codes == code) & (self.example != NOBODY))
+            self.chunks += share_chunks([name.strip()], weights[rows, None], self.example[rows]) if name.strip() else []
 
-    def _shares(self, example: Numbers) -> None:
+    def _shares(self) -> None:
         """Columns of counts or of probabilities, one a class."""
-        columns = self._weights()
-        if not columns:
-            return
-        shares = shares_in([whole_column(column.display_name, cells, self.row_of) for column, cells in columns])
-        names = [column.display_name for column, _ in columns]
-        self.chunks += share_chunks(names, shares, example)
+        columns = self._weights() if self.form == "example" else []
+        if columns:
+            names = [column.display_name for column, _ in columns]
+            shares = shares_in([whole_column(column.display_name, cells, self.row_of) for column, cells in columns])
+            self.chunks += share_chunks(names, shares, self.example)
 
-    def _listed(self, example: Numbers) -> None:
+    def _listed(self) -> None:
         """All answers to an example in one cell: a list (with one of people beside it), or who answered what."""
+        people = [cells for _, cells in self.having("people")][:1]
+        nothing = [None] * self.rows
+        beside = [some[0].to_pylist() if some else nothing for some in (people, self.states)]
         for column, cells in self.having("answers"):
-            people = self.having("people")
-            whose = people[0][1].to_pylist() if people else [None] * self.rows
-            states = self.having("state")
-            state = states[0][1].to_pylist() if states and self.counts else [None] * self.rows
             found: list[tuple[int, str | None, str, float]] = []
             memory: dict[tuple[str | None, ...], Any] = {}
-            for row, key in enumerate(zip(cells.to_pylist(), whose, state, strict=True)):
+            for row, key in enumerate(zip(cells.to_pylist(), *beside, strict=True)):
                 if key not in memory:
                     memory[key] = _of_cell(key, self.counts, f"Row {self.row_of(row)}, column {column.name}")
                 found += ((row, *one) for one in memory[key])
-            self._put_listed(column, found, example, positions=not people and not any(who for _, who, _, _ in found))
-
-    def _put_listed(
-        self, column: Column, found: Sequence[tuple[int, str | None, str, float]], example: Numbers, *, positions: bool
-    ) -> None:
-        rows = np.array([row for row, *_ in found], dtype=np.int64)
-        weight = np.array([one[3] for one in found], dtype=np.float64)
-        names: Iterable[str | None] = (one[1] for one in found)
-        if positions:  # the first, second, … answer on a row
-            within = np.arange(len(rows)) - np.searchsorted(rows, rows)
-            per_row = np.bincount(rows, minlength=self.rows)
-            is_matrix = len(set(per_row.tolist())) == 1 and any(_abstains(one[2]) for one in found)
-            self.anonymous = not is_matrix
-            names = (f"{column.name if is_matrix else 'answer'} {k + 1}" for k in within.tolist())
-        place, cells = dict[str, int](), [one[2] for one in found]
-        codes = np.array([place.setdefault(cell, len(place)) for cell in cells], dtype=np.int64)
-        who = np.array([self.people.setdefault(name or "?", len(self.people)) for name in names], dtype=np.int64)
-        self.chunks.append(
-            Chunk(
-                "vote",
-                example[rows],
-                who,
-                codes,
-                list(place),
-                rows,
-                self.row_of,
-                column.name,
-                weight,
-                guess_separator(place),
-            )
-        )
+            rows = np.array([row for row, *_ in found], dtype=np.int64)
+            names: Iterable[str | None] = (one[1] for one in found)
+            if not people and not any(one[1] for one in found):  # the first, second, … answer on a row
+                per_row = np.bincount(rows, minlength=self.rows)
+                is_matrix = len(set(per_row.tolist())) == 1 and any(_abstains(one[2]) for one in found)
+                self.anonymous = not is_matrix
+                names = (f"{column.name if is_matrix else 'answer'} {k + 1}" for k in _times_before(rows).tolist())
+            place = dict[str, int]()
+            codes = np.array([place.setdefault(one[2], len(place)) for one in found], dtype=np.int64)
+            who = np.array([self.people.setdefault(name or "?", len(self.people)) for name in names], dtype=np.int64)
+            weight = np.array([one[3] for one in found], dtype=np.float64)
+            self._put("vote", column.name, list(place), codes, rows, who, weight, separator=guess_separator(place))
 
 
 def _times_before(codes: Numbers) -> Numbers:
@@ -561,10 +504,9 @@ def alike(names: Sequence[str]) -> list[str]:
     return [first.setdefault(keys[name] if len(keys[name]) >= NAME else name, name) for name in map(str.strip, names)]
 
 
-def _is_filled(cells: Chunks) -> npt.NDArray[np.bool_]:
-    """(rows,) whether a cell holds anything."""
-    codes, distinct = encode(cells)
-    return np.array([bool(cell.strip()) for cell in distinct] + [False])[codes]  # the last one: null
+def _filled_rows(codes: Numbers, cells: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """(rows,) whether a cell holds anything, by the codes of `encode`."""
+    return np.array([bool(cell.strip()) for cell in cells] + [False])[codes]  # the last one: null
 
 
 def _score(cell: str) -> float:

@@ -7,9 +7,9 @@ are follows from their names and types (`pll.formats.roles`); `pll.formats.tabul
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -138,10 +138,49 @@ class Records:
                 return columns
         return roles_of(names, sample, given, self.form)
 
+    def texts(self, at: int) -> Iterator[str | None]:
+        """Yield the cells of a column as text."""
+        for batch in self.batches([at]):
+            yield from text_of(batch.column(0)).to_pylist()
+
+    def values(self, used: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """Yield the rows as values of JSON by name, of some columns by their positions."""
+        names = [self.names[at] for at in used]
+        for batch in self.batches(used):
+            for row in zip(*map(values_in, batch.columns), strict=True):
+                yield dict(zip(names, row, strict=True))
+
     def lines(self) -> Iterator[tuple[str | None, ...]]:
         """Yield the rows as text."""
         for batch in self.batches(range(len(self.names))):
             yield from zip(*(text_of(column).to_pylist() for column in batch.columns), strict=True)
+
+    def with_columns(self, new: Mapping[str, Sequence[Any]], gone: Collection[int] = ()) -> Records:
+        """Return the table with columns of values of JSON beside its own.
+
+        Parameters
+        ----------
+        new
+            The values of the new columns, by name.
+        gone
+            Positions of columns that it has no more.
+        """
+        stays = sorted({*range(len(self.names))}.difference(gone))
+        columns = list(map(json_column, new.values()))
+
+        def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
+            old, others = [stays[k] for k in used if k < len(stays)], [k - len(stays) for k in used if k >= len(stays)]
+            start = 0
+            for batch in self.batches(old or [0]):
+                arrays = [*(batch.columns if old else ()), *(columns[k].slice(start, len(batch)) for k in others)]
+                start += len(batch)
+                yield pa.RecordBatch.from_arrays(arrays, [str(k) for k in used])
+
+        sample = self.sample()
+        first = [sample[k] for k in stays]
+        first += [text_of(column.slice(0, len(sample[0]))).to_pylist() for column in columns]
+        names = [*(self.names[k] for k in stays), *new]
+        return replace(self, names=names, batches=batches, first=first, signature=self.form)
 
 
 def no_rows() -> UserError:

@@ -18,15 +18,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import pyarrow as pa
-
 from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
 from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name
 from pll.formats.names import NAMED, NUMBERED, check_number
 from pll.formats.proposal import FEW
-from pll.formats.records import Records, json_column, text_of, value_of, values_in
+from pll.formats.records import Records, value_of
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -71,28 +69,25 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     used = {*flat, *tops, *marks, *about, *fill}
     at = [k for k, name in enumerate(names) if name in used]
     rows, answers, whole = list[dict[str, Any]](), list[dict[str, Any]](), set[str]()
-    for batch in table.batches(at) if at else ():
-        for values in zip(*map(values_in, batch.columns), strict=True):
-            record = {names[k]: value for k, value in zip(at, values, strict=True)}
-            row = _joined({mark: record[name] for name, mark in marks.items()})
-            for name, prefix in flat.items():
-                fields = _fields(record[name])
-                whole |= {name} if fields is None else set()
-                row |= {prefix + key: value for key, value in (fields or {}).items()}
-            if len(about) == 2 and record[about[0]]:
-                row |= {f"{about[1]}: {record[about[0]]}": record[about[1]]}
-            if len(fill) == 2:
-                row |= {" or ".join(fill): record[fill[0]] or record[fill[1]]}
-            rows.append(row)
-            answers.append(_answers(record, form.gather) if form.gather and not tops.isdisjoint(record) else {})
+    for record in table.values(at) if at else ():
+        row = _joined({mark: record[name] for name, mark in marks.items()})
+        for name, prefix in flat.items():
+            fields = _fields(record[name])
+            whole |= {name} if fields is None else set()
+            row |= {prefix + key: value for key, value in (fields or {}).items()}
+        if len(about) == 2 and record[about[0]]:
+            row |= {f"{about[1]}: {record[about[0]]}": record[about[1]]}
+        if len(fill) == 2:
+            row |= {" or ".join(fill): record[fill[0]] or record[fill[1]]}
+        rows.append(row)
+        answers.append(_answers(record, form.gather) if form.gather and not tops.isdisjoint(record) else {})
     questions = dict.fromkeys(name for row in answers for name in row)
     new = {name: [row.get(name) for row in rows] for row in rows for name in row if name not in names}
     new |= {name: [row.get(name) for row in answers] for name in questions}
     if not new:
         return table
     gone = {*flat, *marks, *about[1:]} - whole
-    arrays = {name: json_column(values) for name, values in new.items()}
-    made = _beside(table, [k for k, name in enumerate(names) if name in gone], arrays)
+    made = table.with_columns(new, [k for k, name in enumerate(names) if name in gone])
     return made if form is _NO_FORM else replace(made, signature=form.having(dict.fromkeys(questions, "answers")))
 
 
@@ -130,31 +125,6 @@ def _joined(marks: Mapping[tuple[str, ...], Any]) -> dict[str, str | list[str] |
     for (stem, label), cell in marks.items():
         said.setdefault(stem, []).extend([label] * any(map(mark_in, str(cell).split(","))))
     return {stem: labels if len(labels) > 1 else next(iter(labels), None) for stem, labels in said.items()}
-
-
-def _beside(table: Records, gone: Collection[int], new: Mapping[str, pa.Array]) -> Records:
-    """A table without the columns at some places, and new ones beside the others."""
-    stays = sorted({*range(len(table.names))}.difference(gone))
-
-    def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
-        old, others = [stays[k] for k in used if k < len(stays)], [k - len(stays) for k in used if k >= len(stays)]
-        columns, start = list(new.values()), 0
-        for batch in table.batches(old or [0]):
-            arrays = [*(batch.columns if old else ()), *(columns[k].slice(start, len(batch)) for k in others)]
-            start += len(batch)
-            yield pa.RecordBatch.from_arrays(arrays, [str(k) for k in used])
-
-    first = [table.first[k] for k in stays]
-    length = len(table.first[0])
-    first += [text_of(column.slice(0, length)).to_pylist() for column in new.values()]
-    names = [*(table.names[k] for k in stays), *new]
-    return replace(table, names=names, batches=batches, first=first, signature=table.form)
-
-
-def _texts_of(table: Records, at: int) -> Iterator[str | None]:
-    """Yield the cells of a column as text."""
-    for batch in table.batches([at]):
-        yield from text_of(batch.column(0)).to_pylist()
 
 
 # ---- what is said in a record, as a signature says -------------------------------------------------------------------
@@ -338,14 +308,14 @@ def _with_lists_read(table: Records) -> Records:
         if not is_list or form.role_of(name) or name in of_form:
             continue
         at = table.names.index(name)  # earlier ones have moved to the end
-        values = [value or [] for batch in table.batches([at]) for value in values_in(batch.column(0))]
+        values = [record[name] or [] for record in table.values([at])]
         rows = [row for value in values if (row := fields_in(value)) is not None]
         if len(rows) < len(values):
             continue
         against = [[state_against(one) for one in row] for row in rows]
         states = Counter(state for row in against for state in row if state)
         if objects_in(name, cells)[0] == "voters":  # they say themselves who and what
-            new = {name: json_column(_those_that_count(values, against))} if states else {}
+            new = {name: _those_that_count(values, against)} if states else {}
         else:
             new = _answers_listed(name, _those_that_count(rows, against))
         new = {called: column for called, column in new.items() if called == name or called not in table.names}
@@ -353,7 +323,7 @@ def _with_lists_read(table: Records) -> Records:
             said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
             note = Note(f"Answers in {name} that do not count, by their state: {said}.", kind="states")
             table = replace(table, notes=(*table.notes, note))
-        table = _beside(table, [at], new) if new else table
+        table = table.with_columns(new, [at]) if new else table
     return table
 
 
@@ -365,7 +335,7 @@ def _those_that_count(rows: Sequence[Sequence[Any]], against: Sequence[Sequence[
     return [[one for one, out in zip(*pair, strict=True) if not out] for pair in zip(rows, against, strict=True)]
 
 
-def _answers_listed(name: str, rows: Sequence[Row]) -> dict[str, pa.Array]:
+def _answers_listed(name: str, rows: Sequence[Row]) -> dict[str, list[Any]]:
     """The columns of answers that lists of objects are, by name; none where nothing says who and what."""
     filled = [row for row in rows if row]
     if (found := reading_of(filled)) is not None:
@@ -375,12 +345,12 @@ def _answers_listed(name: str, rows: Sequence[Row]) -> dict[str, pa.Array]:
             [[{"annotator": x.get(who), "label": x[what]} for x in row if x.get(what) is not None] for row in rows]
             for who, what in pairs
         ]
-        return dict(zip(called, map(json_column, answers), strict=True))
+        return dict(zip(called, answers, strict=True))
     if (asked := questions_of(filled)) is not None:
         question, what = asked
         every = [{str(one[question]): one.get(what) for one in row if question in one} for row in rows]
         titles = dict.fromkeys(title for row in every for title in row)
-        return {title: json_column([row.get(title) for row in every]) for title in titles}
+        return {title: [row.get(title) for row in every] for title in titles}
     return {}
 
 
@@ -550,14 +520,14 @@ def _with_shares_named(table: Records) -> Records:
             )
             table = replace(table, roles={name: "keep", **table.roles}, notes=(*table.notes, Note(text, kind="labels")))
             continue
-        shares = [numbers_in(cell) if cell else None for cell in _texts_of(table, at)]
-        classes = [said] * len(shares) if beside is None else [list(elements(c)) for c in _texts_of(table, beside)]
+        shares = [numbers_in(cell) if cell else None for cell in table.texts(at)]
+        classes = [said] * len(shares) if beside is None else [list(elements(c)) for c in table.texts(beside)]
         named = [
             dict(zip(some, one, strict=True)) if one and len(one) == len(some) else one
             for some, one in zip(classes, shares, strict=True)
         ]
         gone = [at] if beside is None else [at, beside]
-        table = _beside(table, gone, {table.names[gone[-1]]: json_column(named)})
+        table = table.with_columns({table.names[gone[-1]]: named}, gone)
     return table
 
 
@@ -594,12 +564,11 @@ def _with_crosses_read(table: Records, given: Collection[str]) -> Records:
     used = {name for classes in cross.values() for name in classes.values()}
     if not cross or not used.isdisjoint(given):
         return table
-    cells = {name: list(_texts_of(table, names.index(name))) for name in used}
+    cells = {name: list(table.texts(names.index(name))) for name in used}
     new = {
-        voter: pa.array(_answers_crossed(classes, [cells[name] for name in classes.values()]), pa.string())
-        for voter, classes in cross.items()
+        voter: _answers_crossed(classes, [cells[name] for name in classes.values()]) for voter, classes in cross.items()
     }
-    made = _beside(table, [k for k, name in enumerate(names) if name in used or name in new], new)
+    made = table.with_columns(new, [k for k, name in enumerate(names) if name in used or name in new])
     labels = {label for classes in cross.values() for label in classes}
     about = [n for n in names if n not in used and labels.intersection(part for pair in _split(n) for part in pair)]
     classes = next(iter(cross.values()))

@@ -212,4 +212,4 @@ def _whole(table: Records) -> pa.Table:
 
 def _cells(table: Records, name: str) -> list[str | None]:
     at = list(table.names).index(name)
-    return [cell or None for batch in table.batches([at]) for cell in text_of(batch.column(0)).to_pylist()]
+    return [cell or None for cell in table.texts(at)]

@@ -24,7 +24,7 @@ from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.forms import USUAL
 from pll.formats.names import LABEL_COLUMNS, TWO_NAMES
-from pll.formats.records import Records, values_in
+from pll.formats.records import Records
 
 SCHEMA = pa.schema(
     {
@@ -70,8 +70,8 @@ def batch_answers(table: Records, stem: str) -> tuple[pa.Table, int]:
     rows: list[dict[str, Any]] = []
     attempts: Counter[tuple[str, str]] = Counter()
     errors = 0
-    for row, record in _records(table):
-        with _as_written(row):
+    for at, record in enumerate(table.values(range(len(table.names)))):
+        with _as_written(table.row_of(at)):
             if record.get("body") and not record.get("response"):
                 raise UserError(
                     "These are the requests of a batch (custom_id, body) and not its results; download its output file."
@@ -131,8 +131,8 @@ def sample_answers(table: Records, path: Path) -> pa.Table:
     """
     worker = _model_of(path)
     found: dict[str, list[dict[str, Any]]] = {}  # by document, the answer of the first way that found one
-    for row, record in _records(table):
-        with _as_written(row):
+    for at, record in enumerate(table.values(range(len(table.names)))):
+        with _as_written(table.row_of(at)):
             lines, name = _sample(record, worker), str(record["doc_id"])
             before = found.get(name)
             if not before or (lines and before[0]["vote"].strip().casefold() in _FAILED):
@@ -170,15 +170,6 @@ def prompted_answers(path: Path) -> pa.Table:
             task, row = (str(record["id"]), None) if "id" in record else (str(at), at)
             rows.append(_line(task, str(record.get("model") or field), record[field], row=row))
     return lines_of(rows)
-
-
-def _records(table: Records) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (number in messages, record) of each row; text that holds JSON is decoded."""
-    at = 0
-    for batch in table.batches(range(len(table.names))):
-        for values in zip(*map(values_in, batch.columns), strict=True):
-            yield table.row_of(at), dict(zip(table.names, values, strict=True))
-            at += 1
 
 
 @contextmanager

@@ -153,7 +153,7 @@ class Members:
 
     def _take(self, info: zipfile.ZipInfo) -> None:
         name = info.filename
-        if info.is_dir() or _is_left_alone(name):
+        if info.is_dir() or is_left_alone(name):
             return
         check_inside(name)
         if stat.S_ISLNK(info.external_attr >> 16):
@@ -172,7 +172,7 @@ class Members:
             count += 1
             self._check_count(count)
             name = file.relative_to(self.path).as_posix()
-            if not file.is_file() or _is_left_alone(name):
+            if not file.is_file() or is_left_alone(name):
                 continue
             if not file.resolve().is_relative_to(root):
                 raise UserError(f"The file {shorten(name)} is a link that leads out of the folder; copy it there.")
@@ -184,5 +184,6 @@ class Members:
             raise UserError(f"There are more than {MAX_MEMBERS:,} files; bring fewer at a time.")
 
 
-def _is_left_alone(name: str) -> bool:
+def is_left_alone(name: str) -> bool:
+    """Whether a file is hidden, or what macOS puts beside another one."""
     return name.startswith("__MACOSX/") or any(part.startswith(".") and part != ".." for part in name.split("/"))

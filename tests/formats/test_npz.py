@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +17,7 @@ from pll import formats
 from pll.catalog.sources import source_of
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
-from pll.formats import FORMATS
+from pll.formats import FORMATS, Results
 from pll.io import is_mapped
 
 from .strategies import datasets, same
@@ -164,3 +167,34 @@ def test_a_matrix_of_labelling_functions_is_votes(tmp_path: Path) -> None:
         assert votes is not None and data.texts is not None
         assert votes.annotator_names == ("short", "greeting") and votes.n_answers == (L >= 0).sum()
         assert data.texts.tolist() == list("abcdef") and data.class_names == ("0", "1")
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_arrays_in_files_with_names_of_their_own(tmp_path: Path, kind: str, is_zip: bool) -> None:
+    folder = tmp_path / "release"
+    folder.mkdir()
+    scipy.sparse.save_npz(folder / "X_counts.npz", scipy.sparse.coo_array(X).asformat(kind))
+    scipy.sparse.save_npz(folder / "S_candidates.npz", scipy.sparse.coo_array(MASK).asformat(kind))
+    np.save(folder / "y_true.npy", Y)
+    (folder / "label_names.txt").write_text("ant\nbee\ncow\n")
+    (folder / "README").write_text("rows are in one order")
+    path = Path(shutil.make_archive(str(tmp_path / "t"), "zip", tmp_path, "release")) if is_zip else folder
+    data = formats.read(path)
+    assert data.y is not None and data.class_names == ("ant", "bee", "cow")
+    assert (data.X == X).all() and (data.sets().mask() == MASK).all() and data.y.tolist() == Y.tolist()
+    formats.give_back(path, tmp_path / "out.zip", Results(["1"], {"identified_label": ["bee"]}, "m"))
+    assert formats.read(tmp_path / "out.zip").sets() == data.sets()
+
+
+def test_a_sparse_matrix_is_a_matrix_and_a_zip_of_a_file_is_the_file(tmp_path: Path) -> None:
+    scipy.sparse.save_npz(tmp_path / "s.npz", scipy.sparse.csr_array(MASK))
+    assert (formats.read(tmp_path / "s.npz").sets().mask() == MASK).all()
+    np.savez(tmp_path / "all.npz", X=X, candidates=MASK)
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.write(tmp_path / "all.npz", "data.npz")
+    assert (formats.read(tmp_path / "t.zip").sets().mask() == MASK).all()
+    with np.load(tmp_path / "s.npz") as arrays:
+        np.savez(tmp_path / "s.npz", **{**arrays, "indices": arrays["indices"] + 7})
+    with pytest.raises(UserError, match="sparse matrix"):
+        formats.read(tmp_path / "s.npz")

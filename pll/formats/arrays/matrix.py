@@ -1,19 +1,24 @@
-"""One NumPy array (n, c): marks of candidates, counts of votes, or how likely each class is; a row an example.
+"""One NumPy array (n, c), or sparse matrix of SciPy: marks of candidates, counts of votes, or how likely each class is.
 
 The counts and shares are the prior of the candidates, which are the classes that have any.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
+from scipy.sparse import csr_array
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.answers import Answers, share_chunks
+from pll.formats.archive import Members, names_in
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_class_count, check_unpacked_size, parsing
 from pll.formats.labels import labels_of
@@ -25,12 +30,38 @@ _REMEDY = (
 )
 
 
+SPARSE = {"data", "shape", "format"}
+"""Arrays of an .npz file in which SciPy saves a sparse matrix."""
+
+
 def is_array(path: Path) -> bool:
-    """Whether a file is a single NumPy array."""
+    """Whether a file is a single NumPy array, or a single sparse matrix of SciPy."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        return file.read(len(MAGIC)) == MAGIC or is_sparse(names_in(path))
+
+
+def is_sparse(files: Collection[str]) -> bool:
+    """Whether an .npz file with these files is a sparse matrix of SciPy."""
+    return {f"{name}.npy" for name in SPARSE} <= {*files}
+
+
+def read_sparse(path: Path, max_bytes: int) -> csr_array:
+    """Read a sparse matrix as SciPy saves it.
+
+    Raises
+    ------
+    UserError
+        It is damaged or too large.
+    """
+    with Members(path, max_bytes) as members:
+        unpacked = sum(members.sizes.values())
+    check_unpacked_size(unpacked, path.stat().st_size, max_bytes, "this matrix")
+    with parsing("the sparse matrix", "save it again with scipy.sparse.save_npz"):
+        matrix = csr_array(scipy.sparse.load_npz(path))
+        matrix.check_format(full_check=True)
+    return matrix
 
 
 def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
@@ -41,9 +72,14 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
     UserError
         It is damaged, of another shape, or its numbers are none of these; a row with nothing in it is named.
     """
-    with parsing("the array", "save it again with np.save"):
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    check_unpacked_size(array.nbytes, path.stat().st_size, options.max_bytes, "this array")
+    if is_sparse(names_in(path)):
+        sparse = read_sparse(path, options.max_bytes)
+        check_unpacked_size(8 * math.prod(sparse.shape), 8 * sparse.nnz, options.max_bytes, "this matrix")
+        array = sparse.toarray()
+    else:
+        with parsing("the array", "save it again with np.save"):
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        check_unpacked_size(array.nbytes, path.stat().st_size, options.max_bytes, "this array")
     if array.ndim != 2 or array.shape[1] < 2 or not len(array) or array.dtype.kind not in "biuf":
         raise UserError(f"A single array of shape {array.shape} holds no candidates, counts or shares. {_REMEDY}")
     n, c = array.shape

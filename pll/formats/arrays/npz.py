@@ -11,9 +11,10 @@ import itertools
 import json
 import math
 import shutil
+import tempfile
 import zipfile
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import numpy as np
@@ -24,9 +25,9 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
-from pll.formats.archive import Members, first_member
+from pll.formats.archive import Members, first_member, is_left_alone, names_in
 from pll.formats.arrays.layouts import Names, arrange, parts_among, texts
-from pll.formats.arrays.matrix import MAGIC, is_array, read_matrix
+from pll.formats.arrays.matrix import MAGIC, is_array, is_sparse, read_matrix, read_sparse
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import (
     MAX_NAME,
@@ -80,16 +81,18 @@ class Npz(Format):
             return holds_arrays(path if path.is_dir() else path.parent)
         if head.startswith(MAGIC):
             return True
-        return first_member(head).endswith(".npy")
+        return first_member(head).endswith(".npy") or _are_loose(path)
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         source = path.parent if path.name == FEATURES else path
         if is_array(source):
             return read_matrix(source, options)
-        own = _names_in(source)
+        loose = _loose_arrays(source, options.max_bytes) if _are_loose(source) else {}
+        own = list(loose) or _names_in(source)
         of_functions = _votes_among(own)
         names = [of_functions.get(name, name) for name in own]
-        parts = parts_among(names) or (parts_among([*names, "X"]) if "votes" in names else [])  # votes alone
+        parts = parts_among(names, are_files=bool(loose))
+        parts = parts or (parts_among([*names, "X"]) if "votes" in names else [])  # votes alone
         if not parts:
             raise UserError(
                 f"The array X (the features) is missing; found {listing(names) or 'nothing'}. Save it with "
@@ -100,7 +103,7 @@ class Npz(Format):
         of_classes = next((name for name in ARRAYS["classes"]["names"] if name in names), "")
         used = KEYS.union([of_classes], *(one.values() for one in parts))
         load = _map_arrays if source.is_dir() else _read_arrays
-        arrays = load(source, used.union(of_functions), options.max_bytes)
+        arrays = loose or load(source, used.union(of_functions), options.max_bytes)
         arrays = {of_functions.get(name, name): array for name, array in arrays.items()}
         if parts[0]["X"] not in arrays:
             arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
@@ -195,8 +198,56 @@ def _votes_among(names: Collection[str]) -> dict[str, str]:
 
 
 def holds_arrays(folder: Path) -> bool:
-    """Return whether this is a folder of the arrays of a data.npz."""
-    return (folder / FEATURES).is_file()
+    """Return whether this is a folder of the arrays of a data.npz, or of such under names of their own."""
+    return (folder / FEATURES).is_file() or _are_loose(folder)
+
+
+def _are_loose(source: Path) -> bool:
+    """Whether a folder or a ZIP archive holds arrays, features among them, each in a file, and texts alone beside."""
+    if source.is_dir():
+        names = [file.name for file in source.glob("[!.]*")]
+    else:
+        names = [name for name in names_in(source) if not is_left_alone(name) and not name.endswith("/")]
+    ends = {PurePosixPath(name).suffix.lower() for name in names}
+    is_plain = FEATURES in names if source.is_dir() else ends == {".npy"} and not any("/" in name for name in names)
+    if is_plain or is_sparse(names) or not ends & _LOOSE or not ends <= {*_LOOSE, *_BESIDE}:
+        return False
+    return bool(parts_among(_stems(names), are_files=True)) or ".npz" in ends
+
+
+_LOOSE, _BESIDE = {".npy", ".npz"}, {"", ".txt", ".md", ".rst"}
+
+
+def _stems(names: Iterable[str]) -> list[str]:
+    return [PurePosixPath(name).stem for name in names if PurePosixPath(name).suffix.lower() in _LOOSE]
+
+
+def _loose_arrays(source: Path, max_bytes: int) -> Arrays:
+    """All arrays in the files of a folder, where they stay, or of a ZIP archive; by the names of the files."""
+    arrays: Arrays = {}
+    with Members(source, max_bytes) as members, tempfile.TemporaryDirectory() as folder:
+        members.check_total(list(members.sizes))
+        for name, size in members.sizes.items():
+            stem, end = PurePosixPath(name).stem, PurePosixPath(name).suffix.lower()
+            file = source / name if source.is_dir() else Path(folder) / f"one{end}"
+            if not source.is_dir() and (end in _LOOSE or end == ".txt"):
+                file.write_bytes(members.read(name))
+            found: Arrays = {}
+            if end == ".npy":
+                found[stem] = _npy(file, stem, size, is_mapped=source.is_dir())
+            elif end == ".npz":
+                own = _names_in(file)
+                inside = _read_arrays(file, own, max_bytes)  # which looks at every header
+                is_one = is_sparse([f"{one}.npy" for one in own])
+                found = {stem: read_sparse(file, max_bytes)} if is_one else inside
+                found = {stem: next(iter(inside.values()))} if len(inside) == 1 else found
+            elif end == ".txt" and stem.lower() in ARRAYS["classes"]["names"]:
+                with parsing(f"the file {shorten(name)}", "save it as UTF-8"):
+                    found[stem.lower()] = np.array([line.strip() for line in file.read_text("utf-8-sig").splitlines()])
+            if both := arrays.keys() & found.keys():
+                raise UserError(f"Two arrays are called {shorten(min(both))}; rename one of them.")
+            arrays |= found
+    return arrays
 
 
 def _names_in(source: Path) -> list[str]:
@@ -233,10 +284,7 @@ def _map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> Arrays
         file = folder / f"{name}.npy"
         if not file.is_file():
             continue
-        with parsing(file.name, "save it again with numpy.save"):
-            with file.open("rb") as stream:
-                is_small = _check_header(stream, name, file.stat().st_size)
-            arrays[name] = np.load(file, mmap_mode=None if is_small else "r", allow_pickle=False)
+        arrays[name] = _npy(file, name, file.stat().st_size, is_mapped=True)
     X = arrays.get("X")
     if X is not None and not (X.dtype == np.float32 and X.flags.c_contiguous) and 4 * X.size > max_bytes:
         order = "" if X.flags.c_contiguous else ", by columns"
@@ -246,6 +294,17 @@ def _map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> Arrays
             "numpy.lib.format.open_memmap(…, dtype='float32')."
         )
     return arrays
+
+
+def _npy(file: Path, name: str, size: int, *, is_mapped: bool) -> npt.NDArray[Any]:
+    """The array in a file of its own."""
+    with parsing(file.name, "save it again with numpy.save"):
+        with file.open("rb") as stream:
+            is_small = _check_header(stream, name, size)
+        array: npt.NDArray[Any] = np.load(
+            file, mmap_mode="r" if is_mapped and not is_small else None, allow_pickle=False
+        )
+        return array
 
 
 def _check_header(file: IO[bytes], name: str, size: int) -> bool:

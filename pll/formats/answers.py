@@ -103,7 +103,7 @@ class Chunk:
         """Return the first row with this cell, for a message."""
         return f"Row {self.row_of(int(self.row[np.argmax(self.codes == code)]))}, column {self.column}"
 
-    def read(self, read_cell: Callable[[str], Any]) -> list[Any]:
+    def mapped(self, read_cell: Callable[[str], Any]) -> list[Any]:
         """Return what a function makes of each different cell.
 
         Raises
@@ -194,7 +194,7 @@ class Answers:
         return [chunk for chunk in self.chunks if chunk.kind in kinds]
 
 
-def encode(chunks: Chunks) -> tuple[Numbers, list[str]]:
+def codes_of(chunks: Chunks) -> tuple[Numbers, list[str]]:
     """Return (n,) codes of a column in the order of first appearance, and its distinct cells as text; null is −1."""
     coded = pc.dictionary_encode(chunks.cast(pa.string())).unify_dictionaries()
     if not coded.num_chunks:
@@ -205,7 +205,7 @@ def encode(chunks: Chunks) -> tuple[Numbers, list[str]]:
 
 def whole_column(name: str, cells: Chunks, row_of: RowNumber) -> Chunk:
     """Return a column of which every cell is read; null is ""."""
-    codes, distinct = encode(pc.fill_null(cells, ""))
+    codes, distinct = codes_of(pc.fill_null(cells, ""))
     every = np.arange(len(codes))
     return Chunk("", every, np.full(len(codes), NOBODY, dtype=np.int64), codes, distinct, every, row_of, name)
 
@@ -252,7 +252,7 @@ class _Filler:
         self.states = [cells for _, cells in self.having("state")][:1] if counts else []
         self.counted = np.ones(rows, dtype=np.bool_)  # whether an answer counts, by its state
         for states in self.states:
-            codes, distinct = encode(pc.fill_null(states, ""))
+            codes, distinct = codes_of(pc.fill_null(states, ""))
             self.counted = np.array([counts_in(cell, counts) for cell in distinct])[codes]
 
     def having(self, *roles: str) -> list[Filled]:
@@ -289,7 +289,7 @@ class _Filler:
                 "which (task, vote, worker)."
             )
         cells = tasks[0][1] if len(tasks) == 1 else _together([chunks for _, chunks in tasks])
-        is_answer = np.logical_or.reduce([_filled_rows(*encode(cells)) for _, cells in votes])
+        is_answer = np.logical_or.reduce([_filled_rows(*codes_of(cells)) for _, cells in votes])
         self.example, self.ids = self._named("task", cells, is_answer)
         if workers:
             named = pc.if_else(pa.array(is_answer), workers[0][1], None)  # who gave none is no voter
@@ -301,7 +301,7 @@ class _Filler:
 
     def _named(self, what: str, chunks: Chunks, is_needed: npt.NDArray[np.bool_]) -> tuple[Numbers, list[str]]:
         """Codes of a column of names, and these, trimmed, in the order of first appearance; −1 where none is needed."""
-        codes, cells = encode(pc.fill_null(chunks, ""))
+        codes, cells = codes_of(pc.fill_null(chunks, ""))
         place: dict[str, int] = {}
         code_of = [place.setdefault(name, len(place)) if name else NOBODY for name in alike(cells)]
         codes = np.array(code_of, dtype=np.int64)[codes]
@@ -350,13 +350,13 @@ class _Filler:
     def _scores(self, column: Column, cells: Chunks) -> npt.NDArray[np.float64]:
         """(rows,) the confidences in a column, NaN where there is none."""
         chunk = whole_column(f"score of {shorten(column.display_name)}", cells, self.row_of)
-        return np.array(chunk.read(_score), dtype=np.float64)[chunk.codes]
+        return np.array(chunk.mapped(_score), dtype=np.float64)[chunk.codes]
 
     def _column(
         self, kind: str, name: str, cells: Chunks, who: Numbers, weight: npt.NDArray[np.float64] | None = None
     ) -> None:
         """Put the cells of a column that hold anything into the table, as far as they count."""
-        codes, distinct = encode(cells)
+        codes, distinct = codes_of(cells)
         rows = _filled_rows(codes, distinct) & (self.example != NOBODY)
         mark = guess_separator(distinct)
         if kind == "vote" and mark == "," and sum(mark in cell for cell in distinct) < 2:
@@ -385,7 +385,7 @@ class _Filler:
         for column, cells in self.having("class"):
             name, chunk = column.display_name, whole_column(column.display_name, cells, self.row_of)
             says_no = any(mark_in(cell) is False for cell in chunk.cells)
-            marked = np.asarray(chunk.read(_mark if says_no else _mark_or_nothing), dtype=np.bool_)[chunk.codes]
+            marked = np.asarray(chunk.mapped(_mark if says_no else _mark_or_nothing), dtype=np.bool_)[chunk.codes]
             is_vote = self.form == "answer"
             rows = np.flatnonzero(marked & self.counted if is_vote else marked)
             who = (self.who if is_vote else self.nobody)[rows]
@@ -399,7 +399,7 @@ class _Filler:
         """Lines that say how likely or how often a label is: a label in one column, a number in another one."""
         column, numbers = self._weights()[0]
         weights = shares_in([whole_column(column.name, numbers, self.row_of)])[:, 0]
-        codes, distinct = encode(cells)
+        codes, distinct = codes_of(cells)
         for code, name in enumerate(distinct):
             rows = np.flatnonzero((codes == code) & (self.example != NOBODY))
             self.chunks += share_chunks([name.strip()], weights[rows, None], self.example[rows]) if name.strip() else []
@@ -505,7 +505,7 @@ def alike(names: Sequence[str]) -> list[str]:
 
 
 def _filled_rows(codes: Numbers, cells: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """(rows,) whether a cell holds anything, by the codes of `encode`."""
+    """(rows,) whether a cell holds anything, by the codes of `codes_of`."""
     return np.array([bool(cell.strip()) for cell in cells] + [False])[codes]  # the last one: null
 
 
@@ -542,7 +542,7 @@ def shares_in(columns: Sequence[Chunk]) -> npt.NDArray[np.float64]:
     UserError
         A cell that is no such number; the row is named.
     """
-    read = [np.array(column.read(_share), dtype=np.float64)[column.codes] for column in columns]
+    read = [np.array(column.mapped(_share), dtype=np.float64)[column.codes] for column in columns]
     shares = np.stack(read, axis=1)
     missing = np.isnan(shares)
     shares[missing] = 0.0

@@ -127,7 +127,6 @@ def labels_of(
     annotations = None
     if any(any(chunk.values) for chunk in votes.chunks):
         annotations = _annotations(votes, answers, names, number)
-        notes += note_unmapped(votes.unmapped)
     elif votes.unmapped:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(next(iter(votes.unmapped)))}).")
     elif votes.chunks and answers.example is not None:
@@ -149,8 +148,8 @@ def _read_other(chunk: Chunk) -> Chunk:
     if chunk.values:
         return chunk
     if chunk.kind == "truth":
-        return replace(chunk, values=chunk.read(_true_label))
-    values = chunk.read(lambda cell: _weighed(cell, chunk.separator))
+        return replace(chunk, values=chunk.mapped(_true_label))
+    values = chunk.mapped(lambda cell: _weighed(cell, chunk.separator))
     is_weighed = np.array([bool(one) and set(one.values()) != {1} for one in values], dtype=np.bool_)
     are_weighed = len(chunk.codes) > 0 and bool(is_weighed[chunk.codes].mean() >= REPEATED)
     return replace(chunk, values=values, are_weighed=are_weighed)
@@ -223,7 +222,8 @@ def _read_votes(answers: Answers, known: Collection[str], options: ReadOptions, 
     said = Counter[tuple[str, str]]()
     for chunk in votes:
         if not chunk.values:
-            said.update({(people[who], cell): n for who, cell, n in chunk.said()})
+            for who, cell, n in chunk.said():
+                said[people[who], cell] += n
     silent = no_answers_in(said, people, known, no_answer, options)
     doubted = {} if options.class_names or answers.are_free else doubted_in(said, silent, options)
     plain = Counter({one: n for one, n in said.items() if one[1] not in silent and one[1] not in doubted})
@@ -234,7 +234,7 @@ def _read_votes(answers: Answers, known: Collection[str], options: ReadOptions, 
     for chunk in votes:
         if not chunk.values:
             chunk = _numbered(chunk, reader) if chunk.are_numbers else chunk
-            values = chunk.read(partial(_meaning, meaning, meant, chunk.separator))
+            values = chunk.mapped(partial(_meaning, meaning, meant, chunk.separator))
             for cell, value, count in zip(chunk.cells, values, chunk.times(), strict=True):
                 if value is None and count:
                     unmapped[cell] += count
@@ -246,6 +246,7 @@ def _read_votes(answers: Answers, known: Collection[str], options: ReadOptions, 
     cells = {cell: tuple(names) for chunk in read for cell, names in zip(chunk.cells, chunk.values, strict=True)}
     notes = [*about, *note_doubted(doubted), *note_silent(silent), *left_out]
     notes += note_dressed(cells, reader) if answers.are_free else ()
+    notes += note_unmapped(unmapped)
     return Votes(read, people, reader.classes, silent, unmapped, notes)
 
 

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.forms import Form, form_told_by
-from pll.formats.names import check_header, labels_at_end, sample_rows
+from pll.formats.names import check_header, check_number, labels_at_end, sample_rows
 from pll.formats.reading import LABELLED, Column
 from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import Cells
@@ -108,6 +108,7 @@ class Records:
         """Return the first cells of each column as text, from which its role is guessed."""
         if any(self.first):
             return self.first
+        check_number(self.names)
         wanted, size = sample_rows(len(self.names)), 0
         columns: list[list[str | None]] = [[] for _ in self.names]
         for batch in self.batches(range(len(self.names))):

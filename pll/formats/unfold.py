@@ -22,7 +22,7 @@ from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
 from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name
-from pll.formats.names import NAMED, NUMBERED, check_number
+from pll.formats.names import NAMED, NUMBERED
 from pll.formats.proposal import FEW
 from pll.formats.records import Records, value_of
 from pll.formats.tabular.cells import (
@@ -58,7 +58,6 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     given
         Columns to which a person gave a role: they stay.
     """
-    check_number(table.names)
     table = table if table.first else replace(table, first=table.sample())  # looked at often
     table = _with_lists_read(table if table.form else _with_crosses_read(_with_shares_named(table), given))
     form, names = table.form or _NO_FORM, list(table.names)
@@ -305,6 +304,7 @@ def _with_lists_read(table: Records) -> Records:
     of_form = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
     for name, cells in zip(table.names, table.first, strict=True):
         is_list = any(cells) and nearly_all(_holds_objects, cells)
+        say_who = is_list and objects_in(name, cells)[0] == "voters"  # they say themselves who and what
         if not is_list or form.role_of(name) or name in of_form:
             continue
         at = table.names.index(name)  # earlier ones have moved to the end
@@ -314,7 +314,7 @@ def _with_lists_read(table: Records) -> Records:
             continue
         against = [[state_against(one) for one in row] for row in rows]
         states = Counter(state for row in against for state in row if state)
-        if objects_in(name, cells)[0] == "voters":  # they say themselves who and what
+        if say_who:
             new = {name: _those_that_count(values, against)} if states else {}
         else:
             new = _answers_listed(name, _those_that_count(rows, against))

@@ -27,7 +27,7 @@ from pll.annotations import Annotations, Rule, resolve
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import Note, RowError, UserError, notes_of
 from pll.formats import detect
-from pll.formats.answers import Answers, Chunk, Chunks, Filled, Numbers, answers_in, encode, share_chunks
+from pll.formats.answers import Answers, Chunk, Chunks, Filled, Numbers, answers_in, codes_of, share_chunks
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing
 from pll.formats.forms import Form, form_called, form_told_by
@@ -188,9 +188,9 @@ def _of_lines(lines: pa.Table, class_names: Sequence[str] = ()) -> Answers:
         lines = lines.filter(pc.equal(lines["question"], chosen))
         others = listing(sorted(asked.keys() - {chosen}))
         notes.append(f"There are votes on several questions; read were those on {chosen}, not on {others}.")
-    example, ids = encode(lines["task"])
-    who, people = encode(lines["worker"])
-    codes, cells = encode(lines["vote"])
+    example, ids = codes_of(lines["task"])
+    who, people = codes_of(lines["worker"])
+    codes, cells = codes_of(lines["vote"])
     score, row = lines["score"].to_numpy().astype(np.float64), np.arange(len(lines))
     whole = Chunk("vote", example, who, codes, cells, row, column="label", weight=score)
     is_number = lines["number"].is_valid().to_numpy()
@@ -257,7 +257,7 @@ def _with_ids(answers: Answers, filled: Sequence[Filled]) -> Answers:
     named += [cells for column, cells in filled if is_named_id(column.name)]
     if not named:
         return answers
-    example, ids = encode(pc.utf8_trim_whitespace(pc.fill_null(named[0], "")))
+    example, ids = codes_of(pc.utf8_trim_whitespace(pc.fill_null(named[0], "")))
     chunks = [replace(chunk, example=example[chunk.example]) for chunk in answers.chunks]
     return replace(answers, chunks=tuple(chunks), n=len(ids), ids=ids)
 

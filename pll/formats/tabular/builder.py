@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from pll import io
 from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, Note, RowError, UserError, WordsInFeatures
-from pll.formats.answers import Answers, Chunks, answers_in, encode
+from pll.formats.answers import Chunks, answers_in, codes_of
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.forms import USUAL, WORDS, plain_name
@@ -84,15 +84,17 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     # where no column is called a class, a row that marks none is nobody's answer, and no mistake
     may_be_empty = table.may_be_empty or any(c.role == "class" and not CLASS_COLUMN.fullmatch(c.name) for c in columns)
     labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=may_be_empty)
-    if form_of(columns) == "person":
-        return _of_persons(table, columns, answers, labels, options)
-    rows, ids, about_columns = np.arange(len(X)), None, list[str]()
+    ids, rows, texts, about_columns = answers.ids, np.arange(answers.n), None, list[str]()
     named = next((column for column in columns if column.role == "id"), None)
-    if answers.example is not None and answers.ids is not None:
+    if form_of(columns) == "person":  # a column of answers is an example, its title the text
+        titles = [table.titles.get(column.name, "") for column in columns if column.role == "item"]
+        texts = as_column(titles) if any(titles) else None
+        X, names_of_features, columns, row_of = np.zeros((answers.n, 0), dtype=np.float32), [], [], int
+        about_columns = [Note("A row was taken for a person, and a column for an example.", kind=PERSONS)]
+    elif answers.example is not None:
         left_out = _varying(X, cells, columns, answers.example)
         examples, rows = np.unique(answers.example, return_index=True)
         rows = rows[examples >= 0]  # a line may be empty
-        ids = check_ids(answers.ids, lambda at: row_of(int(rows[at])))
         features = [column for column in columns if column.role == "feature"]
         constant = [k for k in range(X.shape[1]) if k >= len(features) or features[k] not in left_out]
         X, names_of_features = X[rows][:, constant], [names_of_features[k] for k in constant]
@@ -105,7 +107,8 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
             columns = [replace(one, role="keep") if one is named else one for one in columns]
             about_columns = [f"{named.name} names some examples twice: they are numbered, and it is carried along."]
         else:
-            ids = _ids(keys, row_of, named)
+            ids = keys
+    checked = None if ids is None else _ids(ids, lambda at: row_of(int(rows[at])), named)
 
     def many(role: str) -> dict[str, Chunks]:
         return {column.display_name: cells[column.at] for column in columns if column.role == role}
@@ -114,17 +117,19 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         return next(iter(many(role).values()), None)
 
     split, text, image = one("split"), one("text"), one("image")
-    if text is None and answers.example is not None and ids is not None and are_texts(ids.tolist(), 4):
+    if text is None and answers.example is not None and are_texts(list(answers.ids or ()), 4):
         text = one("task")
+    if text is not None:
+        texts = _objects(text, rows, missing="")
     return PartialLabelDataset(
         X=X,
         candidates=labels.candidates,
         y=labels.y,
         prior=labels.prior,
         class_names=labels.class_names,
-        ids=ids,
+        ids=checked,
         feature_names=tuple(names_of_features),
-        texts=None if text is None else _objects(text, rows, missing=""),
+        texts=texts,
         pictures=None if image is None else Pictures(_objects(image, rows, missing="")),
         categories={name: _objects(chunks, rows, named=True) for name, chunks in many("category").items()},
         extras={name: _objects(chunks, rows) for name, chunks in many("keep").items()},
@@ -146,33 +151,13 @@ def _uncounted(asked: Sequence[tuple[Column, Chunks]], counts: Sequence[str]) ->
     """Say how many lines do not count, by their state."""
     notes = []
     for column, chunks in asked:
-        codes, states = encode(pc.fill_null(chunks, "")) if column.role == "state" else (np.empty(0, np.int64), [])
+        codes, states = codes_of(pc.fill_null(chunks, "")) if column.role == "state" else (np.empty(0, np.int64), [])
         times = {state: int((codes == k).sum()) for k, state in enumerate(states) if not counts_in(state, counts)}
         if times:
             said = listing([f"{state} ({count:,})" for state, count in times.items()])
             text = f"{sum(times.values()):,} lines do not count, by {column.name}: {said}."
             notes.append(Note(text, kind="states"))
     return notes
-
-
-def _of_persons(
-    table: Records, columns: Sequence[Column], answers: Answers, labels: Labels, options: ReadOptions
-) -> PartialLabelDataset:
-    """The dataset of a table with a row a person: a column of answers is an example, its title the text."""
-    items = [column for column in columns if column.role == "item"]
-    titles = [table.titles.get(column.name, "") for column in items]
-    return PartialLabelDataset(
-        X=np.zeros((len(items), 0), dtype=np.float32),
-        candidates=labels.candidates,
-        prior=labels.prior,
-        class_names=labels.class_names,
-        ids=check_ids(list(answers.ids or ()), int),
-        texts=as_column(titles) if any(titles) else None,
-        annotations=labels.annotations,
-        name=options.name or "table",
-        kind="table",
-        notes=(Note("A row was taken for a person, and a column for an example.", kind=PERSONS), *labels.notes),
-    )
 
 
 def _collected(
@@ -242,10 +227,12 @@ def _cells(column: pa.Array, role: str) -> pa.Array:
     return column if is_json and role in ("category", "keep") else text_of(column, role)
 
 
-def _ids(cells: Sequence[str], row_of: RowNumber, column: Column) -> npt.NDArray[np.str_]:
+def _ids(cells: Sequence[str], row_of: RowNumber, column: Column | None) -> npt.NDArray[np.str_]:
     try:
         return check_ids(cells, row_of)
     except DuplicateIds as error:
+        if column is None:
+            raise
         text = f"{error} Correct them; or keep the column and number the rows."
         raise DuplicateIds(text, kind="ids", shell=option(column.name, "keep")) from None
 
@@ -264,7 +251,7 @@ def _varying(
             if not np.array_equal(values, values[first], equal_nan=True):
                 different.append(column)
         elif column.role == "category":
-            codes = encode(cells[column.at])[0]
+            codes = codes_of(cells[column.at])[0]
             if not np.array_equal(codes, codes[first]):
                 different.append(column)
     return different
@@ -467,7 +454,7 @@ def _objects(
         Values of JSON become text.
     """
     is_json = isinstance(chunks.type, pa.JsonType)
-    codes, values = encode(chunks)
+    codes, values = codes_of(chunks)
     objects = [value_of(value) for value in values] if is_json else list(values)
     different = np.empty(len(values) + 1, dtype=object)
     for at, value in enumerate(objects):  # one by one: a list is no row of an array
@@ -478,7 +465,7 @@ def _objects(
 
 def _split_marks(chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.bool_]:
     """Return (n,) bool, True where the column `split` is "test"; a part to validate on is no test."""
-    codes, cells = encode(pc.fill_null(chunks, ""))
+    codes, cells = codes_of(pc.fill_null(chunks, ""))
     parts = [cell.strip().casefold() for cell in cells]
     for code, part in enumerate(parts):
         if part not in WORDS["train"] | WORDS["test"]:

@@ -46,6 +46,7 @@ class Proposal:
     explicit: frozenset[str]
     form: Form | None = None
     roles: dict[str, Column] = field(default_factory=dict)
+    known: dict[tuple[str, str, bool], bool] = field(default_factory=dict)
     _with_role: dict[str, list[str]] = field(default_factory=dict)
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -60,6 +61,10 @@ class Proposal:
         """Give several columns one role."""
         for name in list(names):
             self.give(name, role, guessed=guessed, why=why)
+
+    def give_first(self, names: Sequence[str], role: str, *, guessed: bool = True) -> None:
+        """Give the first of some columns a role that only one can have, unless one has it."""
+        self.give_all(names[: not self.having(role)], role, guessed=guessed)
 
     def ask(self, text: str, *answers: tuple[str, Mapping[str, str]]) -> None:
         """Put a question about columns that have a role until it is answered."""
@@ -88,6 +93,15 @@ class Proposal:
         """Those of some columns with a usual name of this role, the likeliest first."""
         plain = {plain_name(name): name for name in reversed(names)}
         return [plain[name] for name in USUAL[role] if name in plain]
+
+    def called(self, names: Iterable[str]) -> list[str]:
+        """Columns without a role that are called so, in whatever case."""
+        wanted = frozenset(names)
+        return [name for name in self.open() if name.casefold() in wanted]
+
+    def told(self, role: str) -> list[str]:
+        """Columns without a role that have this one by the signature."""
+        return [name for name in self.open() if self.form is not None and self.form.role_of(name) == role]
 
     def one_each(self, name: str) -> Cells:
         """The cells of a column; in long form those of the first line of each example."""

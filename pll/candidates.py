@@ -18,7 +18,7 @@ from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy  # its parts load when they are used
 
 from pll.errors import RowError, UserError
 from pll.io import large_array

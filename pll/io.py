@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy  # its parts load when they are used
 
 from pll.errors import NotNumbersError, RowError, UserError
 
@@ -55,7 +55,7 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
     NotNumbersError
         Something else than numbers.
     """
-    if scipy.sparse.issparse(X):
+    if not isinstance(X, np.ndarray) and scipy.sparse.issparse(X):
         return _dense(scipy.sparse.csr_array(X))
     try:
         dense = X if isinstance(X, np.memmap) else np.asarray(X)

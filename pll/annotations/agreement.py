@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy  # its parts load when they are used
 
 from pll.annotations import Annotations
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy  # its parts load when they are used
 
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters

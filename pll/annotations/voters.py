@@ -50,8 +50,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.special import betaincinv, logsumexp
+import scipy  # its parts load when they are used
 
 from pll.annotations.data import Annotations
 from pll.errors import UserError, unknown
@@ -448,7 +447,7 @@ class _ExpectationMaximisation:
         self.prior_weight = self._prior_weight() if self.has_matrices else 0.0
         if self.has_matrices:  # (n, units · c): the share with which a unit names a label in a row
             where = (annotations.rows, self.units * c + annotations.labels)
-            self.indicators = sp.csr_array((self.shares, where), shape=(annotations.n_rows, self.n_units * c))
+            self.indicators = scipy.sparse.csr_array((self.shares, where), shape=(annotations.n_rows, self.n_units * c))
 
     def _are_functions(self) -> bool:
         """Whether most votes, beyond chance, are of voters who name one class and are silent else.
@@ -546,7 +545,7 @@ class _ExpectationMaximisation:
             before, T = T, _with_true_labels(_softmax(joint), true_labels)
             if np.abs(T - before).max() < TOLERANCE:
                 break
-        return _Fit(kind, T, votes, logsumexp(joint, axis=1), confusions)
+        return _Fit(kind, T, votes, scipy.special.logsumexp(joint, axis=1), confusions)
 
     def _right(self, T: Numbers) -> Numbers:
         """(units,) probability that an answer holds the truth, drawn to that of everybody."""
@@ -682,8 +681,8 @@ def voter_cards(models: VoterModels, true_labels: npt.NDArray[np.int64] | None =
 
 
 def _interval(hits: float, count: float) -> tuple[float, float]:
-    low = 0.0 if hits <= 0 else float(betaincinv(hits, count - hits + 1, 0.025))
-    high = 1.0 if hits >= count else float(betaincinv(hits + 1, count - hits, 0.975))
+    low = 0.0 if hits <= 0 else float(scipy.special.betaincinv(hits, count - hits + 1, 0.025))
+    high = 1.0 if hits >= count else float(scipy.special.betaincinv(hits + 1, count - hits, 0.975))
     return low, high
 
 

@@ -148,21 +148,19 @@ def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[n
     UserError
         An id that is empty, occurs twice or is too long.
     """
-    rows: dict[str, int] = {}
-    longest = 0
-    for at, name in enumerate(ids):
-        if not name:
-            raise RowError(f"Row {row_of(at)} has an empty id; give every row an id, or remove the ids.")
-        first = rows.setdefault(name, at)
-        if first != at:
-            raise DuplicateIds(
-                f"Rows {row_of(first)} and {row_of(at)} have the same id {shorten(name)}; ids must be unique."
-            )
-        if len(name) > len(ids[longest]):
-            longest = at
-    if ids and 4 * len(ids[longest]) * len(ids) > MAX_ID_BYTES:
+    if not all(ids) or len({*ids}) < len(ids):
+        rows: dict[str, int] = {}
+        for at, name in enumerate(ids):
+            if not name:
+                raise RowError(f"Row {row_of(at)} has an empty id; give every row an id, or remove the ids.")
+            if (first := rows.setdefault(name, at)) != at:
+                raise DuplicateIds(
+                    f"Rows {row_of(first)} and {row_of(at)} have the same id {shorten(name)}; ids must be unique."
+                )
+    longest = max(ids, key=len, default="")
+    if 4 * len(longest) * len(ids) > MAX_ID_BYTES:
         raise RowError(
-            f"Row {row_of(longest)} has an id of {len(ids[longest]):,} characters; use short ids "
+            f"Row {row_of(ids.index(longest))} has an id of {len(longest):,} characters; use short ids "
             f"(about {MAX_ID_BYTES // (4 * len(ids)):,} characters at most for {len(ids):,} rows)."
         )
     return np.asarray(ids, dtype=np.str_)

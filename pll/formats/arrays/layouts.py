@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import scipy.sparse
-from scipy.sparse import csr_array
+import scipy  # its parts load when they are used
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import UNKNOWN
@@ -90,7 +89,7 @@ class FileArrays:
     """
 
     X: npt.NDArray[np.float32]
-    sets: csr_array | None = None
+    sets: scipy.sparse.csr_array | None = None
     y: npt.NDArray[Any] | None = None
     n_classes: int = 0
     is_test: npt.NDArray[np.bool_] | None = None
@@ -242,16 +241,16 @@ def _joined(parts: Sequence[FileArrays], notes: list[str]) -> FileArrays:
     if any(part.sets is not None for part in parts):
         # Every row needs some set; nothing is learnt from the test part.
         rows = [part.sets if part.sets is not None else _sets_of(part.y, len(part.X), c) for part in parts]
-        joined.sets = csr_array(scipy.sparse.vstack(rows, format="csr"))
+        joined.sets = scipy.sparse.csr_array(scipy.sparse.vstack(rows, format="csr"))
         if parts[-1].sets is None:
             notes.append("The test part has no candidates; its true labels stand in their place.")
     return joined
 
 
-def _sets_of(y: npt.NDArray[Any] | None, n: int, c: int) -> csr_array:
+def _sets_of(y: npt.NDArray[Any] | None, n: int, c: int) -> scipy.sparse.csr_array:
     """The true labels as sets; every class where they are not known."""
     labels = np.full(n, UNKNOWN) if y is None or y.dtype.kind in "US" else y
-    return csr_array((labels[:, None] == np.arange(c)) | (labels[:, None] == UNKNOWN))
+    return scipy.sparse.csr_array((labels[:, None] == np.arange(c)) | (labels[:, None] == UNKNOWN))
 
 
 # ---- one array each --------------------------------------------------------------------------------------------------
@@ -284,7 +283,7 @@ def _features(
     return as_features(array, name, allow_missing=allow_missing)
 
 
-def _marks(array: Any, name: str, n: int, features: str) -> csr_array:
+def _marks(array: Any, name: str, n: int, features: str) -> scipy.sparse.csr_array:
     """A 0/1 matrix as sparse rows, (n, c), whichever way round it is stored."""
     if array.dtype.kind not in "biuf":
         raise UserError(f"{name} holds {kind_of(array.dtype)}; save a matrix of 0 and 1, one column a class.")
@@ -296,7 +295,7 @@ def _marks(array: Any, name: str, n: int, features: str) -> csr_array:
     by_column = array.shape[1] == n and (array.shape[0] != n or name.lower().endswith("target"))  # c = n: as in MATLAB
     upright = array.T if by_column else array
     check_class_count(upright.shape[1], name)
-    rows = csr_array(upright, copy=True)  # what was read is not writable
+    rows = scipy.sparse.csr_array(upright, copy=True)  # what was read is not writable
     rows.sum_duplicates()
     wrong = np.flatnonzero((rows.data != 0) & (rows.data != 1))  # NaN is neither
     if len(wrong):

@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy  # its parts load when they are used
 
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.extras import require_extra
 from pll.formats.arrays.layouts import arrange, parts_among
-from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
 from pll.formats.forms import ARRAYS
@@ -58,6 +57,8 @@ class Mat(Format):
     row_note = "Rows (examples) are counted from 0; MATLAB counts from 1."
 
     def sniff(self, path: Path, head: bytes) -> bool:
+        from pll.formats.arrays.mat5 import is_mat5, is_mat73  # late: SciPy's matrices, which few files are of
+
         return is_mat5(head) or is_mat73(head)
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
@@ -152,6 +153,8 @@ def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, Any
 
 def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
     """The variables with a meaning, what they are in words where they cannot be read, and the names of the others."""
+    from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
+
     with path.open("rb") as file:
         head = file.read(128)
     if is_mat73(head):

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
+from itertools import filterfalse, islice
 from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
@@ -173,13 +174,16 @@ def read_marks(cells: Cells) -> list[bool | None] | None:
     >>> read_marks(["a", "1", "b"]), read_marks(["2.5", "1.5"])
     (None, None)
     """
-    marks = [None if is_missing(cell) else mark_in(cell or "") for cell in cells]
-    filled = [cell for cell in cells if not is_missing(cell)]
-    if 2 * sum(mark is not None for mark in marks) < len(filled):
+    filled = present_cells(cells)
+    if 2 * sum(mark_in(cell) is not None for cell in filled) < len(filled):
         return None
+    marks = [None if is_missing(cell) else mark_in(cell or "") for cell in cells]
     if any(mark is False for mark in marks):
         return marks
     return [False if is_missing(cell) else mark for cell, mark in zip(cells, marks, strict=True)]
+
+
+_MARKS = BINARY | WORDS
 
 
 def mark_in(cell: str) -> bool | None:
@@ -191,7 +195,7 @@ def mark_in(cell: str) -> bool | None:
     (True, False, None)
     """
     plain = cell.strip().casefold()
-    return (BINARY | WORDS).get(plain.strip("()") or plain)
+    return _MARKS.get(plain.strip("()") or plain)
 
 
 def numbers_in(cell: str) -> list[float] | None:
@@ -263,7 +267,9 @@ NEARLY_ALL = 0.9
 def nearly_all(test: Callable[[str], bool], cells: Cells) -> bool:
     """Whether a test holds for nearly all cells that are filled."""
     filled = _filled(cells)
-    return bool(filled) and sum(map(test, filled)) >= NEARLY_ALL * len(filled)
+    most = len(filled) - NEARLY_ALL * len(filled)
+    others = islice(filterfalse(test, filled), int(most) + 1)  # no further than tells
+    return bool(filled) and sum(1 for _ in others) <= most
 
 
 @_once

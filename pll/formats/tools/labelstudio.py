@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from pll.dataset import PartialLabelDataset
 from pll.formats import json_objects
@@ -159,6 +158,8 @@ def _labelling_config(
       </Choices>
     </View>
     """
+    from xml.sax.saxutils import quoteattr  # late: it brings all of urllib
+
     tag = "Text" if dataset.pictures is None else "Image"
     target = quoteattr(to_name or tag.lower())
     choices = f'  <Choices name={quoteattr(question)} toName={target} choice="{choice}"'

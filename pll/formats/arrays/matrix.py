@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
-from scipy.sparse import csr_array
+import scipy  # its parts load when they are used
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
@@ -47,7 +46,7 @@ def is_sparse(files: Collection[str]) -> bool:
     return {f"{name}.npy" for name in SPARSE} <= {*files}
 
 
-def read_sparse(path: Path, max_bytes: int) -> csr_array:
+def read_sparse(path: Path, max_bytes: int) -> scipy.sparse.csr_array:
     """Read a sparse matrix as SciPy saves it.
 
     Raises
@@ -59,7 +58,7 @@ def read_sparse(path: Path, max_bytes: int) -> csr_array:
         unpacked = sum(members.sizes.values())
     check_unpacked_size(unpacked, path.stat().st_size, max_bytes, "this matrix")
     with parsing("the sparse matrix", "save it again with scipy.sparse.save_npz"):
-        matrix = csr_array(scipy.sparse.load_npz(path))
+        matrix = scipy.sparse.csr_array(scipy.sparse.load_npz(path))
         matrix.check_format(full_check=True)
     return matrix
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +24,14 @@ from pll.formats.doubt import read_by_hand
 from pll.formats.tabular.answer_cells import (
     MOST_SHOWN,
     NUMBER,
-    Answer,
     AnswerReader,
+    classes_in,
     doubted_in,
     no_answers_in,
     note_doubted,
     note_dressed,
     note_silent,
     note_unmapped,
-    reader_of,
 )
 from pll.formats.tabular.cells import (
     COVERED,
@@ -227,14 +225,13 @@ def _read_votes(answers: Answers, known: Collection[str], options: ReadOptions, 
     silent = no_answers_in(said, people, known, no_answer, options)
     doubted = {} if options.class_names or answers.are_free else doubted_in(said, silent, options)
     plain = Counter({one: n for one, n in said.items() if one[1] not in silent and one[1] not in doubted})
-    reader, about = reader_of(plain, sort_names(known), options, are_free=answers.are_free)
-    meant: dict[str, Answer] = dict.fromkeys(silent, ((), math.nan))
-    meant |= {cell: (names, math.nan) for cell, names in doubted.items()}
+    classes, about = classes_in(plain, sort_names(known), options, are_free=answers.are_free)
+    reader = AnswerReader(classes, options.answers, dict.fromkeys(silent, ()) | doubted)
     read, meaning, unmapped = list[Chunk](), cache(reader.read), Counter[str]()
     for chunk in votes:
         if not chunk.values:
             chunk = _numbered(chunk, reader) if chunk.are_numbers else chunk
-            values = chunk.mapped(partial(_meaning, meaning, meant, chunk.separator))
+            values = chunk.mapped(partial(meaning, separator=chunk.separator))
             for cell, value, count in zip(chunk.cells, values, chunk.times(), strict=True):
                 if value is None and count:
                     unmapped[cell] += count
@@ -248,10 +245,6 @@ def _read_votes(answers: Answers, known: Collection[str], options: ReadOptions, 
     notes += note_dressed(cells, reader) if answers.are_free else ()
     notes += note_unmapped(unmapped)
     return Votes(read, people, reader.classes, silent, unmapped, notes)
-
-
-def _meaning(read: Callable[[str, str], Any], known: Mapping[str, Any], separator: str, cell: str) -> Any:
-    return known.get(cell) or read(cell, separator)
 
 
 def _numbered(chunk: Chunk, reader: AnswerReader) -> Chunk:

@@ -110,12 +110,6 @@ def marked(role: str, name: str) -> str:
     return MARKS[role] + (name if plain else json.dumps(name, ensure_ascii=False))
 
 
-def without_mark(header: str) -> str:
-    """Return the name of a column without its mark, if it has one."""
-    role = next((role for role, mark in MARKS.items() if header.startswith(mark)), "")
-    return bare_name(header, role)
-
-
 def bare_name(name: str, role: str) -> str:
     """Return the name of a feature, an annotator, …: that of the column without the mark."""
     mark = MARKS.get(role)

@@ -62,8 +62,8 @@ class AnswerReader:
         All classes; () where every label of a cell is one.
     by_hand
         Cell → class, as a person mapped them; "" for no answer.
-    silent
-        Cells that say that there is no answer.
+    meant
+        Cells whose classes are known otherwise; () for no answer.
 
     Attributes
     ----------
@@ -83,9 +83,12 @@ class AnswerReader:
     """
 
     def __init__(
-        self, classes: Iterable[str] = (), by_hand: Mapping[str, str] | None = None, silent: Collection[str] = ()
+        self,
+        classes: Iterable[str] = (),
+        by_hand: Mapping[str, str] | None = None,
+        meant: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
-        listed, self._silent = tuple(classes), frozenset(silent)
+        listed, self._meant = tuple(classes), meant or {}
         same = _unambiguous(listed)  # `fox` where the classes spell it FOX is no class of its own
         self._by_hand = {
             plain(cell): to if to in listed else same.get(plain(to), to) for cell, to in (by_hand or {}).items()
@@ -119,8 +122,8 @@ class AnswerReader:
         UserError
             Every label is a class, and the cell looks like a list but is none.
         """
-        if not cell.strip() or cell in self._silent:
-            return (), math.nan
+        if not cell.strip() or cell in self._meant:
+            return self._meant.get(cell, ()), math.nan
         if self.is_mapped(cell):
             target = self._by_hand[plain(cell)]
             return (target,) if target else (), math.nan
@@ -323,7 +326,7 @@ def note_doubted(doubted: Mapping[str, Sequence[str]]) -> list[str]:
     return [Note(text, kind="doubted", hint=hint)] if doubted else []
 
 
-# ---- the reader of a source ------------------------------------------------------------------------------------------
+# ---- the classes of a source -----------------------------------------------------------------------------------------
 
 FEW_CLASSES = "few classes"
 """Kind of the error where answers name no classes."""
@@ -332,10 +335,10 @@ LEAST_DRESSED, LEAST_NAMED = 0.05, 0.8
 NUMBER = re.compile(r"\s*(\d{1,9})(?:[.,]0+)?\s*", re.ASCII)
 
 
-def reader_of(
+def classes_in(
     said: Said, known: Sequence[str], options: ReadOptions, *, are_free: bool
-) -> tuple[AnswerReader, list[str]]:
-    """Return the reader of voters' cells, and a note where the classes are proposed.
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return the classes that voters' cells name, () where each is one itself, and a note where they are proposed.
 
     They are for free text (what models wrote). Else, where nearly all answers are names of classes, each of them is a
     class. Sentences, and names in other dress (`**Cat**`, `Label: cat`), name the classes that the user lists, or those
@@ -371,18 +374,18 @@ def reader_of(
                 kind=FEW_CLASSES,
                 shell="--classes a,b,c, or --answer FROM=CLASS",
             )
-        return reader, about
+        return reader.classes, about
     counts = _cells_of(said)
     sentences = sum(n for cell, n in counts.items() if is_sentence(cell))
     are_sentences = sentences > (1 - NEARLY_ALL) * counts.total()
     if are_sentences and len(known) > 1:
-        return AnswerReader(known, by_hand), []
+        return tuple(known), []
     if are_sentences or len(counts) <= _MOST_COMPARED:
         for classes, least in ((tuple(known), 0.5), (proposed_classes(said, by_hand), LEAST_NAMED)):
-            reader = AnswerReader(classes, by_hand)
-            if len(classes) > 1 and (are_sentences or _are_dressed(counts, reader, least)):
-                return reader, [] if set(classes) == set(known) else _note_proposed(classes)
-    return AnswerReader((), by_hand), []
+            is_told = are_sentences or _are_dressed(counts, AnswerReader(classes, by_hand), least)
+            if len(classes) > 1 and is_told:
+                return classes, [] if set(classes) == set(known) else _note_proposed(classes)
+    return (), []
 
 
 def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bool:

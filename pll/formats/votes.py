@@ -41,10 +41,10 @@ from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tools.models import (
+    Line,
     answer_field,
     batch_answers,
     by_voters_in_ids,
-    lines_of,
     prompted_answers,
     sample_answers,
 )
@@ -132,21 +132,21 @@ def _read(path: Path, class_names: Sequence[str]) -> Answers:
     form, options = detect(path), ReadOptions()
     if isinstance(form, RecordFormat) and form.form.models:
         said = models_answers(path, form.form)
-        rows = (
-            {"task": task, "worker": one.who, "vote": str(label), "score": _number(one.score), "question": one.question}
+        lines = [
+            Line(task, str(one.who), str(label), _number(one.score), question=one.question)
             for task, one in said
             for label in one.labels or ()
-        )
-        return _of_lines(lines_of(rows), class_names)
+        ]
+        return _of_lines(lines, class_names)
     if isinstance(form, JsonLines) and answer_field(_first_record(path)):
         return _of_lines(prompted_answers(path))
     if not isinstance(form, TableFormat):
         return _of_annotations(form.read(path, options))
     table = unfolded(form.table(path, options))
     if _is(table.form, "batch"):
-        lines, failed = batch_answers(table, path.stem)
-        lines, about = by_voters_in_ids(lines)
-        return replace(_of_lines(lines), failed=failed, notes=tuple(about))
+        results, failed = batch_answers(table, path.stem)
+        named, about = by_voters_in_ids(results)
+        return replace(_of_lines(named), failed=failed, notes=tuple(about))
     if _is(table.form, "samples"):
         return _of_lines(sample_answers(table, path))
     return _of_table(table, path.stem)
@@ -174,29 +174,27 @@ def _chunk_of(people: Annotations) -> Chunk:
     return replace(chunk, weight=people.scores)
 
 
-def _of_lines(lines: pa.Table, class_names: Sequence[str] = ()) -> Answers:
+def _of_lines(lines: Sequence[Line], class_names: Sequence[str] = ()) -> Answers:
     """The answers of models, a line each, as `pll.formats.tools.models` has them.
 
     Of answers to several questions it is those to the one that the classes fit, else the most answered.
     """
-    notes, asked = list[str](), Counter(lines["question"].to_pylist())
+    notes, asked = list[str](), Counter(line.question for line in lines)
     if len(asked) > 1:
         reader = AnswerReader(class_names)
-        pairs = zip(lines["question"].to_pylist(), lines["vote"].to_pylist(), strict=True)
-        fits = Counter(one for one, vote in pairs if reader.class_of(vote))
+        fits = Counter(line.question for line in lines if reader.class_of(line.vote))
         chosen = max(asked, key=lambda one: (fits[one], asked[one]))
-        lines = lines.filter(pc.equal(lines["question"], chosen))
+        lines = [line for line in lines if line.question == chosen]
         others = listing(sorted(asked.keys() - {chosen}))
         notes.append(f"There are votes on several questions; read were those on {chosen}, not on {others}.")
-    example, ids = codes_of(lines["task"])
-    who, people = codes_of(lines["worker"])
-    codes, cells = codes_of(lines["vote"])
-    score, row = lines["score"].to_numpy().astype(np.float64), np.arange(len(lines))
-    whole = Chunk("vote", example, who, codes, cells, row, column="label", weight=score)
-    is_number = lines["number"].is_valid().to_numpy()
-    attempts = {"are_attempts": lines["attempt"].null_count < len(lines)}
-    parts = [replace(whole.only(is_number == number), are_numbers=number, **attempts) for number in (False, True)]
-    are_rows = lines["row"].null_count == 0
+    named = [pa.chunked_array([[line[k] for line in lines]], pa.string()) for k in range(3)]
+    (example, ids), (who, people), (codes, cells) = map(codes_of, named)
+    score = np.array([math.nan if line.score is None else line.score for line in lines], dtype=np.float64)
+    whole = Chunk("vote", example, who, codes, cells, np.arange(len(lines)), column="label", weight=score)
+    whole = replace(whole, are_attempts=any(line.attempt is not None for line in lines))
+    is_number = np.array([line.number is not None for line in lines], dtype=np.bool_)
+    parts = [replace(whole.only(is_number == number), are_numbers=number) for number in (False, True)]
+    are_rows = all(line.row is not None for line in lines)
     return Answers(
         tuple(parts), len(ids), ids, people=tuple(people), are_rows=are_rows, are_free=True, notes=tuple(notes)
     )

@@ -12,13 +12,12 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
@@ -26,33 +25,37 @@ from pll.formats.forms import USUAL
 from pll.formats.names import LABEL_COLUMNS, TWO_NAMES
 from pll.formats.records import Records
 
-SCHEMA = pa.schema(
-    {
-        **dict.fromkeys(("task", "worker", "vote"), pa.string()),
-        "score": pa.float64(),
-        **dict.fromkeys(("row", "number", "attempt"), pa.int64()),
-        "question": pa.string(),
-    }
-)
-"""Answers as a table in long form, a line each, with more than such tables have: what only files of models know.
 
-That is the number of the example (`row`) or the class (`number`) where the file does not name it, which of several
-answers to one request it is (`attempt`), and the `question` where there are several; null where it is not so.
-"""
+class Line(NamedTuple):
+    """An answer of a model.
 
-
-def lines_of(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Return a table of answers, of some columns of `SCHEMA` each.
-
-    Examples
-    --------
-    >>> lines_of([{"task": "1", "worker": "gpt", "vote": "cat"}]).to_pylist()[0]["vote"]
-    'cat'
+    Attributes
+    ----------
+    task, worker, vote
+        Which example it is about, which model gave it, and what it is.
+    score
+        How sure it is; None where nobody says so.
+    row
+        The number of the example where the file does not name it.
+    number
+        The number of the class where the file does not name it.
+    attempt
+        Which of several answers to one request it is.
+    question
+        Which question it answers, where there are several.
     """
-    return pa.Table.from_pylist(list(rows), schema=SCHEMA)
+
+    task: str
+    worker: str
+    vote: str
+    score: float | None = None
+    row: int | None = None
+    number: int | None = None
+    attempt: int | None = None
+    question: str = ""
 
 
-def batch_answers(table: Records, stem: str) -> tuple[pa.Table, int]:
+def batch_answers(table: Records, stem: str) -> tuple[list[Line], int]:
     """Return the answers in batch results, and the number of requests that failed.
 
     Parameters
@@ -67,7 +70,7 @@ def batch_answers(table: Records, stem: str) -> tuple[pa.Table, int]:
     UserError
         A record that is not as its tool writes it, or a request instead of its result; the row is named.
     """
-    rows: list[dict[str, Any]] = []
+    lines: list[Line] = []
     attempts: Counter[tuple[str, str]] = Counter()
     errors = 0
     for at, record in enumerate(table.values(range(len(table.names)))):
@@ -83,9 +86,9 @@ def batch_answers(table: Records, stem: str) -> tuple[pa.Table, int]:
                 continue
             task, worker = str(record["custom_id"]), str(about.get("model") or stem)
             for text, score in texts:
-                rows.append(_line(task, worker, text, score=score, attempt=attempts[task, worker]))
+                lines.append(Line(task, worker, text, score, attempt=attempts[task, worker]))
                 attempts[task, worker] += 1
-    return lines_of(rows), errors
+    return lines, errors
 
 
 _RUN = re.compile(
@@ -95,30 +98,29 @@ _RUN = re.compile(
 MOST_RUNS = 20
 
 
-def by_voters_in_ids(lines: pa.Table) -> tuple[pa.Table, list[str]]:
+def by_voters_in_ids(lines: Sequence[Line]) -> tuple[Sequence[Line], list[str]]:
     """Return answers whose ids name the voter beside the example, as `ticket-1::gpt`, by these; and a note.
 
     That is so where nearly every example has an answer of each, and they are runs, or each has one of several models.
     """
-    rows = lines.to_pylist()
-    parts = [match.groups() if (match := TWO_NAMES.fullmatch(row["task"])) else ("", "") for row in rows]
+    parts = [match.groups() if (match := TWO_NAMES.fullmatch(line.task)) else ("", "") for line in lines]
     firsts, lasts = (set(some) for some in zip(*parts, strict=True)) if parts else (set(), set())
-    models, pairs = {row["worker"] for row in rows}, {(p[1], row["worker"]) for p, row in zip(parts, rows, strict=True)}
-    is_crossed = len(set(parts)) == len(rows) and 5 * len(rows) >= 4 * len(firsts) * len(lasts)
+    models = {line.worker for line in lines}
+    pairs = {(run, line.worker) for (_, run), line in zip(parts, lines, strict=True)}
+    is_crossed = len(set(parts)) == len(lines) and 5 * len(lines) >= 4 * len(firsts) * len(lasts)
     is_told = (len(models) > 1 and len(pairs) == len(lasts)) or all(map(_RUN.fullmatch, lasts))
     if "" in firsts or not 1 < len(lasts) <= MOST_RUNS or len(firsts) < len(lasts) or not (is_crossed and is_told):
         return lines, []
-    for row, (task, run) in zip(rows, parts, strict=True):
-        row |= {"task": task, "worker": row["worker"] if len(models) == len(lasts) else f"{row['worker']} {run}"}
-    first = lines["task"][0].as_py()
-    return lines_of(rows), [f"The ids name the example and who answered: {first} is {parts[0][0]} and {parts[0][1]}."]
+    ends = "" if len(models) == len(lasts) else " {}"
+    named = [
+        line._replace(task=task, worker=line.worker + ends.format(run))
+        for line, (task, run) in zip(lines, parts, strict=True)
+    ]
+    (first, last), whole = parts[0], lines[0].task
+    return named, [f"The ids name the example and who answered: {whole} is {first} and {last}."]
 
 
-def _line(task: str, worker: str, vote: str, **more: float | None) -> dict[str, Any]:
-    return {"task": task, "worker": worker, "vote": vote, **more}
-
-
-def sample_answers(table: Records, path: Path) -> pa.Table:
+def sample_answers(table: Records, path: Path) -> list[Line]:
     """Return the answers in samples of lm-evaluation-harness.
 
     An answer that was extracted in several ways (`filter`) stands there several times: the first way that succeeds
@@ -130,14 +132,14 @@ def sample_answers(table: Records, path: Path) -> pa.Table:
         A record that is not as its tool writes it; the row is named.
     """
     worker = _model_of(path)
-    found: dict[str, list[dict[str, Any]]] = {}  # by document, the answer of the first way that found one
+    found: dict[str, list[Line]] = {}  # by document, the answer of the first way that found one
     for at, record in enumerate(table.values(range(len(table.names)))):
         with _as_written(table.row_of(at)):
             lines, name = _sample(record, worker), str(record["doc_id"])
             before = found.get(name)
-            if not before or (lines and before[0]["vote"].strip().casefold() in _FAILED):
+            if not before or (lines and before[0].vote.strip().casefold() in _FAILED):
                 found[name] = lines or before or []
-    return lines_of(line for lines in found.values() for line in lines)
+    return [line for lines in found.values() for line in lines]
 
 
 _FAILED = ("[invalid]", "invalid", "")
@@ -161,15 +163,15 @@ def answer_field(record: Mapping[str, Any]) -> str:
     return fields[0] if fields and not people and any(record.get(name) for name in PROMPTS) else ""
 
 
-def prompted_answers(path: Path) -> pa.Table:
+def prompted_answers(path: Path) -> list[Line]:
     """Return the answers in JSON lines of a prompt and an answer."""
-    rows = []
+    lines = []
     for at, (_, record) in enumerate(json_objects.records(path)):
         field = answer_field(record)
         if field and record[field].strip():
             task, row = (str(record["id"]), None) if "id" in record else (str(at), at)
-            rows.append(_line(task, str(record.get("model") or field), record[field], row=row))
-    return lines_of(rows)
+            lines.append(Line(task, str(record.get("model") or field), record[field], row=row))
+    return lines
 
 
 @contextmanager
@@ -226,7 +228,7 @@ def _logprob(choice: Mapping[str, Any]) -> float | None:
 # ---- samples of lm-evaluation-harness --------------------------------------------------------------------------------
 
 
-def _sample(record: Mapping[str, Any], worker: str) -> list[dict[str, Any]]:
+def _sample(record: Mapping[str, Any], worker: str) -> list[Line]:
     responses = record.get("filtered_resps") or record.get("resps") or []
     task, row = str(record["doc_id"]), int(record["doc_id"])
     if not responses:
@@ -235,13 +237,13 @@ def _sample(record: Mapping[str, Any], worker: str) -> list[dict[str, Any]]:
     while isinstance(first, list) and len(first) == 1:  # resps are nested once more than filtered_resps
         first = first[0]
     if isinstance(first, str):
-        return [_line(task, worker, first, row=row)] if first.strip() else []
+        return [Line(task, worker, first, row=row)] if first.strip() else []
     logs = np.array([_first_number(part) for part in responses], dtype=np.float64)
     shares = np.exp(logs - logs.max())
     best = int(logs.argmax())
     text = _choice(record, best, len(responses))
     number = best if text == str(best) else None
-    return [_line(task, worker, text, score=float(shares[best] / shares.sum()), row=row, number=number)]
+    return [Line(task, worker, text, float(shares[best] / shares.sum()), row, number)]
 
 
 def _model_of(path: Path) -> str:

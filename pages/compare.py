@@ -6,6 +6,7 @@ from pll.errors import UserError
 from pll.methods import method_title
 from pll.runs.run import MOST_LANES, readable
 from pll.ui import links, run_page, session
+from pll.ui.buttons import button
 from pll.ui.compare import live, setup
 from pll.ui.error_messages import show_error
 from pll.ui.format import count, plain, state_icon
@@ -93,7 +94,7 @@ def list_earlier() -> None:
             lanes = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
             what = f"{state_icon(snapshot)} **{plain(snapshot.name)}** — {lanes}"
             st.markdown(f"{what}  \n:gray[:small[{live.format_shared(comparison)}]]", width="stretch")
-            st.button("Open", key=f"open-{comparison.id}", on_click=session.view, args=(comparison,))
+            button("Open", session.view, comparison, key=f"open-{comparison.id}")
 
 
 links.page("comparison", run_page.follow, prepare)

@@ -8,6 +8,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions
 from pll.ui import agreement, session
+from pll.ui.buttons import button
 from pll.ui.data import (
     candidates,
     check,
@@ -40,7 +41,7 @@ def bring_data() -> Source | None:
     if way == upload.UPLOAD:
         return upload.drop_area()
     back = (upload.UPLOAD,)
-    st.button(upload.UPLOAD, type="tertiary", icon=":material/arrow_back:", on_click=upload.begin_with, args=back)
+    button(upload.UPLOAD, upload.begin_with, *back, icon="arrow_back", kind="tertiary")
     return server_data.choose_dataset() if way == upload.CATALOGUE else server_data.from_server()
 
 

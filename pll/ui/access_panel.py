@@ -10,6 +10,7 @@ import streamlit as st
 from pll.runs.access import Access, Role, person_id
 from pll.runs.run import Run
 from pll.ui import session
+from pll.ui.buttons import button
 from pll.ui.controls import setting
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import plain
@@ -59,15 +60,7 @@ def _person(run: Run, place: int, person: str, role: Role) -> None:
             change=lambda role: _change(run, {person: role}),
             width=180,
         )
-        st.button(
-            "",
-            icon=":material/close:",
-            type="tertiary",
-            help="Remove",
-            key=f"{key}-remove",
-            on_click=_change,
-            args=(run, {person: None}),
-        )
+        button("", _change, run, {person: None}, icon="close", kind="tertiary", help="Remove", key=f"{key}-remove")
 
 
 def _add(run: Run) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pll.runs.background import JobBoard, JobStatus, Report, bare, default_board
+from pll.ui.buttons import button
 from pll.ui.error_messages import show_error
 from pll.ui.format import duration, plain
 
@@ -53,14 +54,14 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
         raise bare(status.failure)
     short = hashlib.sha256(key.encode()).hexdigest()[:12]
     if status.state == "working":
-        st.button("Stop", icon=":material/stop:", key=f"stop-{short}", on_click=job.stop)
+        button("Stop", job.stop, icon="stop", key=f"stop-{short}")
         _watch(key, title)
     else:
         if status.state == "failed":
             show_error(status.error or "")
         else:
             st.info(f"{plain(title)} was stopped.", icon=":material/stop_circle:")
-        st.button("Try again", icon=":material/refresh:", key=f"again-{short}", on_click=board().forget, args=(key,))
+        button("Try again", board().forget, key, icon="refresh", key=f"again-{short}")
     return None
 
 

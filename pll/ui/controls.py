@@ -11,6 +11,7 @@ import streamlit as st
 
 from pll.runs.run import Run
 from pll.ui import session
+from pll.ui.buttons import button
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
 from pll.ui.routes import link
@@ -63,18 +64,18 @@ def transport(run: Run, state: str, *, can_move: bool) -> None:
     moving = state in ("running", "queued")
     play_or_pause(run, moving=moving, disabled=not can_move)
     is_active = moving or state == "paused"
-    st.button(
-        "Stop", icon=":material/stop:", key="stop", on_click=stop, args=(run,), disabled=not (can_move and is_active)
-    )
+    button("Stop", stop, run, icon="stop", key="stop", disabled=not (can_move and is_active))
     if moving and not run.is_comparison:  # who only waits for labels need not see the rest
         return
     steps(run, disabled=not can_move)
     if not run.is_comparison:
-        st.button(
+        button(
             "Next step",
+            step,
+            run,
+            None,
+            1,
             key="step-batch",
-            on_click=step,
-            args=(run, None, 1),
             shortcut="b",
             help="Run one mini-batch, then pause.",
             disabled=not can_move,
@@ -84,14 +85,14 @@ def transport(run: Run, state: str, *, can_move: bool) -> None:
 def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
     """Show Pause or Resume, in the same width, so that the buttons beside it do not move."""
     name, icon = ("Pause", "pause") if moving else ("Resume", "play_arrow")
-    st.button(
+    button(
         name,
-        icon=f":material/{icon}:",
+        pause if moving else play,
+        run,
+        icon=icon,
         key=icon,
-        on_click=pause if moving else play,
-        args=(run,),
         shortcut="p",
-        type="secondary" if moving or disabled else "primary",
+        kind="secondary" if moving or disabled else "primary",
         disabled=disabled,
         width=125,
     )
@@ -101,11 +102,12 @@ def steps(run: Run, *, disabled: bool) -> None:
     """Show the buttons that run some epochs, then pause."""
     whose = " of every lane" if run.is_comparison else ""
     for epochs in STEP_EPOCHS:
-        st.button(
+        button(
             f"Run {epochs}",
+            step,
+            run,
+            epochs,
             key=f"step-{epochs}",
-            on_click=step,
-            args=(run, epochs),
             shortcut="e" if epochs == 1 else None,
             help=f"Run {count(epochs, 'more epoch')}{whose}, then pause.",
             disabled=disabled,
@@ -115,13 +117,13 @@ def steps(run: Run, *, disabled: bool) -> None:
 def restart(run: Run, state: str) -> None:
     """Show the button that begins again; of a run that has ended it stands beside the settings."""
     what = "comparison with the same lanes" if run.is_comparison else "run with the same settings"
-    st.button(
+    button(
         "Restart",
-        icon=":material/replay:",
+        reset,
+        run,
+        icon="replay",
         key="reset",
-        type="tertiary" if state == "finished" else "secondary",
-        on_click=reset,
-        args=(run,),
+        kind="tertiary" if state == "finished" else "secondary",
         help=f"Starts a new {what}, paused before its first epoch. This one is kept.",
     )
 
@@ -212,7 +214,7 @@ def format_patience(epochs: int) -> str:
 def resume(run: Run, state: str) -> None:
     """Offer to resume a run, where it is shown, that was stopped or interrupted."""
     if state in ("stopped", "interrupted") and run.is_together and session.registry().may(run, "owner"):
-        st.button("Resume", icon=":material/play_arrow:", key=f"resume-{run.id}", on_click=play, args=(run,))
+        button("Resume", play, run, icon="play_arrow", key=f"resume-{run.id}")
 
 
 # ---- what the buttons do -------------------------------------------------------------------------------------------
@@ -240,21 +242,18 @@ def step(run: Run, epochs: int | None = None, batches: int | None = None) -> Non
     run.wait_until_paused(PRESS_SECONDS)
 
 
-@toast_errors
 def stop(run: Run) -> None:
     """Stop; labels and model are kept."""
     session.registry().control(run, run.stop, "stopped")
     run.join(PRESS_SECONDS)
 
 
-@toast_errors
 def skip(run: Run) -> None:
     """Leave it open how sure the labels are; the run ends."""
     session.registry().control(run, run.skip)
     run.join(PRESS_SECONDS)
 
 
-@toast_errors
 def find_out(run: Run) -> None:
     """Find out how sure the labels of a finished run are."""
     session.registry().control(run, run.find_out, trains=True)
@@ -277,7 +276,6 @@ def reset(run: Run) -> None:
     session.view(new)
 
 
-@toast_errors
 def train_longer(run: Run) -> None:
     """A new run with the same settings but `LONGER` times the epochs; it becomes the run in view."""
     epochs = int(run.snapshot().total or run.config.params.get("epochs", 100))

@@ -28,6 +28,7 @@ from pll.runs.link import (
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import access_panel, session
+from pll.ui.buttons import button
 from pll.ui.data import server_data, upload
 from pll.ui.downloads import download
 from pll.ui.error_messages import show_error
@@ -51,7 +52,7 @@ def page(kind: session.Kind, follow: Callable[[Run], None], prepare: Callable[[]
     except UserError as error:
         show_error(error, icon="link_off")
         if _is_link():
-            st.button("Continue without this link", key="without-link", on_click=st.query_params.clear)
+            button("Continue without this link", st.query_params.clear, key="without-link")
     if run is not None:
         follow(run)
     elif not _is_link():
@@ -138,12 +139,12 @@ def confirm_start(share: Share) -> bool:
     st.markdown("This link sets up a training run. Nothing has started yet.")
     for config in share.configs:
         st.caption(plain(format_settings(config)))
-    st.button(
+    button(
         "Start",
-        type="primary",
-        icon=":material/play_arrow:",
+        lambda: st.session_state.update({"started-link": mark}),
+        icon="play_arrow",
+        kind="primary",
         key="start-link",
-        on_click=lambda: st.session_state.update({"started-link": mark}),
     )
     return False
 
@@ -330,7 +331,7 @@ def end_of_lesson(looking: RunView) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Lesson mode: some controls are hidden.", width="content")
-        st.button("Show everything", type="tertiary", key="lesson-end", on_click=_show_everything, args=(looking,))
+        button("Show everything", _show_everything, looking, kind="tertiary", key="lesson-end")
 
 
 def _show_everything(looking: RunView) -> None:

@@ -13,6 +13,7 @@ from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot, StepProgress
 from pll.ui import agreement, controls, session
+from pll.ui.buttons import button
 from pll.ui.components.timeline import Timeline, mount_timeline
 from pll.ui.data import understood
 from pll.ui.error_messages import show_error, show_errors
@@ -124,12 +125,12 @@ def _skip(run: Run, step: StepProgress) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.progress(min(1.0, step.share), width=320)
         if session.registry().may(run, "owner"):
-            st.button(
+            button(
                 "Skip",
-                icon=":material/skip_next:",
+                controls.skip,
+                run,
+                icon="skip_next",
                 key=f"skip-{run.id}",
-                on_click=controls.skip,
-                args=(run,),
                 help="End without it: no label is then called certain.",
             )
 

@@ -24,6 +24,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from pll.runs.access import Person, person_id
 from pll.runs.process import PerProcess
+from pll.ui.buttons import button
 from pll.ui.format import plain
 from pll.ui.server_settings import setting
 
@@ -244,16 +245,16 @@ def require() -> None:
             "Ask whoever runs this server.",
             icon=":material/error:",
         )
-        st.button("Log out", on_click=st.logout, key="login-logout")
+        button("Log out", st.logout, key="login-logout")
         st.stop()
     st.info("Log in to see your runs and those shared with you.", icon=":material/person:")
     for provider in providers():
-        st.button(
+        button(
             f"Log in with {plain(provider)}" if provider else "Log in",
-            type="primary",
+            _log_in,
+            provider,
+            kind="primary",
             key=f"login-{provider}",
-            on_click=_log_in,
-            args=(provider,),
         )
     _remember(key="remember-after-login", height=0)
     st.stop()
@@ -281,4 +282,4 @@ def menu() -> None:
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         role = " · administrator" if user.is_admin else ""
         st.caption(f":material/person: {plain(user.name)}{role}", width="content")
-        st.button("Log out", type="tertiary", on_click=st.logout, key="logout")
+        button("Log out", st.logout, kind="tertiary", key="logout")

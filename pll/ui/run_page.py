@@ -6,6 +6,7 @@ import streamlit as st
 
 from pll.runs.run import Run
 from pll.ui import controls, links, live_page, session
+from pll.ui.buttons import button
 from pll.ui.compare import live as lanes
 from pll.ui.error_messages import show_error
 from pll.ui.format import plain
@@ -49,5 +50,5 @@ def _leave(run: Run) -> None:
     """Presenter mode, and the way to a new run."""
     kind: session.Kind = "comparison" if run.is_comparison else "run"
     if not run.is_comparison:
-        presenter.button(run_view(run))
-    st.button(f"New {kind}", icon=":material/add:", key="new", on_click=session.view, args=(None, kind))
+        presenter.switch(run_view(run))
+    button(f"New {kind}", session.view, None, kind, icon="add", key="new")

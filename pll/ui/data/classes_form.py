@@ -17,6 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import notes_of
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts
+from pll.ui.buttons import button
 from pll.ui.data import loader
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import count, plain
@@ -55,12 +56,13 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
     if words or _is_apart(source):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(plain(" ".join(words) or "Every spelling is a class of its own."), width="content")
-            st.button(
+            button(
                 "Join spellings" if _is_apart(source) else "Undo",
+                st.session_state.__setitem__,
+                f"apart-{_key(source)}",
+                not _is_apart(source),
                 key=f"apart-button-{_key(source)}",
-                type="tertiary",
-                on_click=st.session_state.__setitem__,
-                args=(f"apart-{_key(source)}", not _is_apart(source)),
+                kind="tertiary",
             )
     if not edits:
         return source, data

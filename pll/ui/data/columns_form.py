@@ -24,6 +24,7 @@ from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import MOST_SHOWN, Oddity, OddReading
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question, signature
 from pll.formats.votes import VOTES
+from pll.ui.buttons import button
 from pll.ui.data import classes_form, last_time, loader, understood
 from pll.ui.data.editable import edit_column
 from pll.ui.error_messages import show_error
@@ -244,22 +245,24 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
         if more := len(table.columns) - len(visible):
             st.caption(f"{count(more, 'more column')} under *Details*.", width="content")
         if _explicit_roles(table.source):
-            st.button(
+            button(
                 "As proposed",
-                icon=":material/undo:",
-                type="tertiary",
+                st.session_state.pop,
+                _key(table.source),
+                None,
+                icon="undo",
+                kind="tertiary",
                 help="Take every column for what was proposed.",
-                on_click=st.session_state.pop,
-                args=(_key(table.source), None),
             )
         elif last := last_time.otherwise(table.columns):
-            st.button(
+            button(
                 f"As last time ({plain(last.file)})",
-                icon=":material/history:",
-                type="tertiary",
+                set_roles,
+                table,
+                last.roles,
+                icon="history",
+                kind="tertiary",
                 help="Take every column for what it was in that file, which has the same columns.",
-                on_click=set_roles,
-                args=(table, last.roles),
             )
 
 
@@ -347,7 +350,7 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
             raise
         show_error(error)
         label, icon, about, act = answer
-        st.button(label, icon=f":material/{icon}:", type="primary", help=about, on_click=act)
+        button(label, act, icon=icon, kind="primary", help=about)
     return None
 
 
@@ -362,18 +365,18 @@ def _show_odd(
     merged = [f"{name} → {becomes}" for name, becomes in edits.items() if becomes is not None]
     with st.container(horizontal=True):
         if edits:
-            st.button(
+            button(
                 "Merge them" if merged else f"Drop {plain(listing(list(edits), MOST_SHOWN))}",
-                icon=":material/merge:" if merged else ":material/backspace:",
+                edit,
+                edits,
+                icon="merge" if merged else "backspace",
                 help=plain(listing(merged, 20)) if merged else "Where it stands, there is no answer.",
-                on_click=edit,
-                args=(edits,),
             )
-        st.button(
+        button(
             "It is meant so",
-            icon=":material/check:",
+            accept,
+            icon="check",
             help="Go on with this reading. What a column is can be changed above it.",
-            on_click=accept,
         )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pll.ui.buttons import button
+
 TABLE_ROW = 35
 """Pixels of a row of a table."""
 
@@ -40,11 +42,12 @@ def edit_column(
 
 def undo_all(edits: str) -> None:
     """Show the button that forgets the edits which the session state has under a key."""
-    st.button(
+    button(
         "Undo all",
-        icon=":material/undo:",
+        st.session_state.pop,
+        edits,
+        None,
+        icon="undo",
         disabled=not st.session_state.get(edits),
         key=f"{edits}-undo",
-        on_click=st.session_state.pop,
-        args=(edits, None),
     )

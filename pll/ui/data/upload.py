@@ -22,8 +22,8 @@ from pll.formats.votes import VOTES, kind_of
 from pll.io import check_free_space, stored_name, write_bytes
 from pll.paths import app_root, candid_home
 from pll.ui import login
+from pll.ui.buttons import button
 from pll.ui.downloads import download
-from pll.ui.error_messages import toast_errors
 from pll.ui.format import plain
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
@@ -103,12 +103,12 @@ def drop_area() -> Source | None:
         with st.container(horizontal=True):
             explain_formats()
             for way, icon in ((CATALOGUE, "dataset"), (SERVER, "folder_open")):
-                st.button(way, type="tertiary", icon=f":material/{icon}:", on_click=begin_with, args=(way,))
+                button(way, begin_with, way, icon=icon, kind="tertiary")
         return None
     with st.container(horizontal=True, vertical_alignment="center"):
         names = listing([source.name for source in last])
         st.markdown(f":material/draft: **{plain(names)}** {'is' if len(last) == 1 else 'are'} open", width="content")
-        st.button("Remove", icon=":material/close:", type="tertiary", on_click=forget_upload)
+        button("Remove", forget_upload, icon="close", kind="tertiary")
     return _together(last)
 
 
@@ -222,13 +222,13 @@ def explain_formats() -> None:
         listing = st.container(gap=None)
         for sample in (*VOTE_SAMPLES, *sorted(SAMPLES.iterdir())):
             with listing.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.button(
+                button(
                     f"Open {sample.name}" + " and all votes" * (sample == VOTE_SAMPLES[0]),
+                    open_sample,
+                    *VOTE_SAMPLES if sample == VOTE_SAMPLES[0] else (sample,),
+                    icon="draft",
                     key=f"open-{sample.name}",
-                    on_click=toast_errors(open_sample),
-                    args=VOTE_SAMPLES if sample == VOTE_SAMPLES[0] else (sample,),
-                    type="tertiary",
-                    icon=":material/draft:",
+                    kind="tertiary",
                 )
                 key, hint = f"sample-{sample.name}", f"Download {sample.name}"
                 download("", sample.read_bytes, sample.name, key=key, kind="tertiary", help=hint)

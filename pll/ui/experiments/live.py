@@ -17,8 +17,9 @@ from pll.experiments.report import REPORT
 from pll.experiments.tables import Table, signed, spread, tables
 from pll.methods import method_title
 from pll.runs.files import MANIFEST
+from pll.ui.buttons import button
 from pll.ui.downloads import download
-from pll.ui.error_messages import show_error, toast_errors
+from pll.ui.error_messages import show_error
 from pll.ui.experiments import curves
 from pll.ui.format import STATE_ICONS, count, plain, with_left
 
@@ -53,13 +54,7 @@ def heading(folder: ExperimentFolder) -> None:
         st.title(plain(folder.experiment().title or folder.path.name), anchor=False, width="content")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             if state == "running":
-                st.button(
-                    "Stop",
-                    icon=":material/stop:",
-                    key="experiment-stop",
-                    on_click=toast_errors(background.stop),
-                    args=(folder,),
-                )
+                button("Stop", background.stop, folder, icon="stop", key="experiment-stop")
             elif progress is None or progress.done < progress.total:
                 resume("Resume", "play_arrow", folder)
             if st.button("All experiments", icon=":material/arrow_back:", key="experiment-all"):
@@ -80,13 +75,7 @@ def leave() -> None:
 
 def resume(title: str, icon: str, folder: ExperimentFolder) -> None:
     """Show the button that goes on."""
-    st.button(
-        title,
-        icon=f":material/{icon}:",
-        key=f"experiment-{title}",
-        on_click=toast_errors(background.resume),
-        args=(folder,),
-    )
+    button(title, background.resume, folder, icon=icon, key=f"experiment-{title}")
 
 
 def watch(folder: ExperimentFolder) -> None:

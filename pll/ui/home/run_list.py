@@ -15,6 +15,7 @@ from pll.methods import method_title
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run, readable
 from pll.ui import labelstudio, session
+from pll.ui.buttons import button
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
 from pll.ui.routes import go
@@ -41,7 +42,7 @@ def runs() -> None:
         except UserError as error:
             damaged_row(one, str(error))
     if len(past) > limit:
-        st.button(f"Show more of {count(len(past), 'run')}", icon=":material/expand_more:", on_click=_show_more)
+        button(f"Show more of {count(len(past), 'run')}", _show_more, icon="expand_more")
 
 
 def _show_more() -> None:
@@ -138,7 +139,7 @@ def row(one: Run, differs: str = "") -> None:
         if not registry.may(one, "owner"):
             return
         if snapshot.state in ("stopped", "interrupted") and one.is_together:
-            st.button("Resume", key=f"resume-{one.id}", icon=":material/play_arrow:", on_click=resume, args=(one,))
+            button("Resume", resume, one, icon="play_arrow", key=f"resume-{one.id}")
         with st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename or delete"):
             with st.form(f"rename-{one.id}", border=False):
                 st.text_input("Name", value=snapshot.name, max_chars=MOST_NAME, key=f"name-{one.id}")
@@ -171,7 +172,6 @@ def rename(one: Run) -> None:
     session.registry().rename(one, st.session_state[f"name-{one.id}"])
 
 
-@toast_errors
 def resume(run: Run) -> None:
     """Resume a run."""
     session.registry().control(run, run.resume, "resumed", trains=True)
@@ -187,10 +187,9 @@ def _confirm_delete(one: Run) -> None:
     if run_id == one.id:
         st.warning(reviews, icon=":material/rate_review:")
     label = "Delete all the same" if run_id == one.id else "Delete"
-    st.button(label, key=f"delete-{one.id}", on_click=delete, args=(one,))
+    button(label, delete, one, key=f"delete-{one.id}")
 
 
-@toast_errors
 def delete(one: Run) -> None:
     """Move a run or comparison to the bin; what is under review only after a second confirmation."""
     if st.session_state.get(CONFIRMING, ("",))[0] != one.id and (reviews := _under_review(one)):

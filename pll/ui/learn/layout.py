@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.colors import ACCENT
+from pll.ui.buttons import button
 
 CHAPTERS = {
     "partial": "A partial label",
@@ -72,20 +73,14 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
                 on_change=judge,
                 label_visibility="collapsed",
             )
-            st.button(
-                "Show the answer",
-                key=f"{key}-show",
-                on_click=st.session_state.__setitem__,
-                args=(key, REVEALED),
-                type="tertiary",
-            )
+            button("Show the answer", st.session_state.__setitem__, key, REVEALED, key=f"{key}-show", kind="tertiary")
             return False
         label = f":material/help: **{question}**"
         if verdict != REVEALED:
             icon = ":material/check_circle:" if verdict == GUESSED_RIGHT else ":material/lightbulb:"
             label += f"\n\n{icon} {verdict}"
         st.markdown(label)
-        st.button("Ask again", key=f"{key}-again", on_click=forget, type="tertiary", icon=":material/replay:")
+        button("Ask again", forget, icon="replay", key=f"{key}-again", kind="tertiary")
     return True
 
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from pll.ui.buttons import button
 from pll.ui.components.component import register
 from pll.ui.downloads import download
 from pll.ui.learn.layout import CHAPTERS, IDEA
@@ -48,13 +49,8 @@ def bar(name: str) -> None:
     st.session_state["learn-idea"] = name
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         before, after = names[max(at - 1, 0)], names[min(at + 1, len(names) - 1)]
-        st.button(
-            "Back", icon=":material/arrow_back:", key="learn-back", disabled=at == 0, on_click=go_to, args=(before,),
-        )  # fmt: skip
-        st.button(
-            "Next", icon=":material/arrow_forward:", key="learn-next", disabled=after == name, on_click=go_to,
-            args=(after,), type="primary",
-        )  # fmt: skip
+        button("Back", go_to, before, icon="arrow_back", key="learn-back", disabled=at == 0)
+        button("Next", go_to, after, icon="arrow_forward", key="learn-next", disabled=after == name, kind="primary")
         st.selectbox(
             "Idea",
             names,

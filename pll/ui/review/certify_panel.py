@@ -13,8 +13,8 @@ from pll.review.events import GOALS
 from pll.review.session import ReviewSession
 from pll.review.status import Checks, checks_to_go
 from pll.review.work import recent_rate
+from pll.ui.buttons import button
 from pll.ui.downloads import download
-from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link
@@ -58,7 +58,7 @@ def chooser(tab: ReviewTab) -> None:
         if chosen == CERTIFY and now == LOOK and begun is not None:
             st.caption(f"Begun before: {target(begun.plan)}. What was decided since counts.")
         if chosen != now and (chosen == LOOK or begun is not None):
-            st.button(GOAL_NAMES[chosen], key="review-goal-save", type="primary", on_click=switch, args=(tab, chosen))
+            button(GOAL_NAMES[chosen], switch, tab, chosen, key="review-goal-save", kind="primary")
         if chosen == CERTIFY:
             form(tab)
 
@@ -68,7 +68,6 @@ def box_key(review: ReviewSession) -> str:
     return f"review-certify-{len(review.plans)}-{review.certification is None}"
 
 
-@toast_errors
 def switch(tab: ReviewTab, goal: str) -> None:
     """Do the other from now on; nothing that was decided or drawn is lost."""
     tab.require("owner")
@@ -112,16 +111,18 @@ def form(tab: ReviewTab) -> None:
             f":material/info: Begun {before + 1} times, all of it together is sure to {percent(together, 0)}. The "
             "certificate says so."
         )
-    st.button(
+    button(
         "Start checking",
+        begin,
+        tab,
+        error,
+        level,
+        review.plans[-1].number if review.plans else 0,
         key="review-all-save",
-        type="primary",
-        on_click=begin,
-        args=(tab, error, level, review.plans[-1].number if review.plans else 0),
+        kind="primary",
     )
 
 
-@toast_errors
 def begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
     """Freeze the labels and draw the checks; the desk hands them out from now on."""
     tab.require("owner")

@@ -11,7 +11,8 @@ from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
 from pll.ui.agreement import show_agreement
-from pll.ui.error_messages import show_errors, toast_errors
+from pll.ui.buttons import button
+from pll.ui.error_messages import show_errors
 from pll.ui.example import show_example
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ReviewTab
@@ -117,16 +118,17 @@ def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
     labels = list(dict.fromkeys([*named, *review.root.candidates.names(row)]))
     with st.container(horizontal=True):
         for k, label in enumerate([*labels, NONE_OF_THESE]):
-            st.button(
+            button(
                 plain(label),
+                decide,
+                tab,
+                row,
+                None if label == NONE_OF_THESE else label,
                 key=f"settle-{review.id}-{row}-{k}",
-                type="primary" if label in named else "secondary",
-                on_click=decide,
-                args=(tab, row, None if label == NONE_OF_THESE else label),
+                kind="primary" if label in named else "secondary",
             )
 
 
-@toast_errors
 def decide(tab: ReviewTab, row: int, label: str | None) -> None:
     """This label counts."""
     tab.require("reviewer")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pll.dataset import PartialLabelDataset
 from pll.review.follow import LabelChanges
-from pll.ui.error_messages import toast_errors
+from pll.ui.buttons import button
 from pll.ui.format import count
 from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
@@ -41,19 +41,19 @@ def panel(tab: ReviewTab) -> None:
         alt="Labels that changed, the least certain first",
     )
     if len(changed) > most:
-        st.button(
+        button(
             f"The {most} least certain; show more",
+            lambda: st.session_state.update({more: 5 * most}),
+            icon="expand_more",
             key="review-changed-more",
-            type="tertiary",
-            icon=":material/expand_more:",
-            on_click=lambda: st.session_state.update({more: 5 * most}),
+            kind="tertiary",
         )
     some = changed.rows[chosen["selection"]["rows"]].tolist()
     label = f"Take back {count(len(some), 'change')}" if some else "Take back all"
     rows = some or changed.rows.tolist()
     with st.container(horizontal=True, gap="small"):
-        st.button("Review these next", key="review-look-changed", on_click=look, args=(tab, changed.rows))
-        st.button(label, key=f"review-{label}", icon=":material/undo:", on_click=restore, args=(tab, rows))
+        button("Review these next", look, tab, changed.rows, key="review-look-changed")
+        button(label, restore, tab, rows, icon="undo", key=f"review-{label}")
 
 
 def table(
@@ -79,7 +79,6 @@ def table(
     )
 
 
-@toast_errors
 def restore(tab: ReviewTab, rows: list[int]) -> None:
     """Give these examples the run's label again."""
     tab.require("owner")
@@ -89,7 +88,6 @@ def restore(tab: ReviewTab, rows: list[int]) -> None:
     st.toast(f"{count(len(rows), 'change')} taken back.", icon=":material/undo:")
 
 
-@toast_errors
 def look(tab: ReviewTab, rows: npt.NDArray[np.int64]) -> None:
     """Those first, the least certain leading."""
     tab.look_at(rows, "changed")

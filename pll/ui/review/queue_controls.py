@@ -8,6 +8,7 @@ import streamlit as st
 
 from pll.annotations.agreement import Pair, rows_of_disagreement
 from pll.ui.agreement import choose_pair, pairs_of
+from pll.ui.buttons import button
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
 from pll.ui.review import certify_panel
@@ -85,7 +86,7 @@ def chosen_rows(tab: ReviewTab, run: str) -> None:
     rows, how = tab.only
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(f"Only the {count(len(rows), 'example')} {how}.", width="content")
-        st.button("All examples", key="review-all", type="tertiary", on_click=restrict, args=(tab, None))
+        button("All examples", restrict, tab, None, key="review-all", kind="tertiary")
 
 
 @toast_errors
@@ -111,18 +112,13 @@ def nothing_left(tab: ReviewTab) -> None:
         st.info("None of the chosen examples is left.", icon=":material/check_circle:")
     elif not bool(np.all(state.answers >= review.required)):
         st.info("Other reviewers are working on the examples left. Refresh in a moment.", icon=":material/group:")
-        st.button("Refresh", on_click=toast_errors(tab.reassign), type="primary")
+        button("Refresh", tab.reassign, kind="primary")
     else:
         unsure = tab.queue.status().unsure
         stayed = f" {unsure:,} stayed unsure." if unsure else ""
         st.success(f"Every example has been decided.{stayed}", icon=":material/check_circle:")
     if tab.desk.history(1):
         key = action_keys(tab.queue.data.class_names)["undo"].lower()
-        st.button(
-            "Undo last decision",
-            icon=":material/undo:",
-            on_click=toast_errors(tab.undo),
-            shortcut=key if key.isalnum() else None,  # Streamlit knows no others
-        )
+        button("Undo last decision", tab.undo, icon="undo", shortcut=key if key.isalnum() else None)
     if not is_certified:
         link("export", "Export the labels", run=review.current.run)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.retraining import changed_by_retraining
-from pll.ui.error_messages import toast_errors
+from pll.ui.buttons import button
 from pll.ui.format import count, format_state, plain
 from pll.ui.review.review_tab import ReviewTab
 
@@ -31,22 +31,21 @@ def panel(tab: ReviewTab) -> None:
             help="Trains PRODEN-outside anew: your decisions also teach which sets miss the right label. It takes "
             "longer, and may put labels that are no candidates.",
         )
-    st.button(
+    button(
         f"Train on {count(waiting, 'decision')}",
+        begin,
+        tab,
+        icon="school",
         key="review-retrain",
-        icon=":material/school:",
         disabled=not waiting or queue.retraining.snapshot() is not None,
-        on_click=begin,
-        args=(tab,),
     )
     if tab.review.previous is not None:
         changed = len(changed_by_retraining(tab.review))
         st.caption(f"Last time, {count(changed, 'other label')} changed because of your decisions.")
         if changed:
-            st.button("Review these next", key="review-look-panel", on_click=look, args=(tab,), type="tertiary")
+            button("Review these next", look, tab, key="review-look-panel", kind="tertiary")
 
 
-@toast_errors
 def begin(tab: ReviewTab) -> None:
     """Start retraining, or say why not."""
     tab.require("owner")
@@ -67,8 +66,8 @@ def notice(tab: ReviewTab) -> None:
             f":material/school: **{count(changed, 'other label')}** changed because of your decisions.", width="content"
         )
         if changed:
-            st.button("Review these next", key="review-look", on_click=look, args=(tab,))
-        st.button("Dismiss", key="review-retrained-dismiss", on_click=dismiss, type="tertiary")
+            button("Review these next", look, tab, key="review-look")
+        button("Dismiss", dismiss, key="review-retrained-dismiss", kind="tertiary")
 
 
 @st.fragment(run_every=RETRAINING_SECONDS)
@@ -94,7 +93,6 @@ def _watch(tab: ReviewTab) -> None:
             st.rerun()
 
 
-@toast_errors
 def look(tab: ReviewTab) -> None:
     """Those first whose labels changed."""
     tab.look_at(changed_by_retraining(tab.review).rows, "changed by retraining")

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 import streamlit as st
 
+from pll.ui.buttons import button
 from pll.ui.format import plain
 from pll.ui.login import clean, person
 
@@ -41,7 +42,7 @@ def sign(who: Reviewer) -> None:
             st.caption("You are logged in; your decisions carry this name as verified.")
         else:
             st.caption("This name is not verified; decisions are marked as such.")
-            st.button("Change name", on_click=forget, key="review-other-name")
+            button("Change name", forget, key="review-other-name")
 
 
 def forget() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.ui.error_messages import toast_errors
+from pll.ui.buttons import button
 from pll.ui.review.review_tab import ReviewTab
 from pll.wording import percent
 
@@ -37,10 +37,9 @@ def reviewers(tab: ReviewTab) -> None:
             disabled=overlap == 1,
             help="On the others one reviewer is enough.",
         )
-        st.button("Save", key="review-ask", on_click=ask, args=(tab, overlap, share if overlap > 1 else 1.0))
+        button("Save", ask, tab, overlap, share if overlap > 1 else 1.0, key="review-ask")
 
 
-@toast_errors
 def ask(tab: ReviewTab, overlap: int, share: float) -> None:
     """From now on so many reviewers answer each example of that share."""
     tab.require("owner")

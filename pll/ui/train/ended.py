@@ -8,6 +8,7 @@ from pll.annotations.voters import FEATURES_ADD_NOTHING
 from pll.methods import METHODS
 from pll.review.status import ReviewStatus
 from pll.ui import controls, session
+from pll.ui.buttons import button
 from pll.ui.choose_run import has_labels
 from pll.ui.export import download
 from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
@@ -49,9 +50,7 @@ def longer(now: Scene) -> None:
     if health is None or not any("Train longer" in finding.remedy for finding in health.findings):
         return
     if session.registry().may(now.run, "owner"):
-        st.button(
-            "Train longer", icon=":material/update:", key="longer", on_click=controls.train_longer, args=(now.run,)
-        )
+        button("Train longer", controls.train_longer, now.run, icon="update", key="longer")
 
 
 def found(now: Scene) -> str:
@@ -69,13 +68,13 @@ def onward(now: Scene, status: ReviewStatus) -> None:
     may_find_out = now.snapshot.state == "finished" and session.registry().may(now.run, "owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if not status.is_known and may_find_out:
-            st.button(
+            button(
                 "Find out how sure",
-                icon=":material/query_stats:",
+                controls.find_out,
+                now.run,
+                icon="query_stats",
                 key="find-out",
-                type="primary",
-                on_click=controls.find_out,
-                args=(now.run,),
+                kind="primary",
                 help="Trains models on parts of the data and asks each about the rest.",
             )
         many = f" {status.doubtful:,}" if status.doubtful else ""

@@ -7,6 +7,7 @@ import streamlit as st
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import controls, session
+from pll.ui.buttons import button
 from pll.ui.view_state import RunView, Scene, identified, run_view
 
 PRESENT_KEY = "f"
@@ -26,15 +27,15 @@ def toggle(looking: RunView) -> None:
     looking.presenting = not looking.presenting
 
 
-def button(looking: RunView) -> None:
+def switch(looking: RunView) -> None:
     """Show the button that begins presenter mode, or ends it."""
-    st.button(
+    button(
         "Leave" if looking.presenting else "Present",
-        icon=":material/close_fullscreen:" if looking.presenting else ":material/present_to_all:",
+        toggle,
+        looking,
+        icon="close_fullscreen" if looking.presenting else "present_to_all",
         key="present",
         shortcut=PRESENT_KEY,
-        on_click=toggle,
-        args=(looking,),
         help=None if looking.presenting else "The pictures fill the screen, for a projector.",
     )
 
@@ -45,7 +46,7 @@ def strip(run: Run, snapshot: Snapshot) -> None:
     looking = run_view(run)
     movable = snapshot.state in controls.MOVABLE and not run.is_elsewhere() and session.registry().may(run, "owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        button(looking)
+        switch(looking)
         if movable and "transport" not in looking.hidden:
             moving = snapshot.state in ("running", "queued")
             controls.play_or_pause(run, moving=moving, disabled=False)

@@ -21,6 +21,7 @@ from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.description import FIELDS
 from pll.training.names import MODELS
+from pll.ui.buttons import button
 from pll.ui.data import loader
 from pll.ui.format import about_seconds, plain
 from pll.ui.session import ChosenData
@@ -184,7 +185,7 @@ class SettingsForm:
             titles = [FIELDS[name].title for name in self.touched]
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.caption(f"Set by hand: {', '.join(titles)}.", width="content")
-                st.button("Reset", type="tertiary", key=f"{self._key}_reset", on_click=self._reset)
+                button("Reset", self._reset, kind="tertiary", key=f"{self._key}_reset")
 
     def _widget(self, name: str, used: object) -> str:
         """Another value to begin with has a field of its own."""

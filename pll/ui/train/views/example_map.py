@@ -9,6 +9,7 @@ import streamlit as st
 
 from pll.analysis.projection import Places, inside, project
 from pll.dataset import PartialLabelDataset
+from pll.ui.buttons import button
 from pll.ui.charts import csv_button
 from pll.ui.choose_run import has_labels
 from pll.ui.components.canvas import Presentation, raw
@@ -72,7 +73,7 @@ def chosen(scene: Scene, rows: Rows) -> None:
         ):
             choose_rows(scene.run.id, rows)
             go("review", run=scene.run.id)
-        st.button("Clear", key=f"map-clear-{scene.run.id}", on_click=scene.looking.draw_outline, args=(None,))
+        button("Clear", scene.looking.draw_outline, None, key=f"map-clear-{scene.run.id}")
 
 
 def map_frame(scene: Scene, places: Places) -> pd.DataFrame:

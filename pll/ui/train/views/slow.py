@@ -15,6 +15,7 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.runs.run import Run
 from pll.ui import controls
+from pll.ui.buttons import button
 from pll.ui.example import show_picture
 from pll.ui.format import count, plain
 from pll.ui.view_state import Scene
@@ -137,17 +138,15 @@ def move_on(scene: Scene, phase: int) -> None:
         looking.phase = new
 
     with st.container(horizontal=True):
-        st.button(
-            "Back", key="slow-back", icon=":material/arrow_back:", disabled=phase == 0, on_click=to, args=(phase - 1,)
-        )
+        button("Back", to, phase - 1, icon="arrow_back", key="slow-back", disabled=phase == 0)
         if phase < len(PHASES) - 1:
-            st.button(
+            button(
                 f"Next: {PHASES[phase + 1].lower()}",
+                to,
+                phase + 1,
+                icon="arrow_forward",
                 key="slow-next",
-                icon=":material/arrow_forward:",
-                type="primary",
-                on_click=to,
-                args=(phase + 1,),
+                kind="primary",
             )
         elif st.button("Take this step", key="slow-take", icon=":material/check:", type="primary"):
             controls.step(scene.run, batches=1)

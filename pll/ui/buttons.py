@@ -1,0 +1,61 @@
+"""Buttons that do something: what goes wrong in it is said in a toast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import streamlit as st
+
+from pll.ui.error_messages import toast_errors
+
+Kind = Literal["primary", "secondary", "tertiary"]
+
+
+def button(
+    label: str,
+    act: Callable[..., object],
+    *args: object,
+    icon: str = "",
+    key: str | None = None,
+    kind: Kind = "secondary",
+    help: str | None = None,
+    shortcut: str | None = None,
+    disabled: bool = False,
+    width: Literal["content", "stretch"] | int = "content",
+) -> None:
+    """Show a button.
+
+    Parameters
+    ----------
+    label
+        What stands on it.
+    act, args
+        What is called when it is pressed, before the page runs, and with what.
+    icon
+        Name of a Material symbol; "" for none.
+    key
+        Of the widget, where the label is not enough.
+    kind
+        How much it stands out: one of a page is primary.
+    help
+        What it does, where the pointer rests.
+    shortcut
+        The key that presses it.
+    disabled
+        Whether it cannot be pressed now.
+    width
+        In pixels, or as its content or its place.
+    """
+    st.button(
+        label,
+        icon=f":material/{icon}:" if icon else None,
+        on_click=toast_errors(act),
+        args=args,
+        key=key,
+        type=kind,
+        help=help,
+        shortcut=shortcut,
+        disabled=disabled,
+        width=width,
+    )

@@ -155,3 +155,9 @@ def test_errors_of_a_spreadsheet_are_no_classes(tmp_path: Path, error: str) -> N
     path.write_text("\n".join(["nr,Ana,Bea", *(f"{k},{error},{error}" for k in range(30))]) + "\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"Ana, Bea hold nothing but .* paste them as values"):
         pll.read(path)
+
+
+def test_a_number_with_a_plus_is_one_beside_a_mark_of_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "changes.csv"
+    path.write_text("change,candidates\n+5,a|b\n-2.5,a\nn. a.,b\n 3 ,b\n")
+    np.testing.assert_array_equal(pll.read(path).X[:, 0], [5, -2.5, np.nan, 3])

@@ -812,23 +812,25 @@ def listed_answers(
     ([('ann', 'cat'), ('bob', 'dog')], ('ann', 'cat'))
     >>> [one[:2] for one in listed_answers('[{"label": "cat", "user": 1}, {"label": "dog"}]')]
     [('1', 'cat'), (None, 'dog')]
+    >>> listed_answers("{'ann': ('cat', 'dog')}")[0][:2]
+    ('ann', '["cat", "dog"]')
     """
     if pairs := pairs_in(cell):
         return [(who, label, math.nan) for who, label in pairs if label]
     value = elements(cell)
     names = [None if one is None else _as_text(one) for one in elements(people)] if people else []
+    said = [str(one).casefold() for one in elements(states)] if states and counts else []
     if isinstance(value, dict):
         is_one = any(plain_name(name) in USUAL["vote"] for name in value) and not any(
             isinstance(one, dict | list) for one in value.values()
         )
-        objects = [value] if is_one else [{"user": who, "label": label} for who, label in value.items()]
-        return listed_answers(json.dumps(objects))
+        value = [value] if is_one else [{"user": who, "label": label} for who, label in value.items()]
+        names, said = [], []
     if names and len(names) != len(value):
         raise UserError(f"there are {len(value)} answers and {len(names)} people; they must be as many")
-    said = [str(one).casefold() for one in elements(states)] if states else []
     found: list[tuple[str | None, str, float]] = []
     for at, one in enumerate(value):
-        if counts and said and (at >= len(said) or not counts_in(said[at], counts)):
+        if said and (at >= len(said) or not counts_in(said[at], counts)):
             continue
         if isinstance(one, dict):
             found += _of_object(one)
@@ -869,8 +871,9 @@ def _who(value: Any) -> Any:
 
 def _as_text(value: Any) -> str:
     """Return a label or a person as a cell: text as it is, a list of labels as JSON."""
-    if isinstance(value, list):
-        return json.dumps([_as_text(one) for one in value], ensure_ascii=False)
+    if isinstance(value, list | tuple | set):  # Python writes these too
+        names = [_as_text(one) for one in value]
+        return json.dumps(sorted(names) if isinstance(value, set) else names, ensure_ascii=False)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -186,9 +186,9 @@ MOST_QUESTIONS = 4
 def _ask_which(table: Proposal, questions: Sequence[Sequence[str]]) -> None:
     """Columns of several vocabularies, each of several voters: what they were asked differs."""
     every = [name for names in questions for name in names]
-    words = [listing(sorted(table.words(*names)), limit=4) for names in questions]
+    words = [listing(sorted({*present_cells(table.cells[names[0]])}), limit=4) for names in questions]
     table.ask(
-        f"{listing([names[0] for names in questions])} use different words. Which question are the labels of?",
+        f"{listing([names[0] for names in questions])} answer different questions. Which are the labels?",
         *(
             (f"{listing(list(names), limit=4)} ({said})", {n: "annotator" if n in names else "keep" for n in every})
             for names, said in zip(questions, words, strict=True)

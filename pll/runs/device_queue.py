@@ -21,7 +21,7 @@ class DeviceQueue:
     """Priority queue: lower numbers first, first come first served among equals.
 
     An owner names every device that it can compute on, and gets the first that is free; of several, the one with the
-    most free memory.
+    most free memory. It may take more where nobody wants them.
     """
 
     def __init__(self) -> None:
@@ -80,6 +80,27 @@ class DeviceQueue:
             finally:
                 self._waiting.remove(ticket)
                 self._changed.notify_all()
+
+    def more(self, devices: Sequence[str], owner: str, most: int) -> list[str]:
+        """Return further devices that an owner has from now on, the freest first: nobody has them, or waits for them.
+
+        Parameters
+        ----------
+        devices
+            Names.
+        owner
+            Who has one already.
+        most
+            How many, at most.
+        """
+        with self._changed:
+            taken = {*self._holder, *(device for ticket in self._waiting for device in ticket.devices)}
+            free, given = [device for device in devices if device not in taken], list[str]()
+            while free and len(given) < most:
+                given.append(freest(free))
+                free.remove(given[-1])
+                self._holder[given[-1]] = owner
+            return given
 
     def _free(self, ticket: _Ticket) -> list[str]:
         """Return the devices that a waiting owner may have now: nobody has them, or waits for them before it."""

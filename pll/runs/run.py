@@ -14,6 +14,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -228,7 +229,8 @@ class Run:
     """One or more lanes, alive or only on disk, with one place in the queue.
 
     The lane with the fewest epochs trains next, so that all lanes reach each epoch together, also after a restart,
-    when each continues from its own checkpoint. A lane that fails does not stop the others.
+    when each continues from its own checkpoint. A lane that fails does not stop the others. Where there are several
+    GPUs that nobody wants, lanes are spread over them, and those of different GPUs train at once.
 
     Parameters
     ----------
@@ -259,7 +261,8 @@ class Run:
         self._queue = queue
         self._priority = 0
         self._devices: tuple[str, ...] = ()  # that it can train on
-        self._held = ""  # the one that it has now
+        self._held: tuple[str, ...] = ()  # that it has now
+        self._is_side_by_side = False  # lanes train in threads of their own, an epoch each
         self._guard = threading.Condition()
         self._thread: threading.Thread | None = None
         self._state: State | None = None  # of the thread; None where nothing is at work
@@ -359,7 +362,7 @@ class Run:
             lanes=lanes,
             ahead=None if state is None else self._queue.position(self.id),
             seconds_left=max(sum(estimates), epochs * pace) if len(estimates) == len(active) > 0 else None,
-            device=device_in_words(self._held),
+            device="; ".join(filter(None, map(device_in_words, self._held))),
         )
 
     def while_paused(self, look: Callable[[PartialLabelEstimator], T]) -> T | None:
@@ -590,7 +593,7 @@ class Run:
     def _train(self) -> None:
         """Train all lanes until they end or are stopped."""
         while self._wants != "stopped" and (left := self._unfinished()):
-            min(left, key=lambda loop: loop.epoch).advance()
+            self._advance(left)
             complete = self._complete_epochs()
             if complete > self._complete:
                 with self._guard:
@@ -598,6 +601,30 @@ class Run:
                     self._note_epoch()
         for loop in self._unfinished():
             loop.stop(self._why_stopped)
+
+    def _advance(self, left: Sequence[FitLoop]) -> None:
+        """Train an epoch of the lane with the fewest epochs, the first of equals; on each device, where it has several.
+
+        It is paused between epochs then. Before the first one, and in steps of mini-batches, lanes take turns.
+        """
+        behind: dict[str, FitLoop] = {}
+        for loop in left:
+            if loop.epoch == min(one.epoch for one in left):
+                behind.setdefault(loop.device, loop)
+        first, *others = behind.values()
+        if not others or self._batches_left is not None or (self._wants == "paused" and not first.is_ready):
+            first.advance()
+            return
+        if self._wants == "paused":
+            self._wait_while_paused()
+            return
+        self._is_side_by_side = True
+        try:
+            with ThreadPoolExecutor(len(behind), thread_name_prefix=f"candid-run-{self.id}") as pool:
+                for advanced in [pool.submit(loop.advance) for loop in behind.values()]:
+                    advanced.result()
+        finally:
+            self._is_side_by_side = False
 
     def _unfinished(self) -> list[FitLoop]:
         return [lane.loop for lane in self.lanes if lane.loop is not None and not lane.loop.is_over]
@@ -641,22 +668,28 @@ class Run:
                 self._next_epoch_at = time.monotonic() + self._slow_start
 
     def _acquire(self) -> bool:
-        """Wait for a device, after a pause for that which has its tensors; return False where it was stopped."""
-        loops = self._unfinished()
-        before = tuple({loop.device for loop in loops if loop.device})
-        device = self._queue.acquire(
-            before or self._devices, self.id, cancelled=lambda: self._wants == "stopped", priority=self._priority
-        )
-        if device is None:
-            return False
-        for loop in loops:
-            loop.device = device
-        self._held = device
+        """Wait for a device, after a pause for those which have its tensors; return False where it was stopped."""
+        loops, held = self._unfinished(), list[str]()
+        # In order of their names, in which two runs cannot wait for each other.
+        before = sorted({loop.device for loop in loops if loop.device})
+        wanted: list[tuple[str, ...]] = [(device,) for device in before]
+        for devices in wanted or [self._devices]:
+            device = self._queue.acquire(
+                devices, self.id, cancelled=lambda: self._wants == "stopped", priority=self._priority
+            )
+            if device is None:
+                return False
+            held.append(device)
+        if not before:
+            held += self._queue.more(self._devices, self.id, len(loops) - 1)
+            for place, loop in enumerate(loops):
+                loop.device = held[place % len(held)]
+        self._held = tuple(held)
         return True
 
     def _free_devices(self) -> None:
         self._queue.release(self.id)
-        self._held = ""
+        self._held = ()
 
     def _set_state(self, state: State) -> None:
         for loop in self._unfinished():
@@ -674,7 +707,7 @@ class Run:
                 self._want("paused")
             while self._wants == "running" and (left := self._next_epoch_at - time.monotonic()) > 0:
                 self._guard.wait(left)
-        if self._wants == "paused":
+        if self._wants == "paused" and not self._is_side_by_side:
             self._wait_while_paused()
         if self._wants == "stopped":
             raise StopTraining(self._why_stopped)

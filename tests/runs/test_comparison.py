@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -123,27 +124,52 @@ def two_gpus(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     return names
 
 
-def test_of_two_gpus_a_comparison_has_one_and_after_a_pause_the_same_again(
-    registry: RunRegistry, data: Path, two_gpus: tuple[str, ...]
-) -> None:
-    first = registry.start(*lane_configs(config(data, params=LONG), USUAL[:2]))
-    wait_for(lambda: min(lane.epoch for lane in first.snapshot().lanes) > 1, "both lanes")
-    own, second = first._held, registry.start(config(data, params=LONG))
-    wait_for(lambda: second.snapshot().epoch > 0, "the second, on the other one")
-    assert {own, second._held} == set(two_gpus)
-    first.pause()
-    third = registry.start(config(data, params=LONG))
-    wait_for(lambda: third.snapshot().epoch > 0, "the third")
-    first.resume()
-    second.stop()
-    ended(second)
-    assert third._held == own and first.snapshot().ahead is not None  # its tensors are on that one
-    third.stop()
-    before = first.snapshot().lanes[0].epoch
-    wait_for(lambda: min(lane.epoch for lane in first.snapshot().lanes) > before, "both lanes")
-    assert first._held == own
-    first.stop()
-    assert {lane.state for lane in ended(first).snapshot().lanes} == {"stopped"}
+class TestOnTwoGpus:
+    def test_lanes_are_spread_train_at_once_and_stay_together(
+        self, registry: RunRegistry, data: Path, two_gpus: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        what = lane_configs(config(data, params={"epochs": 3}), USUAL[:4])
+        step, both, met = Trainer.step, threading.Barrier(2, timeout=20), list[int]()
+        seen: list[tuple[str, ...]] = []
+
+        def stepped(trainer: Trainer, units: torch.Tensor) -> Any:
+            if not trainer.cursor:  # two lanes are in the first step of an epoch
+                met.append(both.wait())
+                seen.append(comparison._held)
+                assert {lane.epoch for lane in comparison.snapshot().lanes} <= {trainer.epoch, trainer.epoch + 1}
+            return step(trainer, units)
+
+        comparison = registry.start(*what, paused=True)
+        comparison.wait_until_paused(30)
+        assert [lane.loop.device for lane in comparison.lanes if lane.loop] == [*two_gpus, *two_gpus]
+        comparison.resume(epochs=1)  # the lane that was paused takes its turn alone
+        comparison.wait_until_paused(60)
+        monkeypatch.setattr(Trainer, "step", stepped)
+        comparison.resume()
+        ended(comparison)
+        assert len(met) == 2 * 4 and set(seen) == {two_gpus}
+        monkeypatch.undo()
+        alone = ended(registry.start(*what))
+        assert [result_of(lane.folder) for lane in comparison.lanes] == [result_of(lane.folder) for lane in alone.lanes]
+
+    def test_a_run_that_waits_for_one_has_it_first_and_after_a_pause_each_lane_gets_its_own_back(
+        self, registry: RunRegistry, data: Path, two_gpus: tuple[str, ...]
+    ) -> None:
+        first = registry.start(*lane_configs(config(data, params=LONG), USUAL[:2]))
+        wait_for(lambda: min(lane.epoch for lane in first.snapshot().lanes) > 1, "both lanes")
+        assert first._held == two_gpus and first.snapshot().device == "GPU 0, 0 of 0 GB; GPU 1, 0 of 0 GB"
+        second = registry.start(config(data, params=LONG))
+        assert second.snapshot().ahead == 1
+        first.pause()
+        wait_for(lambda: second.snapshot().epoch > 0, "the second")
+        first.resume()
+        wait_for(lambda: first.snapshot().ahead is not None, "the first to wait for what the second has")
+        second.stop()
+        before = first.snapshot().lanes[0].epoch
+        wait_for(lambda: min(lane.epoch for lane in first.snapshot().lanes) > before, "both lanes")
+        assert first._held == two_gpus
+        first.stop()
+        assert {lane.state for lane in ended(first).snapshot().lanes} == {"stopped"}
 
 
 # ---- under a person's hand -------------------------------------------------------------------------------------------

@@ -137,3 +137,14 @@ class TestSeveralDevices:
         wait_for(lambda: line.got.get("2") == "cuda:1", "2")
         line.queue.release("2")
         wait_for(lambda: line.got.get("4") == "cuda:1", "4")
+
+    def test_who_has_one_may_take_more_unless_somebody_waits_for_them(self, line: Line, memory: dict[str, int]) -> None:
+        memory["cuda:2"] = 9
+        three = ("cuda:0", "cuda:1", "cuda:2")
+        line.join("1", ("cuda:1",))
+        line.join("2", ("cuda:1",))  # waits
+        assert line.queue.more(three, "1", 3) == ["cuda:2", "cuda:0"]
+        assert line.queue.more(three, "3", 3) == []
+        line.queue.release("1")
+        wait_for(lambda: line.got.get("2") == "cuda:1", "2")
+        assert line.queue.more(three, "2", 1) == ["cuda:2"]

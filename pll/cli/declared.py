@@ -251,6 +251,12 @@ class ReadFileOptions(FileOptions):
 
     data: str = argument(metavar="FILE")
     save: str | None = option("write the reading, for --reading", "FILE")
+    disagree: str | None = option("write the rows on which these two voters differ to --out", "A,B")
+    out: str | None = option("a table of the rows of --disagree", "FILE")
+
+    def __post_init__(self) -> None:
+        if (self.disagree is None) != (self.out is None):
+            raise click.UsageError("--disagree A,B and --out FILE go together; give both.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from pll import formats
 from pll.catalog.sources import source_of, with_own_votes
 from pll.cli.declared import ReadFileOptions
+from pll.cli.disagree import write_disagreement
 from pll.cli.options import note, print_result, read_as, read_options
 from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
@@ -52,6 +53,8 @@ def read(options: ReadFileOptions) -> int:
         note(["--merge, --rename and --drop are no part of a reading; give them again."] if source.classes else [])
         print(options.save)
     annotations = data.annotations
+    if options.disagree is not None and options.out is not None:
+        print(write_disagreement(data, options.disagree, Path(options.out)))
     print_result(
         form=form_of(columns),
         examples=len(data),

@@ -98,6 +98,24 @@ def test_a_reading_of_other_columns_is_refused(tmp_path: Path, capsys: pytest.Ca
     assert "Traceback" not in text
 
 
+def test_the_rows_on_which_two_differ_are_written_and_read_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given, out = tmp_path / "t.csv", tmp_path / "rows.csv"
+    given.write_text(VOTED)
+    both = ("read", str(given), "--column", "Ann=annotator", "--column", "Bob=annotator", "--out", str(out))
+    status, _, text = said(capsys, *both, "--disagree", "Ann,Bob")
+    differ = [k for k in range(12) if k % 2 != (k % 3 == 0)]
+    assert status == 0 and f"Ann and Bob differ on {len(differ)} of 12" in text
+    lines = out.read_text().splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == [f"e{k}" for k in differ]
+    status, result, _ = said(capsys, "read", str(out))
+    assert status == 0 and result["voters"] == ["Ann", "Bob"] and result["examples"] == len(differ)
+    for names, words in (("Ann", "1 voters"), ("Ann,Cem", "'Cem', who is no voter")):
+        status, _, text = said(capsys, *both, "--disagree", names)
+        assert status == 2 and words in text
+
+
 def test_a_file_without_labels_asks_which_columns_hold_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "t.csv"
     rows = (f"w{k % 3}.{k},{'rs'[k % 2]},{'pq'[k // 2 % 2]},{k}.5" for k in range(24))

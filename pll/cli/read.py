@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pll import formats
+from pll.annotations.independence import worth_of_votes
 from pll.catalog.sources import source_of, with_own_votes
 from pll.cli.declared import ReadFileOptions
 from pll.cli.disagree import write_disagreement
@@ -47,6 +48,9 @@ def read(options: ReadFileOptions) -> int:
     if not is_labelled:
         data.sets()  # says what to do
     print(f"\n{summary(data)}")
+    worth = None if data.annotations is None else worth_of_votes(data.annotations, data.y)
+    if worth is not None:
+        print(worth.sentence)
     if options.save is not None:
         kept = Reading(**data.reading) if data.reading else given.reading(columns, data)
         write_text(Path(options.save), kept.to_json() + "\n")

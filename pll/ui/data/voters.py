@@ -21,6 +21,7 @@ from pll.annotations.voters import (
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.ui.agreement import show_agreement, show_two
+from pll.ui.data import panel
 from pll.ui.data.loader import data_key
 from pll.wording import percent, short_by_name
 
@@ -112,6 +113,7 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
         f"needs {LEAST_CHECKED} known labels."
     )
     show_voters(cards)
+    panel.show(data)
     show_two(data_key(source), annotations)
 
 

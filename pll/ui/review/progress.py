@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pll.annotations.independence import worth_of_votes
 from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review.session import ReviewSession
@@ -179,4 +180,7 @@ def voters(tab: ReviewTab) -> None:
             else f"From {LEAST_CHECKED} decided random controls on it is counted on these, with an interval."
         )
     )
+    worth = worth_of_votes(annotations, controls)
+    if worth is not None:
+        st.text(worth.sentence)
     show_voters(table)

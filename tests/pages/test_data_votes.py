@@ -122,7 +122,7 @@ def test_labels_that_are_right_are_made_ambiguous_to_see_what_is_found(open_page
     assert 1 < data.sets().sizes.mean() < 2
 
 
-def test_details_say_where_two_disagree_and_what_all_are_worth(open_page: Any) -> None:
+def test_details_say_where_two_disagree_whether_a_model_may_stand_in_and_what_all_are_worth(open_page: Any) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, N)
     voters = {"amy": 0.8, "ben": 0.7, "cleo": 0.8, "gpt-4o": 0.9}
@@ -135,6 +135,8 @@ def test_details_say_where_two_disagree_and_what_all_are_worth(open_page: Any) -
     page = with_details(open_page("data").file_uploader(key="uploader").set_value([file]).run())
     words = " ".join(text.value for text in page.text)
     assert not page.exception and "4 answers an example are worth" in words
+    stand_in = next(frame.value for frame in page.dataframe if "won by" in frame.value)
+    assert stand_in["annotator"].tolist() == ["amy", "ben", "cleo"] and "gpt-4o agrees with the others" in words
     pair = next(box for box in page.selectbox if box.label == "Two voters")
     page = pair.set_value(pair.value).run()
     confusion = next(frame.value for frame in page.dataframe if list(frame.value)[1:] == list(NAMES))

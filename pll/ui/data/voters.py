@@ -113,7 +113,7 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
         f"needs {LEAST_CHECKED} known labels."
     )
     show_voters(cards)
-    panel.show(data)
+    panel.show(data_key(source), data, agreed)
     show_two(data_key(source), annotations)
 
 

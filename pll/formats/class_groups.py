@@ -10,7 +10,7 @@ from itertools import combinations
 
 from pll.formats.checks import listing
 from pll.formats.forms import WORDS, plain_name
-from pll.formats.names import CLASS_COLUMN, NUMBERED, SHARE_COLUMN, class_name, is_named_id, shown_name
+from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, is_named_id, shown_name
 from pll.formats.proposal import Proposal, says_fact
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
@@ -142,7 +142,8 @@ def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -
     Not where another column names what is marked, as forms that allow several choices write both.
     """
     odd = {name: sum(mark is None for mark in rows) - table.cells[name].count(None) for name, rows in marks.items()}
-    groups = _groups(table, [name for name in marks if not odd[name]])
+    some = [name for name, rows in marks.items() if not odd[name] and not all(rows)]
+    groups = _groups(table, [name for name in some if not NAMED.fullmatch(name)])
     groups = [group for group in groups if _are_choices(table, [marks[name] for name in group], group)]
     groups = _apart_from_each_other(groups)
     again = {name: group for group in groups for name in _naming_again(table, group)}

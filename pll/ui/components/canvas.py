@@ -16,7 +16,7 @@ import numpy.typing as npt
 import streamlit as st
 
 from pll.ui.components.component import Component, Payload, register
-from pll.ui.format import excerpt
+from pll.ui.format import count, excerpt
 
 HERE = Path(__file__).parent
 CANVAS_SCRIPTS = (HERE / "svgpen.js", HERE / "canvas.js")
@@ -110,6 +110,18 @@ def _texts(texts: npt.NDArray[Any] | None, examples: npt.NDArray[np.int64]) -> P
     least, most = TEXT_LENGTHS
     length = max(least, min(most, TEXT_LETTERS // len(examples)))
     return {"texts": [excerpt(texts[int(example)], length) for example in examples]}
+
+
+def format_shown(examples: int, of: int, classes: int = 0, of_classes: int = 0) -> str:
+    """How many of the examples a picture shows, and of the classes where it does not show them all.
+
+    Examples
+    --------
+    >>> format_shown(300, 1797, 12, 100), format_shown(60, 60, 3, 3)
+    ('300 of 1,797 examples, 12 of 100 classes', '60 examples')
+    """
+    words = f"{examples:,} of {of:,} examples" if examples < of else count(of, "example")
+    return words + (f", {classes} of {of_classes:,} classes" if classes < of_classes else "")
 
 
 COUNTED = 12

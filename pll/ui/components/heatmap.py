@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.colors import class_colours
-from pll.ui.components.canvas import Presentation, canvas_component, raw
+from pll.ui.components.canvas import Presentation, canvas_component, format_shown, raw
 from pll.ui.components.component import Payload
-from pll.ui.format import count
 from pll.weights import Sharpness, Weights, sharpness
 from pll.wording import percent, short_names
 
@@ -151,7 +150,7 @@ def heatmap_payload(
     colours = class_colours(candidates.n_classes)
     mask, values = heatmap_cells(weights, candidates, order, columns)
     return presentation.payload(order) | {
-        "note": _note(candidates, len(order), len(columns)),
+        "note": format_shown(len(order), len(candidates), len(columns), candidates.n_classes),
         "description": _description(weights, candidates, order, columns, presentation.when),
         "first": "sharp" if by == "confidence" else "",
         "last": "flat" if by == "confidence" else "",
@@ -163,14 +162,6 @@ def heatmap_payload(
         "examples": raw(order.astype(wide)),
         "exampleSize": np.dtype(wide).itemsize,
     }
-
-
-def _note(candidates: CandidateSets, rows: int, columns: int) -> str:
-    n, c = len(candidates), candidates.n_classes
-    words = [f"{rows:,} of {n:,} examples" if rows < n else count(n, "example")]
-    if columns < c:
-        words.append(f"{columns} of {c:,} classes")
-    return ", ".join(words)
 
 
 def _description(
@@ -185,7 +176,8 @@ def _description(
         f"{int((confidence >= level).sum()):,} at least {percent(level, 0)}" for level in (0.9, 0.7, 0.5)
     )
     what = f"Heatmap of label weights{', ' + when if when else ''}"
+    shown = format_shown(len(rows), len(candidates), len(columns), candidates.n_classes)
     return (
-        f"{what}: {_note(candidates, len(rows), len(columns))}; a row an example, a column a class, blank where the "
+        f"{what}: {shown}; a row an example, a column a class, blank where the "
         f"class is no candidate. Largest weight of a row: {levels}."
     )

@@ -15,9 +15,8 @@ import streamlit as st
 from pll.analysis.projection import TOP
 from pll.candidates import CandidateSets
 from pll.colors import class_colours
-from pll.ui.components.canvas import Presentation, canvas_component, format_counts, mount, raw
+from pll.ui.components.canvas import Presentation, canvas_component, format_counts, format_shown, mount, raw
 from pll.ui.components.component import Payload
-from pll.ui.format import count
 from pll.weights import Sharpness
 from pll.wording import short_names
 
@@ -63,7 +62,7 @@ def map_payload(
     wide = np.uint8 if len(present) <= 256 else np.uint16 if len(present) <= 65_536 else np.uint32
     number_of = np.zeros(candidates.n_classes + 1, dtype=wide)
     number_of[present] = np.arange(len(present))
-    note = f"{m:,} of {n:,} examples" if m < n else count(n, "example")
+    note = format_shown(m, n)
     summary = format_counts(dict(zip(names, counts[present].tolist(), strict=True)))
     return presentation.payload(rows, names=m <= MOST_NAMED_POINTS) | {
         "note": note,

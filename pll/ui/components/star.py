@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, class_shapes
-from pll.ui.components.canvas import Presentation, canvas_component, format_counts, raw
+from pll.ui.components.canvas import Presentation, canvas_component, format_counts, format_shown, raw
 from pll.ui.components.component import Payload
-from pll.ui.format import count
 from pll.weights import CONFIDENT, Sharpness, Weights, identified_labels, sharpness
 from pll.wording import percent, short_names
 
@@ -80,9 +79,7 @@ def star_payload(
     shades = np.rint(sharp.top * 127).astype(np.uint8)
     if before is not None:
         shades |= (identified_labels(before, candidates) != sharp.identified).astype(np.uint8) << 7
-    note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else count(n, "example")
-    if classes is not None:
-        note += f", {len(anchored)} of {c:,} classes"
+    note = format_shown(len(rows), n, len(anchored), c)
     names = [candidates.class_names[j] for j in anchored]
     colours, shapes = class_colours(c), class_shapes(c)
     place = np.full(c, len(anchored), dtype=np.int64)  # of an anchor; of others behind the last

@@ -5,6 +5,8 @@ The numbers are those of `pll.analysis.trace`: what the next mini-batch will do,
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -57,22 +59,21 @@ def draw(scene: Scene) -> None:
 
 
 def invite(run: Run, state: str) -> None:
-    """Slow motion needs a run that stands still between two mini-batches."""
+    """Slow motion needs a run that stands still between two mini-batches: the way there."""
+    words, label, act = (
+        "This run has ended. Restart it, paused, to go through it step by step.",
+        "Restart",
+        controls.reset,
+    )
     if state in ("running", "queued"):
-        st.info("Pause to look inside the next mini-batch.", icon=":material/pause:")
-        if st.button("Pause", key="slow-pause"):
-            controls.pause(run)
-            st.rerun()
-        return
-    if state in ("stopped", "interrupted"):
-        st.info("This run is not in memory. Run one mini-batch to look inside.", icon=":material/info:")
-        if st.button("Next step", key="slow-resume"):
-            controls.step(run, batches=1)
-            st.rerun()
-        return
-    st.info("This run has ended. Restart it, paused, to go through it step by step.", icon=":material/replay:")
-    if st.button("Restart", key="slow-reset"):
-        controls.reset(run)
+        words = "Pause to look inside the next mini-batch."
+        label, act = "Pause", controls.pause
+    elif state in ("stopped", "interrupted"):
+        words = "This run is not in memory. Run one mini-batch to look inside."
+        label, act = "Next step", partial(controls.step, batches=1)
+    st.info(words, icon=":material/info:")
+    if st.button(label, key="slow-begin"):
+        act(run)
         st.rerun()
 
 

@@ -53,6 +53,7 @@ from pll.formats.tabular.cells import (
 )
 from pll.formats.traits import which
 from pll.formats.voters import (
+    MAJORITY,
     aggregates,
     annotators,
     answers,
@@ -460,6 +461,8 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
             f"The numbers of {'column' if len(commas) == 1 else 'columns'} {listing(commas)} were read with a decimal "
             "comma: 1,5 is one and a half."
         )
+    made = [one for one in columns if one.why.startswith(MAJORITY)]
+    notes += [f"{one.name} is {one.why}: not taken for the truth, nor for a voter." for one in made]
     return [Note(text, kind="columns") for text in notes]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import lgamma, log
 from typing import Any
 
@@ -323,9 +323,10 @@ def aggregates(table: Proposal) -> None:
     made = [name for name in called if has_votes or len(_with_its_words(table, name, others)) > 1]
     table.give_all(made, "keep", why="an aggregate of the voters")
     table.give_all([name for name in table.open() if _is_mean(table, name)], "keep", why="the mean of the voters")
-    free = [name for name in free if table.roles[name].role != "keep"]
-    beside = [name for name in table.open() if table.having("vote") and table.may_be_label(name)]
-    made = [name for name in (*free, *beside) if _is_majority(table, name)]
+    free = [name for name in free if table.roles[name].role != "keep" and table.roles[name].guessed]
+    words = table.answers_given() if table.having("vote", "answers") else Counter[str]()
+    free += [n for n in table.open() if words and share_among(words, table.words(n)) >= 1 / 2]
+    made = [name for name in free if _is_majority(table, name)]
     if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
         _leave_majority(table, made[0])
 
@@ -336,17 +337,23 @@ def _with_its_words(table: Proposal, name: str, others: Sequence[str]) -> list[s
 
 
 def _leave_majority(table: Proposal, name: str) -> None:
-    others = [other for other in (*table.having("annotator"), *table.having("worker")) if other != name]
+    others = [other for other in table.having(*_ANSWERS) if other != name]
     was = table.roles[name].role if name in table.roles else "true_label"
-    table.give(name, "keep", why="the majority of the voters")
-    if not _is_empty_at_ties(table, name, others) and not table.is_asked():
+    split = [cell for cell, (_, share, differ) in _beside_most(table, name) if differ and share <= 1 / 2]
+    says_none = bool(split) and all(is_no_answer(cell, among_votes=True) for cell in split)
+    made_of = listing(others, limit=6)
+    table.give(name, "keep", why=f"{MAJORITY} {made_of}")
+    if not says_none and not table.is_asked():  # a voter who is always right would say something
         table.ask(
-            f"{name} says everywhere what most of {listing(others, limit=6)} say. What is it?",
+            f"{name} says everywhere what most of {made_of} say. What is it?",
             ("made of their answers: carried along", {name: "keep"}),
             ("the true label" if was == "true_label" else "one voter more", {name: was}),
         )
 
 
+MAJORITY = "the majority of"
+"""How a reason begins why a column is neither a voter nor the truth, before the columns that it was made of."""
+_ANSWERS = ("annotator", "answers", "vote")
 _GUESSED = Column(0, "", "keep", "", guessed=True)
 ROUNDED = 0.051
 """How far a mean may be from what it was before it was rounded."""
@@ -357,18 +364,31 @@ CHANCE = 1e-6
 a column may seem to follow from the votes."""
 
 
-def _leads(table: Proposal, others: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield of each example what most of some voters say, "" where there is no such thing, and whether they differ."""
-    rows: Iterable[Sequence[str | None]] = zip(*(table.cells[n] for n in others), strict=True)
-    for task, vote in zip(table.having("task")[:1], table.having("vote"), strict=False):
-        of_task: dict[str | None, list[str | None]] = {}
-        for key, cell in zip(table.raw[task], table.cells[vote], strict=True):
-            of_task.setdefault(key, []).append(cell)
-        rows = of_task.values()
-    for row in rows:
-        said = Counter(spelling(one) for one in row if one and one.strip())
-        (most, times), *rest = said.most_common(2) or [("", 0)]
-        yield ("" if rest and times == rest[0][1] else most), len(said) > 1
+def _beside_most(table: Proposal, name: str) -> Iterator[tuple[str, tuple[str, float, bool]]]:
+    """Yield of each example the cell of a column, and of the votes what most say, its share, and whether they differ.
+
+    What most say is "" where there is no such thing.
+    """
+    for cell, said in zip(table.one_each(name), _votes_on(table, name), strict=True):
+        (most, times), *rest = Counter(filter(None, said)).most_common(2) or [("", 0)]
+        is_tied = bool(rest) and times == rest[0][1]
+        yield spelling(cell or ""), ("" if is_tied else most, times / max(len(said), 1), bool(rest))
+
+
+def _votes_on(table: Proposal, name: str) -> Iterator[list[str]]:
+    """Yield the votes on each example but for those of one column: of voters, of a list, of the lines about it."""
+    votes, lists, tasks = (table.having(role) for role in ("vote", "answers", "task"))
+    if lists:
+        yield from ([spelling(label) for label in _listed(cell)] for cell in table.raw[lists[0]])
+    elif votes and tasks:
+        lines: dict[tuple[str | None, ...], list[str]] = {}
+        for key, cell in zip(_rows(table, tasks[:1]), table.cells[votes[0]], strict=True):
+            lines.setdefault(key, []).append(spelling(cell or ""))
+        yield from lines.values()
+    else:
+        voters = [other for other in table.having("annotator") if other != name]
+        for row in zip(*(table.cells[n] for n in voters), strict=True):
+            yield [spelling(one) for one in row if one and one.strip()]
 
 
 def _is_mean(table: Proposal, name: str) -> bool:
@@ -387,25 +407,20 @@ def _is_mean(table: Proposal, name: str) -> bool:
 
 
 def _is_majority(table: Proposal, name: str) -> bool:
-    """Whether a column is what most of the voters say wherever they differ and most say one thing."""
+    """Whether a column is what most of the voters say wherever they differ and most say one thing.
+
+    Where that is not more than half of them, it may also say that there is none.
+    """
     others = [other for other in table.having("annotator") if other != name]
-    is_usual = plain_name(name) in GENERIC or (name in table.roles and table.roles[name].role == "annotator")
-    is_beside = bool(table.having("vote")) and table.is_function(name, *table.having("task")[:1])
-    if not is_beside and not (is_usual and 3 <= len(others) <= MOST_COMPARED):
+    if not table.having("answers", "vote") and not 3 <= len(others) <= MOST_COMPARED:
         return False
     apart = 0
-    for cell, (most, differ) in zip(table.one_each(name), _leads(table, others), strict=True):
-        if most and differ and spelling(cell or "") != most:
+    for cell, (most, share, differ) in _beside_most(table, name):
+        is_none = share <= 1 / 2 and is_no_answer(cell, among_votes=True)
+        if most and differ and cell != most and not is_none:
             return False  # nearly always, and at once
-        apart += bool(most and differ)
+        apart += bool(most and differ and not is_none)
     return apart >= LEAST_SPLIT
-
-
-def _is_empty_at_ties(table: Proposal, name: str, others: Sequence[str]) -> bool:
-    """Whether a column says nothing where the voters disagree evenly, as a voter who is always right would."""
-    every = zip(table.one_each(name), _leads(table, others), strict=True)
-    ties = [not (cell or "").strip() for cell, (most, _) in every if not most]
-    return bool(ties) and all(ties)
 
 
 def derived(table: Proposal) -> None:

@@ -273,6 +273,29 @@ def test_the_majority_of_the_others_is_no_voter(tmp_path: Path) -> None:
         assert data.y is None and not data.categories
 
 
+@pytest.mark.parametrize("name", ["gold_label", "expert", "Zielklasse"])
+@pytest.mark.parametrize("form", ["columns", "lines", "lists"])
+def test_what_most_of_the_voters_say_everywhere_is_not_the_truth_and_said(
+    tmp_path: Path, name: str, form: str
+) -> None:
+    rolls, cells = random.Random(0), ("late", "lost", "fine")
+    votes = [[rolls.choice(cells) for _ in range(5)] for _ in range(60)]
+    most = [max(row, key=row.count) if max(map(row.count, row)) > 2 else "-" for row in votes]
+    if form == "columns":
+        rows = [",".join([f"e{k}", *row, top]) for k, (row, top) in enumerate(zip(votes, most, strict=True))]
+        path = table(tmp_path, f"id,label1,label2,label3,label4,label5,{name}", rows)
+    elif form == "lines":
+        pairs = enumerate(zip(votes, most, strict=True))
+        rows = [f"e{k},p{at},{vote},{top}" for k, (row, top) in pairs for at, vote in enumerate(row)]
+        path = table(tmp_path, f"task,worker,label,{name}", rows)
+    else:
+        records = [{"text": f"text {k}", "annotations": row, name: most[k]} for k, row in enumerate(votes)]
+        path = lines(tmp_path, records)
+    data = read_first(path)
+    assert data.y is None and len(data) == 60 and name not in data.categories
+    assert data.class_names == ("fine", "late", "lost")
+
+
 def test_two_rounds_and_remarks_of_a_voter(tmp_path: Path) -> None:
     rows = [f"{label(k, 0)},{label(k, 2)},{label(k, 1)},{label(k, 1)},ok,{k}.5" for k in range(12)]
     data = formats.read(table(tmp_path, "annotator_ann_r1,annotator_ann_r2,annotator_bob_r1,annotator_bob_r2,"

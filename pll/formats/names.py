@@ -77,8 +77,8 @@ _NAMED_ID = re.compile(
 
 _CAMEL_ID = re.compile(r".*(?:[a-z]ID|[A-Za-z]Id|[a-z]N[ro])[\W_]*")
 
-TWO_NAMES = re.compile(r"(.+?)(?:::|__|[#@|/~-])([^:#@|/~]+)")
-"""An id of two names: `ticket-1::gpt`."""
+_BETWEEN_NAMES = ("::", "__", "#", "@", "|", "/", "~", "-", "_")
+"""What stands between the two names in an id, the surer first: `ticket-1::gpt`."""
 
 SAMPLE_ROWS = 2000
 """Maximum number of rows that the roles are guessed from; fewer in wide tables (`sample_rows`)."""
@@ -177,6 +177,22 @@ def is_named_id(name: str) -> bool:
     plain = "".join(one for one in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(one))
     is_usual = plain_name(name) in USUAL["id"]
     return is_usual or _NAMED_ID.fullmatch(plain) is not None or _CAMEL_ID.fullmatch(plain) is not None
+
+
+def two_names(ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the two names that each of some ids is made of, of which the first ones recur; none where one is not.
+
+    Examples
+    --------
+    >>> two_names(["t-1__run-1", "t-1__run-2", "t-2__run-1", "t-2__run-2"])[1], two_names(["a-1", "a2"])
+    (('t-1', 'run-2'), [])
+    """
+    for mark in _BETWEEN_NAMES:
+        parts = [(one.rpartition(mark)[0], one.rpartition(mark)[2]) for one in ids]
+        recur = 5 * len({first for first, _ in parts}) <= 4 * len(ids)
+        if parts and recur and all(first and last for first, last in parts):
+            return parts
+    return []
 
 
 def may_hold_labels(name: str) -> bool:

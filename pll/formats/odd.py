@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.names import TWO_NAMES, UNNAMED
-from pll.formats.reading import PERSONS, option
+from pll.formats.forms import WORDS
+from pll.formats.names import UNNAMED, two_names
+from pll.formats.reading import PERSONS, SWAPPED, option
 from pll.formats.tabular.answer_cells import is_sentence
 from pll.formats.tabular.cells import is_number, spelling
 from pll.formats.tabular.header import begins_as_total
@@ -193,11 +195,12 @@ def _strangers(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     odd = min(numbers, words, key=len) if len(names) > 2 else []
     remedy = "Say which columns hold the labels, and drop what is none."
     letters = [name for name in words if len(name) == 1]
+    called = [name for name in words if spelling(name) in headers]
     ticks = [n for n in names if _TICK.fullmatch(n) and len(letters) < 2 < len(names)]  # x and y are letters
     found = (
         ("Classes are numbers beside words", odd),
         ("Classes are marks in a box beside words", ticks),
-        ("Classes are called as columns are", [name for name in words if spelling(name) in headers]),
+        ("Classes are called as columns are", [] if _are_sides(data, called) else called),
     )
     for text, some in found:
         if some:
@@ -207,6 +210,13 @@ def _strangers(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     if unnamed:
         remedy = "Give the columns names in one first row; where two rows are the header, make one of them."
         yield Oddity("unnamed-voters", "Columns without a name were taken for voters", unnamed, remedy)
+
+
+def _are_sides(data: PartialLabelDataset, names: Sequence[str]) -> bool:
+    """Whether classes are columns of things that are compared, which hold the same ones: an answer is a side."""
+    called, columns = {*map(spelling, names)}, {**data.extras, **data.categories}
+    cells = [{*map(str, some.tolist())} for name, some in columns.items() if spelling(name) in called]
+    return len(cells) > 1 and 2 * len(set.intersection(*cells)) > len(cells[0]) > 1
 
 
 def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
@@ -253,9 +263,14 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     y = data.y
     if y is None or len(data) < SOME_EXAMPLES or (y < 0).any() or len(np.unique(y)) < 2:
         return
-    for name, cells in data.categories.items():
-        kinds = {cell: k for k, cell in enumerate(dict.fromkeys(cells.tolist()))}
-        codes = np.array([kinds[cell] for cell in cells.tolist()])
+    columns = {name: cells.tolist() for name, cells in data.categories.items()}
+    numbers = {name: data.X[:, at] for at, name in enumerate(data.feature_names)} if data.X.ndim == 2 else {}
+    columns |= {
+        name: some.tolist() for name, some in numbers.items() if len(np.unique(some[:MOST_COMPARED])) < FEW_EXAMPLES
+    }
+    for name, cells in columns.items():
+        kinds = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
+        codes = np.array([kinds[cell] for cell in cells])
         pairs = len(np.unique(codes * (int(y.max()) + 1) + y))
         if pairs == len(kinds) == len(np.unique(y)):
             remedy = "Do not learn from it."
@@ -271,12 +286,14 @@ def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     votes = data.annotations
     if len(data) < FEW_EXAMPLES or (votes is not None and (votes.answers_per_row > 1).any()):
         return
-    pattern = _WITH_PERSON if votes is None else TWO_NAMES  # a column of true labels is one answer each, perhaps
-    parts = [pattern.fullmatch(one) for one in data.row_ids.tolist() if votes is not None or data.y is not None]
-    firsts, lasts = ({part[group] for part in parts if part} for group in (1, 2))
+    ids = data.row_ids.tolist()
+    ends = [match for one in ids if (match := _WITH_PERSON.fullmatch(one))] if data.y is not None else []
+    # a column of true labels is one answer each, perhaps
+    parts = two_names(ids) if votes is not None else [(one[1], one[2]) for one in ends] if len(ends) == len(ids) else []
+    firsts, lasts = ({part[at] for part in parts} for at in (0, 1))
     is_whole = len(firsts) * len(lasts) == len(data) and len(lasts) > 1
     few = 2 * len(firsts) <= len(data) and len(lasts) <= min(MOST_VOTERS, len(firsts))
-    if parts and all(parts) and few and (votes is not None or is_whole):
+    if parts and few and (votes is not None or is_whole):
         remedy = "Leave only the name of the example in the id, and give the other part a column of its own."
         text = "No example has two answers; the ids seem to name the voter beside the example"
         yield Oddity("two-names", text, tuple(data.row_ids[:MOST_SHOWN].tolist()), remedy)
@@ -410,6 +427,123 @@ def _stands_in(one: str, other: str) -> bool:
     return all(letter in letters for letter in one)
 
 
+LOOKED_AT = 2000
+"""Examples, at most, of which that is looked at."""
+LEAST_SHARED = 30
+"""Answers beside those of others from which it is told how far a voter agrees with them."""
+BELOW_CHANCE = -3.0
+"""Standard deviations below what chance gives, from which that is odd."""
+BY_CODES = 0.5
+"""Share of the answers that agree once other codes are read as these, from which they are."""
+
+
+def _disagreement(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """A voter who agrees with the others less than by chance: other codes for the same, or rows that are shifted."""
+    votes = data.annotations
+    if votes is None or votes.anonymous or options.class_names or votes.n_annotators < 2 or votes.n_classes < 2:
+        return
+    first = votes.rows < LOOKED_AT
+    given = np.zeros((min(len(data), LOOKED_AT), votes.n_classes))
+    np.add.at(given, (votes.rows[first], votes.labels[first]), 1)
+    for who, name in enumerate(votes.annotator_names):
+        own = first & (votes.annotators == who)
+        others = given[votes.rows[own]]
+        others[np.arange(int(own.sum())), votes.labels[own]] -= 1
+        shared = others.sum(axis=1) > 0
+        others, labels = others[shared], votes.labels[own][shared]
+        if len(labels) < LEAST_SHARED:
+            continue
+        shares = others / others.sum(axis=1, keepdims=True)
+        usual = np.bincount(labels, minlength=votes.n_classes) / len(labels)
+        chance = shares @ usual
+        agreed = shares[np.arange(len(labels)), labels]
+        spread = np.sqrt(max(float((chance * (1 - chance)).sum()), 1e-9))
+        codes = _other_codes(labels, shares)
+        by_codes = shares[np.arange(len(labels)), [codes.get(k, k) for k in labels.tolist()]].mean()
+        is_below = float((agreed - chance).sum()) / spread < BELOW_CHANCE
+        if is_below or (by_codes > BY_CODES and agreed.mean() < chance.mean()):
+            names = votes.class_names
+            how_far = f"{agreed.mean():.0%}, by chance {chance.mean():.0%}"
+            text = f"{name} agrees with the others less than by chance ({how_far})"
+            shown = tuple(f"{names[k]} where the others say {names[other]}" for k, other in codes.items() if k != other)
+            remedy = "Perhaps these are other codes or words for the same, or the rows of this voter are shifted: look."
+            yield Oddity("disagreement", text, shown if by_codes > BY_CODES else (name,), remedy, option(name, "keep"))
+            return
+
+
+def _other_codes(labels: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> dict[int, int]:
+    """What the others mostly say where a voter says each class, if another for each; else nothing."""
+    codes = {k: int(shares[labels == k].sum(axis=0).argmax()) for k in sorted(set(labels.tolist()))}
+    return codes if len({*codes.values()}) == len(codes) else {}
+
+
+def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    """Two voters who say the same everywhere, which as often as others agree they would not: one column twice."""
+    votes = data.annotations
+    if votes is None or votes.anonymous or not 3 <= votes.n_annotators <= MOST_VOTERS or len(data) < SOME_EXAMPLES:
+        return
+    first = votes.rows < LOOKED_AT
+    cells = np.full((min(len(data), LOOKED_AT), votes.n_annotators), -1, dtype=np.int64)
+    cells[votes.rows[first], votes.annotators[first]] = votes.labels[first]
+    same = np.full((votes.n_annotators, votes.n_annotators), np.nan)
+    both = np.zeros(same.shape, dtype=np.int64)
+    for a in range(votes.n_annotators):
+        for b in range(a):
+            there = (cells[:, a] >= 0) & (cells[:, b] >= 0)
+            both[a, b] = there.sum()
+            same[a, b] = (cells[there, a] == cells[there, b]).mean() if there.any() else np.nan
+    for a, b in zip(*np.nonzero((same == 1) & (both >= SOME_EXAMPLES)), strict=True):
+        others = same.copy()
+        others[a, b] = np.nan
+        usual = float(np.nanmax(others)) if np.isfinite(others).any() else 1.0
+        if usual ** float(both[a, b]) < COPY:
+            names = (votes.annotator_names[b], votes.annotator_names[a])
+            remedy = "If one is a copy of the other, leave one out."
+            text = f"Two voters say the same in all {both[a, b]} rows that both answered"
+            yield Oddity("copies", text, names, remedy, option(names[1], "keep"))
+            return
+
+
+COPY = 1e-6
+"""By which chance two voters who agree as the likest of the others do would say the same everywhere."""
+
+_INSTRUCTION = re.compile(
+    "|".join(word if ord(word[0]) > 0x2E80 else rf"\b{re.escape(word)}\b" for word in sorted(WORDS["instruction"])),
+    re.IGNORECASE,
+)
+
+
+def _attention(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    """An example that says what to answer, as nearly everybody did: to see who reads, and nothing to learn from."""
+    votes = data.annotations
+    if votes is None or not FEW_EXAMPLES <= len(data) <= LOOKED_AT:
+        return
+    texts = [str(one) for one in (data.row_ids if data.texts is None else data.texts).tolist()]
+    told = [row for row, text in enumerate(texts) if len(text) < MOST_TOLD and _INSTRUCTION.search(text)]
+    if not told or len(told) > FEW * len(data):
+        return
+    given = np.zeros((len(data), votes.n_classes))
+    np.add.at(given, (votes.rows, votes.labels), 1)
+    for row in told:
+        named = [
+            k for k, name in enumerate(votes.class_names) if len(name) > 1 and name.casefold() in texts[row].casefold()
+        ]
+        if len(named) == 1 and given[row, named[0]] >= max(3, TOLD * given[row].sum()):
+            remedy = "If it is there to see who reads, remove it from the file."
+            yield Oddity("attention-check", "An example says what to answer", (texts[row],), remedy)
+
+
+MOST_TOLD, TOLD, FEW = 400, 0.8, 0.1
+"""Letters of an example that says what to answer; the share of the answers that are so; and of such examples."""
+
+
+def _swapped(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    """Two things compared in both orders: the same side is then not the same thing."""
+    for note in notes_of(data.notes, SWAPPED):
+        remedy = "Write which of the two things was chosen instead of the side, or put all lines in one order."
+        yield Oddity("swapped", str(note).rstrip("."), (), remedy)
+
+
 def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     fields = [data.row_ids, *data.extras.values(), *data.categories.values()]
     last = [(str(cells[-1]), cells[:-1].tolist()) for cells in fields if len(cells) > FEW_EXAMPLES and cells[-1]]
@@ -428,6 +562,10 @@ CHECKS: tuple[Check, ...] = (
     _two_names,
     _words,
     _spellings,
+    _disagreement,
+    _copies,
+    _attention,
+    _swapped,
     _leaks,
 )
 """What is looked at."""

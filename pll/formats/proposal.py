@@ -188,9 +188,12 @@ def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     (True, True, False)
     >>> says_fact("Clinical note", ["context"]), says_fact("cost_usd", ["context"]), says_fact("age", ["context"])
     (True, True, False)
+    >>> says_fact("reading_time_s", ["context"]), says_fact("time", ["context"])
+    (True, False)
     """
     first, *others = words_of(name) or [""]
-    return any(not WORDS[kind].isdisjoint([first, *others[-1:]]) for kind in kinds)
+    took = others and all(not WORDS[kind].isdisjoint([first, *others]) for kind in ("answering", "span"))
+    return bool(took) or any(not WORDS[kind].isdisjoint([first, *others[-1:]]) for kind in kinds)
 
 
 def says_aggregate(name: str) -> bool:

@@ -57,6 +57,8 @@ ERRORS = "a spreadsheet's errors"
 """Why a column is left alone whose formulas have no result."""
 PERSONS = "persons"
 """Kind of the note that a row is a person."""
+SWAPPED = "swapped"
+"""Kind of the note that two things are compared in both orders."""
 LONGEST = 60
 """Letters of an answer to a question that the shell shows; the options beside it name columns in full."""
 

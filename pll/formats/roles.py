@@ -32,9 +32,10 @@ from pll.formats.names import (
     results_among,
 )
 from pll.formats.proposal import FEW, Proposal, says_fact, share_among
-from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, Column, question
+from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons
 from pll.formats.settled import settled
+from pll.formats.sides import sides
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     SEPARATORS,
@@ -219,6 +220,7 @@ _REST: Traits = (
     (("named id", "ids", "!fractions"), "keep", "an id"),
     (("one word", "word"), "keep", "the same in every row"),
     (("digits of ids",), "keep", "an id"),
+    (("numbered names",), "keep", "a name of one of several"),
     (("named no answer",), "keep", "no answer"),
     (("of the occasion",), "keep", "of the occasion, and not of the thing"),
     (("word", "too many words"), "keep", "too many different words"),  # each of them stands in too few rows
@@ -431,6 +433,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_unclear_labels, (*LABELLED, *LINES, "true_label"), may_be_asked=False),
     Rule(derived),
     Rule(_by_traits(_REST)),
+    Rule(sides),
 )
 """The rules, in their order."""
 
@@ -463,7 +466,9 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
         )
     made = [one for one in columns if one.why.startswith(MAJORITY)]
     notes += [f"{one.name} is {one.why}: not taken for the truth, nor for a voter." for one in made]
-    return [Note(text, kind="columns") for text in notes]
+    said = [Note(text, kind="columns") for text in notes]
+    swapped = [one.why.partition(": ")[2] for one in columns if one.why.startswith(SWAPPED)]
+    return [*said, *(Note(f"{text}.", kind=SWAPPED) for text in swapped)]
 
 
 def _said_of(sentence: str, names: Sequence[str]) -> str:

@@ -104,6 +104,17 @@ def _have_digits_of_ids(cells: Cells) -> bool:
     return long and len({*filled}) >= NEARLY_ALL * len(filled)
 
 
+_NUMBERED = re.compile(r"[^\W\d]+(?:[ _.-][^\W\d]+)*[ _.-]?(0\d+|[1-9]\d+)")
+
+
+def _are_numbered(cells: Cells) -> bool:
+    """Whether cells are names with a number of as many digits, some of them filled up with 0: `GSLC-01`, `plot 007`."""
+    filled = {cell.strip() for cell in present_cells(cells)}
+    numbers = [match[1] for cell in filled if (match := _NUMBERED.fullmatch(cell))]
+    is_one_length = len({*map(len, numbers)}) == 1 and any(one.startswith("0") for one in numbers)
+    return is_one_length and 2 < len(numbers) == len(filled)
+
+
 def _count_rows(cells: Cells) -> bool:
     """Whether cells are 0, 1, 2, … or go on from another number; five rows at least."""
     numbers = [int(cell) if cell.isdecimal() else -2 for cell in map(_bare, cells)]
@@ -177,6 +188,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "counts rows": _count_rows,
     "ids": _are_ids,
     "digits of ids": _have_digits_of_ids,
+    "numbered names": _are_numbered,
     "too many words": _are_too_many,
 }
 """What the cells of a column are; in long form those of the first line of each example."""

@@ -268,16 +268,14 @@ def test_the_majority_of_the_others_is_no_voter(tmp_path: Path) -> None:
     most = [max(dict.fromkeys(row), key=row.count) for row in votes]
     rows = [",".join([*row, top]) for row, top in zip(votes, most, strict=True)]
     for name in ("majority_vote", "MACE"):
-        data = formats.read(table(tmp_path, f"ann,bob,cem,dan,{name}", rows))
+        data = formats.read(table(tmp_path, f"ann,bob,cem,dan,{name}", rows), accept=("copies",))
         assert data.annotations is not None and data.annotations.annotator_names == ("ann", "bob", "cem", "dan")
         assert data.y is None and not data.categories
 
 
 @pytest.mark.parametrize("name", ["gold_label", "expert", "Zielklasse"])
 @pytest.mark.parametrize("form", ["columns", "lines", "lists"])
-def test_what_most_of_the_voters_say_everywhere_is_not_the_truth_and_said(
-    tmp_path: Path, name: str, form: str
-) -> None:
+def test_what_most_of_the_voters_say_everywhere_is_not_the_truth_and_said(tmp_path: Path, name: str, form: str) -> None:
     rolls, cells = random.Random(0), ("late", "lost", "fine")
     votes = [[rolls.choice(cells) for _ in range(5)] for _ in range(60)]
     most = [max(row, key=row.count) if max(map(row.count, row)) > 2 else "-" for row in votes]
@@ -353,7 +351,10 @@ def test_a_scale_of_three_is_asked_about_and_labelling_functions_are_not(tmp_pat
 
 
 def test_grades_beside_marks_of_no_answer_and_their_mean(tmp_path: Path) -> None:
-    rows = [f"{1 + k % 5},{1 + (k + k % 2) % 5},{'-' if k == 7 else 1 + k % 5},{TEXTS[k % 12]}" for k in range(24)]
+    rows = [
+        f"{1 + k % 5},{1 + (k + k % 2) % 5},{'-' if k == 7 else 1 + (k + k % 7 // 6) % 5},{TEXTS[k % 12]}"
+        for k in range(24)
+    ]
     means = [sum(int(one) for one in row.split(",")[:3] if one != "-") for row in rows]
     rows = [f"{row},{mean / (2 if k == 7 else 3):.2f}" for k, (row, mean) in enumerate(zip(rows, means, strict=True))]
     path = table(tmp_path, "Anna,Boris,Chen,text,overall", rows)
@@ -807,6 +808,56 @@ def test_a_reading_of_strange_classes_or_voters_is_odd(
     with pytest.raises(OddReading) as caught:
         formats.read(path, columns=dict.fromkeys(filter(None, header.split(",")), "annotator"))
     assert [one for one in caught.value.findings if one.kind == kind and shown in one.cells]
+
+
+def found_odd(path: Path) -> dict[str, str]:
+    """What is odd about the first reading, by kind."""
+    with pytest.raises(OddReading) as caught:
+        read_first(path)
+    return {one.kind: str(one) for one in caught.value.findings}
+
+
+def test_a_voter_with_other_codes_for_the_same_is_odd(tmp_path: Path) -> None:
+    rolls = random.Random(0)
+    truth = [rolls.randrange(4) for _ in range(60)]
+    votes = [[t if rolls.random() < 0.8 else rolls.randrange(4) for _ in range(3)] for t in truth]
+    rows = [f"e{k},{a + 1},{b + 1},{c}" for k, (a, b, c) in enumerate(votes)]  # the third counts from 0
+    shown = found_odd(table(tmp_path, "id,rater_1,rater_2,rater_3", rows))["disagreement"]
+    assert "rater_3" in shown and "1 where the others say 2" in shown
+    right = [f"e{k},{a},{b},{c}" for k, (a, b, c) in enumerate(votes)]
+    assert len(read_first(table(tmp_path, "id,rater_1,rater_2,rater_3", right))) == 60
+
+
+def test_a_voter_who_is_another_one_again_is_odd(tmp_path: Path) -> None:
+    rolls = random.Random(1)
+    votes = [[rolls.choice(("late", "lost", "fine")) for _ in range(3)] for _ in range(40)]
+    rows = [f"e{k},{a},{b},{c},{b}" for k, (a, b, c) in enumerate(votes)]
+    assert "ben" in found_odd(table(tmp_path, "id,ann,ben,cem,dan", rows))["copies"]
+
+
+@pytest.mark.parametrize(
+    "told", ["Please select late here", "Bitte wählen Sie hier late", "Para este elemento, seleccione late"]
+)
+def test_an_item_that_says_what_to_answer_is_odd(tmp_path: Path, told: str) -> None:
+    rows = [f"{text},{label(k, 0)},{label(k + k % 2, 0)},{label(k, 2)}" for k, text in enumerate(TEXTS)]
+    path = table(tmp_path, "text,annotator_1,annotator_2,annotator_3", [*rows, f'"{told}",late,late,late'])
+    assert told in found_odd(path)["attention-check"]
+
+
+@pytest.mark.parametrize("names", [("left", "right"), ("model_a", "model_b"), ("links", "rechts")])
+def test_two_things_in_both_orders_are_odd_where_an_answer_is_a_side(tmp_path: Path, names: tuple[str, str]) -> None:
+    things = [(f"gpt-{k % 3}", f"gpt-{(k + 1) % 3}") for k in range(12)]
+    rows = []
+    for k, pair in enumerate(things):
+        for at, who in enumerate(PEOPLE):
+            first, second = pair if (k + at) % 2 else pair[::-1]
+            rows.append(f"p{k},{who},{first},{second},{names[(k // 2 + at % 2) % 2]}")
+    path = table(tmp_path, f"item,worker,{names[0]},{names[1]},label", rows)
+    assert names[0] in found_odd(path)["swapped"]
+    one_order = [
+        f"p{k},{who},{a},{b},{names[(k + at) % 2]}" for k, (a, b) in enumerate(things) for at, who in enumerate(PEOPLE)
+    ]
+    assert len(read_first(table(tmp_path, f"item,worker,{names[0]},{names[1]},label", one_order))) == 12
 
 
 def test_a_file_of_a_person_who_was_given_nothing_is_passed_over(tmp_path: Path) -> None:

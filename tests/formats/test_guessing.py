@@ -107,6 +107,9 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"name": [f"{'xyz'[k % 3]} n{k}" for k in range(50)]}, "keep"),
         ({"name": [f"n{k}" for k in range(50)]}, "keep"),
         ({"x": [str(k) for k in range(3, 9)]}, "id"),  # counts the rows
+        ({"rec": [f"GSLC-0{k % 4}" for k in range(40)], "reading_time_s": NUMBERS * 10}, "keep keep"),
+        ({"samtal": LABELS * 10, "Created By": ["Li", "Al"] * 20, "width": NUMBERS * 10}, "keep keep feature"),
+        ({"grade": [f"grade {k % 4}" for k in range(40)], "time": NUMBERS * 10}, "category feature"),
         ({"unnamed 1": ["0", "1"], "x": NUMBERS[:2], "unnamed 3": ["", ""]}, "id feature ignore"),
         ({"unnamed 1": ["0", "0"], "x": NUMBERS[:2]}, "feature feature"),
         ({"Unnamed: 0": ["0", "1"], "x": NUMBERS[:2]}, "id feature"),

@@ -22,7 +22,7 @@ import numpy as np
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.forms import USUAL
-from pll.formats.names import LABEL_COLUMNS, TWO_NAMES
+from pll.formats.names import LABEL_COLUMNS, two_names
 from pll.formats.records import Records
 
 
@@ -103,13 +103,15 @@ def by_voters_in_ids(lines: Sequence[Line]) -> tuple[Sequence[Line], list[str]]:
 
     That is so where nearly every example has an answer of each, and they are runs, or each has one of several models.
     """
-    parts = [match.groups() if (match := TWO_NAMES.fullmatch(line.task)) else ("", "") for line in lines]
-    firsts, lasts = (set(some) for some in zip(*parts, strict=True)) if parts else (set(), set())
+    parts = two_names([line.task for line in lines])
+    if not parts:
+        return lines, []
+    firsts, lasts = ({part[at] for part in parts} for at in (0, 1))
     models = {line.worker for line in lines}
     pairs = {(run, line.worker) for (_, run), line in zip(parts, lines, strict=True)}
     is_crossed = len(set(parts)) == len(lines) and 5 * len(lines) >= 4 * len(firsts) * len(lasts)
     is_told = (len(models) > 1 and len(pairs) == len(lasts)) or all(map(_RUN.fullmatch, lasts))
-    if "" in firsts or not 1 < len(lasts) <= MOST_RUNS or len(firsts) < len(lasts) or not (is_crossed and is_told):
+    if not 1 < len(lasts) <= MOST_RUNS or len(firsts) < len(lasts) or not (is_crossed and is_told):
         return lines, []
     ends = "" if len(models) == len(lasts) else " {}"
     named = [

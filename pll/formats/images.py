@@ -27,7 +27,8 @@ from pll.formats import json_objects
 from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import check_ids, listing, refuse_no_data, shorten
-from pll.formats.encodings import without_marks
+from pll.formats.codebook import codes_in
+from pll.formats.encodings import as_utf8, without_marks
 from pll.formats.reading import Column
 from pll.formats.records import Records
 from pll.formats.results import Results
@@ -250,16 +251,34 @@ def _stacked(
             yield export.table_of_all(unpacked), {name: (unpacked[name], export, counts[name]) for name in names}
             return
         files: dict[str, tuple[Path, TableFormat, int]] = {}
-        tables = []
+        tables, codes = [], _codes_in_texts(members)
         for name, file in unpacked.items():
             form = _TABLES[file.suffix]
             try:
                 table = form.table(file, options)
             except UserError as error:
                 raise error.within(name) from None
+            if len(names) > 1 and (told := codes_in(name, [list(table.names), *zip(*table.sample(), strict=True)])):
+                codes |= told
+                continue
             tables.append(table)
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
-        yield unfolded(stacked(people_of(names), tables), options.columns), files
+        if not tables:
+            raise UserError("There are only tables that say what codes mean; bring the one with the labels too.")
+        yield unfolded(replace(stacked(people_of(list(files)), tables), codes=codes), options.columns), files
+
+
+def _codes_in_texts(members: Members) -> dict[str, Mapping[str, str]]:
+    """What texts beside the tables say that codes mean, a line each: `1 = good`."""
+    texts = [name for name, size in members.sizes.items() if name.lower().endswith(_TEXTS) and size <= HEAD_BYTES]
+    found: dict[str, Mapping[str, str]] = {}
+    for name in texts:
+        lines = as_utf8(members.read(name)).decode("utf-8", "replace").splitlines()
+        found |= codes_in(PurePosixPath(name).stem, [[line] for line in lines if line.strip()])
+    return found
+
+
+_TEXTS = (".txt", ".md")
 
 
 def _export(files: Mapping[str, Path]) -> RecordFormat | None:

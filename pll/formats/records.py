@@ -71,6 +71,8 @@ class Records:
         Whether the columns of annotators are nobody's: the first, second, … answer on a row.
     may_be_empty : bool
         Whether an empty candidate set means that nobody answered, and is no mistake.
+    codes : mapping
+        What a codebook beside it calls codes, by variable (`pll.formats.codebook`).
     """
 
     names: Sequence[str]
@@ -85,6 +87,7 @@ class Records:
     titles: Mapping[str, str] = field(default_factory=dict)
     anonymous: bool = False
     may_be_empty: bool = False
+    codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     signature: Form | None = None
 

@@ -23,6 +23,7 @@ from pll.errors import DuplicateIds, Note, RowError, UserError, WordsInFeatures
 from pll.formats.answers import Chunks, answers_in, codes_of
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
+from pll.formats.codebook import with_names
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import Labels, labels_of
 from pll.formats.names import CLASS_COLUMN
@@ -121,7 +122,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         text = one("task")
     if text is not None:
         texts = _objects(text, rows, missing="")
-    return PartialLabelDataset(
+    data = PartialLabelDataset(
         X=X,
         candidates=labels.candidates,
         y=labels.y,
@@ -145,6 +146,8 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
             *_without_labels(columns, cells, labels),
         ),
     )
+    coded = [one.name for one in columns if one.role in OF_LABELS]
+    return with_names(data, table.codes, coded)
 
 
 def _uncounted(asked: Sequence[tuple[Column, Chunks]], counts: Sequence[str]) -> list[Note]:

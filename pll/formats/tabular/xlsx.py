@@ -24,6 +24,7 @@ from pll.extras import require_extra
 from pll.formats.archive import names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
+from pll.formats.codebook import MOST_CODES, Codes, codes_in
 from pll.formats.label_frame import NUMBERS, value_of
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
@@ -61,6 +62,7 @@ class Xlsx(TableFormat):
         parts = _sheets_of(path, options)
         names = [sheet.name for sheet in parts]
         table = stacked(names, [sheet.records for sheet in parts])
+        table = replace(table, codes=_codes(*_key(path), options.max_bytes, tuple(names)))
         others = [one for one in _sheets(*_key(path), options.max_bytes) if one not in names]
         if not others:
             return table
@@ -235,6 +237,16 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
         notes.append(note_on_rows_below([row for _, row in below[-count:]]))
         below = below[:-count]
     return _Sheet(name, header, rows[header.above][0], below, left, tuple(notes))
+
+
+@lru_cache(maxsize=16)
+def _codes(path: str, inode: int, size: int, time: int, max_bytes: int, read: tuple[str, ...]) -> Codes:
+    """What the other sheets say that codes mean."""
+    with _book(Path(path), max_bytes) as book:
+        others = [sheet for sheet in book.worksheets if sheet.title not in read]
+        lines = {one.title: [list(map(_text, row)) for row in islice(_rows(one), MOST_CODES)] for one in others}
+    books = [codes_in(title, [row for row in rows if any(row)]) for title, rows in lines.items()]
+    return {variable: codes for one in books for variable, codes in one.items()}
 
 
 @contextmanager

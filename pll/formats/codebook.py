@@ -1,0 +1,119 @@
+"""What codes mean, where another sheet or file says it: a codebook, a legend, the data dictionary of REDCap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import Note
+from pll.formats.checks import listing
+from pll.formats.classes import with_classes
+from pll.formats.forms import WORDS, plain_name, words_of
+from pll.formats.tabular.cells import is_no_answer, is_number
+
+Codes = Mapping[str, Mapping[str, str]]
+"""By variable, "" for any, what each code is called."""
+
+MOST_CODES = 1000
+"""Lines of a codebook that are looked at."""
+LONGEST_CODE, LONGEST_NAME = 12, 60
+COVERED = 0.5
+"""Share of the classes that a codebook has names for, at least."""
+APART = 0.8
+"""Share of the names that differ from each other, at least: answers to examples do not."""
+_LINE = re.compile(r"\s*(?P<code>[^\s=:–—]{1,12})\s*(?:[=:–—]|\s-\s|->|→)\s*(?P<name>\S.*)", re.DOTALL)
+_NAME = re.compile(r"[^\s,;(]+(?: [^\s,;(]+){0,3}")
+"""A name of few words; letters whose meaning is a longer text stay."""
+_CHOICE = re.compile(r"\s*(?P<code>[^,|]{1,12}?)\s*,\s*(?P<name>[^|]+?)\s*(?:\||$)")
+_DICTIONARY = ("variable_/_field_name", "choices,_calculations,_or_slider_labels")
+
+
+def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
+    """Return what a sheet or file says that codes mean; nothing where it is no codebook.
+
+    Parameters
+    ----------
+    title
+        Of the sheet or file.
+    rows
+        Its cells, the header first.
+
+    Examples
+    --------
+    >>> codes_in("Legende", [["Code", "Bedeutung"], ["1", "Lob"], ["2", "Kritik"]])
+    {'': {'1': 'Lob', '2': 'Kritik'}}
+    >>> codes_in("Codes", [["tone", "1 = good"], ["", "2 = bad"]]), codes_in("People", [["no", "who"], ["1", "Ann"]])
+    ({'tone': {'1': 'good', '2': 'bad'}}, {})
+    """
+    cells = [[(cell or "").strip() for cell in row] for row in rows[:MOST_CODES]]
+    header = [plain_name(cell) for cell in cells[0]] if cells else []
+    if all(name in header for name in _DICTIONARY):
+        field, choices = (header.index(name) for name in _DICTIONARY)
+        listed = {row[field]: row[choices] for row in cells[1:] if len(row) > max(field, choices)}
+        named = {name: {m["code"]: m["name"] for m in _CHOICE.finditer(said)} for name, said in listed.items()}
+        return {name: codes for name, codes in named.items() if len(codes) > 1}
+    width = max(map(len, cells), default=0)
+    if not width:
+        return {}
+    at = max(range(width), key=lambda k: len({code for row in cells if (code := _pair(row, k)[0])}))
+    words = [*words_of(title), *words_of(header[at] if len(header) > at else "")]
+    if WORDS["codebook"].isdisjoint(words):
+        return {}
+    found, variable = dict[str, dict[str, str]](), ""
+    for row in cells:
+        code, name = _pair(row, at)
+        variable = row[at - 1] if at and row[at - 1] else variable
+        if code and plain_name(name) not in header:
+            found.setdefault(variable, {}).setdefault(code, name)
+    apart = {variable: codes for variable, codes in found.items() if len(codes) > 1}
+    return {v: codes for v, codes in apart.items() if len({*codes.values()}) >= APART * len(codes)}
+
+
+def _pair(row: Sequence[str], at: int) -> tuple[str, str]:
+    """A code and its name that begin at a cell of a row: in two cells, or in one as `1 = good`."""
+    if (
+        len(row) > at + 1
+        and row[at]
+        and row[at + 1]
+        and len(row[at]) <= LONGEST_CODE < LONGEST_NAME >= len(row[at + 1])
+    ):
+        return row[at], row[at + 1]
+    match = _LINE.fullmatch(row[at]) if len(row) > at else None
+    return (match["code"], match["name"]) if match and len(match["name"]) <= LONGEST_NAME else ("", "")
+
+
+def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) -> PartialLabelDataset:
+    """Return data whose classes are called as a codebook calls them, where it has names for most of them.
+
+    Parameters
+    ----------
+    data
+        As it was read.
+    codes
+        Of `codes_in`.
+    columns
+        The columns with labels, which tell the variable that is meant.
+    """
+    called = [plain_name(name) for name in columns]
+    fitting = [
+        names
+        for variable, names in codes.items()
+        if len(codes) == 1 or any(plain_name(variable) in name for name in called)
+    ]
+    covers = [names for names in fitting if sum(k in names for k in data.class_names) >= COVERED * data.n_classes]
+    is_one = bool(covers) and all(names == covers[0] for names in covers)
+    if not is_one or data.n_classes < 2 or set(data.class_names) <= {*covers[0].values()}:
+        return data
+    names = {code: covers[0][code] for code in data.class_names if code in covers[0]}
+    silent = [code for code in names if is_no_answer(re.split("[,;(–—]", names[code])[0], among_votes=True)]
+    left = [name for name in data.class_names if name not in names]
+    are_called_so = all(map(is_number, names)) or all(map(_NAME.fullmatch, names.values()))
+    edits = {code: name for code, name in names.items() if are_called_so} | dict.fromkeys(silent)
+    said = listing([f"{code} is {name}" for code, name in names.items()])
+    text = f"{'Labels are called as' if are_called_so else 'What labels mean is what'} the codebook in the file says"
+    text += f": {said}." + (f" It does not name {listing(left)}." if left else "")
+    text += f" No answer: {listing(silent)}." if silent else ""
+    changed = with_classes(data, edits)
+    return replace(changed, notes=(*data.notes, Note(text, kind="codebook")))

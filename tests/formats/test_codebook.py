@@ -1,0 +1,68 @@
+"""What codes mean: a sheet, a file or a text beside the labels gives them their names."""
+
+from __future__ import annotations
+
+import random
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pll import formats
+from pll.dataset import PartialLabelDataset
+
+from .test_forms import read_first
+from .test_xlsx import workbook
+
+NAMES = {"1": "Lob", "2": "Kritik", "3": "Frage"}
+PAIRS = list(NAMES.items())
+DICTIONARY = 'Variable / Field Name,Field Type,Field Label,"Choices, Calculations, OR Slider Labels"\n'
+
+
+def answers(codes: list[str], n: int = 24) -> list[list[str]]:
+    rolls = random.Random(0)
+    truth = [rolls.choice(codes) for _ in range(n)]
+    return [[code if rolls.random() < 0.8 else rolls.choice(codes) for _ in range(3)] for code in truth]
+
+
+def read(path: Path, codes: list[str], sheets: dict[str, list[list[str]]]) -> PartialLabelDataset:
+    rows = [[f"k{k}", *row] for k, row in enumerate(answers(codes))]
+    return formats.read(workbook(path, Daten=[["id", "rater_1", "rater_2", "rater_3"], *rows], **sheets))
+
+
+@pytest.mark.parametrize(
+    ("title", "lines"),
+    [
+        ("Legende", [["Code", "Bedeutung"], *map(list, PAIRS)]),
+        ("Blatt2", [["Variable", "Kod", "Etykieta"], ["rater", *PAIRS[0]], ["", *PAIRS[1]], ["", *PAIRS[2]]]),
+        ("Codes", [[f"{code} = {name}"] for code, name in PAIRS]),
+    ],
+)
+def test_a_sheet_of_codes_names_the_classes_and_is_said(tmp_path: Path, title: str, lines: list[list[str]]) -> None:
+    data = read(tmp_path / "t.xlsx", list(NAMES), {title: lines})
+    assert set(data.class_names) == set(NAMES.values()) and len(data) == 24
+    assert any("1 is Lob" in note for note in data.notes)
+
+
+def test_a_code_that_says_no_answer_is_none_and_another_sheet_is_no_codebook(tmp_path: Path) -> None:
+    lines = [["code", "label"], *map(list, PAIRS), ["9", "not coded"]]
+    assert set(read(tmp_path / "a.xlsx", [*NAMES, "9"], {"Codebook": lines}).class_names) == set(NAMES.values())
+    people = [["no", "who"], ["1", "Ann"], ["2", "Ben"], ["3", "Cem"]]
+    assert read(tmp_path / "b.xlsx", list(NAMES), {"People": people}).class_names == tuple(NAMES)
+
+
+@pytest.mark.parametrize("kind", ["dictionary", "text"])
+def test_a_data_dictionary_or_a_text_beside_the_table_in_a_zip(tmp_path: Path, kind: str) -> None:
+    rows = [f"{k + 1},{','.join(row)}" for k, row in enumerate(answers(list(NAMES)))]
+    choices = " | ".join(f"{code}, {name}" for code, name in PAIRS)
+    fields = [f'reader_{k},radio,Reading,"{choices}"' for k in (1, 2, 3)]
+    beside = {
+        "dictionary": ("Study_DataDictionary.csv", DICTIONARY + "\n".join(fields) + "\n"),
+        "text": ("codes.txt", "\n".join(f"{code} = {name}" for code, name in PAIRS)),
+    }[kind]
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        for part in range(1 + (kind == "text")):
+            half = rows[part * 12 : part * 12 + 12] if kind == "text" else rows
+            archive.writestr(f"Study_DATA{part}.csv", "record_id,reader_1,reader_2,reader_3\n" + "\n".join(half) + "\n")
+        archive.writestr(*beside)
+    assert set(read_first(tmp_path / "t.zip").class_names) == set(NAMES.values())

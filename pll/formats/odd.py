@@ -32,6 +32,8 @@ FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
 MOST_SHOWN = 3
 MOST_VOTERS = 20
 """Voters that ids may name beside the examples."""
+SHORT = 30
+"""Letters of a class beside which a whole sentence is hardly one."""
 OWN_WORDS = 0.8
 """Share of a voter's answers in words that no other voter uses, from which that is odd."""
 
@@ -156,6 +158,10 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if 3 * len(sentences) > len(names):
         remedy = "List the classes: sentences are then read as what they name."
         yield Oddity("class-names", "Classes are whole sentences", tuple(sentences), remedy, "--classes A,B,C")
+    elif sentences and max(map(len, {*names} - {*sentences})) <= SHORT:
+        remedy, hint = "If it is no label, drop it.", " ".join(f"--drop={shlex.quote(name)}" for name in sentences)
+        shown = tuple(sentences)
+        yield Oddity("class-names", "A class is a whole sentence", shown, remedy, hint, dict.fromkeys(sentences))
     if set(names) == {"-1", "0", "1"}:
         remedy = "If −1 means that there is no answer, drop it."
         yield Oddity("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1", {"-1": None})

@@ -353,7 +353,17 @@ def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
     plain, words = spelling(label), NO_ANSWER["everywhere"]
     is_one = not words.isdisjoint((plain, plain.replace(". ", "."), label.strip())) or is_error(label)
     is_one = is_one or (" / " in plain and words.issuperset(plain.split(" / ")))
-    return is_one or (among_votes and plain in NO_ANSWER["votes"])
+    return is_one or (among_votes and (plain in NO_ANSWER["votes"] or _is_refusal(plain)))
+
+
+def _is_refusal(plain: str) -> bool:
+    """Whether a model says in a sentence that it does not answer."""
+    return len(plain) > LEAST_SAID and plain.startswith(_REFUSALS)
+
+
+LEAST_SAID = 12
+"""Letters of a sentence in which a model does not answer, at least."""
+_REFUSALS = tuple(NO_ANSWER["refusals"])
 
 
 def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:

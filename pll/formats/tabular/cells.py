@@ -161,6 +161,7 @@ def are_binary(cells: Cells) -> bool:
     return bool(cells) and all(cell is not None and cell.strip().casefold() in BINARY for cell in cells)
 
 
+@_once
 def read_marks(cells: Cells) -> list[bool | None] | None:
     """Return whether each cell of a column marks its row: 1, yes, x, against 0, no; None if it is no column of marks.
 

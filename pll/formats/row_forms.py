@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -13,12 +13,13 @@ from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, are_counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
-from pll.formats.proposal import Proposal, grades_in, says_fact, says_labels, share_among
+from pll.formats.proposal import Proposal, grades_in, labels_among, says_fact, says_labels, share_among
 from pll.formats.reading import LABELLED, LINES, SINGLE
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
     are_addresses,
+    are_binary,
     are_dates,
     are_mails,
     are_names,
@@ -370,43 +371,66 @@ def _by_structure(table: Proposal) -> bool:
     """No name says that a line is an answer, and nobody answers an example twice: the user is asked whether that is so.
 
     Two columns repeat each, and their pairs do not, or only in turns of the same person; of a third the few words are
-    no function of either, and lines of one example have the same one more often than by chance.
+    no function of either, and lines of one example have the same one more often than by chance. So do the marks of
+    columns of which nearly each line marks one.
     """
-    told = _told(table)
+    words = {name: table.raw[name] for name in _short_words(table) if table.may_be_answers(name)}
+    classes = _one_hot(table, table.open())
+    told = _told(table, words) or _told(table, _marked_in(table, classes)) or _told(table, _numbers(table))
     if told is None or are_counted(table):
         return False
     table.give_all([told.task] if told.task not in table.having("text", "image") else (), "keep")
-    beside = [name for name in (told.turn, told.state) if name]
-    for name in (told.worker, *told.votes, *beside):
+    votes = [name for name in told.votes if name != _MARKED]
+    marked = {} if votes else classes
+    beside = {told.turn: "keep", told.state: "state"}
+    beside = {name: role for name, role in beside.items() if name}
+    for name in (told.worker, *votes, *beside):
         table.give(name, _if_example(table, name))
-    before = {name: table.roles[name].role for name in (told.task, told.worker, *told.votes, *beside)}
+    before = {name: table.roles[name].role for name in (told.task, told.worker, *votes, *beside)}
+    for name, label in marked.items():
+        table.give(name, "class", label)
 
-    def of(vote: str, task: str, worker: str) -> Mapping[str, str]:
-        others = dict.fromkeys(told.votes, "keep") | ({told.turn: "keep"} if told.turn else {})
-        return others | ({told.state: "state"} if told.state else {}) | {task: "task", worker: "worker", vote: "vote"}
+    def of(vote: str, task: str, worker: str) -> tuple[str, Mapping[str, str]]:
+        labels = listing([*marked.values()], limit=3) if vote == _MARKED else _said(table, vote)
+        said = f"one answer a line: examples {_said(table, task)}; voters {_said(table, worker)}; labels {labels}"
+        answer = dict.fromkeys(marked, "class") if vote == _MARKED else {vote: "vote"}
+        return said, dict.fromkeys(votes, "keep") | beside | {task: "task", worker: "worker"} | answer
 
-    shown = {name: _said(table, name) for name in (told.task, told.worker, *told.votes)}
-    said = [f"one answer a line: examples {shown[told.task]}; voters {shown[told.worker]}; labels {shown[vote]}"
-            for vote in told.votes]  # fmt: skip
-    swapped = (
-        f"one answer a line: examples {shown[told.worker]}; voters {shown[told.task]}; labels {shown[told.votes[0]]}"
+    turns = (
+        f" The same {told.worker} answers in several turns ({told.turn}): all that was said counts."
+        if told.turn
+        else ""
     )
-    turns = f" The same {told.worker} answers in several turns ({told.turn}), and each counts." if told.turn else ""
+    what = " or ".join(votes) or listing([*marked], limit=4)
     table.ask(
         f"The same {told.task} stands in several lines. Is every line one answer: {told.worker} says who gave it, "
-        f"{' or '.join(told.votes)} what it is?{turns}",
-        *((text, of(vote, told.task, told.worker)) for text, vote in zip(said, told.votes, strict=True)),
-        ("every line is an example", before),
-        (swapped, of(told.votes[0], told.worker, told.task)),
+        f"{what} what it is?{turns}",
+        *(of(vote, told.task, told.worker) for vote in told.votes),
+        ("every line is an example", before | dict.fromkeys(marked, "feature")),
+        of(told.votes[0], told.worker, told.task),
     )
     return True
 
 
-def _told(table: Proposal) -> _Told | None:
+_MARKED = ""
+"""Stands for columns of marks, which are one answer together."""
+
+
+def _marked_in(table: Proposal, classes: Iterable[str]) -> dict[str, Cells]:
+    """What each line marks, as one column; none where there are no columns of classes."""
+    marks = [[name * (mark is True) for mark in read_marks(table.cells[name]) or ()] for name in classes]
+    return {_MARKED: ["|".join(filter(None, row)) for row in zip(*marks, strict=True)]} if marks else {}
+
+
+def _numbers(table: Proposal) -> dict[str, Cells]:
+    """Columns of few whole numbers, of nearly every line."""
+    numbers = {name: grades_in(table.raw[name]) for name in table.open() if table.may_be_answers(name)}
+    return {name: table.raw[name] for name, some in numbers.items() if some.count(None) <= (1 - NEARLY_ALL) * len(some)}
+
+
+def _told(table: Proposal, answers: Mapping[str, Cells]) -> _Told | None:
     """Of all pairs of columns that may name an example and a person, the likeliest with an answer."""
     keys = [name for name in (*table.open(), *table.having("id", "text", "image")) if _may_be_key(table, name)]
-    answers = [name for name in _short_words(table) if table.may_be_answers(name)]
-    answers = answers or [name for name in keys if any(grades_in(table.raw[name])) and table.may_be_answers(name)]
     if len(next(iter(table.raw.values()), ())) < SOME or len(keys) > MOST_KEYS or not answers:
         return None
     pairs = [(one, other) for one, other in combinations(keys, 2) if _are_crossed(table, one, other)]
@@ -415,25 +439,28 @@ def _told(table: Proposal) -> _Told | None:
 
 
 def _are_crossed(table: Proposal, one: str, other: str) -> bool:
-    return not (table.is_function(one, other) or table.is_function(other, one))
+    """Whether neither of two columns is a function of the other; of marks it is not asked."""
+    return _MARKED in (one, other) or not (table.is_function(one, other) or table.is_function(other, one))
 
 
 def _told_by(
-    table: Proposal, one: str, other: str, keys: Sequence[str], answers: Sequence[str]
+    table: Proposal, one: str, other: str, keys: Sequence[str], answers: Mapping[str, Cells]
 ) -> tuple[tuple[bool, bool, bool, float], _Told] | None:
     """Return what is told by two columns, and how likely it is; None where they are no examples and people."""
     rows, pairs = len(table.raw[one]), len({*zip(table.raw[one], table.raw[other], strict=True)})
     state = "" if pairs == rows else _state(table, one, other)
     turn = "" if pairs >= ONCE * rows or state else _turn(table, one, other, keys)
-    beside = (one, other, turn, state)
-    free = [n for n in answers if n not in beside and _are_crossed(table, n, one) and _are_crossed(table, n, other)]
+    free = [n for n in answers if n == _MARKED or n not in (one, other, turn, state)]
+    free = [n for n in free if _are_crossed(table, n, one) and _are_crossed(table, n, other)]
     if not free or (pairs < ONCE * rows and not (state or turn)):
         return None
-    agree = {(name, key): _agreement(table.raw[name], table.raw[key]) for name in free for key in (one, other)}
+    agree = {(name, key): _agreement(answers[name], table.raw[key]) for name in free for key in (one, other)}
     best, task = max(agree, key=agree.__getitem__)
     worker = other if task == one else one
     is_item = all(table.raw[task]) and _are_short(table.raw[worker]) and not _has_another_truth(table, task)
-    if not is_item or agree[best, task] < LEAST_SHARED or share_among(table.words(task), table.words(best)) >= 1 / 2:
+    is_voter = share_among(table.words(task), labels_among(answers[best])) >= 1 / 2
+    is_measurement = is_measured(table.raw[worker]) and pairs < rows and not (state or turn)
+    if not is_item or is_voter or is_measurement or agree[best, task] < LEAST_SHARED:
         return None
     votes = [name for name in sorted(free, key=lambda name: -agree[name, task]) if agree[name, task] >= LEAST_SHARED]
     likely = (not is_measured(table.raw[worker]), not turn, is_named_id(task), agree[best, task])
@@ -449,7 +476,8 @@ LEAST_SHARED = 3.0
 def _may_be_key(table: Proposal, name: str) -> bool:
     """Whether a column may name the examples, or the people: nearly always filled, repeated, and no measurement."""
     cells = present_cells(table.raw[name])
-    is_other = has_fractions(cells) or are_dates(cells) or _are_years(cells) or says_fact(name)
+    is_other = has_fractions(cells) or are_dates(cells) or _are_years(cells) or are_binary(cells)
+    is_other = is_other or says_fact(name) or table.commas[name]
     return (
         len(cells) >= NEARLY_ALL * len(table.raw[name]) and len({*cells}) > 1 and table.repeats(name) and not is_other
     )

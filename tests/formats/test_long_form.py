@@ -80,14 +80,17 @@ def told(folder: Path, table: pd.DataFrame) -> tuple[PartialLabelDataset, Mappin
 @pytest.mark.parametrize(
     "names", ["Sache Leute Meinung Notiz gold", "設問 作業者 回答 備考 正解", "lp kto ocena opis wzorzec"]
 )
-@pytest.mark.parametrize("codes", [False, True])
-def test_names_that_nobody_knows_are_told_by_structure(tmp_path: Path, names: str, codes: bool) -> None:
+@pytest.mark.parametrize("kind", ["words", "codes", "marks"])
+def test_names_that_nobody_knows_are_told_by_structure(tmp_path: Path, names: str, kind: str) -> None:
     task, who, vote, *_ = header = names.split()
     table = lines().set_axis(header, axis=1).sample(frac=1, random_state=0)
-    if codes:
+    if kind == "codes":
         table = table.drop(columns=header[3:]).apply(lambda column: pd.factorize(column)[0] + 1)
+    elif kind == "marks":
+        table = table[[task, who]].join(pd.get_dummies(table[vote], dtype=int).add_prefix(f"{vote} "))
     data, roles, asked = told(tmp_path, table)
-    assert {name: roles[name] for name in (task, who, vote)} == {task: "task", who: "worker", vote: "vote"} and asked
+    assert (roles[task], roles[who], roles.get(vote, "vote")) == ("task", "worker", "vote") and asked
+    assert data.class_names == (("1", "2", "3") if kind == "codes" else tuple(LABELS)) and not data.feature_names
     assert data.annotations is not None and data.annotations.n_annotators == 3 and len(data) == 40
 
 

@@ -84,6 +84,11 @@ def class_shapes(c: int) -> list[str]:
 def contrast(a: str, b: str) -> float:
     """Return the contrast ratio of two hex colours, 1 to 21 (WCAG 2, relative luminance).
 
+    Parameters
+    ----------
+    a, b
+        Such as `"#1d242b"`.
+
     Examples
     --------
     >>> round(contrast("#ffffff", "#000000"))

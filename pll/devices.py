@@ -196,7 +196,15 @@ def free_unused(device: torch.device) -> None:
 
 @contextmanager
 def visited(device: torch.device, network: nn.Module) -> Iterator[None]:
-    """Context manager in which a network is on the device; afterwards it is on the CPU, and its memory free again."""
+    """Context manager in which a network is on the device; afterwards it is on the CPU, and its memory free again.
+
+    Parameters
+    ----------
+    device
+        Where it goes.
+    network
+        The network.
+    """
     network.to(device)
     try:
         yield
@@ -250,12 +258,28 @@ def copies_by_itself(device: torch.device) -> bool:
 
 
 def pinned(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Return a host tensor in page-locked memory where the device copies from that by itself; else as it is."""
+    """Return a host tensor in page-locked memory where the device copies from that by itself; else as it is.
+
+    Parameters
+    ----------
+    tensor
+        In the machine's memory.
+    device
+        Where it will go.
+    """
     return tensor.pin_memory() if copies_by_itself(device) else tensor
 
 
 def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Return a host tensor on the device, without waiting for the copy where the device can copy by itself."""
+    """Return a host tensor on the device, without waiting for the copy where the device can copy by itself.
+
+    Parameters
+    ----------
+    tensor
+        In the machine's memory.
+    device
+        Where it goes.
+    """
     if device.type == "cpu":
         return tensor
     return pinned(tensor, device).to(device, non_blocking=copies_by_itself(device))
@@ -285,7 +309,15 @@ def random_state(device: torch.device) -> torch.Tensor:
 
 
 def set_random_state(device: torch.device, state: torch.Tensor) -> None:
-    """Set the state of the device's global random stream."""
+    """Set the state of the device's global random stream.
+
+    Parameters
+    ----------
+    device
+        Whose stream.
+    state
+        What `random_state` returned.
+    """
     import torch
 
     if device.type == "cpu":

@@ -68,6 +68,13 @@ class UserError(ValueError):
 def did_you_mean(name: object, names: Iterable[str]) -> str:
     """Return a question about the nearest name, for the end of a message; "" where none is near.
 
+    Parameters
+    ----------
+    name
+        What was given.
+    names
+        What there is.
+
     Examples
     --------
     >>> did_you_mean("digitz", ["iris", "digits"])

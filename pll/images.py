@@ -168,6 +168,13 @@ def check_inside(name: str) -> None:
 def check_size(file: IO[bytes], name: str) -> None:
     """Read the header of a picture and check its size.
 
+    Parameters
+    ----------
+    file
+        Open for reading.
+    name
+        Of the picture, for messages.
+
     Raises
     ------
     UnreadablePicture

@@ -131,6 +131,13 @@ def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.ND
     More rows of a mapped array than fit well into memory are copied, piece by piece, to a temporary file that is mapped
     and takes disk space as long as the array is used.
 
+    Parameters
+    ----------
+    X
+        (n, …), perhaps memory-mapped.
+    rows
+        (m,) indices.
+
     Raises
     ------
     UserError
@@ -492,22 +499,54 @@ def remove_parts(folder: Path) -> None:
 
 
 def save_array(path: Path, array: npt.NDArray[Any]) -> None:
-    """Write an array as .npy, atomically."""
+    """Write an array as .npy, atomically.
+
+    Parameters
+    ----------
+    path
+        The file.
+    array
+        Of any shape.
+    """
     write_atomically(path, lambda temporary: np.save(temporary, array, allow_pickle=False))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write bytes, atomically."""
+    """Write bytes, atomically.
+
+    Parameters
+    ----------
+    path
+        The file.
+    content
+        What it will hold.
+    """
     write_atomically(path, lambda temporary: temporary.write_bytes(content))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text, atomically."""
+    """Write UTF-8 text, atomically.
+
+    Parameters
+    ----------
+    path
+        The file.
+    text
+        What it will hold.
+    """
     write_bytes(path, text.encode())
 
 
 def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a JSON object a line, atomically; NaN is refused."""
+    """Write a JSON object a line, atomically; NaN is refused.
+
+    Parameters
+    ----------
+    path
+        The file.
+    rows
+        An object a line.
+    """
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
     def write(temporary: Path) -> None:
@@ -518,12 +557,28 @@ def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def write_csv(path: Path, frame: pd.DataFrame) -> None:
-    """Write a table as CSV without its index, atomically."""
+    """Write a table as CSV without its index, atomically.
+
+    Parameters
+    ----------
+    path
+        The file.
+    frame
+        The table.
+    """
     write_atomically(path, lambda temporary: frame.to_csv(temporary, index=False, lineterminator="\n"))
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write indented JSON, atomically."""
+    """Write indented JSON, atomically.
+
+    Parameters
+    ----------
+    path
+        The file.
+    value
+        What JSON can hold.
+    """
     write_text(path, json_text(value))
 
 
@@ -567,6 +622,13 @@ def cached_by_file(most: int) -> Callable[[F], F]:
 @cached_by_file(20_000)
 def hash_of(file: Path, size: int) -> str:
     """Return the SHA-256 of the first `size` bytes of a file.
+
+    Parameters
+    ----------
+    file
+        Which.
+    size
+        Bytes.
 
     Raises
     ------

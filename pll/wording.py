@@ -25,6 +25,13 @@ FEWEST_SHARED = 4
 def short_by_name(names: Sequence[str], most: int = IN_TABLES) -> dict[str, str]:
     """Return the short form of each name, for cells that have room for a line: without what all names share.
 
+    Parameters
+    ----------
+    names
+        All of them.
+    most
+        Letters of a short form.
+
     Examples
     --------
     >>> short_by_name(["Musculoskeletal disorder of the hip", "Musculoskeletal disorder of the knee"])

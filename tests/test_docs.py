@@ -68,28 +68,18 @@ API = re.compile(r"^::: ((?:pll)(?:\.[a-z_0-9]+)*)$", re.MULTILINE)
 PAPER = re.compile(r"\bet al\.|\b[A-Z][\w-]+ & [A-Z][\w-]+ (?:\(?\d{4}|20\d\d)")
 
 
-WHOLE = (
-    "analysis",
-    "annotations",
-    "catalog",
-    "cli",
-    "experiments",
-    "export",
-    "features",
-    "methods",
-    "runs",
-    "synthesis",
-)
-"""Rooms all of whose modules are counted, in the reference or not."""
+SHOWN_ALONE = ("formats", "ui")
+"""Rooms of which only the modules of the reference are counted."""
 
 
 @cache
 def public() -> list[tuple[str, ast.ClassDef | ast.FunctionDef]]:
-    """Public classes and functions of the modules that the reference shows, and of whole rooms; with their names."""
+    """Public classes and functions of the modules that the reference shows, and of all other rooms; with their names."""
     pages = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
     places = [ROOT / name.replace(".", "/") for name in sorted(set(API.findall(pages)) - {"pll"})]
     files = [place / "__init__.py" if place.is_dir() else place.with_suffix(".py") for place in places]
-    whole = [file for room in WHOLE for file in (ROOT / "pll" / room).rglob("*.py")]
+    library = ROOT / "pll"
+    whole = [file for file in library.rglob("*.py") if file.relative_to(library).parts[0] not in SHOWN_ALONE]
     found: list[tuple[str, ast.ClassDef | ast.FunctionDef]] = []
     for file in sorted({*filter(Path.exists, files), *whole}):
         waiting: list[tuple[str, ast.stmt]] = [(file.stem, node) for node in ast.parse(file.read_text("utf-8")).body]

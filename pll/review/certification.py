@@ -92,6 +92,8 @@ def draw_plan(
         Of the rows that are controls; by default what the plan finds best.
     seed
         By default a random one.
+    table
+        The labels.
 
     Raises
     ------
@@ -112,12 +114,27 @@ def draw_plan(
 
 
 def draws_of(table: LabelTable, plans: Iterable[DrawnPlan] = ()) -> set[str]:
-    """Return the hashes of all known draws: those of the plans, and of these labels on this machine."""
+    """Return the hashes of all known draws: those of the plans, and of these labels on this machine.
+
+    Parameters
+    ----------
+    table
+        The labels.
+    plans
+        Of certificates of these labels.
+    """
     return {plan.draw_hash for plan in plans} | earlier_draws({labels_key(table.ids, table.labels)})
 
 
 def labels_key(ids: Ids, labels: Ids) -> str:
     """SHA-256 (hex) of ids and labels; the order of rows does not matter.
+
+    Parameters
+    ----------
+    ids
+        (n,) names of the rows.
+    labels
+        (n,) labels.
 
     Examples
     --------
@@ -143,7 +160,15 @@ def earlier_draws(keys: Collection[str]) -> set[str]:
 
 
 def remember_draw(keys: Collection[str], draw_hash: str) -> None:
-    """Add a draw. A home that cannot be written to is no reason to fail: the certificate says that it is not known."""
+    """Add a draw. A home that cannot be written to is no reason to fail: the certificate says that it is not known.
+
+    Parameters
+    ----------
+    keys
+        Of the labels (`labels_key`).
+    draw_hash
+        Of the plan.
+    """
     if draw_hash in earlier_draws(keys):
         return
     with suppress(OSError):
@@ -159,6 +184,13 @@ def table_of(snapshot: LabelSnapshot, state: ReviewState) -> LabelTable:
     """Return the labels of this moment as a table: people's where they decided, with confidence 1, else the model's.
 
     Where it is not known how sure a label is, its confidence is 0: it is among the first to be looked at.
+
+    Parameters
+    ----------
+    snapshot
+        The labels under review.
+    state
+        Of the review.
     """
     labels, confidence = snapshot.labels.copy(), np.nan_to_num(snapshot.certainty.confidence.astype(np.float64))
     rows, decided = state.labels()
@@ -179,6 +211,8 @@ def expected_before(
         ε and 1 − α.
     neighbour_labels
         (n,) names, see `ReviewSignals.neighbour_labels`; None where there are no neighbours.
+    state
+        Of the review.
     """
     plan = plan_controls(len(table), error, level)
     answers = np.full(len(table), UNANSWERED, dtype=np.int8)
@@ -273,6 +307,8 @@ class Certification:
             holds.
         name, audit
             See `certificate_document`.
+        decisions
+            The answers.
 
         Raises
         ------
@@ -289,7 +325,15 @@ class Certification:
     # ---- at the desk: `required` (n,) is how many reviewers each example needs -----------------------------------
 
     def status(self, state: ReviewState, required: Ints) -> Judgement:
-        """Return what follows from the decisions so far; only those since the last call are looked at."""
+        """Return what follows from the decisions so far; only those since the last call are looked at.
+
+        Parameters
+        ----------
+        state
+            Of the review.
+        required
+            (n,) how many reviewers are to answer each example.
+        """
         self._update(state, required)
         if self._judgement is None:
             answers, unsure, refused = self._answers.copy(), self._unsure.copy(), self._refused.copy()
@@ -318,6 +362,13 @@ class Certification:
 
         Rows behind the first one that is open may be handed out too, to several reviewers at a time; which they are
         follows from the answers so far.
+
+        Parameters
+        ----------
+        state
+            Of the review.
+        required
+            As for `status`.
         """
         judgement = self.status(state, required)
         if judgement.answered < len(self.controls):
@@ -333,6 +384,10 @@ class Certification:
         ----------
         neighbour_labels
             (n,) names, the likeliest labels to the neighbours (`ReviewSignals.neighbour_labels`).
+        state
+            Of the review.
+        required
+            As for `status`.
         """
         judgement = self.status(state, required)
         if judgement.done:
@@ -347,7 +402,15 @@ class Certification:
         )
 
     def decisions(self, state: ReviewState, required: Ints) -> list[CheckedLabel]:
-        """Return the answers as the certificate counts them: of rows that all their reviewers have answered."""
+        """Return the answers as the certificate counts them: of rows that all their reviewers have answered.
+
+        Parameters
+        ----------
+        state
+            Of the review.
+        required
+            As for `status`.
+        """
         result = []
         for row in sorted(row for row, _ in state.outcomes()):
             outcome = _answer(row, state, required)
@@ -430,6 +493,8 @@ def miss_rate_of(controls: Ints, sets: CandidateSets, state: ReviewState, requir
         Of the data, without labels that a method added.
     required
         (n,) how many reviewers are to answer each example.
+    state
+        Of the review.
     """
     answered = missing = unknown = 0
     for row in controls.tolist():

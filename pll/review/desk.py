@@ -152,7 +152,15 @@ class Desk:
         self._only = mask
 
     def look_at(self, rows: Sequence[int] | Rows, name: str = "focus") -> None:
-        """Assign these first, in this order, before going on with the queue; an empty list takes that back."""
+        """Assign these first, in this order, before going on with the queue; an empty list takes that back.
+
+        Parameters
+        ----------
+        rows
+            Numbers of the examples.
+        name
+            What the queue is called meanwhile.
+        """
         wanted = np.asarray(rows, dtype=np.int64)
         self._focus = (name, wanted) if len(wanted) else None
 
@@ -209,6 +217,8 @@ class Desk:
             Time spent.
         blind
             Whether the model's weights were hidden.
+        note
+            A remark of the reviewer.
 
         Returns
         -------
@@ -246,6 +256,8 @@ class Desk:
         ----------
         token
             Of the (first) undo, so that it is stored once however often it is sent.
+        event_id
+            Which decision; None for the last one.
 
         Returns
         -------
@@ -295,6 +307,17 @@ class Desk:
         """Give all these examples (of `batch`) one label: the ones marked as different are simply not among them.
 
         All of them are stored together; the time is shared out. What had been stored already is not stored again.
+
+        Parameters
+        ----------
+        assignments
+            The examples.
+        label
+            Theirs.
+        seconds
+            How long it took; None where it is not known.
+        blind
+            Whether the model's view was hidden.
         """
         check_kind("accept", label)
         batch = new_token()
@@ -310,7 +333,15 @@ class Desk:
         return events
 
     def settle(self, row: int, label: str | None) -> Event:
-        """Where reviewers disagree: this label (None: none of the candidates) counts."""
+        """Where reviewers disagree: this label (None: none of the candidates) counts.
+
+        Parameters
+        ----------
+        row
+            Number of the example.
+        label
+            The one that counts.
+        """
         self.review.check_row(row)
         check_kind("settle", label)
         with self.review.writing() as t:

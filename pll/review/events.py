@@ -22,6 +22,13 @@ CHAIN_START = "0" * 64
 def entry_hash(before: str, content: Mapping[str, Any]) -> str:
     """SHA-256 (hex) of the hash before and of the content as JSON with sorted keys.
 
+    Parameters
+    ----------
+    before
+        Hash of the entry before.
+    content
+        Of the entry.
+
     Examples
     --------
     >>> entry_hash(CHAIN_START, {"id": "a"})[:8]
@@ -32,7 +39,15 @@ def entry_hash(before: str, content: Mapping[str, Any]) -> str:
 
 
 def chained(entries: Iterable[Mapping[str, Any]], start: str = CHAIN_START) -> list[dict[str, Any]]:
-    """The entries with a field `hash` each."""
+    """The entries with a field `hash` each.
+
+    Parameters
+    ----------
+    entries
+        In their order.
+    start
+        What stands for the hash before the first one.
+    """
     result: list[dict[str, Any]] = []
     before = start
     for entry in entries:
@@ -50,6 +65,10 @@ def broken_links(
     ----------
     some_without
         Entries may lack a hash, where somebody repaired the database by hand; the next one that has it binds them.
+    entries
+        In their order, each with its `hash`.
+    start
+        As for `chained`.
     """
     before, broken = start, []
     for position, entry in enumerate(entries):

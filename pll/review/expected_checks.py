@@ -116,7 +116,15 @@ def expected_checks(
 
 
 def evenly(order: Ints, many: int) -> Ints:
-    """Return (many,) rows at even distances in the order: controls before they are drawn."""
+    """Return (many,) rows at even distances in the order: controls before they are drawn.
+
+    Parameters
+    ----------
+    order
+        (n,) rows.
+    many
+        How many.
+    """
     n = len(order)
     return order[np.arange(many) * n // max(many, 1) + n // max(2 * many, 1)]
 

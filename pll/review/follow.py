@@ -51,7 +51,17 @@ class LabelChanges:
 
 
 def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> LabelChanges:
-    """Return the changed labels of unanswered examples."""
+    """Return the changed labels of unanswered examples.
+
+    Parameters
+    ----------
+    before
+        Labels before.
+    after
+        Labels after.
+    state
+        Of the review.
+    """
     rows = np.flatnonzero((before.labels != after.labels) & (state.answers == 0))
     confidence = after.certainty.confidence
     rows = rows[np.argsort(confidence[rows], kind="stable")]
@@ -143,6 +153,13 @@ def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
     """Return the decisions that may be learned from, in class indices of `sets`, for the logit.
 
     "None of these", and classes that the sets do not know, are `OUTSIDE`; unsure and conflicts are left out.
+
+    Parameters
+    ----------
+    state
+        Of the review.
+    sets
+        n candidate sets.
     """
     place = {name: j for j, name in enumerate(sets.class_names)}
     labels, struck = {}, []

@@ -104,6 +104,8 @@ def leave_one_out(
         Label weights with the decisions in them (`Decided.apply_to`).
     counts : (n,)
         How often each example counts; 1 for most.
+    sets
+        n candidate sets.
     """
     labels = label_matrix(sets, (weights * counts[sets.rows]).astype(np.float32))
     to_counted = _to_counted(factor, counts)
@@ -131,7 +133,15 @@ def _to_counted(factor: Factor, counts: npt.NDArray[np.floating[Any]]) -> npt.ND
 
 
 def label_matrix(sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> scipy.sparse.csr_array:
-    """(n, c) label weights, sparse."""
+    """(n, c) label weights, sparse.
+
+    Parameters
+    ----------
+    sets
+        n candidate sets.
+    weights
+        (nnz,) label weights.
+    """
     return scipy.sparse.csr_array((weights, sets.indices.astype(np.int64), sets.indptr), shape=sets.shape)
 
 

@@ -101,7 +101,15 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
 
 
 def fit(signals: ReviewSignals, decided: Decided) -> Logit:
-    """θ and b from the decisions so far; θ₀ and 0 where there are none."""
+    """θ and b from the decisions so far; θ₀ and 0 where there are none.
+
+    Parameters
+    ----------
+    signals
+        Of the run.
+    decided
+        The decisions so far.
+    """
     return _fitted(signals, decided, features_now(signals, decided))
 
 
@@ -121,7 +129,15 @@ def _fitted(signals: ReviewSignals, decided: Decided, features: dict[str, Flat])
 
 
 def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
-    """Each feature that there is, (nnz,), in the order of `START_THETA`, with all that has been decided counting."""
+    """Each feature that there is, (nnz,), in the order of `START_THETA`, with all that has been decided counting.
+
+    Parameters
+    ----------
+    signals
+        Of the run.
+    decided
+        The decisions so far.
+    """
     result: dict[str, Flat] = {"weights": log_of(signals.opinion)}
     sets, counts, near = signals.sets, decided.counts, signals.neighbourhood
     weights, of_each = decided.apply_to(signals.opinion), counts[sets.rows]
@@ -141,7 +157,17 @@ def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
 
 
 def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64]) -> dict[str, Flat]:
-    """Neighbour means of the entries `at` of decided examples just before each was decided."""
+    """Neighbour means of the entries `at` of decided examples just before each was decided.
+
+    Parameters
+    ----------
+    signals
+        Of the run.
+    decided
+        The decisions so far.
+    at
+        (k,) positions of entries.
+    """
     near = signals.neighbourhood
     if near is None:
         return {}
@@ -237,5 +263,13 @@ def _shares(means: npt.NDArray[np.float32], starts: npt.NDArray[np.int64]) -> np
 
 
 def top_probability(p: Weights, sets: CandidateSets) -> npt.NDArray[np.float32]:
-    """Return (n,) max_j p_ij of p (nnz,): confidence of the proposal, in [0, 1]."""
+    """Return (n,) max_j p_ij of p (nnz,): confidence of the proposal, in [0, 1].
+
+    Parameters
+    ----------
+    p
+        (nnz,) probabilities.
+    sets
+        n candidate sets.
+    """
     return np.maximum.reduceat(p, sets.indptr[:-1])

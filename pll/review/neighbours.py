@@ -127,6 +127,10 @@ def agreement(
         (r, k) of the r examples `rows`.
     weights
         (nnz,).
+    rows
+        (m,) of the examples.
+    sets
+        n candidate sets.
 
     Returns
     -------

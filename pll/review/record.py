@@ -62,6 +62,10 @@ class Record:
         ----------
         own
             Labels of the run. folder: of the run. data: its examples.
+        folder
+            Of the run.
+        data
+            Its training part.
         """
         decided = teaching_decisions(self.state, own.candidates)
         if len(decided) < FEWEST_DECISIONS:
@@ -78,6 +82,8 @@ class Record:
             (n,) of its examples.
         name
             Of the data, in the certificate.
+        run
+            Its id.
         """
         certification = self._certification(run, ids)
         if certification is None:
@@ -94,7 +100,15 @@ class Record:
             return None
 
     def judgement(self, run: str, ids: Ids) -> Judgement | None:
-        """What follows from the decisions for the certificate of a run; None where none was begun."""
+        """What follows from the decisions for the certificate of a run; None where none was begun.
+
+        Parameters
+        ----------
+        run
+            Its id.
+        ids
+            (n,) names of its examples.
+        """
         certification = self._certification(run, ids)
         if certification is None:
             return None

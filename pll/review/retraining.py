@@ -68,6 +68,8 @@ def retrained_config(run: Run, decided: DecidedSets, *, outside: bool = False) -
         `run` was.
     outside
         In place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
+    decided
+        What people decided.
     """
     root = run.config
     if outside and root.method == "proden":

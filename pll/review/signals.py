@@ -173,6 +173,10 @@ def prepare(
         Of a run over the same examples; its neighbours are used, where there are.
     progress
         Called during the search for neighbours; an exception stops it.
+    folder
+        Of the run.
+    data
+        Its training part.
 
     Raises
     ------
@@ -231,7 +235,15 @@ def mean_over_epochs(history: History) -> Weights:
 
 
 def vote_shares(annotations: Annotations, sets: CandidateSets) -> npt.NDArray[np.float32]:
-    """(nnz,) share of an example's annotators who named the label; 0 without an answer."""
+    """(nnz,) share of an example's annotators who named the label; 0 without an answer.
+
+    Parameters
+    ----------
+    annotations
+        Of the same examples.
+    sets
+        n candidate sets.
+    """
     counts = np.asarray(annotations.votes[sets.rows, sets.indices]).ravel()
     return (counts / np.maximum(annotations.answers_per_row, 1)[sets.rows]).astype(np.float32)
 

@@ -78,7 +78,17 @@ class Similar:
         self._points = self._scaled(data.X[self._rows])  # (p, d)
 
     def of_class(self, row: int, label: int, most: int = 3) -> Rows:
-        """(≤ most,) the nearest sure examples of a class, the nearest first, never the example itself."""
+        """(≤ most,) the nearest sure examples of a class, the nearest first, never the example itself.
+
+        Parameters
+        ----------
+        row
+            Number of the example.
+        label
+            Index of the class.
+        most
+            How many.
+        """
         span = slice(int(self._starts[label]), int(self._starts[label + 1]))
         return self._nearest(row, span, most)
 
@@ -86,6 +96,15 @@ class Similar:
         """(≤ most,) `row` itself, then the other rows of `among`, the nearest to it first.
 
         Of more than `IN_ALL` rows a sample is looked at.
+
+        Parameters
+        ----------
+        row
+            Number of the example.
+        among
+            (k,) rows.
+        most
+            How many.
         """
         among = among[among != row]
         if len(among) > IN_ALL:
@@ -104,6 +123,10 @@ class Similar:
             The rows most like it; by default the nearest ten representatives of their class.
         classes
             Show the nearest sure example of each of these beside it.
+        row
+            Number of the example.
+        most
+            How many.
         """
         data = self.data
         near = self._nearest(row, slice(None), 10) if neighbours is None else neighbours

@@ -99,6 +99,13 @@ def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> ReviewerAns
     """One reviewer's events on one example, in order and without what was undone, as an answer.
 
     A later answer replaces an earlier one. Where all candidates but one are eliminated, that one is the label.
+
+    Parameters
+    ----------
+    events
+        In their order.
+    candidates
+        Names of the labels in the set.
     """
     status: Status = "open"
     label, last, eliminated = None, None, frozenset[str]()
@@ -121,6 +128,13 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     """All events on one example, in order and without what was undone, as an outcome.
 
     Two labels, or a label and "none of these", are a conflict; "unsure" is not.
+
+    Parameters
+    ----------
+    events
+        In their order.
+    candidates
+        Names of the labels in the set.
     """
     by_reviewer: dict[str, list[Event]] = {}
     deciding: Event | None = None
@@ -145,13 +159,29 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
 
 
 def required_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
-    """(n,) how many reviewers each example needs; the same in every process."""
+    """(n,) how many reviewers each example needs; the same in every process.
+
+    Parameters
+    ----------
+    record
+        Of the review.
+    n
+        Number of examples.
+    """
     chosen = np.random.default_rng(record.seed).random(n) < record.overlap_share
     return np.where(chosen, record.overlap, 1).astype(np.int64)
 
 
 def check_kind(kind: str, label: str | None) -> None:
-    """Raise UserError for a kind that does not exist, a label too many, or one that is missing."""
+    """Raise UserError for a kind that does not exist, a label too many, or one that is missing.
+
+    Parameters
+    ----------
+    kind
+        Of the decision.
+    label
+        Its label; None without one.
+    """
     if kind not in EVENT_KINDS:
         raise UserError(f"There is no decision called {kind!r}; use one of {', '.join(EVENT_KINDS)}.")
     if kind in NAMING and kind != "settle" and not (label or "").strip():
@@ -219,6 +249,8 @@ class ReviewState:
         ----------
         required
             (n,) how many reviewers are to answer each example.
+        row
+            Number of the example.
         """
         return self.outcome(row).is_adjudicated or bool(self.answers[row] >= required[row])
 

@@ -58,6 +58,10 @@ def checks_to_go(expected: ExpectedChecks, controls: int, made: int = 0) -> Chec
     ----------
     controls
         Random checks that are open now; all of them are answered, and answered first.
+    expected
+        What was expected.
+    made
+        Answers since.
 
     Examples
     --------

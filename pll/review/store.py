@@ -178,7 +178,15 @@ class Transaction(Reader):
         self._db.execute(sa.insert(tables.version).values(review=self.review_id, **asdict(record)))
 
     def add_plan(self, record: PlanRecord, table: LabelTable) -> None:
-        """Store the plan of a certificate, with the labels that it is of."""
+        """Store the plan of a certificate, with the labels that it is of.
+
+        Parameters
+        ----------
+        record
+            The plan.
+        table
+            The labels.
+        """
         values = {
             "document": record.plan.to_json() | {"made_at": record.plan.notes.made_at},
             "identified_label": table.labels.tolist(),
@@ -195,25 +203,73 @@ class Transaction(Reader):
         self._db.execute(sa.insert(tables.claim).values(review=self.review_id, **asdict(claim)))
 
     def drop(self, row: int, slots: Sequence[int]) -> None:
-        """Clear slots of an example whose time is up."""
+        """Clear slots of an example whose time is up.
+
+        Parameters
+        ----------
+        row
+            Number of the example.
+        slots
+            Numbers of its slots.
+        """
         table = tables.claim.c
         here = (table.review == self.review_id, table.row == row, table.slot.in_(slots))
         self._db.execute(sa.delete(tables.claim).where(*here, table.answered.is_(False)))
 
     def answer(self, row: int, reviewer: str) -> None:
-        """Mark the slot as answered; it stays the reviewer's."""
+        """Mark the slot as answered; it stays the reviewer's.
+
+        Parameters
+        ----------
+        row
+            Number of the example.
+        reviewer
+            Who.
+        """
         self._update(row, reviewer, answered=True, expires_at=None)
 
     def reopen(self, row: int, reviewer: str, token: str, since: datetime, expires_at: datetime) -> None:
-        """Assign again to a reviewer who has it or has answered it."""
+        """Assign again to a reviewer who has it or has answered it.
+
+        Parameters
+        ----------
+        row
+            Number of the example.
+        reviewer
+            Who.
+        token
+            Of the next decision.
+        since
+            Now.
+        expires_at
+            When it lapses.
+        """
         self._update(row, reviewer, answered=False, since=since, expires_at=expires_at, token=token)
 
     def rename(self, row: int, reviewer: str, token: str) -> None:
-        """Set the token of the next decision of an example shown again."""
+        """Set the token of the next decision of an example shown again.
+
+        Parameters
+        ----------
+        row
+            Number of the example.
+        reviewer
+            Who.
+        token
+            Of the next decision.
+        """
         self._update(row, reviewer, token=token)
 
     def release(self, reviewer: str, rows: Iterable[int] | None = None) -> None:
-        """Release the reviewer's unanswered assignments: some rows, or all."""
+        """Release the reviewer's unanswered assignments: some rows, or all.
+
+        Parameters
+        ----------
+        reviewer
+            Who.
+        rows
+            Numbers of the examples; None for all.
+        """
         table = tables.claim.c
         query = sa.delete(tables.claim).where(
             table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False)
@@ -221,7 +277,17 @@ class Transaction(Reader):
         self._db.execute(query if rows is None else query.where(table.row.in_(list(rows))))
 
     def renew(self, reviewer: str, expires_at: datetime, since: datetime) -> None:
-        """Extend the reviewer's assignments made after `since` until the expiry."""
+        """Extend the reviewer's assignments made after `since` until the expiry.
+
+        Parameters
+        ----------
+        reviewer
+            Who.
+        expires_at
+            When they lapse.
+        since
+            Older ones are left.
+        """
         table = tables.claim.c
         self._db.execute(
             sa.update(tables.claim)
@@ -231,7 +297,15 @@ class Transaction(Reader):
         )
 
     def forget_answer(self, row: int, reviewer: str) -> None:
-        """After an undo that does not go back to the example: its slot is free again."""
+        """After an undo that does not go back to the example: its slot is free again.
+
+        Parameters
+        ----------
+        row
+            Number of the example.
+        reviewer
+            Who.
+        """
         table = tables.claim.c
         self._db.execute(
             sa.delete(tables.claim).where(table.review == self.review_id, table.row == row, table.reviewer == reviewer)
@@ -246,6 +320,13 @@ class Transaction(Reader):
 @contextmanager
 def writing(database: Database, review: str) -> Iterator[Transaction]:
     """A transaction on one review. Committed, and on the disk, when the block ends; undone if it raises.
+
+    Parameters
+    ----------
+    database
+        Where it is.
+    review
+        Its id.
 
     Raises
     ------
@@ -263,6 +344,13 @@ def writing(database: Database, review: str) -> Iterator[Transaction]:
 @contextmanager
 def reading(database: Database, review: str) -> Iterator[Reader]:
     """A look at one review.
+
+    Parameters
+    ----------
+    database
+        Where it is.
+    review
+        Its id.
 
     Examples
     --------

@@ -51,14 +51,30 @@ class UtcDateTime(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        """To the database."""
+        """To the database.
+
+        Parameters
+        ----------
+        value
+            A time with its zone, or None.
+        dialect
+            Of the database.
+        """
         if value is None:
             return None
         value = value.astimezone(UTC)
         return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """From the database."""
+        """From the database.
+
+        Parameters
+        ----------
+        value
+            What the database has.
+        dialect
+            Of the database.
+        """
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

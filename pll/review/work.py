@@ -49,7 +49,17 @@ class ReviewWork:
 
 
 def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> ReviewWork:
-    """Result of some events, in their order; those of one reviewer only, where `name` is not ""."""
+    """Result of some events, in their order; those of one reviewer only, where `name` is not "".
+
+    Parameters
+    ----------
+    events
+        In their order.
+    undone
+        Numbers of the events that were undone.
+    name
+        Of the reviewer.
+    """
     own = [event for event in events if name in ("", event.reviewer)]
     standing = [
         event
@@ -97,6 +107,8 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
     ----------
     name
         Of a reviewer; "" for all.
+    state
+        Of the review.
     """
     own = [event for event in state.all_events[-RECENT_DECISIONS * 4 :] if name in ("", event.reviewer)]
     start = max(0, len(own) - RECENT_DECISIONS)

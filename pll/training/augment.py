@@ -62,6 +62,8 @@ def shift(images: Tensor, generator: torch.Generator | None = None, *, flip: boo
         (B, C, H, W).
     generator
         Source of random numbers; None takes torch's global stream.
+    flip
+        Whether to mirror them.
 
     Examples
     --------

@@ -89,6 +89,13 @@ class BatchedModels:
     def train_epoch(self, hook: Callable[[], None] | None = None, *, with_loss: bool = False) -> Tensor | None:
         """One pass over the examples; `hook` is called before every mini-batch.
 
+        Parameters
+        ----------
+        hook
+            May wait, may raise.
+        with_loss
+            Whether to return the losses.
+
         Returns
         -------
         Tensor | None

@@ -140,6 +140,13 @@ class Ranks:
     def bounds(self, n: int, rank: int | None = None) -> tuple[int, int]:
         """Return the first of the n examples that a rank owns (by default this one), and the one after its last.
 
+        Parameters
+        ----------
+        n
+            Examples in all.
+        rank
+            Which; None for this one.
+
         Examples
         --------
         >>> [Ranks(0, 3).bounds(10, rank) for rank in range(3)]

@@ -59,6 +59,13 @@ class Scaling(nn.Module):
     def from_state(cls, state: Mapping[str, Tensor], prefix: str = "") -> Scaling:
         """Return the scaling whose `state_dict` this is, or is part of under the prefix.
 
+        Parameters
+        ----------
+        state
+            Names and tensors.
+        prefix
+            What the names begin with.
+
         Raises
         ------
         KeyError
@@ -122,6 +129,13 @@ _OPTIONAL = ("knots", "targets", "limit", "length", "centres", "width", "basis_s
 
 def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Return the representation of examples for comparing them: (m, d) float32, cut off at ±3, flattened.
+
+    Parameters
+    ----------
+    scaling
+        Fitted.
+    X
+        (m, …) raw features.
 
     Examples
     --------

@@ -70,6 +70,13 @@ class StreamedFeatures:
         """Return the scaled features of the examples with these (B,) indices, which are in the machine's memory.
 
         `dim` is 0, as of a tensor.
+
+        Parameters
+        ----------
+        dim
+            0, as of a tensor.
+        rows
+            (B,) indices.
         """
         for place, (requested, reading) in enumerate(self._waiting):
             if requested is rows or torch.equal(requested, rows):
@@ -147,7 +154,15 @@ Features = Tensor | StreamedFeatures
 
 
 def read_ahead(X: Features, batches: Iterator[tuple[Tensor, Tensor]]) -> Iterator[Tensor]:
-    """Yield the first of each pair of tensors; where features are streamed, those of the second are read meanwhile."""
+    """Yield the first of each pair of tensors; where features are streamed, those of the second are read meanwhile.
+
+    Parameters
+    ----------
+    X
+        The features.
+    batches
+        Pairs: what is yielded, and the (B,) indices that will be read.
+    """
     if isinstance(X, StreamedFeatures):
         return X.ahead(batches)
     return (units for units, _ in batches)

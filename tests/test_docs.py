@@ -74,7 +74,7 @@ SHOWN_ALONE = ("formats", "ui")
 
 @cache
 def public() -> list[tuple[str, ast.ClassDef | ast.FunctionDef]]:
-    """Public classes and functions of the modules that the reference shows, and of all other rooms; with their names."""
+    """Public classes and functions of the modules that the reference shows, and of other rooms; with their names."""
     pages = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
     places = [ROOT / name.replace(".", "/") for name in sorted(set(API.findall(pages)) - {"pll"})]
     files = [place / "__init__.py" if place.is_dir() else place.with_suffix(".py") for place in places]

@@ -56,7 +56,7 @@ class Described(click.ParamType[Any]):
             self.fail(str(error), param, ctx)
 
 
-class Setting(click.ParamType[tuple[str, Any]]):
+class SettingType(click.ParamType[tuple[str, Any]]):
     """`NAME=VALUE`: a setting of a method."""
 
     name = "setting"
@@ -312,7 +312,7 @@ class TrainingOptions(SetOptions):
     recipe: str | None = described("recipe", METHOD)
     model: str | None = described("model", METHOD)
     set: tuple[tuple[str, Any], ...] = option(
-        "any that candid methods NAME lists", "NAME=VALUE", METHOD, type=Setting()
+        "any that candid methods NAME lists", "NAME=VALUE", METHOD, type=SettingType()
     )
     loss: str | None = described("loss", TRAINING)
     epochs: int | None = described("epochs", TRAINING)

@@ -18,7 +18,7 @@ from pll.cli.progress import stopped_by_signals
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
 from pll.experiments.cost import cost_in_words
-from pll.experiments.execution import ExperimentFolder, Progress
+from pll.experiments.execution import ExperimentFolder, ExperimentProgress
 from pll.experiments.experiment import Experiment, read_experiment, selected
 from pll.experiments.presets import PRESETS, preset
 from pll.experiments.report import PLOTTING, failures, fit_and_report, tables_of
@@ -114,7 +114,7 @@ def _bar() -> Iterator[Any]:
     with tqdm(unit="cell", smoothing=0.05) as bar:
         begun: list[int] = []
 
-        def tell(progress: Progress) -> None:
+        def tell(progress: ExperimentProgress) -> None:
             if not begun:
                 begun.append(progress.todo)
             bar.total = begun[0]

@@ -4,8 +4,8 @@ An `Experiment` is read from a TOML file or a preset; `execution.run` fits its c
 `report.write_report` makes tables and figures of them.
 """
 
-from pll.experiments.execution import Progress, run
+from pll.experiments.execution import ExperimentProgress, run
 from pll.experiments.experiment import Cell, Experiment, read_experiment
 from pll.experiments.presets import PRESETS, preset
 
-__all__ = ["PRESETS", "Cell", "Experiment", "Progress", "preset", "read_experiment", "run"]
+__all__ = ["PRESETS", "Cell", "Experiment", "ExperimentProgress", "preset", "read_experiment", "run"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pll.catalog.server_files import on_server
 from pll.errors import UserError
-from pll.experiments.execution import PROGRESS, ExperimentFolder, Progress
+from pll.experiments.execution import PROGRESS, ExperimentFolder, ExperimentProgress
 from pll.experiments.experiment import Experiment
 from pll.experiments.report import fit_and_report
 from pll.paths import candid_home
@@ -163,9 +163,9 @@ def _start(folder: ExperimentFolder) -> None:
 
 
 def _fit(folder: ExperimentFolder, report: Report) -> None:
-    latest = Progress(0, 0, 0)
+    latest = ExperimentProgress(0, 0, 0)
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: ExperimentProgress) -> None:
         nonlocal latest
         latest = progress
 

@@ -330,7 +330,7 @@ class ExperimentFolder(LockedFolder):
         results = [result.result for cell in cells if (result := outcomes.get(cell.key)) and result.result]
         write_csv(self.path / RESULTS, results_frame(results))
 
-    def write_progress(self, state: State, progress: Progress) -> None:
+    def write_progress(self, state: State, progress: ExperimentProgress) -> None:
         """Write progress.json.
 
         Parameters
@@ -342,14 +342,14 @@ class ExperimentFolder(LockedFolder):
         """
         write_json(self.path / PROGRESS, {"state": state, **asdict(progress)})
 
-    def progress(self) -> tuple[str, Progress | None]:
+    def progress(self) -> tuple[str, ExperimentProgress | None]:
         """Return the state (`"interrupted"` where no process works on a running one), and how far it is."""
         try:
             values = json.loads((self.path / PROGRESS).read_text(encoding="utf-8"))
             state = values.pop("state")
             values["missing"] = tuple(Missing(**one) for one in values["missing"])
             values["errors"] = tuple((key, error) for key, error in values["errors"])
-            result = Progress(**values)
+            result = ExperimentProgress(**values)
         except (OSError, ValueError, KeyError, TypeError):
             return ("running" if self.is_locked() else "new"), None
         if state == "running" and not self.is_locked():
@@ -364,7 +364,7 @@ class ExperimentFolder(LockedFolder):
 
 
 @dataclass(frozen=True)
-class Progress:
+class ExperimentProgress:
     """How far an experiment is.
 
     Attributes
@@ -398,7 +398,7 @@ class Progress:
     rate: float | None = None
 
 
-Tell = Callable[[Progress], None]
+Tell = Callable[[ExperimentProgress], None]
 
 
 def run(
@@ -504,12 +504,12 @@ class _OutcomeWriter:
         if self._tell is not None:
             self._tell(progress)
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> ExperimentProgress:
         finished = [(cell.key, self._outcomes[cell.key]) for cell in self._cells if cell.key in self._outcomes]
         errors = [(key, outcome.error) for key, outcome in finished if outcome.error]
         failed = len(errors)
         each = (time.monotonic() - self._begun) / self._ended if self._ended else None  # seconds, of those at once
-        return Progress(
+        return ExperimentProgress(
             total=len(self._cells),
             done=len(finished) - failed,
             failed=failed,

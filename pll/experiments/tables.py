@@ -82,7 +82,7 @@ class TableEntry:
         return None if self.paper is None else self.mean - self.paper.mean
 
 
-Column = tuple[str, float | None]
+TableColumn = tuple[str, float | None]
 """Data set and q."""
 
 
@@ -92,8 +92,8 @@ class Table:
 
     title: str
     methods: tuple[str, ...]
-    columns: tuple[Column, ...]
-    entries: dict[tuple[Column, str], TableEntry]
+    columns: tuple[TableColumn, ...]
+    entries: dict[tuple[TableColumn, str], TableEntry]
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def _made(result: Result) -> str:
 
 def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[str], n_fits: int) -> Table:
     model, recipe, flip = key
-    measured: dict[tuple[Column, str], list[Result]] = defaultdict(list)
+    measured: dict[tuple[TableColumn, str], list[Result]] = defaultdict(list)
     for row in rows:
         if row.test_accuracy is not None:
             measured[(row.dataset, row.q), row.method].append(row)
@@ -187,8 +187,8 @@ def _deviation(values: npt.NDArray[np.float64]) -> float:
 
 
 def _compare(
-    entries: dict[tuple[Column, str], TableEntry],
-    measured: dict[tuple[Column, str], list[Result]],
+    entries: dict[tuple[TableColumn, str], TableEntry],
+    measured: dict[tuple[TableColumn, str], list[Result]],
     methods: Sequence[str],
 ) -> None:
     """Fill in the comparisons with the first method."""

@@ -33,7 +33,7 @@ TRIED = 50
 Tell = Callable[[Sequence[str]], None]
 """Called with each warning before anything is written."""
 
-Load = Callable[[Source], PartialLabelDataset]
+LoadData = Callable[[Source], PartialLabelDataset]
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,12 @@ def of_data(source: Source, to: str, options: ReadOptions | None = None) -> Conv
 
 
 def of_run(
-    folder: RunFolder, to: str, *, results: Results | None = None, load: Load = Source.load, by_example: bool = False
+    folder: RunFolder,
+    to: str,
+    *,
+    results: Results | None = None,
+    load: LoadData = Source.load,
+    by_example: bool = False,
 ) -> Conversion:
     """What giving the labels of a run away in a format would do: back into its own file, or into a new one.
 

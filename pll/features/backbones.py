@@ -44,7 +44,7 @@ MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 @dataclass(frozen=True)
-class Weights:
+class WeightsFile:
     """The published weights of a network, as `pll.catalog.download.obtain` accepts them."""
 
     backbone: str
@@ -64,7 +64,7 @@ class Weights:
         return Path(self.file.name).stem.rpartition("-")[2]
 
 
-def weights_of(backbone: str) -> Weights:
+def weights_of(backbone: str) -> WeightsFile:
     """Return the published weights of a network.
 
     Raises
@@ -77,7 +77,7 @@ def weights_of(backbone: str) -> Weights:
     published = torchvision().models.get_model_weights(backbone).DEFAULT
     name = published.url.rpartition("/")[2]
     size = float(published.meta["_file_size"])
-    return Weights(backbone, File(name, FOLDER, PAGE, urls=(published.url,), megabytes=size))
+    return WeightsFile(backbone, File(name, FOLDER, PAGE, urls=(published.url,), megabytes=size))
 
 
 class BackboneFeatures(Featuriser):
@@ -207,7 +207,7 @@ def _network(backbone: str, progress: Progress | None) -> tuple[nn.Module, int]:
     return _Pretrained(network).eval().requires_grad_(False), dimensions
 
 
-def _check(path: Path, weights: Weights, *, new: bool) -> None:
+def _check(path: Path, weights: WeightsFile, *, new: bool) -> None:
     with path.open("rb") as stream:
         result = hashlib.file_digest(stream, "sha256").hexdigest()
     if not result.startswith(weights.hash_prefix):

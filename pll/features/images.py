@@ -25,7 +25,7 @@ GREY = 128
 LOOKED_AT = 200
 """Number of images examined for size and colour."""
 
-Picture = npt.NDArray[np.uint8]
+Pixels = npt.NDArray[np.uint8]
 
 
 class PixelFeatures(Featuriser):
@@ -115,7 +115,7 @@ def range_of(settings: dict[str, Any]) -> tuple[float, float] | None:
     return None if result is None else (float(result[0]), float(result[1]))
 
 
-def as_planes(picture: Picture, shape: tuple[int, int, int]) -> Features:
+def as_planes(picture: Pixels, shape: tuple[int, int, int]) -> Features:
     """Convert an image (H, W) or (H, W, 3) uint8 to float32 in [0, 1] of the given shape (C, H', W').
 
     Parameters
@@ -151,7 +151,7 @@ def pixel_range(data: PartialLabelDataset) -> tuple[float, float] | None:
     return least, max(most, least + 1e-6)
 
 
-def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | None) -> Callable[[int], Picture]:
+def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | None) -> Callable[[int], Pixels]:
     """Return a function that reads image i as (H, W) or (H, W, 3) uint8.
 
     Parameters
@@ -172,7 +172,7 @@ def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | Non
     if data.pictures is not None and data.pictures.where is not None:
         pictures = data.pictures
 
-        def read(i: int) -> Picture:
+        def read(i: int) -> Pixels:
             result = pictures[i]  # None where it is damaged, since all are in an archive or a folder
             return np.full((SIDE, SIDE), GREY, dtype=np.uint8) if result is None else result
 
@@ -182,8 +182,8 @@ def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | Non
         return lambda i: images[i]
     low, high = black_and_white or pixel_range(data) or (0.0, 1.0)
 
-    def scaled(i: int) -> Picture:
-        planes: Picture = np.clip((data.X[i] - low) / (high - low) * 255, 0, 255).round().astype(np.uint8)  # (C, H, W)
+    def scaled(i: int) -> Pixels:
+        planes: Pixels = np.clip((data.X[i] - low) / (high - low) * 255, 0, 255).round().astype(np.uint8)  # (C, H, W)
         if len(planes) not in (1, 3):
             raise UserError(f"{data.name} has pictures of {len(planes)} channels; 1 (grey) or 3 (colours) are read.")
         return planes[0] if len(planes) == 1 else planes.transpose(1, 2, 0)

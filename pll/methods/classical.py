@@ -274,13 +274,13 @@ SEARCH_FOLDS = 5
 SEARCH_ROWS = 4000
 """Maximum number of examples in a search, drawn at random: a rate then has a standard error below 0.8 %."""
 
-Predictions = Callable[[Matrix, CandidateSets, Matrix], npt.NDArray[np.integer]]
+Predict = Callable[[Matrix, CandidateSets, Matrix], npt.NDArray[np.integer]]
 """(training features, their candidate sets, held-out features (m, d)) → (values, m) predicted labels."""
 
 
 def covering_rates(
     values: Sequence[V],
-    predictions: Predictions,
+    predictions: Predict,
     X: Matrix,
     candidates: CandidateSets,
     rng: np.random.Generator,
@@ -321,8 +321,8 @@ def covering_rates(
     return dict(zip(values, (covered / len(X)).tolist(), strict=True))
 
 
-def fitted_predictions(methods: Sequence[ClassicalEstimator], hook: Hook) -> Predictions:
-    """Return the `Predictions` of unfitted methods, which are fitted on each training part in turn.
+def fitted_predictions(methods: Sequence[ClassicalEstimator], hook: Hook) -> Predict:
+    """Return the `Predict` of unfitted methods, which are fitted on each training part in turn.
 
     Parameters
     ----------

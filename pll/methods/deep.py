@@ -27,7 +27,7 @@ from pll.methods.chosen import SEARCHED, Recipe
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.names import RECIPES
 from pll.methods.published import published
-from pll.methods.recipe import Found, Problem, Progress, search
+from pll.methods.recipe import NoteFound, Problem, Progress, search
 from pll.training.augment import get_augmentation
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
@@ -281,7 +281,7 @@ class DeepEstimator(PartialLabelEstimator):
         dataset: str = "",
         hook: Hook | None = None,
         progress: Progress | None = None,
-        found: Found | None = None,
+        found: NoteFound | None = None,
     ) -> Recipe:
         """Return the settings that the recipe chooses for this data; the estimator stays as it is.
 
@@ -296,7 +296,8 @@ class DeepEstimator(PartialLabelEstimator):
         progress
             Called with the share of the search that is done, and a description of the current work.
         found
-            Called with label weights of the task's examples, (nnz,), while it searches; see `pll.methods.recipe.Found`.
+            Called with label weights of the task's examples, (nnz,), while it searches
+            (`pll.methods.recipe.NoteFound`).
 
         Raises
         ------

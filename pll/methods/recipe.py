@@ -66,7 +66,7 @@ FOUR_PARTS_UP_TO = 1500
 """Up to so many examples are held out in four parts."""
 Progress = Callable[[float, str], None]
 """Called with the share of the search that is done and a description of the current work."""
-Found = Callable[[Weights], None]
+NoteFound = Callable[[Weights], None]
 """Called with the (nnz,) label weights of all examples under the likeliest model so far, when there is a new one."""
 MOST_FOUND = 100_000
 """Examples up to whose number that is computed: it is for people who wait, and must not make them wait longer."""
@@ -150,7 +150,7 @@ def search(
     *,
     hook: Hook = no_hook,
     progress: Progress = lambda share, work: None,
-    found: Found | None = None,
+    found: NoteFound | None = None,
 ) -> Recipe:
     """Choose settings by the log-likelihood of held-out candidate sets; see the docstring of the module.
 
@@ -163,7 +163,7 @@ def search(
     progress
         Called with the share of the search that is done, and a description of the current work.
     found
-        Called with what the likeliest batched model so far says of all examples; see `Found`.
+        Called with what the likeliest batched model so far says of all examples; see `NoteFound`.
 
     Raises
     ------
@@ -378,7 +378,7 @@ class _Arms:
 
 
 @dataclass(frozen=True, eq=False)
-class _Result:
+class _Measured:
     """What a configuration predicts of the h held-out examples after so many epochs, which its settings name.
 
     Attributes
@@ -410,12 +410,12 @@ class _Result:
 class _Contest:
     """The search at work."""
 
-    def __init__(self, problem: Problem, plan: _SearchPlan, progress: Progress, found: Found | None = None) -> None:
+    def __init__(self, problem: Problem, plan: _SearchPlan, progress: Progress, found: NoteFound | None = None) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
         self.found = found if len(problem.candidates) <= MOST_FOUND else None
         self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
-        self.results: list[_Result] = []  # of PRODEN's batched models
-        self.own: list[_Result] = []  # of the method itself
+        self.results: list[_Measured] = []  # of PRODEN's batched models
+        self.own: list[_Measured] = []  # of the method itself
         self._done = 0.0
         loss = (problem.defaults | problem.fixed).get("loss")
         self._top_loss = math.log(problem.candidates.n_classes) if loss == "ce" else None
@@ -430,7 +430,7 @@ class _Contest:
             others = [g for g in range(len(groups)) if g not in batched]
             self._train_itself([(g, self._settings(g, arm)) for g in others for arm in groups[g].arms], hook)
             return
-        best: dict[int, _Result] = {}  # of each group the likeliest
+        best: dict[int, _Measured] = {}  # of each group the likeliest
         for result in sorted(self._finals(), key=self._score):
             best[result.group] = result
         best.pop(0, None)
@@ -501,7 +501,7 @@ class _Contest:
 
     def _measured(
         self, g: int, settings: Sequence[Settings], logits: Sequence[Tensor], losses: Sequence[float | None]
-    ) -> list[_Result]:
+    ) -> list[_Measured]:
         """Return the results of configurations by their logits (h, M, c) of every part."""
         problem, sets = self.problem, self._validation(len(logits))
         figures = [
@@ -513,19 +513,19 @@ class _Contest:
         for k, one in enumerate(settings):
             likelihood = set_likelihood(log_p[:, k], sets, problem.seed)
             likelihood[~np.isfinite(log_p[:, k]).all(axis=1)] = -50.0
-            results.append(_Result(one, g, covered[:, k], likelihood, parts=len(logits), loss=losses[k]))
+            results.append(_Measured(one, g, covered[:, k], likelihood, parts=len(logits), loss=losses[k]))
         return results
 
     def _validation(self, parts: int) -> CandidateSets:
         return self.problem.candidates.take(np.concatenate([validation for _, validation in self.parts[:parts]]))
 
-    def _score(self, result: _Result) -> float:
+    def _score(self, result: _Measured) -> float:
         return result.likelihood - 1e6 * self._diverges(result)  # what diverges is behind all others
 
-    def _diverges(self, result: _Result) -> bool:
+    def _diverges(self, result: _Measured) -> bool:
         return result.loss is not None and is_diverging(result.loss, self._top_loss)
 
-    def _finals(self) -> list[_Result]:
+    def _finals(self) -> list[_Measured]:
         """Return the results that the choice is made of: of the method itself, or of the last numbers of epochs."""
         groups = self.plan.groups
         last = [
@@ -533,7 +533,7 @@ class _Contest:
         ]
         return self.own or last or self.results
 
-    def _best(self, finals: Sequence[_Result]) -> tuple[_Result, _Result]:
+    def _best(self, finals: Sequence[_Measured]) -> tuple[_Measured, _Measured]:
         """Return the best; the defaults, where it is not likelier by more than a standard error. And the defaults."""
         top = max(finals, key=self._score)
         default = ([one for one in finals if one.group == 0] or [top])[-1]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pll.errors import UserError
-from pll.experiments.execution import ExperimentFolder, Progress, run, run_cell
+from pll.experiments.execution import ExperimentFolder, ExperimentProgress, run, run_cell
 from pll.experiments.experiment import Experiment
 from pll.experiments.report import write_report
 
@@ -64,7 +64,7 @@ def test_a_worker_is_killed_and_the_table_is_complete_and_identical(
     address, workers = cluster
     killed = threading.Event()
 
-    def kill(progress: Progress) -> None:
+    def kill(progress: ExperimentProgress) -> None:
         if progress.done >= 5 and not killed.is_set():
             os.kill(workers[0].pid, signal.SIGKILL)
             killed.set()

@@ -14,7 +14,7 @@ import pytest
 
 from pll.experiments import execution
 from pll.experiments.evaluation import read_results
-from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress, fit_cell, run, run_cell
+from pll.experiments.execution import CellOutcome, ExperimentFolder, ExperimentProgress, fit_cell, run, run_cell
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.report import write_report
 from pll.methods import METHODS, Task
@@ -145,11 +145,11 @@ def test_a_failed_cell_stops_nothing_and_is_tried_again(
     assert told.count("no such luck") == 1 and "3 fits failed (" in told  # an error is told once
     run(CELLS, folder)
     assert [cell.method for cell in here.fitted] == ["plknn"] * 3
-    assert not (folder.progress()[1] or Progress(0, 0, 1)).failed
+    assert not (folder.progress()[1] or ExperimentProgress(0, 0, 1)).failed
 
 
 def test_only_some_cells_and_progress(here: type[Here], tmp_path: Path) -> None:
-    said: list[Progress] = []
+    said: list[ExperimentProgress] = []
     folder = made(tmp_path / "x")
     run(CELLS, folder, among=CELLS[:2], tell=said.append)
     assert [progress.done for progress in said] == [0, 1, 2, 2]
@@ -160,9 +160,9 @@ def test_only_some_cells_and_progress(here: type[Here], tmp_path: Path) -> None:
 def test_a_dead_process_leaves_an_interrupted_experiment(tmp_path: Path) -> None:
     folder = made(tmp_path / "x")
     assert folder.progress()[0] == "new"
-    folder.write_progress("running", Progress(9, 1, 0))
+    folder.write_progress("running", ExperimentProgress(9, 1, 0))
     state, progress = folder.progress()
-    assert state == "interrupted" and progress == Progress(9, 1, 0)
+    assert state == "interrupted" and progress == ExperimentProgress(9, 1, 0)
 
 
 DEADLY = """

@@ -46,7 +46,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def weights_folder(data_folder: Path, random_weights: bytes, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The weights where a person would put them; their checksum is that of the random ones."""
     prefix = hashlib.sha256(random_weights).hexdigest()[:8]
-    monkeypatch.setattr(backbones.Weights, "hash_prefix", property(lambda self: prefix))
+    monkeypatch.setattr(backbones.WeightsFile, "hash_prefix", property(lambda self: prefix))
     file = data_folder / "weights" / weights_of(SMALL).file.name
     file.parent.mkdir(parents=True)
     file.write_bytes(random_weights)

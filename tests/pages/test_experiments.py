@@ -10,7 +10,7 @@ import pytest
 from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.background import experiments, experiments_home
-from pll.experiments.execution import ExperimentFolder, Progress, run_cell
+from pll.experiments.execution import ExperimentFolder, ExperimentProgress, run_cell
 from pll.experiments.experiment import Experiment, parse_experiment
 from pll.experiments.report import write_report
 from pll.synthesis import Flip
@@ -50,7 +50,7 @@ def made(number: int = 6, state: Any = "finished") -> ExperimentFolder:
     for cell in cells[:number]:
         folder.write(cell, outcomes[cell.key])
     folder.write_results(cells, outcomes)
-    folder.write_progress(state, Progress(6, number, 0, 6 - number, 1.0))
+    folder.write_progress(state, ExperimentProgress(6, number, 0, 6 - number, 1.0))
     write_report(experiment, cells, outcomes, folder)
     return folder
 

@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from pll.catalog.sources import Source
 from pll.experiments.background import experiments_home
 from pll.experiments.evaluation import Result
-from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress
+from pll.experiments.execution import CellOutcome, ExperimentFolder, ExperimentProgress
 from pll.experiments.experiment import Missing, parse_experiment
 from pll.runs.config import RunConfig
 from pll.runs.lanes import lane_configs
@@ -133,7 +133,7 @@ def test_no_view_of_a_review_renders_names(open_page: Any, evil: RunConfig) -> N
     run = default_registry().start(evil)
     run.join(60)
     begun(run, overlap=2)
-    for view in ("One by one", "Look-alikes", "Disagreements", "Progress"):
+    for view in ("One by one", "Look-alikes", "Disagreements", "ExperimentProgress"):
         page = entered(open_page("review", run=run.id), EVIL[1])
         check(page)
         check(turned_to(page, run, view))
@@ -158,7 +158,9 @@ def test_no_page_renders_what_voters_students_and_experiments_are_called(
     folder = ExperimentFolder(experiments_home() / "small")
     folder.create(experiment)
     told = Missing(EVIL[0], EVIL[2], 1)
-    folder.write_progress("finished", Progress(2, 0, 1, 1, None, missing=(told,), errors=((EVIL[4], EVIL[5]),)))
+    folder.write_progress(
+        "finished", ExperimentProgress(2, 0, 1, 1, None, missing=(told,), errors=((EVIL[4], EVIL[5]),))
+    )
     result = Result(EVIL[0], "plknn", "", 0, 0, 0.5, 0.5, 1.0, settings=json.dumps({EVIL[1]: EVIL[2]}))
     folder.write_results([cell := SimpleNamespace(key="a")], {"a": CellOutcome(result)})  # type: ignore[list-item]
     assert cell.key == "a"

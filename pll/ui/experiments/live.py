@@ -12,7 +12,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.evaluation import read_results
-from pll.experiments.execution import RESULTS, ExperimentFolder, Progress
+from pll.experiments.execution import RESULTS, ExperimentFolder, ExperimentProgress
 from pll.experiments.report import REPORT
 from pll.experiments.tables import Table, signed, spread, tables
 from pll.methods import method_title
@@ -33,7 +33,7 @@ def format_state(state: str) -> str:
     return "not started" if state == "new" else state
 
 
-def state_of(folder: ExperimentFolder) -> tuple[str, Progress | None]:
+def state_of(folder: ExperimentFolder) -> tuple[str, ExperimentProgress | None]:
     """Return the state of an experiment, "running" also while it begins, and how far it is."""
     state, progress = folder.progress()
     return "running" if background.is_running(folder) else state, progress
@@ -106,7 +106,7 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
     _downloads(folder, state)
 
 
-def _show_progress(folder: ExperimentFolder, state: str, progress: Progress | None) -> None:
+def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentProgress | None) -> None:
     if progress is None:
         if state == "running":
             st.progress(0.0, text="Starting…")

@@ -93,7 +93,6 @@ TRAINED = (
     Setting("digits", "digits", 0.7, first=1_438),
     Setting("Lost", "lost"),
     Setting("MNIST", "mnist", 0.7, first=10_000),
-    Setting("CIFAR-10H", "cifar10h"),
 )
 """Labels identified by PRODEN."""
 

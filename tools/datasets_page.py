@@ -50,11 +50,7 @@ _TAIL = """\
   its own name only (`mnist`, `fashion-mnist`, `kuzushiji-mnist`, or torchvision's `MNIST/raw`,
   `FashionMNIST/raw`, `KMNIST/raw`).
 - **CIFAR-10** is published as Python pickles. They are unpickled by torchvision, and only after each has the
-  published checksum. The archive or its unpacked folder will do, and for `cifar10h` the test sprite; the votes
-  are read from either of their files.
-- **CIFAR-10H**: a label is a candidate if at least 2 of about 51 people chose it: 1.35 candidates on average,
-  and the true label is one of them for 99.96 % of the images. **CIFAR-10N**: the union of three people's labels
-  misses the truth in 2.1 %.
+  published checksum. The archive or its unpacked folder will do.
 - **Lost, BirdSong, MSRCv2, Soccer Player, Yahoo! News** are published as `.rar`. Unpacking one needs a program
   (unrar, unar, 7-Zip or bsdtar) unless it is only stored; without it Candid says so, and the unpacked `.mat`
   can be put in place by hand.
@@ -64,9 +60,9 @@ _TAIL = """\
 
 ## Images as sprites
 
-`cifar10-subset`, `cifar10h` and `cifar10n-subset` also read CIFAR-10 from lossless pictures of 100 × 100 tiles
-(`data_batch_1.webp`, `test_batch.webp`, with `labels.npz`, and the votes in `human_labels.npz`), put into the
-folder `cifar10`. The same in a few lines of Python:
+`cifar10-subset` reads CIFAR-10 from lossless pictures of 100 × 100 tiles (`data_batch_1.webp`, `test_batch.webp`,
+with `labels.npz`), put into the folder `cifar10`. The same in a few lines of Python, with the votes of CIFAR-10H
+(about 51 people an image) in `human_labels.npz`:
 
 ```python
 import numpy as np
@@ -83,7 +79,7 @@ votes = np.load("cifar10/human_labels.npz", allow_pickle=False)["cifar10h_counts
 np.savez("cifar10h.npz", X=X, candidates=votes >= 2, y=y, class_names=labels["names"])
 ```
 
-`python -m pll fit cifar10h.npz --model convnet …` then trains on it, as it does on the catalogue's `cifar10h`.
+`python -m pll fit cifar10h.npz --model convnet …` then trains on it.
 """
 
 

@@ -30,8 +30,6 @@ LOADERS: dict[str, Loader] = {
     "mat": text_tables.load_mat,
     "idx": idx.load,
     "cifar10": cifar.load,
-    "cifar10h": cifar.load_h,
-    "cifar10n": cifar.load_n,
     "newsgroups": newsgroups.load,
 }
 """A loader for each kind of file, by its name in datasets.toml."""

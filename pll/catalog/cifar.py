@@ -1,27 +1,18 @@
-"""CIFAR-10 and the human labels of it, CIFAR-10H and CIFAR-10N.
-
-The images are read as published (through torchvision) or from lossless sprites. CIFAR-10H (Peterson et al., ICCV 2019)
-has about 51 people's votes for each test image: a label with at least two votes is a candidate. CIFAR-10N (Wei et al.,
-ICLR 2022) has three people's labels for each training image: their union is the candidate set.
-"""
+"""CIFAR-10, as published (through torchvision) or from lossless sprites."""
 
 from __future__ import annotations
 
-import pickle
 import tarfile
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pll.annotations import Annotations
-from pll.candidates import CandidateSets
 from pll.catalog.files import damaged, data_folder, not_published
 from pll.catalog.idx import as_pixels
 from pll.dataset import PartialLabelDataset
@@ -42,38 +33,12 @@ ARCHIVE = "cifar-10-python.tar.gz"
 """The published batches, unpacked or not."""
 SPRITES = {"train": "data_batch_1.webp", "test": "test_batch.webp"}
 SPRITE_LABELS = "labels.npz"
-VOTES = "human_labels.npz"
-"""The votes of CIFAR-10H and CIFAR-10N in one file; else in the published ones, COUNTS and ANNOTATORS."""
-COUNTS, ANNOTATORS = "cifar10h-counts.npy", "CIFAR-10_human.pt"
-MINIMUM_VOTES = 2
-"""Votes that make a label a candidate in CIFAR-10H; a single vote is more often a mistake than an opinion."""
 
 
 def load(paths: Mapping[str, Path]) -> PartialLabelDataset:
     """Return the training and the test images, as published or the first 10,000 of each from sprites."""
     train, test = _part(paths, "train"), _part(paths, "test")
     return image_dataset([train[0], test[0]], [train[1], test[1]], [False, True])
-
-
-def load_h(paths: Mapping[str, Path]) -> PartialLabelDataset:
-    """Return the test images with people's votes (CIFAR-10H)."""
-    counts = _counts(paths)
-    images, labels = _part(paths, "test")
-    votes = Annotations.from_counts(counts, CLASS_NAMES)
-    # The test images are the training data here: no split is published.
-    data = replace(image_dataset([images], [labels], [True]), is_test=None)
-    return replace(data, candidates=sets_from_counts(counts), annotations=votes)
-
-
-def load_n(paths: Mapping[str, Path]) -> PartialLabelDataset:
-    """Return the training images, or the first 10,000 from a sprite, with three people's labels (CIFAR-10N)."""
-    votes = _annotators(paths)
-    images, labels = _part(paths, "train")
-    votes = votes[: len(labels)].astype(np.int64)
-    data = replace(image_dataset([images], [labels], [False]), is_test=None)
-    names = tuple(f"annotator {person}" for person in range(1, votes.shape[1] + 1))
-    annotations = Annotations.from_votes(votes, CLASS_NAMES, names)
-    return replace(data, candidates=sets_from_annotators(votes), annotations=annotations)
 
 
 def _part(paths: Mapping[str, Path], part: str) -> tuple[Images, Labels]:
@@ -215,71 +180,3 @@ def _unpacked(archive: Path) -> Path:
             "PLL_DATA to a folder with 200 MB to spare."
         ) from error
     return target
-
-
-def sets_from_counts(counts: npt.NDArray[Any]) -> CandidateSets:
-    """Return candidate sets from vote counts (n, 10): the classes with at least `MINIMUM_VOTES` votes."""
-    return CandidateSets.from_mask(counts >= MINIMUM_VOTES, CLASS_NAMES)
-
-
-def sets_from_annotators(votes: npt.NDArray[np.integer[Any]]) -> CandidateSets:
-    """Return candidate sets from labels (n, annotators): the union of the labels of each row."""
-    mask = np.zeros((len(votes), len(CLASS_NAMES)), dtype=np.bool_)
-    np.put_along_axis(mask, votes.astype(np.int64), True, axis=1)
-    return CandidateSets.from_mask(mask, CLASS_NAMES)
-
-
-def _counts(paths: Mapping[str, Path]) -> npt.NDArray[Any]:
-    if VOTES in paths:
-        path = paths[VOTES]
-        return _checked(path, read_npz(path, "cifar10h_counts"), (10_000, 10), 255)
-    path = paths[COUNTS]
-    try:
-        counts = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise damaged(path, error) from error
-    return _checked(path, counts, (10_000, 10), 255)
-
-
-def _annotators(paths: Mapping[str, Path]) -> npt.NDArray[Any]:
-    if VOTES in paths:
-        path = paths[VOTES]
-        return _checked(path, read_npz(path, "cifar10n_votes"), (50_000, 3), 9)
-    path = paths[ANNOTATORS]
-    arrays = _load_torch_arrays(path)
-    keys = [f"random_label{person}" for person in (1, 2, 3)]
-    try:
-        votes = np.stack([np.asarray(arrays[key]) for key in keys], axis=1)
-    except (KeyError, TypeError, ValueError) as error:
-        raise not_published(path, f"it lacks the labels {', '.join(keys)}") from error
-    return _checked(path, votes, (50_000, 3), 9)
-
-
-def _checked(path: Path, votes: npt.NDArray[Any], shape: tuple[int, ...], largest: int) -> npt.NDArray[Any]:
-    fits = votes.shape == shape and np.issubdtype(votes.dtype, np.number)
-    if not fits or votes.min() < 0 or votes.max() > largest:
-        result = f"{votes.dtype} votes of shape {votes.shape}"
-        raise not_published(path, f"it holds {result}; whole numbers of shape {shape} from 0 to {largest} are expected")
-    return votes
-
-
-def _load_torch_arrays(path: Path) -> Mapping[str, Any]:
-    """Return the dictionary of arrays in a torch file; only arrays may be unpickled.
-
-    CIFAR-10N is published as NumPy arrays pickled by torch. torch's restricted unpickler builds only the types it is
-    given, here NumPy's array reconstruction under its old and new module name.
-    """
-    import torch
-
-    rebuild = np.zeros(0).__reduce__()[0]
-    integers = [type(np.dtype(f"{sign}int{bits}")) for sign in ("", "u") for bits in (8, 16, 32, 64)]
-    allowed: list[Any] = [np.ndarray, np.dtype, *integers]
-    allowed += [(rebuild, f"numpy.{core}.multiarray._reconstruct") for core in ("core", "_core")]
-    try:
-        with torch.serialization.safe_globals(allowed):
-            content = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, OSError) as error:
-        raise not_published(path, f"it cannot be read as arrays ({type(error).__name__})") from error
-    if not isinstance(content, Mapping):
-        raise not_published(path, "it holds no dictionary of labels")
-    return content

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
-from pll.candidates import CandidateSets
 from pll.catalog import CATALOG, cifar, load
 from pll.catalog.entry import Checksum, Need
 from pll.errors import UserError
@@ -121,32 +119,3 @@ def test_labels_that_are_pickles_are_refused(tmp_path: Path) -> None:
     (tmp_path / "labels.npz").write_bytes(pickle.dumps({}))
     with pytest.raises(UserError, match=r"labels\.npz is damaged"):
         cifar.sprite_labels(tmp_path / "labels.npz", "train")
-
-
-# ---- human votes -------------------------------------------------------------------------------------------------
-
-
-def test_a_label_with_two_votes_is_a_candidate() -> None:
-    counts = np.zeros((2, 10), dtype=np.uint8)
-    counts[0, [0, 3, 9]] = 40, 2, 1
-    counts[1, 4] = 50
-    assert cifar.sets_from_counts(counts) == CandidateSets.from_lists([[0, 3], [4]], 10, cifar.CLASS_NAMES)
-
-
-def published_votes(path: Path, votes: np.ndarray, *, old: bool) -> None:
-    """As CIFAR-10N is published: a dictionary of numpy arrays that torch pickled, some years ago."""
-    content = {f"random_label{i + 1}": votes[:, i] for i in range(votes.shape[1])}
-    buffer = io.BytesIO()
-    torch.save({**content, "clean_label": votes[:, 0]}, buffer, _use_new_zipfile_serialization=False)
-    new, earlier = b"cnumpy._core.multiarray\n", b"cnumpy.core.multiarray\n"
-    assert new in buffer.getvalue()
-    path.write_bytes(buffer.getvalue().replace(new, earlier) if old else buffer.getvalue())
-
-
-@pytest.mark.parametrize("old", [False, True])
-@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.int32])
-def test_published_votes_are_read_without_unpickling(tmp_path: Path, old: bool, dtype: type) -> None:
-    votes = RNG.integers(0, 10, (50_000, 3)).astype(dtype)
-    published_votes(tmp_path / "CIFAR-10_human.pt", votes, old=old)
-    read = cifar._annotators({"CIFAR-10_human.pt": tmp_path / "CIFAR-10_human.pt"})
-    np.testing.assert_array_equal(read, votes)

@@ -48,18 +48,3 @@ def test_cifar10_subset(shared: Path) -> None:
     assert data.is_test is not None and data.is_test.sum() == 10_000
     assert data.y is not None and np.bincount(data.y[10_000:]).tolist() == [1000] * 10
     assert data.class_names[data.y[0]] == "frog"
-
-
-@pytest.mark.slow
-def test_cifar10h(shared: Path) -> None:
-    data = load("cifar10h", download=False)
-    assert data.X.shape == (10_000, 3, 32, 32) and data.is_test is None
-    assert data.sets().sizes.mean() == pytest.approx(1.35, abs=0.005)
-    assert len(data.truth_outside()) == 4  # 99.96 % inside
-
-
-@pytest.mark.slow
-def test_cifar10n_subset(shared: Path) -> None:
-    data = load("cifar10n-subset", download=False)
-    assert len(data) == 10_000 and data.sets().sizes.max() <= 3
-    assert len(data.truth_outside()) / len(data) == pytest.approx(0.021, abs=0.002)

@@ -20,14 +20,12 @@ BY_NAME: dict[str, tuple[tuple[int, ...], int, float | None]] = {
     "yeast": ((1484, 8), 10, None),
     "dermatology": ((366, 34), 6, None),
     "synthetic-control": ((600, 60), 6, None),
-    "cifar10h": ((10_000, 3, 32, 32), 10, 1.35),
-    "cifar10n-subset": ((10_000, 3, 32, 32), 10, 1.47),
     "cifar10-subset": ((20_000, 3, 32, 32), 10, None),
     "mnist": ((70_000, 1, 28, 28), 10, None),
 }
 """Features, classes and mean candidates (None: true labels alone), by the name in the catalogue."""
 
-LARGE = {"cifar10h": 10_000, "cifar10n-subset": 10_000, "cifar10-subset": 10_000, "mnist": 60_000}
+LARGE = {"cifar10-subset": 10_000, "mnist": 60_000}
 """Images: writing them takes long, so these are learnt from, which tells as much; how many are in the training part."""
 
 BY_FILE = {"lost.mat": "lost", "BirdSong.mat": "birdsong", "dermatology.data": "dermatology"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pll.ui import background
-from tests.page_helpers import bring_by, figures, understood, with_details
+from tests.page_helpers import bring_by, understood
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 COUNTS = {
@@ -19,8 +19,6 @@ COUNTS = {
     "synthetic-control": ("600", "6", "all labels known"),
     "mnist": ("70,000", "10", "all labels known"),
     "cifar10-subset": ("20,000", "10", "all labels known"),
-    "cifar10h": ("10,000", "10", "several people answered"),
-    "cifar10n-subset": ("10,000", "10", "people answered"),
 }
 """Examples, classes, and what is known of the labels."""
 
@@ -55,13 +53,3 @@ def test_every_dataset_goes_through_the_page(open_page: Any, shared: None, name:
     sentence = understood(chosen(open_page("data"), name))
     examples, classes, known = COUNTS[name]
     assert sentence.startswith(examples) and f", {classes} classes" in sentence and known in sentence
-
-
-def test_votes_of_cifar10h_become_sets_by_a_rule(open_page: Any, shared: None) -> None:
-    page = chosen(open_page("data"), "cifar10h")
-    page = until_read(page.selectbox(key="rule_how-cifar10h").set_value("votes").run())
-    assert page.number_input(key="rule_votes").value == 2
-    page = with_details(page)
-    assert figures(page)["Agreement of two"] == "92.4 %"
-    (rules,) = (frame.value for frame in page.dataframe if "labels each" in frame.value)
-    assert rules["labels each"].round(2).tolist()[:2] == [1.94, 1.35]

@@ -1,21 +1,11 @@
 """Several people's labels for the same examples: what they said, how far to rely on them, candidate sets from it.
 
 >>> annotations = Annotations.from_votes([[0, 0], [1, 2]], ["cat", "dog", "fox"])
->>> union(annotations).candidates.sizes.tolist()
+>>> resolve(annotations, Rule("union")).candidates.sizes.tolist()
 [1, 2]
 """
 
 from pll.annotations.data import Annotations
-from pll.annotations.rules import RULES, Resolved, Rule, by_reliability, min_votes, resolve, rule_table, union
+from pll.annotations.rules import RULES, Resolved, Rule, resolve, rule_table
 
-__all__ = [
-    "RULES",
-    "Annotations",
-    "Resolved",
-    "Rule",
-    "by_reliability",
-    "min_votes",
-    "resolve",
-    "rule_table",
-    "union",
-]
+__all__ = ["RULES", "Annotations", "Resolved", "Rule", "resolve", "rule_table"]

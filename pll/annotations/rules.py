@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -203,50 +202,13 @@ def resolve(annotations: Annotations, rule: Rule) -> Resolved:
     return _resolved(annotations, votes, is_selected)
 
 
-def union(annotations: Annotations) -> Resolved:
-    """Every label that somebody named."""
-    return resolve(annotations, Rule("union"))
-
-
-def min_votes(annotations: Annotations, k: int) -> Resolved:
-    """Every label that at least k annotators named. Where none is, the most voted one.
+def rule_table(annotations: Annotations, y: npt.NDArray[np.int64] | None = None) -> pd.DataFrame:
+    """Number of rows by number of candidates, for the union, 2 and 3 votes, and reliability where they mean something.
 
     Parameters
     ----------
     annotations
         The labels that annotators gave.
-    k
-        Least number of votes, at least 1.
-    """
-    return resolve(annotations, Rule("votes", k))
-
-
-def by_reliability(annotations: Annotations, threshold: float = 0.05) -> Resolved:
-    """Every label that is at least so likely, given how far each annotator can be relied on.
-
-    The one-coin model of `pll.annotations.voters`. Where none is, the most voted one.
-
-    Parameters
-    ----------
-    annotations
-        The labels that annotators gave.
-    threshold
-        Least posterior of a label, in [0, 1].
-    """
-    return resolve(annotations, Rule("reliability", threshold))
-
-
-def rule_table(
-    annotations: Annotations, rules: Sequence[Rule] | None = None, y: npt.NDArray[np.int64] | None = None
-) -> pd.DataFrame:
-    """Number of rows by number of candidates, for each rule.
-
-    Parameters
-    ----------
-    annotations
-        The labels that annotators gave.
-    rules
-        By default the union, 2 and 3 votes (where so many people answered) and, where it can be estimated, reliability.
     y
         (n_rows,) true labels, −1 where unknown.
 
@@ -264,7 +226,7 @@ def rule_table(
     import pandas as pd  # half a second that other uses of annotations need not wait for
 
     table = []
-    for rule in _usual(annotations) if rules is None else rules:
+    for rule in _usual(annotations):
         made = resolve(annotations, rule)
         sizes = np.bincount(np.minimum(made.candidates.sizes, SIZES_SHOWN), minlength=SIZES_SHOWN + 1)
         row = {

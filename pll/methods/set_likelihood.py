@@ -89,9 +89,7 @@ def likeliest_temperature(logits: Tensor, v: Tensor, *, steps: int = 0) -> Tenso
     return ((low + high) / 2).exp()
 
 
-def set_likelihood(
-    log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0, *, by_class: bool = True
-) -> Values:
+def set_likelihood(log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0) -> Values:
     """Return log P(S | x) of examples that a model was not trained on, with flip rates by class; see `set_posterior`.
 
     Parameters
@@ -102,8 +100,6 @@ def set_likelihood(
         h candidate sets.
     seed
         Of the parts.
-    by_class
-        False: one rate for all.
 
     Returns
     -------
@@ -120,7 +116,7 @@ def set_likelihood(
     """
     c = sets.n_classes
     p = (1 - MIXED) * np.exp(np.nan_to_num(log_p.astype(np.float64), nan=-math.log(c))) + MIXED / c
-    return set_posterior(np.log(p), sets, seed, by_class=by_class)[1]
+    return set_posterior(np.log(p), sets, seed)[1]
 
 
 @one_blas_thread()
@@ -134,8 +130,10 @@ def set_posterior(log_p: Values, sets: CandidateSets, seed: int = 0, *, by_class
     ----------
     log_p
         (h, c) float64; finite on the sets.
-    sets, seed, by_class
+    sets, seed
         As for `set_likelihood`.
+    by_class
+        False: one rate for all.
 
     Returns
     -------

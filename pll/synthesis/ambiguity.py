@@ -258,17 +258,14 @@ def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:
     return label_cooccurrence(candidates, y).gamma
 
 
-def examples_to_tell(gamma: float, doubt: float = 0.01) -> float:
-    """Return the fewest examples m with γ^m ≤ doubt; infinite where γ is 1.
+LEFT_IN_DOUBT = 0.01
+"""Probability that a wrong label is in all sets."""
+
+
+def examples_to_tell(gamma: float) -> float:
+    """Return the fewest examples m with γ^m ≤ `LEFT_IN_DOUBT`; infinite where γ is 1.
 
     γ^m is the probability that a wrong label is in all of m independent sets, so that they do not exclude it.
-
-    Parameters
-    ----------
-    gamma
-        Ambiguity degree, in [0, 1].
-    doubt
-        Probability that a wrong label is left all the same.
 
     Examples
     --------
@@ -277,7 +274,7 @@ def examples_to_tell(gamma: float, doubt: float = 0.01) -> float:
     """
     if gamma >= 1:
         return math.inf
-    return 1 if gamma <= 0 else math.ceil(math.log(doubt) / math.log(gamma))
+    return 1 if gamma <= 0 else math.ceil(math.log(LEFT_IN_DOUBT) / math.log(gamma))
 
 
 def _checked(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.int64]:

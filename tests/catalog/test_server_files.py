@@ -15,6 +15,7 @@ def allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An allowed folder with a file in it, beside one that is not."""
     folder = tmp_path / "allowed"
     (folder / "deep").mkdir(parents=True)
+    (folder / "empty").mkdir()
     (folder / "a.csv").write_text("id,candidates\n1,x|y\n")
     (folder / "deep" / "b.npz").write_bytes(b"PK")
     (folder / "notes.pdf").write_bytes(b"%PDF")
@@ -44,7 +45,7 @@ def test_files_inside_are_found_by_absolute_and_relative_paths(allowed: Path) ->
         ("/etc/passwd", "/etc/passwd is not in an allowed folder"),
         ("/etc/nothing-like-this", "is not in an allowed folder"),  # nor is it said whether it is there
         ("a.csv\0", "NUL"),
-        ("deep", "neither a file nor a folder of pictures"),
+        ("empty", "neither a file nor a folder of pictures"),
     ],
 )
 def test_everything_else_is_refused_with_the_remedy(allowed: Path, text: str, said: str) -> None:

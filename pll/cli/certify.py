@@ -129,12 +129,12 @@ def read_decisions(path: Path, table: LabelTable, classes: Sequence[str]) -> lis
 
     Parameters
     ----------
-    classes
-        Of the labels.
     path
         The file.
     table
         The labels.
+    classes
+        Of the labels.
 
     Raises
     ------

@@ -36,11 +36,11 @@ def flip_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Fli
 
     Parameters
     ----------
+    options
+        Of the command.
     data
         Whose classes a matrix is of; with it, what the file of `--flip matrix:FILE` (or of `--confusion`) holds is
         taken over, so that a run does not depend on that file.
-    options
-        Of the command.
 
     Raises
     ------
@@ -83,10 +83,10 @@ def noisy_of(options: SetOptions, data: PartialLabelDataset | None = None) -> No
 
     Parameters
     ----------
-    data
-        Whose classes a confusion matrix is of; with it, the content of the file is taken over.
     options
         Of the command.
+    data
+        Whose classes a confusion matrix is of; with it, the content of the file is taken over.
 
     Raises
     ------

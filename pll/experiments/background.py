@@ -54,12 +54,10 @@ def begin(name: str, experiment: Experiment, uploads: Path | None = None) -> Exp
     ----------
     name
         Wished for; the folder's name is made of it.
-    uploads
-        Folder of files that whoever begins it has brought.
-    name
-        The name of its folder follows from it.
     experiment
         What to fit.
+    uploads
+        Folder of files that whoever begins it has brought.
 
     Raises
     ------

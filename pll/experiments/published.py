@@ -30,10 +30,10 @@ def published(dataset: str, flip: str, q: float | None, method: str) -> Publishe
 
     Parameters
     ----------
-    flip
-        "" for the candidate sets of the data, where q is None.
     dataset, method
         Their names.
+    flip
+        "" for the candidate sets of the data, where q is None.
     q
         Flipping probability.
 

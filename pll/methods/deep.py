@@ -287,10 +287,10 @@ class DeepEstimator(PartialLabelEstimator):
 
         Parameters
         ----------
-        dataset
-            Name of the data, which selects the paper's settings.
         task
             The training data; true labels and test examples are not looked at.
+        dataset
+            Name of the data, which selects the paper's settings.
         hook
             Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
         progress

@@ -84,6 +84,8 @@ def draw_plan(
 
     Parameters
     ----------
+    table
+        The labels.
     error, level
         ε and 1 − α.
     drawn
@@ -92,8 +94,6 @@ def draw_plan(
         Of the rows that are controls; by default what the plan finds best.
     seed
         By default a random one.
-    table
-        The labels.
 
     Raises
     ------
@@ -207,12 +207,12 @@ def expected_before(
     ----------
     table
         Of `table_of`.
+    state
+        Of the review.
     error, level
         ε and 1 − α.
     neighbour_labels
         (n,) names, see `ReviewSignals.neighbour_labels`; None where there are no neighbours.
-    state
-        Of the review.
     """
     plan = plan_controls(len(table), error, level)
     answers = np.full(len(table), UNANSWERED, dtype=np.int8)
@@ -300,6 +300,8 @@ class Certification:
 
         Parameters
         ----------
+        decisions
+            The answers.
         judgement
             Of `judge`.
         drawn
@@ -307,8 +309,6 @@ class Certification:
             holds.
         name, audit
             See `certificate_document`.
-        decisions
-            The answers.
 
         Raises
         ------
@@ -382,12 +382,12 @@ class Certification:
 
         Parameters
         ----------
-        neighbour_labels
-            (n,) names, the likeliest labels to the neighbours (`ReviewSignals.neighbour_labels`).
         state
             Of the review.
         required
             As for `status`.
+        neighbour_labels
+            (n,) names, the likeliest labels to the neighbours (`ReviewSignals.neighbour_labels`).
         """
         judgement = self.status(state, required)
         if judgement.done:
@@ -491,10 +491,10 @@ def miss_rate_of(controls: Ints, sets: CandidateSets, state: ReviewState, requir
         (K,) rows, in the order drawn.
     sets
         Of the data, without labels that a method added.
-    required
-        (n,) how many reviewers are to answer each example.
     state
         Of the review.
+    required
+        (n,) how many reviewers are to answer each example.
     """
     answered = missing = unknown = 0
     for row in controls.tolist():

@@ -90,12 +90,12 @@ class Decided:
 
         Parameters
         ----------
+        sets
+            n candidate sets.
         decisions
             None for none yet.
         eliminated
             Pairs (row, label); a pair that is no candidate is passed over.
-        sets
-            n candidate sets.
         """
         labels = dict(decisions or {})
         marks = np.zeros(sets.nnz, dtype=np.bool_)

@@ -254,10 +254,10 @@ class Desk:
 
         Parameters
         ----------
-        token
-            Of the (first) undo, so that it is stored once however often it is sent.
         event_id
             Which decision; None for the last one.
+        token
+            Of the (first) undo, so that it is stored once however often it is sent.
 
         Returns
         -------

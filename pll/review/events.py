@@ -63,12 +63,12 @@ def broken_links(
 
     Parameters
     ----------
-    some_without
-        Entries may lack a hash, where somebody repaired the database by hand; the next one that has it binds them.
     entries
         In their order, each with its `hash`.
     start
         As for `chained`.
+    some_without
+        Entries may lack a hash, where somebody repaired the database by hand; the next one that has it binds them.
     """
     before, broken = start, []
     for position, entry in enumerate(entries):

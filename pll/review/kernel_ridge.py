@@ -100,12 +100,12 @@ def leave_one_out(
     ----------
     factor : (n, r)
         Of `fit_factor`.
+    sets
+        n candidate sets.
     weights : (nnz,)
         Label weights with the decisions in them (`Decided.apply_to`).
     counts : (n,)
         How often each example counts; 1 for most.
-    sets
-        n candidate sets.
     """
     labels = label_matrix(sets, (weights * counts[sets.rows]).astype(np.float32))
     to_counted = _to_counted(factor, counts)

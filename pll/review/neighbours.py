@@ -125,12 +125,12 @@ def agreement(
     ----------
     neighbours
         (r, k) of the r examples `rows`.
-    weights
-        (nnz,).
     rows
         (m,) of the examples.
     sets
         n candidate sets.
+    weights
+        (nnz,).
 
     Returns
     -------

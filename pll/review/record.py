@@ -61,7 +61,7 @@ class Record:
         Parameters
         ----------
         own
-            Labels of the run. folder: of the run. data: its examples.
+            Labels of the run.
         folder
             Of the run.
         data
@@ -78,12 +78,12 @@ class Record:
 
         Parameters
         ----------
+        run
+            Its id.
         ids
             (n,) of its examples.
         name
             Of the data, in the certificate.
-        run
-            Its id.
         """
         certification = self._certification(run, ids)
         if certification is None:

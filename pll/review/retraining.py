@@ -66,10 +66,10 @@ def retrained_config(run: Run, decided: DecidedSets, *, outside: bool = False) -
         The first run of the review; its settings apply, those that its recipe chose included, but a method that
         continues from `decided.parent` trains a fifth of the epochs. A method that cannot go on is fitted again, as
         `run` was.
-    outside
-        In place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
     decided
         What people decided.
+    outside
+        In place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
     """
     root = run.config
     if outside and root.method == "proden":

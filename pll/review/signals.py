@@ -169,14 +169,14 @@ def prepare(
 
     Parameters
     ----------
-    like
-        Of a run over the same examples; its neighbours are used, where there are.
-    progress
-        Called during the search for neighbours; an exception stops it.
     folder
         Of the run.
     data
         Its training part.
+    like
+        Of a run over the same examples; its neighbours are used, where there are.
+    progress
+        Called during the search for neighbours; an exception stops it.
 
     Raises
     ------

@@ -119,14 +119,14 @@ class Similar:
 
         Parameters
         ----------
-        neighbours
-            The rows most like it; by default the nearest ten representatives of their class.
-        classes
-            Show the nearest sure example of each of these beside it.
         row
             Number of the example.
+        neighbours
+            The rows most like it; by default the nearest ten representatives of their class.
         most
             How many.
+        classes
+            Show the nearest sure example of each of these beside it.
         """
         data = self.data
         near = self._nearest(row, slice(None), 10) if neighbours is None else neighbours

@@ -247,10 +247,10 @@ class ReviewState:
 
         Parameters
         ----------
-        required
-            (n,) how many reviewers are to answer each example.
         row
             Number of the example.
+        required
+            (n,) how many reviewers are to answer each example.
         """
         return self.outcome(row).is_adjudicated or bool(self.answers[row] >= required[row])
 

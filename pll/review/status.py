@@ -56,10 +56,10 @@ def checks_to_go(expected: ExpectedChecks, controls: int, made: int = 0) -> Chec
 
     Parameters
     ----------
-    controls
-        Random checks that are open now; all of them are answered, and answered first.
     expected
         What was expected.
+    controls
+        Random checks that are open now; all of them are answered, and answered first.
     made
         Answers since.
 

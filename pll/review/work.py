@@ -105,10 +105,10 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
 
     Parameters
     ----------
-    name
-        Of a reviewer; "" for all.
     state
         Of the review.
+    name
+        Of a reviewer; "" for all.
     """
     own = [event for event in state.all_events[-RECENT_DECISIONS * 4 :] if name in ("", event.reviewer)]
     start = max(0, len(own) - RECENT_DECISIONS)

@@ -73,10 +73,10 @@ class Access:
 
         Parameters
         ----------
-        has_link
-            The person has opened the run by its id, not from a list.
         person
             Who asks.
+        has_link
+            The person has opened the run by its id, not from a list.
 
         Examples
         --------

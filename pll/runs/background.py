@@ -179,12 +179,12 @@ class JobBoard:
 
         Parameters
         ----------
-        waits
-            Wait while `AT_ONCE` others are at work, and count as one of them.
         key
             Of the job.
         work
             What to do.
+        waits
+            Wait while `AT_ONCE` others are at work, and count as one of them.
         """
         with self._lock:
             job = self._jobs.get(key)

@@ -68,12 +68,10 @@ def why_not(method: str, data: PartialLabelDataset) -> str | None:
 
     Parameters
     ----------
-    data
-        With its candidate sets.
     method
         Its name.
     data
-        The training part.
+        The training part, with its candidate sets.
     """
     kind = METHODS[method]
     if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):

@@ -203,12 +203,10 @@ def splits_of(
 
     Parameters
     ----------
-    progress, on_read
-        See `load_splits`.
     folder
         Of the run.
-    progress
-        Called with what is done, how much of it, and of how much.
+    progress, on_read
+        See `load_splits`.
 
     Raises
     ------

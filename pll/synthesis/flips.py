@@ -164,12 +164,12 @@ def flip(
         A name of `FLIPS` (with `q`), or a `Flip`.
     y
         (n,) true labels in [0, n_classes).
+    n_classes, q, seed, class_names
+        As for `flip_binomial`.
     X
         (n, d) or (n, C, H, W) features, for `instance`: a logistic regression is fitted on them out of fold.
     probabilities
         (n, c) of a classifier of one's own, for `instance`, instead of X.
-    n_classes, q, seed, class_names
-        As for `flip_binomial`.
     progress
         Called as (folds done, folds in all) while that regression is fitted.
 
@@ -299,10 +299,10 @@ def flip_pair(
     ----------
     y
         (n,) true labels in [0, n_classes).
-    q
-        Flipping probability in [0, 1].
     n_classes, seed, class_names
         As for `flip_binomial`.
+    q
+        Flipping probability in [0, 1].
 
     Raises
     ------
@@ -330,10 +330,10 @@ def flip_uniform(
 
     Parameters
     ----------
-    size
-        In [1, c].
     y, n_classes, seed, class_names
         As for `flip_binomial`.
+    size
+        In [1, c].
 
     Raises
     ------
@@ -424,11 +424,11 @@ def flip_by_instance(
 
     Parameters
     ----------
+    y, n_classes, q, seed, class_names
+        As for `flip_binomial`; q as for `instance_probabilities`.
     probabilities
         (n, c) of a classifier that did not learn from these very examples, as `pll.synthesis.cross_val.out_of_fold`
         gives them.
-    y, n_classes, q, seed, class_names
-        As for `flip_binomial`; q as for `instance_probabilities`.
 
     Examples
     --------

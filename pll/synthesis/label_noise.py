@@ -221,10 +221,10 @@ def top_k_sets(
         c.
     k
         In [1, c − 1]; a set has k or k + 1 candidates.
-    class_names
-        c names; by default "0" … "c-1".
     seed, progress
         As for `pll.synthesis.cross_val.out_of_fold`.
+    class_names
+        c names; by default "0" … "c-1".
 
     Raises
     ------

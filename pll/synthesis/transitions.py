@@ -116,10 +116,10 @@ def truth_given_label(confusion: npt.ArrayLike, class_names: Sequence[str], *, r
     ----------
     confusion
         (c, c) counts or shares.
-    rows
-        What its rows are: `"true"` (rows true, columns given, as scikit-learn has it) or `"given"`.
     class_names
         c names, for messages.
+    rows
+        What its rows are: `"true"` (rows true, columns given, as scikit-learn has it) or `"given"`.
 
     Returns
     -------
@@ -153,14 +153,12 @@ def read_matrix(path: Path | str, class_names: Sequence[str], *, name: str = "")
 
     Parameters
     ----------
-    name
-        What to call the file in messages; by default its path.
     path
         The file.
     class_names
         c names, in the order of rows and columns.
     name
-        What messages call the file.
+        What to call the file in messages; by default its path.
 
     Raises
     ------

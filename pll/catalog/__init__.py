@@ -16,12 +16,12 @@ from pathlib import Path
 
 from pll.catalog import cifar, idx, newsgroups, text_tables
 from pll.catalog.download import obtain
-from pll.catalog.entry import Entry, File, Loader, Progress, entries_of
+from pll.catalog.entry import DownloadProgress, Entry, File, Loader, entries_of
 from pll.catalog.files import available, data_folder
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
-__all__ = ["CATALOG", "Entry", "File", "Progress", "available", "data_folder", "find", "load"]
+__all__ = ["CATALOG", "Entry", "File", "DownloadProgress", "available", "data_folder", "find", "load"]
 
 LOADERS: dict[str, Loader] = {
     "scikit-learn": text_tables.load_bundled,
@@ -60,7 +60,7 @@ def find(name: str) -> Entry:
     raise UserError(f"There is no dataset called {name!r} in the catalogue{hint} It has {', '.join(CATALOG)}.")
 
 
-def load(name: str, *, progress: Progress | None = None, download: bool = True) -> PartialLabelDataset:
+def load(name: str, *, progress: DownloadProgress | None = None, download: bool = True) -> PartialLabelDataset:
     """Load a dataset of the catalogue; missing files are downloaded and cached.
 
     Parameters

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pll
-from pll.catalog.entry import Checksum, Downloadable, File, Progress
+from pll.catalog.entry import Checksum, Downloadable, DownloadProgress, File
 from pll.catalog.files import (
     BadArchive,
     NoProgram,
@@ -59,7 +59,7 @@ class _BrokenBody(_Unavailable):
     """Raised when the connection breaks within the file."""
 
 
-def obtain(entry: Downloadable, progress: Progress | None = None, download: bool = True) -> Obtained:
+def obtain(entry: Downloadable, progress: DownloadProgress | None = None, download: bool = True) -> Obtained:
     """Return the files an entry needs, as found on this machine, else unpacked or downloaded into the cache.
 
     Parameters
@@ -237,7 +237,7 @@ def _put(file: File) -> str:
 class _Tally:
     """Combined progress of several downloads, in bytes."""
 
-    def __init__(self, progress: Progress | None, files: Sequence[File]) -> None:
+    def __init__(self, progress: DownloadProgress | None, files: Sequence[File]) -> None:
         self._progress = progress
         self._sizes = [round(file.megabytes * 1e6) for file in files]
         self._at = 0

@@ -18,7 +18,7 @@ import numpy as np
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
-Progress = Callable[[int, int | None], None]
+DownloadProgress = Callable[[int, int | None], None]
 """Called as bytes arrive, with (bytes done, bytes in total or None). An exception raised by it stops the download."""
 
 Loader = Callable[..., PartialLabelDataset]

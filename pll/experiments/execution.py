@@ -66,7 +66,7 @@ PLACES = ("PLL_DATA", "PLL_DATA_PATH")
 
 DIED = "The process that fitted it died; perhaps the machine ran out of memory. Use fewer processes at once (--jobs)."
 
-State = Literal["running", "finished", "stopped"]
+ExperimentState = Literal["running", "finished", "stopped"]
 
 
 # ---- one cell --------------------------------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ class ExperimentFolder(LockedFolder):
         results = [result.result for cell in cells if (result := outcomes.get(cell.key)) and result.result]
         write_csv(self.path / RESULTS, results_frame(results))
 
-    def write_progress(self, state: State, progress: ExperimentProgress) -> None:
+    def write_progress(self, state: ExperimentState, progress: ExperimentProgress) -> None:
         """Write progress.json.
 
         Parameters
@@ -495,7 +495,7 @@ class _OutcomeWriter:
             self._folder.log(f"{cell.key} failed: {outcome.error}\n{outcome.trace}".rstrip())
         self.save("running")
 
-    def save(self, state: State, *, force: bool = False) -> None:
+    def save(self, state: ExperimentState, *, force: bool = False) -> None:
         progress = self._progress()
         if force or time.monotonic() - self._saved > SAVE_EVERY:
             self._folder.write_results(self._cells, self._outcomes)

@@ -17,7 +17,7 @@ from pll.io import write_atomically, write_text
 
 README_FILE = "README.md"
 
-Progress = Callable[[int, int, str], None]
+FilesDone = Callable[[int, int, str], None]
 """Called with (files done, files in all, name of the next one; at the end the archive's)."""
 
 _ALREADY_PACKED = {".npz", ".parquet", ".pt2"}
@@ -42,7 +42,7 @@ class ExportResult:
     notes: tuple[str, ...]
 
 
-def export_all(source: ExportSource, out_dir: Path | str, *, progress: Progress | None = None) -> ExportResult:
+def export_all(source: ExportSource, out_dir: Path | str, *, progress: FilesDone | None = None) -> ExportResult:
     """Write every file this source can give, a README.md, and `<name>-export.zip` that holds them all.
 
     Each file is written atomically and replaces one of the same name (features that this model does not have go);

@@ -9,7 +9,7 @@ from typing import Any
 
 from pll.analysis.health import Health
 from pll.export import ExportResult, ExportSource, export_all
-from pll.export.bundle import Progress
+from pll.export.bundle import FilesDone
 from pll.export.replay import replay_html
 from pll.features import load_features
 from pll.methods.persistence import load_model
@@ -109,7 +109,7 @@ def _how_it_was_made(folder: RunFolder) -> dict[str, Any]:
 
 
 def export_run(
-    folder: RunFolder, out: Path, *, spreadsheet_safe: bool = False, progress: Progress | None = None
+    folder: RunFolder, out: Path, *, spreadsheet_safe: bool = False, progress: FilesDone | None = None
 ) -> ExportResult:
     """Write all files of a run and one ZIP of them into `out`.
 

@@ -27,7 +27,7 @@ from pll.methods.chosen import SEARCHED, Recipe
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.names import RECIPES
 from pll.methods.published import published
-from pll.methods.recipe import NoteFound, Problem, Progress, search
+from pll.methods.recipe import NoteFound, Problem, SearchProgress, search
 from pll.training.augment import get_augmentation
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
@@ -280,7 +280,7 @@ class DeepEstimator(PartialLabelEstimator):
         *,
         dataset: str = "",
         hook: Hook | None = None,
-        progress: Progress | None = None,
+        progress: SearchProgress | None = None,
         found: NoteFound | None = None,
     ) -> Recipe:
         """Return the settings that the recipe chooses for this data; the estimator stays as it is.

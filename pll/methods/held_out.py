@@ -87,7 +87,7 @@ COMPANION_NOTE = (
 )
 
 Rows = npt.NDArray[np.int64]
-Progress = Callable[[float], None]
+ShareDone = Callable[[float], None]
 
 
 def held_out_weights(
@@ -100,7 +100,7 @@ def held_out_weights(
     truth: npt.ArrayLike | None = None,
     seed: int = 0,
     hook: Hook | None = None,
-    progress: Progress | None = None,
+    progress: ShareDone | None = None,
 ) -> Weights:
     """Return how likely each candidate is, judged by models that did not learn from the example.
 
@@ -208,7 +208,7 @@ class HeldOut:
         self._sums, self._counts = np.array(state["sums"]), np.array(state["counts"])
         self._tally = np.array(state["tally"])
 
-    def run(self, hook: Hook | None = None, progress: Progress | None = None) -> Iterator[int]:
+    def run(self, hook: Hook | None = None, progress: ShareDone | None = None) -> Iterator[int]:
         """Train and ask the models that are left, yielding the number of complete ones after each step.
 
         Parameters

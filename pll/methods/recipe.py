@@ -64,7 +64,7 @@ PLANS = ((5000, 2), (3000, 2), (5000, 1), (1500, 4), (1500, 2), (3000, 1), (1500
 """Numbers of examples and parts, the most thorough first. Of one part a quarter is held out, of several all."""
 FOUR_PARTS_UP_TO = 1500
 """Up to so many examples are held out in four parts."""
-Progress = Callable[[float, str], None]
+SearchProgress = Callable[[float, str], None]
 """Called with the share of the search that is done and a description of the current work."""
 NoteFound = Callable[[Weights], None]
 """Called with the (nnz,) label weights of all examples under the likeliest model so far, when there is a new one."""
@@ -149,7 +149,7 @@ def search(
     problem: Problem,
     *,
     hook: Hook = no_hook,
-    progress: Progress = lambda share, work: None,
+    progress: SearchProgress = lambda share, work: None,
     found: NoteFound | None = None,
 ) -> Recipe:
     """Choose settings by the log-likelihood of held-out candidate sets; see the docstring of the module.
@@ -410,7 +410,9 @@ class _Measured:
 class _Contest:
     """The search at work."""
 
-    def __init__(self, problem: Problem, plan: _SearchPlan, progress: Progress, found: NoteFound | None = None) -> None:
+    def __init__(
+        self, problem: Problem, plan: _SearchPlan, progress: SearchProgress, found: NoteFound | None = None
+    ) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
         self.found = found if len(problem.candidates) <= MOST_FOUND else None
         self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)

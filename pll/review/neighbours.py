@@ -28,7 +28,7 @@ Neighbours = npt.NDArray[np.int32]
 """(n, k) rows of the nearest other examples, the nearest first."""
 Points = npt.NDArray[np.float32]
 Values = npt.NDArray[np.floating[Any]]
-Progress = Callable[[int, int], None]
+RowsDone = Callable[[int, int], None]
 """Called as (examples done, examples in all); an exception stops the search."""
 
 
@@ -63,7 +63,7 @@ def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: npt.ND
     return best
 
 
-def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: Progress | None = None) -> Neighbours:
+def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: RowsDone | None = None) -> Neighbours:
     """Return the k nearest other examples of each; exact.
 
     Parameters

@@ -27,7 +27,7 @@ from pll.io import save_array, write_atomically
 from pll.methods import get_method
 from pll.review.forest import GROWN_ON, Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
-from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, best_points, find_neighbours
+from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, RowsDone, best_points, find_neighbours
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.weights import Certainty, Weights, best_known, identified_labels, taken_home
@@ -160,7 +160,7 @@ def prepare(
     data: PartialLabelDataset,
     *,
     like: RunFolder | None = None,
-    progress: Progress | None = None,
+    progress: RowsDone | None = None,
 ) -> ReviewSignals:
     """Compute and store neighbours and means, once per run; call it in the background when a run has ended.
 

@@ -21,7 +21,7 @@ _LOG = logging.getLogger(__name__)
 Report = Callable[[str, int, int | None], None]
 """Called as work goes on: (what is counted, how many are done, how many in all or None)."""
 
-State = Literal["working", "done", "failed", "stopped"]
+JobState = Literal["working", "done", "failed", "stopped"]
 
 AT_ONCE = 2
 """Jobs at work at a time, the others wait: each may need a core and the memory of a data set."""
@@ -53,7 +53,7 @@ class JobStatus:
         The error itself, where the user can mend it.
     """
 
-    state: State
+    state: JobState
     what: str = ""
     done: int = 0
     total: int | None = None
@@ -154,7 +154,7 @@ class Job:
         rate = (done - self._stage_from) / spent if spent > 0.2 else None
         self._status = JobStatus("working", what, done, total, rate, now - self._began)
 
-    def _end(self, state: State, error: str = "", failure: UserError | None = None) -> None:
+    def _end(self, state: JobState, error: str = "", failure: UserError | None = None) -> None:
         last = self._status
         seconds = time.monotonic() - self._began
         self._status = JobStatus(state, last.what, last.done, last.total, last.rate, seconds, error, failure)

@@ -33,7 +33,7 @@ CACHE_SIZE = 2
 _CACHE: dict[str, npt.NDArray[np.float32]] = {}
 _LOCK = threading.Lock()
 
-Progress = Callable[[int, int], None]
+FoldsDone = Callable[[int, int], None]
 """Called as (folds done, folds in all); an exception stops the work."""
 
 
@@ -44,7 +44,7 @@ def out_of_fold(
     *,
     folds: int = NOISE_FOLDS,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: FoldsDone | None = None,
 ) -> npt.NDArray[np.float32]:
     """Predict class probabilities by multinomial logistic regression, fitted without the fold of the example.
 
@@ -94,7 +94,7 @@ def out_of_fold(
 
 
 def cached_out_of_fold(
-    X: npt.ArrayLike, labels: npt.ArrayLike, n_classes: int, *, seed: int = 0, progress: Progress | None = None
+    X: npt.ArrayLike, labels: npt.ArrayLike, n_classes: int, *, seed: int = 0, progress: FoldsDone | None = None
 ) -> npt.NDArray[np.float32]:
     """`out_of_fold` with five folds, cached for the last two pairs of data and seed.
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError, unknown
-from pll.synthesis.cross_val import Progress, cached_out_of_fold
+from pll.synthesis.cross_val import FoldsDone, cached_out_of_fold
 from pll.synthesis.names import FLIPS, SETTINGS, Way
 from pll.synthesis.transitions import Matrix, as_numbers, checked_transitions, read_matrix
 
@@ -154,7 +154,7 @@ def flip(
     *,
     X: npt.ArrayLike | None = None,
     probabilities: npt.ArrayLike | None = None,
-    progress: Progress | None = None,
+    progress: FoldsDone | None = None,
 ) -> CandidateSets:
     """Synthesise candidate sets by the name of the way, or by a `Flip`.
 
@@ -195,7 +195,7 @@ def flip_matrix_of(
     X: npt.ArrayLike | None = None,
     probabilities: npt.ArrayLike | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: FoldsDone | None = None,
 ) -> Matrix:
     """Return Pr(j ∈ S | y) at [y, j] of a way, to be shown before sets are drawn.
 
@@ -242,7 +242,7 @@ def _probabilities(
     X: npt.ArrayLike | None,
     probabilities: npt.ArrayLike | None,
     seed: int,
-    progress: Progress | None,
+    progress: FoldsDone | None,
 ) -> npt.ArrayLike:
     if probabilities is not None:
         return probabilities

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
-from pll.synthesis.cross_val import Progress, cached_out_of_fold
+from pll.synthesis.cross_val import FoldsDone, cached_out_of_fold
 from pll.synthesis.names import NOISY
 from pll.synthesis.transitions import Matrix, as_numbers, read_matrix, truth_given_label
 
@@ -131,7 +131,7 @@ class Noisy:
         class_names: Sequence[str],
         *,
         seed: int = 0,
-        progress: Progress | None = None,
+        progress: FoldsDone | None = None,
     ) -> CandidateSets:
         """Make candidate sets of these labels.
 
@@ -162,7 +162,7 @@ class Noisy:
 
 
 def estimated_confusion(
-    X: npt.ArrayLike, labels: npt.ArrayLike, n_classes: int, *, seed: int = 0, progress: Progress | None = None
+    X: npt.ArrayLike, labels: npt.ArrayLike, n_classes: int, *, seed: int = 0, progress: FoldsDone | None = None
 ) -> Matrix:
     """Estimate a confusion matrix: at [i, j] the mean probability of label j over the examples given label i.
 
@@ -207,7 +207,7 @@ def top_k_sets(
     k: int = 2,
     seed: int = 0,
     class_names: Sequence[str] = (),
-    progress: Progress | None = None,
+    progress: FoldsDone | None = None,
 ) -> CandidateSets:
     """Make sets of the given label and the k classes that a logistic regression finds most likely out of fold.
 

@@ -1,16 +1,19 @@
-"""How far annotators agree: percent agreement, and Fleiss' kappa.
+"""How far annotators agree: percent agreement, Fleiss' kappa, Krippendorff's alpha with the MASI distance between sets.
 
 And where two of them do not: the rows, and which label of one stands against which of the other.
 
 An answer is the set of labels that one annotator gave to one row, most often one label. Rows with fewer than two
 answers are left out; answers may be missing anywhere.
 
-The formulas are a few lines of sparse algebra: `fleiss_kappa` of statsmodels needs the same number of answers in every
-row, and `irrCAC` pins an old SciPy. The tests compare with published examples.
+The formulas are a few lines of sparse algebra, and no library does what is needed here: `fleiss_kappa` of statsmodels
+needs the same number of answers in every row, `irrCAC` pins an old SciPy, `krippendorff` is under the GPL and fills
+rows × answers² numbers, NLTK needs several seconds per 100,000 answers. The tests compare with the published examples
+of all of them, and with NLTK on random answers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +24,12 @@ import scipy  # its parts load when they are used
 from pll.annotations import Annotations
 
 Numbers = npt.NDArray[np.floating[Any]]
+
+MOST_DIFFERENT = 10_000
+"""Different answers up to which alpha is computed: it compares each with each."""
+
+AT_ONCE = 2**21
+"""Numbers held at a time while answers are compared."""
 
 NAMED = 3
 """Pairs of labels that the sentence on two annotators names."""
@@ -47,40 +56,64 @@ class Agreement:
         rows.
     kappa
         Fleiss' kappa: the same beyond what chance would give; 1 perfect, 0 chance.
+    alpha
+        Krippendorff's alpha with the MASI distance between sets: near misses count as such.
     rows
-        Rows with at least two answers, on which both rest.
+        Rows with at least two answers, on which all three rest.
     answers
         Answers in these rows.
     """
 
     percent: Figure
     kappa: Figure
+    alpha: Figure
     rows: int
     answers: int
 
 
 ENOUGH_ROWS = 10
-"""With fewer rows compared, kappa is noise: pages do not show it."""
+"""With fewer rows compared, kappa and alpha are noise: pages do not show them."""
+
+
+def masi(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
+    """Return Jaccard, times 1 for the same set, 2/3 where one holds the other, 1/3 where they only overlap.
+
+    Passonneau (LREC 2006), "Measuring agreement on set-valued items".
+
+    Parameters
+    ----------
+    both, either, smaller
+        (m,) sizes of intersection, union and smaller set of m pairs of sets.
+
+    Returns
+    -------
+    Numbers
+        (m,) similarities in [0, 1].
+    """
+    steps = 1.0 + (both == smaller) + (both == either)  # 1, 2 or 3 thirds
+    weight: Numbers = both / either * steps / 3
+    return weight
 
 
 def agreement(annotations: Annotations) -> Agreement:
-    """Both figures.
+    """All three figures.
 
     Examples
     --------
     >>> annotations = Annotations.from_votes([[0, 0], [1, 1], [1, 0]], ["a", "b"], ["ann", "bob"])
     >>> result = agreement(annotations)
-    >>> round(result.percent.value, 3), round(result.kappa.value, 3)
-    (0.667, 0.333)
+    >>> round(result.percent.value, 3), round(result.kappa.value, 3), round(result.alpha.value, 3)
+    (0.667, 0.333, 0.444)
     """
-    counts = _table(annotations)
+    counts, sets = _table(annotations)
     compared = counts[counts.sum(axis=1) >= 2]
     rows, answers = compared.shape[0], int(compared.sum())
     reason = _why_none(annotations, rows)
     if reason:
-        return Agreement(Figure(None, reason), Figure(None, reason), rows, answers)
+        return Agreement(Figure(None, reason), Figure(None, reason), Figure(None, reason), rows, answers)
     percent = float(_observed(compared).mean())
-    return Agreement(Figure(percent), _kappa(percent, counts), rows, answers)
+    kappa = _kappa(percent, counts)
+    return Agreement(Figure(percent), kappa, _alpha(compared, sets), rows, answers)
 
 
 # ---- where two of them disagree --------------------------------------------------------------------------------------
@@ -115,11 +148,11 @@ def disagreeing_pairs(annotations: Annotations) -> list[Pair]:
     >>> [(pair.first, pair.second, pair.differing, pair.rows) for pair in disagreeing_pairs(annotations)]
     [(0, 2, 2, 2), (1, 2, 2, 2), (0, 1, 1, 3)]
     """
-    codes, v = _different(annotations)
+    codes, sets = _different(annotations)
     rows = annotations.rows[annotations.answer_starts]
     who = annotations.annotators[annotations.answer_starts]
     ones = np.ones(len(who), dtype=np.int64)
-    n, m = annotations.n_rows, annotations.n_annotators
+    n, m, v = annotations.n_rows, annotations.n_annotators, sets.shape[0]
     answered = scipy.sparse.coo_array((ones, (who, rows)), shape=(m, n)).tocsr()
     gave = scipy.sparse.coo_array((ones, (who, rows * v + codes)), shape=(m, n * v)).tocsr()
     both = (answered @ answered.T).tocoo()
@@ -222,7 +255,7 @@ def answers_of(annotations: Annotations, annotator: int) -> scipy.sparse.csr_arr
     return scipy.sparse.coo_array((ones, (annotations.rows[at], annotations.labels[at])), shape=shape).tocsr()
 
 
-# ---- the figures -----------------------------------------------------------------------------------------------------
+# ---- the three figures -----------------------------------------------------------------------------------------------
 
 
 def _observed(counts: scipy.sparse.csr_array) -> Numbers:
@@ -243,6 +276,31 @@ def _kappa(observed: float, counts: scipy.sparse.csr_array) -> Figure:
     return Figure((observed - by_chance) / (1 - by_chance))
 
 
+def _alpha(counts: scipy.sparse.csr_array, sets: scipy.sparse.csr_array) -> Figure:
+    """Krippendorff (Content Analysis, 2004, ch. 11): 1 − observed / expected disagreement over all pairs of answers.
+
+    A row of m answers gives each of its pairs the weight 1 / (m − 1); chance draws both answers from all of them.
+    """
+    often = counts.sum(axis=0).astype(np.float64)  # (v,)
+    used = np.flatnonzero(often)
+    counts, sets, often = counts[:, used], sets[used], often[used]
+    if len(used) == 1:
+        return Figure(None, SAME)
+    if len(used) > MOST_DIFFERENT:
+        return Figure(None, f"There are {len(used):,} different answers; at most {MOST_DIFFERENT:,} are compared.")
+    total = float(often.sum())
+    weighted = scipy.sparse.diags_array(1 / (counts.sum(axis=1) - 1)) @ counts
+    # In `together` every answer is paired with itself too; these pairs have similarity 1; their weight:
+    with_itself = float(weighted.sum())
+    together = (counts.T @ weighted).tocoo()  # (v, v)
+    observed = 1 - (float(together.data @ _similarities(sets, together.row, together.col)) - with_itself) / total
+    by_chance = 0.0
+    for some in _pieces(len(used), len(used)):
+        by_chance += float(often[some] @ _similarities_to_all(sets, some) @ often)
+    expected = 1 - (by_chance - total) / (total * (total - 1))  # an answer is not drawn twice
+    return Figure(1 - observed / expected)
+
+
 def _why_none(annotations: Annotations, rows: int) -> str:
     if annotations.n_annotators < 2:
         return "There is one annotator; agreement needs at least two."
@@ -254,22 +312,56 @@ def _why_none(annotations: Annotations, rows: int) -> str:
 # ---- answers as numbers ----------------------------------------------------------------------------------------------
 
 
-def _table(annotations: Annotations) -> scipy.sparse.csr_array:
-    """(n, v) how many annotators of a row gave each of the v different answers."""
-    codes, n_different = _different(annotations)
+def _table(annotations: Annotations) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
+    """(n, v) how many annotators of a row gave each of the v different answers, and (v, c) 0/1 their labels."""
+    codes, sets = _different(annotations)
     _, rows = np.unique(annotations.rows[annotations.answer_starts], return_inverse=True)
-    shape = (int(rows.max(initial=-1)) + 1, n_different)
-    return scipy.sparse.coo_array((np.ones(len(rows), dtype=np.int64), (rows, codes)), shape=shape).tocsr()
+    shape = (int(rows.max(initial=-1)) + 1, sets.shape[0])
+    ones = np.ones(len(rows), dtype=np.int64)
+    return scipy.sparse.coo_array((ones, (rows, codes)), shape=shape).tocsr(), sets
 
 
-def _different(annotations: Annotations) -> tuple[npt.NDArray[np.int64], int]:
-    """(u,) which of the v different answers each is, and v."""
+def _different(annotations: Annotations) -> tuple[npt.NDArray[np.int64], scipy.sparse.csr_array]:
+    """(u,) which of the v different answers each is, and (v, c) 0/1 their labels."""
     starts, sizes = annotations.answer_starts, annotations.answer_sizes
-    codes, v = np.empty(len(starts), dtype=np.int64), 0
+    codes = np.empty(len(starts), dtype=np.int64)
+    indptr, labels = [0], [np.empty(0, dtype=np.int64)]
     for size in np.unique(sizes):
         which = np.flatnonzero(sizes == size)
         named = annotations.labels[starts[which][:, None] + np.arange(size)]  # (answers, size), sorted
         different, code = np.unique(named, axis=0, return_inverse=True)
-        codes[which] = v + code.ravel()
-        v += len(different)
-    return codes, v
+        codes[which] = len(indptr) - 1 + code.ravel()
+        indptr += [indptr[-1] + size * (k + 1) for k in range(len(different))]
+        labels.append(different.ravel())
+    flat = np.concatenate(labels)
+    shape = (len(indptr) - 1, annotations.n_classes)
+    return codes, scipy.sparse.csr_array((np.ones(len(flat), dtype=np.float32), flat, indptr), shape=shape)
+
+
+def _similarities(
+    sets: scipy.sparse.csr_array,
+    first: npt.NDArray[np.integer[Any]],
+    second: npt.NDArray[np.integer[Any]],
+) -> Numbers:
+    """(k,) similarities of the answers first[k] and second[k]."""
+    sizes = np.diff(sets.indptr)
+    similarities = np.empty(len(first))
+    for some in _pieces(len(first), int(sizes.max(initial=1))):
+        one, other = first[some], second[some]
+        both = sets[one].multiply(sets[other]).sum(axis=1)
+        similarities[some] = masi(both, sizes[one] + sizes[other] - both, np.minimum(sizes[one], sizes[other]))
+    return similarities
+
+
+def _similarities_to_all(sets: scipy.sparse.csr_array, some: npt.NDArray[np.int64]) -> Numbers:
+    """(b, v) similarities of some answers to all."""
+    sizes = np.diff(sets.indptr).astype(np.float32)
+    both = (sets[some] @ sets.T).toarray()
+    return masi(both, sizes[some, None] + sizes - both, np.minimum(sizes[some, None], sizes))
+
+
+def _pieces(count: int, cost: int) -> Iterator[npt.NDArray[np.int64]]:
+    """0 … count−1, in pieces that fit into memory."""
+    step = max(1, AT_ONCE // cost)
+    for start in range(0, count, step):
+        yield np.arange(start, min(start + step, count))

@@ -35,10 +35,11 @@ def of_data(key: str, _annotations: Annotations) -> Agreement:
 
 
 def show_agreement(agreed: Agreement) -> None:
-    """Show how far they agree, in two figures."""
+    """Show how far they agree, in three figures."""
     figures = {
         "Agreement of two": (agreed.percent, "{:.1%}", "How often two of them give an example the same label."),
         "Fleiss' kappa": (agreed.kappa, "{:.2f}", "Agreement beyond chance: 1 is full, 0 is none."),
+        "Krippendorff's alpha": (agreed.alpha, "{:.2f}", "The same for answers of several labels (MASI distance)."),
     }
     with st.container(horizontal=True):
         for label, (figure, form, hint) in figures.items():

@@ -31,12 +31,18 @@ WIKIPEDIA = [
     [6, 5, 2, 1, 0],
     [0, 2, 2, 3, 7],
 ]
-# cac.raw4raters of irrCAC (Fleiss .76117, percent .81818).
+# Krippendorff's own example (nominal alpha .743), also cac.raw4raters of irrCAC (Fleiss .76117, percent .81818).
 FOUR_RATERS = {
     "1": [1, 2, 3, 3, 2, 1, 4, 1, 2, NO, NO, NO],
     "2": [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NO, 3],
     "3": [NO, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NO],
     "4": [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NO],
+}
+# From the documentation of the package krippendorff: nominal alpha .691358.
+THREE_RATERS = {
+    "1": [NO, NO, NO, NO, NO, 3, 4, 1, 2, 1, 1, 3, 3, NO, 3],
+    "2": [1, NO, 2, 1, 3, 3, 4, 3, NO, NO, NO, NO, NO, NO, NO],
+    "3": [NO, NO, 2, 1, 3, 4, 4, NO, 2, 1, 1, 3, 3, NO, 4],
 }
 
 
@@ -47,17 +53,19 @@ def wide(columns: dict[str, list[object]]) -> Annotations:
     return Annotations.from_votes(np.transpose(votes), names, list(columns))
 
 
-def values(found: Agreement) -> tuple[float, float]:
-    figures = (found.percent.value, found.kappa.value)
+def values(found: Agreement) -> tuple[float, float, float]:
+    figures = (found.percent.value, found.kappa.value, found.alpha.value)
     assert None not in figures
     return figures  # type: ignore[return-value]
 
 
 def test_published_examples() -> None:
-    percent, kappa = values(agreement(Annotations.from_counts(WIKIPEDIA)))
+    percent, kappa, _ = values(agreement(Annotations.from_counts(WIKIPEDIA)))
     assert (round(percent, 3), round(kappa, 3)) == (0.378, 0.210)
-    percent, kappa = values(agreement(wide(FOUR_RATERS)))
-    assert (round(percent, 7), round(kappa, 5)) == (0.8181818, 0.76117)
+    percent, kappa, alpha = values(agreement(wide(FOUR_RATERS)))
+    assert (round(percent, 7), round(kappa, 5), round(alpha, 3)) == (0.8181818, 0.76117, 0.743)
+    _, _, alpha = values(agreement(wide(THREE_RATERS)))
+    assert round(alpha, 6) == 0.691358
 
 
 answers = st.lists(
@@ -72,22 +80,36 @@ def said_of(table: list[list[set[int] | None]]) -> Annotations:
 
 
 @given(answers)
-def test_percent_equals_going_through_all_pairs(table: list[list[set[int] | None]]) -> None:
+def test_alpha_and_percent_equal_going_through_all_pairs(table: list[list[set[int] | None]]) -> None:
     result = agreement(said_of(table))
     rows = [[frozenset(answer) for answer in row if answer] for row in table]
     rows = [row for row in rows if len(row) >= 2]
     if not rows:
-        assert result.percent.value is None and "No row has the answers of two" in result.percent.reason
+        assert result.alpha.value is None and "No row has the answers of two" in result.alpha.reason
         return
+
+    def distance(a: frozenset[int], b: frozenset[int]) -> float:
+        both = len(a & b)
+        thirds = 3 if a == b else 2 if both == min(len(a), len(b)) else 1
+        return 1 - both / len(a | b) * thirds / 3
+
+    pooled = [answer for row in rows for answer in row]
+    n = len(pooled)
+    observed = sum(sum(distance(a, b) for a, b in itertools.permutations(row, 2)) / (len(row) - 1) for row in rows) / n
+    expected = sum(distance(a, b) for a, b in itertools.permutations(pooled, 2)) / (n * (n - 1))
+    if expected == 0:
+        assert result.alpha.value is None and "Every answer is the same" in result.alpha.reason
+    else:
+        assert result.alpha.value == pytest.approx(1 - observed / expected, abs=1e-5)
     pairs = [[a == b for a, b in itertools.combinations(row, 2)] for row in rows]
     assert result.percent.value == pytest.approx(np.mean([np.mean(row) for row in pairs]))
-    assert (result.rows, result.answers) == (len(rows), sum(map(len, rows)))
+    assert (result.rows, result.answers) == (len(rows), n)
 
 
 @given(answers)
 def test_figures_stay_within_their_bounds(table: list[list[set[int] | None]]) -> None:
     result = agreement(said_of(table))
-    for figure in (result.percent, result.kappa):
+    for figure in (result.percent, result.kappa, result.alpha):
         assert (figure.value is None) == bool(figure.reason)
         assert figure.value is None or figure.value <= 1 + 1e-6
 
@@ -101,7 +123,7 @@ def test_figures_stay_within_their_bounds(table: list[list[set[int] | None]]) ->
 )
 def test_where_there_is_none_the_reason_is_given(table: dict, reason: str) -> None:
     result = agreement(wide(table))
-    for figure in (result.percent, result.kappa):
+    for figure in (result.percent, result.kappa, result.alpha):
         assert figure.value is None and reason in figure.reason
 
 

@@ -429,7 +429,7 @@ def spelling(label: str) -> str:
 
 # ---- names of labels in a cell ---------------------------------------------------------------------------------------
 
-SEPARATORS = ("|", ";", "\n", ",", "/", " or ", " oder ", " ou ")
+SEPARATORS = ("|", ";", "\n", ",", "/", "#", " or ", " oder ", " ou ")
 """Separators of names that are tried where none is given, in this order; from the comma on only where parts recur."""
 
 
@@ -556,7 +556,8 @@ def guess_separator(cells: Iterable[str]) -> str:
 
     A comma may belong to a name ("Paris, France"), and so may a slash ("24/7"). A comma separates names only where
     there are no more parts than cells, and some part occurs both first and later in a cell, as in "cat, dog" and
-    "dog, fox". A slash does where this is so of at least half of the later parts. Without any it is `|`.
+    "dog, fox". A slash or a # (as doccano writes) does where this is so of at least half of the later parts. Without any
+    it is `|`.
 
     Examples
     --------
@@ -566,6 +567,8 @@ def guess_separator(cells: Iterable[str]) -> str:
     (',', '|')
     >>> guess_separator(["cat/dog", "dog/fox", "fox"]), guess_separator(["24/7", "N/A", "A"])
     ('/', '|')
+    >>> guess_separator(["cat#dog", "dog#fox", "fox"]), guess_separator(["C#", "F#", "C"])
+    ('#', '|')
     """
     plain = {cell for cell in cells if not _like_a_list(cell)}
     for mark in SEPARATORS[:3]:

@@ -556,8 +556,8 @@ def guess_separator(cells: Iterable[str]) -> str:
 
     A comma may belong to a name ("Paris, France"), and so may a slash ("24/7"). A comma separates names only where
     there are no more parts than cells, and some part occurs both first and later in a cell, as in "cat, dog" and
-    "dog, fox". A slash or a # (as doccano writes) does where this is so of at least half of the later parts. Without any
-    it is `|`.
+    "dog, fox". A slash or a # (as doccano writes) does where this is so of at least half of the later parts. Without
+    any it is `|`.
 
     Examples
     --------

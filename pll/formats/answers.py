@@ -292,7 +292,8 @@ class _Filler:
         is_answer = np.logical_or.reduce([_filled_rows(*codes_of(cells)) for _, cells in votes])
         self.example, self.ids = self._named("task", cells, is_answer)
         if workers:
-            named = pc.if_else(pa.array(is_answer), workers[0][1], None)  # who gave none is no voter
+            is_answer &= self.counted
+            named = pc.if_else(pa.array(is_answer), workers[0][1], None)  # who gave none that counts is no voter
             self.who, people = self._named("annotator", named, is_answer)
         else:  # the first, second, … answer to each example
             self.anonymous, self.who = True, _times_before(self.example)

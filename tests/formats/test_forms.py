@@ -67,6 +67,7 @@ def test_a_batch_of_mturk_without_rejected_work(tmp_path: Path) -> None:
         for k in range(12)
         for at, who in enumerate(PEOPLE)
     ]
+    rows += [f"h{k},dan,Rejected,10.{k},{TEXTS[k]},late" for k in range(12)]  # of whom nothing is left
     header = "HITId,WorkerId,AssignmentStatus,WorkTimeInSeconds,Input.text,Answer.kind"
     data = formats.read(table(tmp_path, header, rows))
     assert has_three_voters(data, answers=32) and data.class_names == ("fine", "late", "lost")

@@ -292,9 +292,9 @@ class _Filler:
         is_answer = np.logical_or.reduce([_filled_rows(*codes_of(cells)) for _, cells in votes])
         self.example, self.ids = self._named("task", cells, is_answer)
         if workers:
-            is_answer &= self.counted
-            named = pc.if_else(pa.array(is_answer), workers[0][1], None)  # who gave none that counts is no voter
-            self.who, people = self._named("annotator", named, is_answer)
+            whose = workers[0][1] if len(workers) == 1 else _together([chunks for _, chunks in workers])
+            counts = is_answer & self.counted  # of whom nothing counts is no voter
+            self.who, people = self._named("annotator", pc.if_else(pa.array(counts), whose, None), counts)
         else:  # the first, second, … answer to each example
             self.anonymous, self.who = True, _times_before(self.example)
             people = [f"answer {k + 1}" for k in range(int(self.who.max(initial=-1)) + 1)]
@@ -472,7 +472,7 @@ def _abstains(cell: str) -> bool:
 
 
 def _together(columns: Sequence[Chunks]) -> Chunks:
-    """Several columns that name an example together, as one."""
+    """Several columns that name an example, or a voter, together, as one."""
     cells = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
     names = [name_together(row) if any(row) else None for row in cells]
     return pa.chunked_array([pa.array(names, pa.string())])

@@ -250,6 +250,17 @@ def says_settled(name: str) -> bool:
     return not WORDS["settled"].isdisjoint(words_of(name))
 
 
+def says_machine(name: str) -> bool:
+    """Whether a word of a column's name says that a program made what it holds.
+
+    Examples
+    --------
+    >>> says_machine("model_0_label"), says_machine("predicted class"), says_machine("gold")
+    (True, True, False)
+    """
+    return not WORDS["machine"].isdisjoint(words_of(name))
+
+
 def grades_in(cells: Cells) -> list[int | None]:
     """Return the whole numbers from −10 to 10 in cells, None where there is none; all None where they are no grades.
 

@@ -45,9 +45,9 @@ ROLES = {
 
 SINGLE = (
     *("id", "text", "image", "candidates", "true_label", "split", "answers", "people"),
-    *("worker", "vote", "state", "person"),
+    *("vote", "state", "person"),
 )
-"""Roles that only one column can have. Several columns of the role task name an example together."""
+"""Roles that only one column can have. Several of the role task name an example, and of worker a voter."""
 LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probability", "count", "answers", "item")
 """Roles of which one is enough for candidate sets."""
 LINES = ("task", "worker", "vote")

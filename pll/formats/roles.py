@@ -209,6 +209,7 @@ _JSON: Traits = (
 )
 """Objects that are neither answers nor shares of labels, numbers of labels without names, and vectors."""
 _REST: Traits = (
+    (("varying",), "keep", "it differs between the answers to one example"),
     (("unnamed", "blank"), "ignore", ""),  # as after a delimiter at the end of every line
     (("empty lists",), "keep", ""),
     (("rows", "empty"), "keep", "empty"),

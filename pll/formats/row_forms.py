@@ -224,13 +224,14 @@ def lines(table: Proposal) -> None:
     """
     is_told = table.form is not None and table.form.form == "answer"
     is_wide = table.having("annotator") and not table.having("worker")
-    if is_wide or (table.having("class") and not is_told):
+    has_answers = is_told or (table.form is not None and bool(_workers(table)))
+    if is_wide or (table.having("class") and not has_answers):
         return
     worker = next(iter([*table.having("worker"), *_workers(table)]), None)
     if worker is not None:
         is_told = is_told or worker in table.explicit or are_mails(table.raw[worker])
         _with_worker(table, worker, is_told=is_told)
-    elif not table.having(*LABELLED, *LINES) and not _by_structure(table):
+    if not (table.having(*LABELLED, *LINES) or table.is_asked() or _by_structure(table) or worker):
         _lines_of_nobody(table)
 
 

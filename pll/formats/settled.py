@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from pll.formats.checks import listing
-from pll.formats.proposal import Proposal, says_aggregate, says_fact, says_settled
+from pll.formats.proposal import Proposal, says_aggregate, says_fact, says_machine, says_settled
 from pll.formats.reading import LABELLED, LINES
 from pll.formats.tabular.cells import (
     BINARY,
@@ -63,11 +63,12 @@ def settled(table: Proposal) -> None:
     table.give(name, "keep")
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
-    ways = ways[: None if votes or tasks else 1]
+    ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
+    if says_machine(name):
+        ways.insert(0, ways.pop())
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
         *ways,
-        ("only carried along", {name: "keep"}),
     )
 
 

@@ -147,6 +147,12 @@ def _repeat_labels(cells: Cells) -> bool:
     return len(words) <= max(FEW, len(lists) // 4) and FEW * repeated >= len(lists) > 0
 
 
+def _varies(table: Proposal, name: str) -> bool:
+    """Whether, in long form, a column differs between the lines of an example."""
+    tasks = table.having("task")
+    return bool(tasks) and not table.is_function(name, *tasks)
+
+
 OF_NAME: Mapping[str, Callable[[str], object]] = {
     "unnamed": lambda name: name.startswith(UNNAMED),
     "an option": OPTION_COLUMN.fullmatch,
@@ -201,5 +207,6 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "answers": Proposal.may_be_answers,
     "several": lambda table, name: holds_several(table.cells[name]),
     "several, or doubt": _name_several,
+    "varying": _varies,
 }
 """What a column is in its table."""

@@ -21,9 +21,9 @@ from typing import Any
 from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
-from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name
+from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name, words_of
 from pll.formats.names import NAMED, NUMBERED
-from pll.formats.proposal import FEW
+from pll.formats.proposal import FEW, says_fact
 from pll.formats.records import Records, value_of
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
@@ -59,7 +59,9 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
         Columns to which a person gave a role: they stay.
     """
     table = table if table.first else replace(table, first=table.sample())  # looked at often
-    table = _with_lists_read(table if table.form else _with_crosses_read(_with_shares_named(table), given))
+    table = table if table.form or given else _with_families_paired(table)
+    table = table if table.form else _with_crosses_read(_with_shares_named(_with_people_by_class(table, given)), given)
+    table = _with_lists_read(table)
     form, names = table.form or _NO_FORM, list(table.names)
     flat = _flat(table, form)
     marks = {name: name.rpartition(".")[::2] for name in names if any(fits(name, pattern) for pattern in form.join)}
@@ -87,7 +89,10 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
         return table
     gone = {*flat, *marks, *about[1:]} - whole
     made = table.with_columns(new, [k for k, name in enumerate(names) if name in gone])
-    return made if form is _NO_FORM else replace(made, signature=form.having(dict.fromkeys(questions, "answers")))
+    if form is _NO_FORM:
+        return made
+    made = replace(made, signature=form.having(dict.fromkeys(questions, "answers")))
+    return unfolded(made, given) if not _flat(made, form).keys() <= {*names} else made  # objects in objects
 
 
 def _flat(table: Records, form: Form) -> dict[str, str]:
@@ -277,6 +282,8 @@ DEEPEST = 6
 """Fields of fields that are looked at; a list between them is one more."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
+_WHO = FIELDS["who"].union(USUAL["worker"])
+
 Row = Sequence[Mapping[str, Any]]
 """The objects in a cell, each as its fields by path: `author.email`."""
 
@@ -300,7 +307,7 @@ def _with_lists_read(table: Records) -> Records:
 
     Objects that do not count by their state are left out, and a note says how many.
     """
-    form = table.form or _NO_FORM
+    form, table = table.form or _NO_FORM, table if table.form else _with_lists_inside(table)
     of_form = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
     for name, cells in zip(table.names, table.first, strict=True):
         is_list = any(cells) and nearly_all(_holds_objects, cells)
@@ -312,7 +319,9 @@ def _with_lists_read(table: Records) -> Records:
         rows = [row for value in values if (row := fields_in(value)) is not None]
         if len(rows) < len(values):
             continue
-        against = [[state_against(one) for one in row] for row in rows]
+        against = [[state_against(one) or _made_by_machine(one) for one in row] for row in rows]
+        if all(map(all, against)) and any(_made_by_machine(one) for row in rows for one in row):  # of models alone
+            against = [[state_against(one) for one in row] for row in rows]
         states = Counter(state for row in against for state in row if state)
         if say_who:
             new = {name: _those_that_count(values, against)} if states else {}
@@ -325,6 +334,39 @@ def _with_lists_read(table: Records) -> Records:
             table = replace(table, notes=(*table.notes, note))
         table = table.with_columns(new, [at]) if new else table
     return table
+
+
+def _with_lists_inside(table: Records) -> Records:
+    """The table with the one list of answers that stands inside of the objects of a column, as a column beside it."""
+    for name, cells in zip(table.names, table.first, strict=True):
+        if not _begin_with(cells, "{") or "[" not in "".join(filter(None, cells[:FEW])):
+            continue
+        values = [value_of(cell) for cell in cells if cell]
+        for path in dict.fromkeys(path for value in values[:FEW] for path in _paths_of_lists(value, LISTS_WITHIN)):
+            found = [_items_at(value, path) for value in values]
+            rows = [fields_in(value) or [] for value in found]
+            is_said = objects_in(path, [json.dumps(one) for one in found])[0] == "voters"
+            if is_said or reading_of(list(filter(None, rows))) is not None:
+                every = [_items_at(record[name], path) for record in table.values([table.names.index(name)])]
+                return table.with_columns({f"{name}.{path}": every})
+    return table
+
+
+LISTS_WITHIN = 3
+"""Objects within objects in which a list of answers is looked for."""
+
+
+def _paths_of_lists(value: Any, depth: int, path: str = "") -> Iterator[str]:
+    """Yield the paths to lists of objects in an object."""
+    for key, inner in value.items() if isinstance(value, dict) and depth else ():
+        if isinstance(inner, list) and inner and all(isinstance(one, dict) for one in inner):
+            yield f"{path}{key}"
+        yield from _paths_of_lists(inner, depth - 1, f"{path}{key}.")
+
+
+def _items_at(value: Any, path: str) -> Any:
+    """The list at a path, without items where there is none."""
+    return value_at(value, path) or []
 
 
 def _holds_objects(cell: str) -> bool:
@@ -371,6 +413,14 @@ def _is_out(path: str, cell: Any) -> bool:
         return bool(_words(path) & FIELDS["does_not_count" if cell else "counts"])
     is_state = not {"status", "state", "type", "kind"}.isdisjoint(_words(path))
     return is_state and isinstance(cell, str) and cell.casefold() in FIELDS["does_not_count"]
+
+
+def _made_by_machine(one: Mapping[str, Any]) -> str:
+    """Return the field that says that an answer is a program's; "" where none does."""
+    told = ((path, cell) for path, cell in one.items() if _words(path) & FIELDS["made"] and isinstance(cell, str))
+    return next(
+        (f"{path}: {cell.lower()}" for path, cell in told if not WORDS["machine"].isdisjoint(words_of(cell))), ""
+    )
 
 
 def questions_of(rows: Sequence[Row]) -> tuple[str, str] | None:
@@ -449,8 +499,9 @@ def reading_of(rows: Sequence[Row]) -> Fields | None:
         return None
     times = Counter(path for one in objects for path in one)
     paths = [path for path, n in times.items() if n >= NEARLY_ALL * len(objects)]
-    who = [path for path in paths if _words(path) & FIELDS["who"] and _says_who(path, rows)]
+    who = [path for path in paths if _words(path) & _WHO and _says_who(path, rows)]
     what = [path for path in paths if path not in who and _says_what(path, objects)]
+    what = what or [path for path in paths if path not in who and _may_be_what(path, rows, who)]
     who, what = (_different(some, objects) for some in (who, what))
     return Fields(tuple(who), tuple(what)) if what and who else None
 
@@ -473,11 +524,28 @@ def _says_who(path: str, rows: Sequence[Row]) -> bool:
 
 def _says_what(path: str, objects: Row) -> bool:
     """Whether a field has few different words, and is called as labels are."""
+    is_called = not FIELDS["what"].isdisjoint(_words(path)) and _last(path) not in FIELDS["about"]
+    return is_called and _are_few(path, objects)
+
+
+def _may_be_what(path: str, rows: Sequence[Row], who: Sequence[str]) -> bool:
+    """Whether a field of few words may be the label, whatever called: no fact about the person, nor the item."""
+    objects = [one for row in rows for one in row]
+    is_fact = any(
+        len({(one.get(w), str(one.get(path))) for one in objects}) == len({one.get(w) for one in objects}) for w in who
+    )
+    is_item = all(len({*some}) < 2 for some in _cells_at(path, rows))
+    is_other = _last(path) in FIELDS["about"] or says_fact(path) or bool(_words(path) & _WHO)
+    return not (is_fact or is_item or is_other) and _are_few(path, objects)
+
+
+def _are_few(path: str, objects: Row) -> bool:
+    """Whether a field has few different words."""
     values = [cell for one in objects for cell in _listed(one.get(path))]
     kinds = {str(cell) for cell in values}
     few = 1 < len(kinds) <= max(FEW, len(values) // 20) and 2 * len(kinds) <= max(len(values), 4)
     plain = all(isinstance(cell, str | int) for cell in values) and not are_dates([str(cell) for cell in values])
-    return few and plain and not FIELDS["what"].isdisjoint(_words(path)) and _last(path) not in FIELDS["about"]
+    return few and plain
 
 
 def _listed(value: Any) -> list[Any]:
@@ -493,6 +561,147 @@ def _different(paths: Sequence[str], objects: Row) -> list[str]:
         if all(len({*zip(cells, some, strict=True)}) > max(len({*cells}), len({*some})) for some in others):
             kept.append(path)
     return kept
+
+
+# ---- columns of people beside columns of their answers ---------------------------------------------------------------
+
+_ENDS = re.compile(r"(?P<stem>.*?[^\W\d])[\W_]*(?P<end>\d{1,3}|(?<=[\W_])[a-zA-Z])")
+"""A name that ends in a number or in one letter: `TurkId3`, `coder_a`."""
+
+
+def _with_families_paired(table: Records) -> Records:
+    """The table with `Score1, Score2, …` beside the people `TurkId1, TurkId2, …` as one column of answers."""
+    families: dict[str, dict[str, int]] = {}
+    for at, name in enumerate(table.names):
+        if match := _ENDS.fullmatch(name):
+            families.setdefault(match["stem"], {})[match["end"]] = at
+    families = {stem: places for stem, places in families.items() if len(places) > 1}
+    for stem, places in families.items():
+        whose = [table.first[at] for at in places.values()]
+        beside = [other for other in families if other != stem and families[other].keys() == places.keys()]
+        if not beside or not _are_people_in_turn(whose):
+            continue
+        said = {other: [table.first[at] for at in families[other].values()] for other in beside}
+        found = [other for other in beside if _are_answers_of(said[other])]
+        gone = sorted({*places.values(), *(k for other in found for k in families[other].values())})
+        rows = list(table.values(gone)) if found else []
+        new = {
+            other.rstrip(" _.-"): [
+                [
+                    {"annotator": row[table.names[places[end]]], "label": row[table.names[k]]}
+                    for end, k in families[other].items()
+                    if row[table.names[places[end]]] is not None and row[table.names[k]] is not None
+                ]
+                for row in rows
+            ]
+            for other in found
+        }
+        if new and new.keys().isdisjoint(table.names):
+            return table.with_columns(new, gone)
+    return table
+
+
+def _are_people_in_turn(columns: Sequence[Cells]) -> bool:
+    """Whether columns name people: nobody twice in a row, most again in other rows and in another column."""
+    rows = [[cell for cell in row if cell] for row in zip(*columns, strict=True)]
+    times = Counter(cell for row in rows for cell in row)
+    places = Counter(cell for cell, _ in {(cell, k) for k, some in enumerate(columns) for cell in some if cell})
+    again = [cell for cell, n in times.items() if n > 1]
+    is_apart = all(len({*row}) == len(row) for row in rows) and any(len(row) > 1 for row in rows)
+    moved = 2 * sum(places[cell] > 1 for cell in again) >= len(again)
+    return is_apart and moved and len(times) > 2 and 2 * len(times) <= times.total()
+
+
+def _are_answers_of(columns: Sequence[Cells]) -> bool:
+    """Whether columns hold few words or whole numbers each, that recur, and are no marks of one of them."""
+    cells = [cell for some in columns for cell in some if cell]
+    marks = [read_marks(some) for some in columns]
+    is_one = None not in marks and all(
+        sum(m is True for m in row) <= 1 for row in zip(*(m or () for m in marks), strict=True)
+    )
+    few = 1 < len({*cells}) <= max(FEW, len(cells) // 10)
+    return few and not is_one and not are_dates(cells) and not any("." in cell for cell in cells)
+
+
+# ---- who named each class --------------------------------------------------------------------------------------------
+
+People = Mapping[str, Sequence[str]]
+"""The people who named each class, in a row."""
+
+
+def _with_people_by_class(table: Records, given: Collection[str]) -> Records:
+    """The table with its lists of people, one a class, as answers: in an object, or in a column each."""
+    columns = {name: cells for name, cells in zip(table.names, table.first, strict=True) if name not in given}
+    lists = {name: people for name, cells in columns.items() if (people := _people_of(cells))}
+    alike = {tuple(n for n, some in lists.items() if 2 * len(some & people) >= len(some)) for people in lists.values()}
+    objects = [(name,) for name, cells in columns.items() if _begin_with(cells, "{")]
+    for names in (*objects, *(names for names in alike if len(names) > 1)):
+        if answers_by_class(zip(*(map(_value_in, columns[name]) for name in names), strict=True), names) is None:
+            continue
+        at = [k for k, name in enumerate(table.names) if name in names]
+        rows = [list(record.values()) for record in table.values(at)]
+        if (answers := answers_by_class(rows, names)) is not None:
+            return table.with_columns({names[0] if len(names) == 1 else "answers": answers}, at)
+    return table
+
+
+def _begin_with(cells: Cells, mark: str) -> bool:
+    return any(cells) and nearly_all(lambda cell: cell.lstrip().startswith(mark), cells)
+
+
+def _value_in(cell: str | None) -> Any:
+    return value_of(cell) if cell else None
+
+
+def _people_of(cells: Cells) -> set[str]:
+    """The people in a column of lists; none where it holds anything else, or their answers too."""
+    lists = [_people_in(_value_in(cell)) for cell in cells] if _begin_with(cells, "[") else []
+    return set() if None in lists else {who for some in lists for who in some or ()}
+
+
+def _people_in(value: Any) -> list[str] | None:
+    """The people in a list: names, or an object with the name of each; None of anything else."""
+    people = []
+    for one in value if isinstance(value, list) else [] if value is None else [None]:
+        fields = one if isinstance(one, dict) else {}
+        who = next((fields[key] for key in fields if _words(key) & _WHO), None) if fields else one
+        if not isinstance(who, str | int) or any(_words(key) & FIELDS["what"] for key in fields):
+            return None
+        people.append(str(who))
+    return people
+
+
+def answers_by_class(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> list[list[dict[str, str]]] | None:
+    """Return the answers in rows of lists of people, a list a class, or in one object of such lists; else None.
+
+    They are people who come again, mostly under another class, and mostly once in a row; of no class always as many.
+
+    Examples
+    --------
+    >>> answers_by_class([[["ann", "bob"], ["cat"]], [["cat"], ["bob", "ann"]], [["cat", "ann"], []]], ["pos", "neg"])[
+    ...     2
+    ... ]
+    [{'annotator': 'cat', 'label': 'pos'}, {'annotator': 'ann', 'label': 'pos'}]
+    """
+    said: list[list[tuple[str, str]]] = []
+    sizes: dict[str, set[int]] = {}
+    for row in rows:
+        lists = dict(zip(names, row, strict=True)) if len(names) > 1 else row[0] or {}
+        people = {key: _people_in(one) for key, one in lists.items()} if isinstance(lists, dict) else {"": None}
+        if None in people.values():
+            return None
+        said.append([(who, label) for label, some in people.items() for who in some or ()])
+        for label, some in people.items():
+            sizes.setdefault(label, set()).add(len(some or ()))
+    filled, times = [row for row in said if row], Counter(who for row in said for who, _ in row)
+    under = Counter(who for who, _ in {one for row in said for one in row})
+    again = [who for who, n in times.items() if n > 1]
+    once = sum(len({who for who, _ in row}) == len(row) for row in filled)
+    are_people = 2 * len(times) <= times.total() and 2 * sum(under[who] > 1 for who in again) >= len(again)
+    is_free = 1 < len(sizes) <= FEW and any(len(some) > 1 and max(some) > 1 for some in sizes.values())
+    if not (filled and are_people and is_free and 2 * once >= len(filled)):
+        return None
+    return [[{"annotator": who, "label": label} for who, label in row] for row in said]
 
 
 # ---- lists of shares -------------------------------------------------------------------------------------------------

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import lgamma, log
+from statistics import correlation
 from typing import Any
 
 from pll.errors import UserError
@@ -48,8 +49,8 @@ def annotators(table: Proposal) -> None:
     table.give_all(others, "keep", why="other words than the voters")
     named = [name for name in matches if name not in others]
     people = [name for name in named if matches[name]["person"] and not is_measured(table.cells[name])]
-    if not people and _are_ranked(table, named):
-        _ask_whether_ranked(table, named)
+    if len(named) > 1 and _are_ranked(table, named):
+        _ask_whether_ranked(table, named, are_people=bool(people))
         return
     if len(named) > 1 or (people and not table.having("candidates", "true_label")):
         table.give_all(named, "annotator")
@@ -72,13 +73,15 @@ def _are_ranked(table: Proposal, names: Sequence[str]) -> bool:
     return from_the_left and len(several) >= LEAST_RANKED and all(len({*one}) == len(one) for one in several)
 
 
-def _ask_whether_ranked(table: Proposal, names: Sequence[str]) -> None:
-    table.give_all(names, "candidate")
-    table.ask(
-        f"{listing(names, limit=12)} never say the same of an example. What are they?",
+def _ask_whether_ranked(table: Proposal, names: Sequence[str], *, are_people: bool = False) -> None:
+    ways = [
         ("its possible labels", dict.fromkeys(names, "candidate")),
         ("each column is one voter's answers", dict.fromkeys(names, "annotator")),
-    )
+    ]
+    if are_people:  # as of two models that are compared
+        ways = [("names of who, or of what is compared: no labels", dict.fromkeys(names, "keep")), *reversed(ways)]
+    table.give_all(names, next(iter(ways[0][1].values())))
+    table.ask(f"{listing(names, limit=12)} never say the same of an example. What are they?", *ways)
 
 
 def _ask_whether_second(table: Proposal, first: str, second: str) -> None:
@@ -392,18 +395,31 @@ def _votes_on(table: Proposal, name: str) -> Iterator[list[str]]:
 
 
 def _is_mean(table: Proposal, name: str) -> bool:
-    """Whether a column is the mean of the voters' numbers, as it is rounded, in every row."""
-    voters = table.having("annotator")
-    if len(voters) < 2 or not has_fractions([(cell or "").replace(",", ".") for cell in table.raw[name]]):
+    """Whether a column is the mean of the voters' numbers, rounded or on another scale."""
+    voters, lists = table.having("annotator"), table.having("answers")
+    if (len(voters) < 2 and not lists) or not has_fractions([_with_point(cell) for cell in table.raw[name]]):
         return False
-    apart = 0
-    for cell, *row in zip(table.raw[name], *(table.raw[n] for n in voters), strict=True):
-        said, *numbers = ((one or "").replace(",", ".") for one in (cell, *row))
-        given = [float(one) for one in numbers if is_number(one)]
-        if given and is_number(said) and abs(float(said) - sum(given) / len(given)) > ROUNDED:
-            return False
-        apart += len({*given}) > 1 and is_number(said)
-    return apart >= LEAST_SPLIT
+    rows: Iterable[Sequence[str | None]] = zip(*(table.raw[n] for n in voters), strict=True)
+    for answers in lists:
+        rows = map(_listed, table.raw[answers])
+    pairs, apart = list[tuple[float, float]](), 0
+    for cell, row in zip(map(_with_point, table.raw[name]), rows, strict=True):
+        given = [float(one) for one in map(_with_point, row) if is_number(one)]
+        if given and is_number(cell):
+            pairs.append((float(cell), sum(given) / len(given)))
+            apart += len({*given}) > 1
+    said, means = zip(*pairs, strict=True) if apart >= LEAST_SPLIT else ((), ())
+    if len({*said}) < 2 or len({*means}) < 2:
+        return False
+    return all(abs(x - y) <= ROUNDED for x, y in pairs) or correlation(said, means) >= SCALED
+
+
+SCALED = 0.995
+"""Correlation with the mean of the voters from which a column is that mean on another scale."""
+
+
+def _with_point(cell: str | None) -> str:
+    return (cell or "").replace(",", ".")
 
 
 def _is_majority(table: Proposal, name: str) -> bool:

@@ -928,3 +928,51 @@ def test_columns_that_never_agree_are_asked_about(tmp_path: Path, called: str) -
     data = formats.read(path, columns=asked.answers[0][1])
     assert named_sets(data) == [set(row) for row in picked]
     assert formats.read(path, columns=asked.answers[1][1]).annotations is not None
+
+
+def test_a_log_of_inspect_is_an_answer_an_epoch(tmp_path: Path) -> None:
+    samples = [
+        {"id": k, "epoch": e, "input": TEXTS[k], "target": label(k, 0), "scores": {"pick": {"answer": label(k, e)}}}
+        for k in range(12)
+        for e in range(1, 4)
+    ]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"status": "success", "samples": samples}), encoding="utf-8")
+    data = formats.read(path)
+    assert data.annotations is not None and data.y is not None
+    assert (len(data), data.annotations.n_annotators, data.annotations.n_answers) == (12, 3, 36)
+
+
+def test_a_voter_may_be_a_model_and_a_prompt(tmp_path: Path) -> None:
+    records = [
+        {"testIdx": k, "promptIdx": p, "provider": {"id": f"m:{m}"}, "response": {"output": label(k, p)}, "vars": {}}
+        for k in range(12)
+        for p in (0, 1)
+        for m in (0, 1)
+    ]
+    votes = formats.read(lines(tmp_path, records)).annotations
+    assert votes is not None and (votes.n_annotators, votes.n_answers) == (4, 48)
+
+
+def test_whose_answers_do_not_count_is_no_voter_and_what_differs_within_an_example_no_feature(tmp_path: Path) -> None:
+    rows = [
+        f"{k},{who},{label(k, at)},{'3' if at else '11-50'},{'rejected' if who == 'cem' else 'approved'}"
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    path = table(tmp_path, "item,worker,label,count,status", rows)
+    roles = {"item": "task", "worker": "worker", "label": "vote", "status": "state"}
+    data = formats.read(path, options=formats.ReadOptions(columns=roles))
+    assert data.annotations is not None and data.annotations.annotator_names == ("ann", "bob")
+    assert data.feature_names == ()
+
+
+def test_readings_of_a_record_are_answers_of_their_readers(tmp_path: Path) -> None:
+    rows = [
+        f"{3 * k + at},C{k},{who},{int(label(k, at) == 'late')},{int(label(k, at) != 'late')},2"
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    header = "record_id,case_id,reader,finding___1,finding___2,reading_complete"
+    votes = formats.read(table(tmp_path, header, rows)).annotations
+    assert votes is not None and (votes.annotator_names, votes.n_answers) == (PEOPLE, 36)

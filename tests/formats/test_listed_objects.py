@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ SHAPES = {
         "data": {"category": {"label": what}},
     },
     "text": lambda who, what: {"workerId": who, "content": json.dumps({"answer": {"label": what}, "comment": ""})},
+    "name within": lambda who, what: {"user": {"login": who}, "taxon": {"id": ord(what[0]), "name": what}, "bbox": [1]},
+    "any word": lambda who, what: {"rater": who, "ton": what, "country": "FR" if who == "ann" else "CH"},
     "two ids": lambda who, what: {"author": {"email": f"{who}@x", "id": f"user {who}"}, "verdict": what},
 }
 
@@ -80,7 +82,12 @@ def test_two_fields_of_labels_are_asked_about_and_a_role_answers(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("counts", "does_not"),
-    [({"isLatest": True}, {"isLatest": False}), ({"status": "done"}, {"status": "Draft"}), ({}, {"deleted": True})],
+    [
+        ({"isLatest": True}, {"isLatest": False}),
+        ({"status": "done"}, {"status": "Draft"}),
+        ({}, {"deleted": True}),
+        ({"labelType": "default"}, {"labelType": "PREDICTION"}),
+    ],
 )
 @pytest.mark.parametrize("shape", ["flat", "plain"])
 def test_answers_count_by_their_state_and_it_is_said(
@@ -124,6 +131,40 @@ def test_an_object_with_a_field_for_each_person_is_a_column_each(tmp_path: Path,
     assert votes is not None and set(votes.annotator_names) == set(people)
 
 
+def by_class(one: dict[str, str]) -> dict[str, list[str]]:
+    return {label: [who for who, said in one.items() if said == label] for label in ("cat", "dog", "fox")}
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda lists: {"votes": lists},
+        lambda lists: {"Verteilung": lists},
+        lambda lists: lists,
+        lambda lists: {
+            label: [{"annotateur": who, "raison": f"{who} thinks so"} for who in people]
+            for label, people in lists.items()
+        },
+    ],
+)  # fmt: skip
+def test_people_in_a_list_of_each_class_are_voters(tmp_path: Path, wrap: Callable[[Any], dict[str, Any]]) -> None:
+    records = [{"name": f"item {k}", **wrap(by_class(one))} for k, one in enumerate(ANSWERS)]
+    assert said(write(tmp_path, "json", records)) == [set(one.items()) for one in ANSWERS]
+
+
+def test_lists_that_are_no_people_by_class_stay(tmp_path: Path) -> None:
+    records = [
+        {"name": f"item {k}", "parts": {"tags": ["red", "wet"][k % 2 :], "uses": ["eat", "sell"][: 1 + k % 2]}}
+        for k in range(12)
+    ]
+    assert formats.read(write(tmp_path, "json", records)).annotations is None
+
+
+def test_a_list_of_answers_inside_of_an_object_is_found(tmp_path: Path) -> None:
+    records = [{"name": one["name"], "results": {"all": one["items"], "of": {"n": 2}}} for one in rows("flat")]
+    assert said(write(tmp_path, "json", records)) == [set(one.items()) for one in ANSWERS]
+
+
 def test_records_in_an_object_of_an_object_are_read(tmp_path: Path) -> None:
     path = tmp_path / "all.json"
     path.write_text(json.dumps({"about": {"of": [1]}, "results": {"version": 3, "results": rows("flat")}}))
@@ -133,3 +174,20 @@ def test_records_in_an_object_of_an_object_are_read(tmp_path: Path) -> None:
 def test_boxes_of_one_person_are_no_answers() -> None:
     box = {"label": "cat", "creator": "ann"}
     assert reading_of([fields_in([box, box | {"label": "dog"}]) or []] * 6) is None
+
+
+@pytest.mark.parametrize(("who", "what"), [("TurkId{}", "Score{}"), ("codeur {}", "note {}")])
+def test_people_in_columns_beside_their_answers_are_the_voters(tmp_path: Path, who: str, what: str) -> None:
+    people, ends = ("ann", "bob", "cleo", "dan"), "123"
+    lines = [["name", *(who.format(end) for end in ends), *(what.format(end) for end in ends), "scaled"]]
+    for k in range(24):
+        three = [people[(k + j) % 4] for j in range(3)]
+        scores = [1 + (k * (j + 1) + j) % 4 for j in range(3)]
+        lines.append([f"item {k}", *three, *map(str, scores), f"{(sum(scores) / 3 - 2) / 0.7:.4f}"])
+    path = tmp_path / "wide.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    data = formats.read(path)
+    assert data.annotations is not None and data.annotations.annotator_names == people
+    assert len(data.class_names) == 4 and data.annotations.n_answers == 72
+    assert data.feature_names == ()

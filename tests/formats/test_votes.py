@@ -366,8 +366,11 @@ def test_files_without_ids_are_joined_by_row_unless_all_their_numbers_are_ids(tm
         assert net.tolist() == ([0, 1, 1] if ids[0] == "1" else [1, 1, 0])
 
 
-def test_ids_that_name_the_voter_too_are_odd(tmp_path: Path) -> None:
-    rows = [batch(f"t{k}::{name}", "cat" if k % 2 else "dog", model="m") for k in range(8) for name in ("ann", "bob")]
+@pytest.mark.parametrize("mark", ["::", "-7__"])
+def test_ids_that_name_the_voter_too_are_odd(tmp_path: Path, mark: str) -> None:
+    rows = [
+        batch(f"t{k}{mark}{name}", "cat" if k % 2 else "dog", model="m") for k in range(8) for name in ("ann", "bob")
+    ]
     source = Source("out.jsonl", str(lines(tmp_path / "out.jsonl", rows)), format=VOTES)
     with pytest.raises(OddReading, match="two-names"):
         source.load()

@@ -6,7 +6,7 @@ However large a file of objects, only one is in memory at a time; a message name
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
@@ -32,11 +32,12 @@ SHAPES = {
     "lists": "a list of lists of labels",
     "keyed lists": "an object of lists of labels, whose keys are the ids",
     "keyed answers": "an object of lists of answers, whose keys are the ids",
+    "keyed people": "an object of objects, whose keys are the ids, and in them an answer by person",
 }
 """What a file may be, in words."""
 ROWS = ("rows", "data", "items", "examples", "records", "results")
 """What a list of records is called beside other lists of objects."""
-WITHOUT_PLACE = ("lists", "keyed lists", "keyed answers")
+WITHOUT_PLACE = ("lists", "keyed lists", "keyed answers", "keyed people")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
 """Values of an object that are looked at to see which shape it is."""
@@ -199,6 +200,9 @@ class _ObjectReader:
             self._end("list")
         elif shape.startswith("keyed"):
             for line, key, record in self._items("}", ANSWERS if shape == "keyed answers" else VALUES):
+                if shape == "keyed people":
+                    said = [{"annotator": who, "label": label} for who, label in record.items()]
+                    record = {KEY: key, ANSWERS: said}
                 yield line, record if KEY in record else {KEY: key} | record
             self._end("object")
         elif shape == "inside":
@@ -367,6 +371,8 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         flat = not any(isinstance(one, dict | list) for value in found for one in value.values())
         is_indexed = rows and flat and not any(key.isdecimal() for key in values)
         return "indexed columns" if is_indexed else "keyed", ""
+    if are_objects and _are_answers(found):
+        return "keyed people", ""
     if found and all(isinstance(value, list) for value in found):
         said = [one for value in found for one in value]
         if said and all(isinstance(one, list) and all(isinstance(label, str | int) for label in one) for one in said):
@@ -388,6 +394,16 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     return "lines", ""
 
 
+def _are_answers(found: Sequence[Record]) -> bool:
+    """Whether objects have a label under the name of each person: few labels, and people who come again."""
+    people = [key for value in found for key in value]
+    said = [one for value in found for one in value.values()]
+    plain = all(isinstance(one, str | int) for one in said) and len({*map(str, said)}) <= MOST_LABELS
+    return len(found) > 2 and plain and 2 * len({*people}) <= len(people) and 2 * len({*map(str, said)}) <= len(said)
+
+
+MOST_LABELS = 20
+"""Labels in objects of answers by person, at most, where nothing else tells these."""
 _WITHIN = "\0"
 """Between the name of a field and that of a field of its object."""
 

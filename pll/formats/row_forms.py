@@ -216,6 +216,11 @@ def _are_choices(cells: Cells) -> bool:
     return any(cell.lstrip().startswith('{"choices"') for cell in cells if cell)
 
 
+def _are_wrapped(cells: Cells) -> bool:
+    """Whether answers are in a list of an object, as those that are no choices: `[{"rating": 3}]`."""
+    return any(cell.lstrip().startswith("[{") for cell in cells if cell)
+
+
 def lines(table: Proposal) -> None:
     """One answer a line: who (a usual name), on what (a name that repeats), and the answer.
 
@@ -273,6 +278,7 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     if not tasks or not votes:
         return
     named = [name for name in votes if plain_name(name) in USUAL["vote"]]
+    named = named if len(votes) == 1 else [name for name in named if not _are_wrapped(table.raw[name])]
     is_usual = len(_workers(table)) <= 1 and plain_name(tasks[0]) in USUAL["task"]
     is_clear = bool(given) or ((is_told or is_usual) and (len(votes) == 1 or len(named) == 1))
     if not (is_told or is_usual or given) and len(votes) == 1 and not table.repeats(worker):
@@ -310,7 +316,8 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
     few = [name for name in free if table.may_be_answers(name)]
     likely = sorted((name for name in few if name not in named), key=lambda name: _likelihood(table, name))
     texts = [n for n in free if table.objects[n] == "" and not is_measured(table.cells[n]) and not says_fact(n)]
-    return [*named, *likely] or [name for name in texts if not is_named_id(name)][:MOST_OFFERED]
+    choices_first = sorted([*named, *likely], key=lambda name: _are_wrapped(table.raw[name]))
+    return choices_first or [name for name in texts if not is_named_id(name)][:MOST_OFFERED]
 
 
 def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int]:

@@ -191,3 +191,23 @@ def test_people_in_columns_beside_their_answers_are_the_voters(tmp_path: Path, w
     assert data.annotations is not None and data.annotations.annotator_names == people
     assert len(data.class_names) == 4 and data.annotations.n_answers == 72
     assert data.feature_names == ()
+
+
+def test_an_object_of_objects_by_person_is_an_example_each(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps({f"item {k}": one for k, one in enumerate(ANSWERS)}))
+    assert said(path) == [set(one.items()) for one in ANSWERS]
+
+
+def test_an_answer_in_a_list_of_one_object_is_read_and_choices_come_first(tmp_path: Path) -> None:
+    lines = [["annotation_id", "annotator", "id", "absicht", "lead_time", "rating"]]
+    for k, one in enumerate(ANSWERS):
+        for who, label in one.items():
+            lines.append([str(len(lines)), who, str(k), label, "1.5", json.dumps([{"rating": 1 + len(lines) % 3}])])
+    path = tmp_path / "export.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    asked = question(formats.columns(path))
+    assert asked is not None
+    first, second = (formats.read(path, options=ReadOptions(columns=dict(one))) for _, one in asked.answers[:2])
+    assert first.class_names == ("cat", "dog", "fox") and second.class_names == ("1", "2", "3")

@@ -659,13 +659,19 @@ def _json_names(cell: str) -> list[str] | None:
         )
     if not isinstance(value, list):
         return [] if value == {} else None  # an object, or a name in brackets, such as [UNK]
-    value = [name for name in value if name is not None]
+    value = [_unwrapped(name) for name in value if name is not None]
     wrong = [place for place, name in enumerate(value, start=1) if not isinstance(name, str)]
     if any(isinstance(one, dict) for one in value):
         raise UserError("its entries are objects; bring one answer a line, with fields for example, person and label")
     if wrong:
         raise UserError(f"entry {wrong[0]} of the list is not a name; write names in double quotes")
     return value
+
+
+def _unwrapped(value: Any) -> Any:
+    """The one thing that an object says, as Label Studio writes an answer: `{"rating": 3}`; any other value itself."""
+    inner = list(value.values()) if isinstance(value, dict) else []
+    return str(inner[0]) if len(inner) == 1 and isinstance(inner[0], str | int | float) else value
 
 
 _NUMPY_NUMBERS = re.compile(r"\[\s*(-?\d+(?:\s+-?\d+)*)\s*\]")

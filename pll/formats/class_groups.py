@@ -11,7 +11,7 @@ from itertools import combinations
 from pll.formats.checks import listing
 from pll.formats.forms import WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, is_named_id, shown_name
-from pll.formats.proposal import Proposal, says_fact
+from pll.formats.proposal import Proposal, says_fact, says_labels
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
@@ -258,7 +258,12 @@ def counts(table: Proposal) -> None:
     They have one sum (of 2 to `MOST_VOTERS`), or that of a column beside; or they begin or end alike, and another
     column names the class with most votes. Where they only look so, the user is asked.
     """
-    if group := _counted(table):
+    if (group := _counted(table)) and (questions := _questions_in(table, group)):
+        for some in questions:
+            _give(table, dict(zip(some, apart(some), strict=True)), "count")
+        _ask_what(table, questions, "are counts of several questions", {"count": "how many voted for a class"})
+        return
+    if group:
         shown = [shown_name(name, "count") for name in group]
         _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
         return
@@ -270,6 +275,32 @@ def counts(table: Proposal) -> None:
     if len(groups) > 1 or (groups and not led):
         ways = {"count": "how many voted for a class"} | _NOBODY
         _ask_what(table, groups, "hold small whole numbers", ways)
+
+
+def _questions_in(table: Proposal, group: Sequence[str]) -> list[list[str]]:
+    """Return columns of counts by question, the first part of what tells them apart; none where it is one question.
+
+    Each question has as many votes as the others, or as one answer to another question has.
+    """
+    parts: dict[str, list[str]] = {}
+    for name, bare in zip(group, apart(group), strict=True):
+        parts.setdefault(_PARTS.findall(bare)[0], []).append(name)
+    questions = [names for names in parts.values() if len(names) > 1]
+    if len(questions) < 2 or sum(map(len, questions)) < len(group):
+        return []
+    first = _sums(table, questions[0])
+    branches = [first, *([amount(cell) or 0.0 for cell in table.raw[name]] for name in group)]
+    return questions if all(_sums(table, names) in branches for names in questions[1:]) else []
+
+
+def repeats(table: Proposal) -> None:
+    """`cat_fraction`, `cat_flag` beside the count `cat_count` say it again, and are nothing to learn from."""
+    ends = {_PARTS.findall(name)[-1] for name in table.having("count")}
+    end = next(iter(ends)) if len(ends) == 1 else ""
+    stems = [name.removesuffix(end) for name in table.raw if end and name.endswith(end) and name != end]
+    again = [name for name in table.open() if any(map(name.startswith, stems))]
+    named = [name for name in table.open() if table.having("count") and says_labels(name) and not is_named_id(name)]
+    table.give_all([*again, *named], "keep", why="beside the counts")
 
 
 def _are_votes(table: Proposal, group: Mapping[str, str]) -> bool:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pll.errors import Note, UserError
 from pll.formats.by_hand import by_hand
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import GENERIC, classes, counts, probabilities
+from pll.formats.class_groups import GENERIC, classes, counts, probabilities, repeats
 from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name
 from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.names import (
@@ -416,6 +416,7 @@ RULES: tuple[Rule, ...] = (
     Rule(classes),
     Rule(probabilities, LABELLED),
     Rule(counts, LABELLED),
+    Rule(repeats),
     Rule(derived),
     Rule(remarks),
     Rule(aggregates),

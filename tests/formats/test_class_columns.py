@@ -295,3 +295,18 @@ def test_counts_are_told_by_whom_they_make_lead_and_else_asked_about(
         assert set(data.class_names) == expected[names[0]] and "x" not in data.categories
     else:
         assert data.candidates is None and set(names) <= set(data.feature_names)
+
+
+def test_counts_of_several_questions_are_asked_about_and_their_repeats_never_learnt_from(tmp_path: Path) -> None:
+    rows = ["galaxy,f1_rund_n,f1_flach_n,f1_stern_n,f2_ja_n,f2_nein_n,f1_rund_anteil,f2_ja_ok,typ_class,summe"]
+    for k in range(90):
+        some, flat, none = 5 + k % 9, 2 + (k * 5) % 7, k % 3
+        more = f"{some / 20},{k % 4 == 0},{'EF'[k % 2]},{some + 2 * flat + none}"
+        rows.append(f"{k},{some},{flat},{none},{k % 2 + 1},{flat - k % 2 - 1},{more}")
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join(rows) + "\n")
+    asked = question(formats.columns(path))
+    assert asked is not None and len(asked.answers) == 2
+    data = formats.read(path, options=ReadOptions(columns=dict(asked.answers[0][1])))
+    assert set(data.class_names) == {"rund", "flach", "stern"}
+    assert (data.feature_names, dict(data.categories)) == ((), {})

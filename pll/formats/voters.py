@@ -49,7 +49,7 @@ def annotators(table: Proposal) -> None:
     table.give_all(others, "keep", why="other words than the voters")
     named = [name for name in matches if name not in others]
     people = [name for name in named if matches[name]["person"] and not is_measured(table.cells[name])]
-    if len(named) > 1 and _are_ranked(table, named):
+    if len(named) > 1 and (not people or _have_columns_beside(table, named)) and _are_ranked(table, named):
         _ask_whether_ranked(table, named, are_people=bool(people))
         return
     if len(named) > 1 or (people and not table.having("candidates", "true_label")):
@@ -58,6 +58,13 @@ def annotators(table: Proposal) -> None:
     scored = {who.casefold() for name in table.open() if (who := scored_by(name)) and are_amounts(table.cells[name])}
     named = [name for name in whole if name.casefold() in scored and not table.usual("true_label", [name])]
     table.give_all([name for name in named if default_role(table.cells[name]) == "category"], "annotator")
+
+
+def _have_columns_beside(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether another column ends as each of some does: `response_a`, `response_b` beside `model_a`, `model_b`."""
+    ends = [re.split(r"[\W_]+", name)[-1] for name in names]
+    others = [re.split(r"[\W_]+", name)[-1] for name in table.raw if name not in names]
+    return {*ends} <= {*others}
 
 
 LEAST_RANKED = 10

@@ -22,7 +22,7 @@ from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
 from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name, words_of
-from pll.formats.names import NAMED, NUMBERED
+from pll.formats.names import MARKS, NAMED, NUMBERED
 from pll.formats.proposal import FEW, says_fact
 from pll.formats.records import Records, value_of
 from pll.formats.tabular.cells import (
@@ -632,8 +632,12 @@ People = Mapping[str, Sequence[str]]
 def _with_people_by_class(table: Records, given: Collection[str]) -> Records:
     """The table with its lists of people, one a class, as answers: in an object, or in a column each."""
     columns = {name: cells for name, cells in zip(table.names, table.first, strict=True) if name not in given}
-    lists = {name: people for name, cells in columns.items() if (people := _people_of(cells))}
-    alike = {tuple(n for n, some in lists.items() if 2 * len(some & people) >= len(some)) for people in lists.values()}
+    own, marks = {name for some in USUAL.values() for name in some}, (*MARKS.values(),)  # who say what they are
+    free = {n: cells for n, cells in columns.items() if plain_name(n) not in own and not n.startswith(marks)}
+    lists = {name: people for name, cells in free.items() if (people := _people_of(cells))}
+    alike = dict.fromkeys(
+        tuple(n for n, some in lists.items() if 2 * len(some & people) >= len(some)) for people in lists.values()
+    )
     objects = [(name,) for name, cells in columns.items() if _begin_with(cells, "{")]
     for names in (*objects, *(names for names in alike if len(names) > 1)):
         if answers_by_class(zip(*(map(_value_in, columns[name]) for name in names), strict=True), names) is None:

@@ -551,10 +551,6 @@ def are_lists(cells: Cells) -> bool:
     return are_printed or (len(some) >= NEARLY_ALL * len(filled) > 0 and not are_texts(filled, 6))
 
 
-_RARE = ("#", "+", "&")
-"""Separators only where each part is a cell alone, as in `a#b` beside `a` and `b`."""
-
-
 def guess_separator(cells: Iterable[str]) -> str:
     """Return the separator of the names in a cell: `|`, else `;`, else a comma or a slash, where a cell holds one.
 
@@ -584,9 +580,6 @@ def guess_separator(cells: Iterable[str]) -> str:
         first, later = {names[0] for names in lists}, {name for names in lists for name in names[1:]}
         both = (first & later) - {""}
         enough = mark == "," or 2 * len(both) >= len(later)
-        if mark in _RARE:  # names may hold these: each part is a cell of its own, in several cells
-            alone = {names[0] for names in lists if len(names) == 1}
-            enough = first | later <= alone and sum(len(names) > 1 for names in lists) > 1
         if both and enough and len(first | later) <= len(lists):
             return mark
     return "|"

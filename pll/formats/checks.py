@@ -228,6 +228,8 @@ _PAGE = (
 )
 _ANNEX = "a pointer of git-annex and not the data: run git annex get, and bring the file itself"
 _NO_DATA = {
+    b'"%types":': f"JSON of UIMA, as INCEpTION exports it: it marks parts of a text. {_TABLES}",
+    b'"annotation_documents":': f"a project of INCEpTION, which marks parts of texts. {_TABLES}",
     b"#format=webanno": f"WebAnno TSV, as INCEpTION exports it: it marks parts of a text, a word a line. {_TABLES}",
     b"<annotations>": f"XML of CVAT, which draws on pictures. {_TABLES}",
     b"<annotation>": f"XML of Pascal VOC, which has boxes in a picture. {_TABLES}",
@@ -243,7 +245,7 @@ _NO_DATA = {
     b"<html": _PAGE,
     b"<?xml": f"XML. {_TABLES}",
 }
-"""Text that is no data, by what it begins with in small letters: what it is, and what to do."""
+"""Text that is no data, by what it begins with, or a tag or key in it, in small letters: what it is, and what to do."""
 
 
 def refuse_no_data(head: bytes) -> None:
@@ -255,10 +257,10 @@ def refuse_no_data(head: bytes) -> None:
         It does: what it is, and what to bring instead.
     """
     text = as_utf8(head).lstrip().lower()
-    if text.startswith(tuple(_NO_DATA)):
-        is_xml = text.startswith(b"<?xml")
-        what = next(words for mark, words in _NO_DATA.items() if text.startswith(mark) or (is_xml and mark in text))
-        raise UserError(f"The file is {what.rstrip('.')}.")
+    inside = {b"<": text.startswith(b"<?xml"), b'"': text.startswith(b"{")}
+    for mark, words in _NO_DATA.items():
+        if text.startswith(mark) or (inside.get(mark[:1]) and mark in text):
+            raise UserError(f"The file is {words.rstrip('.')}.")
 
 
 @dataclass

@@ -38,7 +38,7 @@ from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.format import TableFormat, examples_of
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
-from pll.formats.tabular.parts import people_of, stacked
+from pll.formats.tabular.parts import are_one_a_person, people_of, stacked
 from pll.formats.tabular.writer import table_limitations, text_columns
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.argilla import Argilla
@@ -91,7 +91,10 @@ class ImageZip(Format):
             if (people := _tables(members)) is not None:
                 with _stacked(members, people, options) as (records, _):
                     data = build(records, records.plan(options), options)
-                    return replace(data, notes=(*records.notes, *data.notes))
+                    data = replace(data, notes=(*records.notes, *data.notes))
+                if _pictures(members):
+                    data = _without_damaged(_with_pictures(data, members, people[0], options), members)
+                return data
             table = _table(members)
             data = _from_folders(members, options) if table is None else _from_table(members, table, options)
             return _without_damaged(data, members)
@@ -219,7 +222,7 @@ def _end(members: Members, name: str) -> str:
 
 
 def _tables(members: Members) -> list[str] | None:
-    """The tables of an archive that holds no picture, in their order; None where there are pictures, or no table.
+    """The tables of an archive in their order; None where there is none, or one beside pictures.
 
     A file of no byte is what a person who was given nothing has.
 
@@ -229,15 +232,21 @@ def _tables(members: Members) -> list[str] | None:
         More tables than are read as one.
     """
     found = [name for name, size in members.sizes.items() if size and _end(members, name) in _TABLES]
-    if not _pictures(members):
-        for name in [name for name in members.sizes if name in found or name.lower().endswith(".xml")][:MOST_TABLES]:
-            with members.open(name) as file:
-                refuse_no_data(file.read(HEAD_BYTES))
-    if not found or _pictures(members) or [name for name in found if name.lower().endswith(TABLE)] == found:
+    if _pictures(members):
+        several = _beside_pictures(members)
+        return several if len(several) > 1 else None
+    _refuse_no_data(members, [name for name in members.sizes if name in found or name.lower().endswith(".xml")])
+    if not found or [name for name in found if name.lower().endswith(TABLE)] == found:
         return None
     if len(found) > MOST_TABLES:
         raise UserError(f"There are {len(found):,} tables inside; put them together, or bring fewer.")
     return found
+
+
+def _refuse_no_data(members: Members, names: Sequence[str]) -> None:
+    for name in names[:MOST_TABLES]:
+        with members.open(name) as file:
+            refuse_no_data(file.read(HEAD_BYTES))
 
 
 @contextmanager
@@ -265,6 +274,10 @@ def _stacked(
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
         if not tables:
             raise UserError("There are only tables that say what codes mean; bring the one with the labels too.")
+        if _pictures(members) and not are_one_a_person(tables):
+            raise UserError(
+                f"There are several tables ({listing(list(files))}); leave the one that names the pictures."
+            )
         yield unfolded(replace(stacked(people_of(list(files)), tables), codes=codes), options.columns), files
 
 
@@ -292,17 +305,17 @@ def _export(files: Mapping[str, Path]) -> RecordFormat | None:
 
 
 def _table(members: Members) -> str | None:
-    """The one table among the files, the outermost of several; a workbook only where there is no other."""
+    """The table beside pictures; None where there is none."""
+    return next(iter(_beside_pictures(members)), None)
+
+
+def _beside_pictures(members: Members) -> list[str]:
+    """The outermost tables beside pictures; workbooks only where there is no other."""
     beside = {*_TABLES} - {".json"}  # which is somebody's annotations of pictures, most often
     tables = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in beside]
     tables = [name for name in tables if not name.lower().endswith(Xlsx.suffixes)] or tables
-    if not tables:
-        return None
-    depth = min(name.count("/") for name in tables)
-    outermost = [name for name in tables if name.count("/") == depth]
-    if len(outermost) > 1:
-        raise UserError(f"There are several tables ({listing(outermost)}); leave the one that names the pictures.")
-    return outermost[0]
+    depth = min((name.count("/") for name in tables), default=0)
+    return [name for name in tables if name.count("/") == depth]
 
 
 def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLabelDataset:
@@ -311,6 +324,13 @@ def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLa
             data = form.read(file, options)
         except UserError as error:
             raise error.within(table) from None
+    return _with_pictures(data, members, table, options)
+
+
+def _with_pictures(
+    data: PartialLabelDataset, members: Members, table: str, options: ReadOptions
+) -> PartialLabelDataset:
+    """The data of a table, or of several beside it, with the pictures that it names."""
     if data.pictures is None:
         raise UserError(f"The table {table} has no column image that names the pictures; add it.")
     folder = table.rpartition("/")[0]
@@ -380,6 +400,8 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     folders = [path[-1] for path in paths]
     mark = guess_separator(set(folders))
     sets = {folder: split_cell(folder, mark) for folder in set(folders)}
+    if len(sets) == 1:  # which says nothing of any picture, but what is beside may
+        _refuse_no_data(members, [name for name in members.sizes if name.lower().endswith(".xml")])
     empty = [folder for folder, labels in sets.items() if not labels]
     if empty:
         raise UserError(f"The folder {shorten(empty[0])} names no label; call it after the labels of its pictures.")

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import openpyxl
 import pyarrow as pa
 import pytest
@@ -17,6 +18,7 @@ from pll.formats import Results
 from pll.formats.reading import question
 from pll.formats.records import Records
 from pll.formats.tabular.parts import are_one_a_person
+from pll.images import encode
 
 PEOPLE = {"amy": "xyx", "ben": "yyx", "cleo": "xx"}
 """What each person answered on the examples e0, e1, …"""
@@ -195,23 +197,34 @@ def test_a_sheet_of_everybodys_answers_is_no_person(tmp_path: Path) -> None:
         ("a/annotations.xml", '<?xml version="1.0"?>\n<annotations><version>1.1</version></annotations>', "CVAT"),
         ("a/amy.tsv", "#FORMAT=WebAnno TSV 3.3\n", "INCEpTION"),
         ("a/1.xml", "<annotation><object/></annotation>", "VOC"),
+        ("exportedproject.json", '{"name": "p",\n "annotation_documents": []}', "INCEpTION"),
+        ("annotation/1.txt/amy.json", '{\n  "%TYPES": {}}', "INCEpTION"),
     ],
 )
 def test_marks_in_pictures_and_texts_are_named_and_the_remedy_works(
     tmp_path: Path, name: str, begins: str, says: str
 ) -> None:
     path = tmp_path / "all.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(name, begins)
-    with pytest.raises(UserError, match=says) as refused:
-        formats.read(path)
+    for pictures in ([], ["images/1.png"])[: 1 + name.endswith(".xml")]:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, begins)
+            for picture in pictures:
+                archive.writestr(picture, encode(np.zeros((4, 4), np.uint8)))
+        with pytest.raises(UserError, match=says) as refused:
+            formats.read(path)
     assert "for each person a CSV file with the columns id and label" in str(refused.value)
-    with zipfile.ZipFile(path, "w") as archive:
-        for who, answers in PEOPLE.items():
-            rows = [f"e{k},{label}" for k, label in enumerate(answers)]
-            archive.writestr(f"{who}.csv", "\n".join(["id,label", *rows]) + "\n")
-    data = formats.read(path)
-    assert data.annotations is not None and data.annotations.annotator_names == tuple(PEOPLE)
+    for image in ("", ",image"):  # alone, and with the pictures beside
+        with zipfile.ZipFile(path, "w") as archive:
+            for who, answers in PEOPLE.items():
+                rows = [f"e{k},{label}" + f",e{k}.png" * bool(image) for k, label in enumerate(answers)]
+                archive.writestr(f"{who}.csv", "\n".join([f"id,label{image}", *rows]) + "\n")
+            for k in range(3 * bool(image)):
+                archive.writestr(f"pictures/e{k}.png", encode(np.zeros((4, 4), np.uint8)))
+        data = formats.read(path)
+        assert data.annotations is not None and data.annotations.annotator_names == tuple(PEOPLE)
+        assert (data.picture(0) is not None) == bool(image) and len(formats.columns(path)) == 3 + bool(image)
+        formats.give_back(path, tmp_path / "out.zip", Results(["e0"], {"identified_label": ["x"]}, "m"))
+        assert len(zipfile.ZipFile(tmp_path / "out.zip").namelist()) == 3 + 3 * bool(image)
 
 
 @pytest.mark.parametrize("name", ["gold", "final_check"])

@@ -315,7 +315,7 @@ def _is_workbook(path: Path, head: bytes) -> bool:
     """Whether a file is a workbook that is not read: of LibreOffice, or of Excel, old, binary or encrypted."""
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         return True
-    names = names_in(path) if head.startswith(b"PK") else []
+    names = names_in(path) if head.startswith(b"PK") else ()
     return any(name.startswith("xl/") for name in names) or {"content.xml", "styles.xml"} <= {*names}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import zipfile
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -41,7 +42,13 @@ def open_zip(path: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
-def names_in(path: Path) -> list[str]:
+def key_of(path: Path) -> tuple[str, int, int, int]:
+    """Return what tells a file, as it is now, from others."""
+    facts = path.stat()
+    return str(path.resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def names_in(path: Path) -> tuple[str, ...]:
     """Return what a ZIP archive lists; nothing where a file is no archive that can be read.
 
     Raises
@@ -49,21 +56,18 @@ def names_in(path: Path) -> list[str]:
     UserError
         It lists too many files.
     """
+    return _names_in(*key_of(path))
+
+
+@lru_cache(maxsize=4)  # several formats ask, each more than once
+def _names_in(path: str, inode: int, size: int, time: int) -> tuple[str, ...]:
     try:
-        with open_zip(path) as archive:
-            return archive.namelist()
+        with open_zip(Path(path)) as archive:
+            return tuple(archive.namelist())
     except UserError:
         raise
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):  # the last: a ZIP of a later version
-        return []
-
-
-def first_member(head: bytes) -> str:
-    """The name of the first member of a ZIP archive, from its first bytes; empty where they are no archive's."""
-    if head[:4] != b"PK\x03\x04" or len(head) < 30:
-        return ""
-    length = int.from_bytes(head[26:28], "little")
-    return head[30 : 30 + length].decode("utf-8", errors="replace")
+        return ()
 
 
 MAX_MEMBERS = 1_000_000

@@ -25,7 +25,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
-from pll.formats.archive import Members, first_member, is_left_alone, names_in
+from pll.formats.archive import Members, is_left_alone, names_in
 from pll.formats.arrays.layouts import Names, arrange, parts_among, texts
 from pll.formats.arrays.matrix import MAGIC, is_array, is_sparse, read_matrix, read_sparse
 from pll.formats.base import Format, ReadOptions
@@ -79,9 +79,9 @@ class Npz(Format):
     def sniff(self, path: Path, head: bytes) -> bool:
         if path.is_dir() or path.name == FEATURES:
             return holds_arrays(path if path.is_dir() else path.parent)
-        if head.startswith(MAGIC):
-            return True
-        return first_member(head).endswith(".npy") or _are_loose(path)
+        if not head.startswith(b"PK"):
+            return head.startswith(MAGIC)
+        return "".join(names_in(path)[:1]).endswith(".npy") or _are_loose(path)
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         source = path.parent if path.name == FEATURES else path

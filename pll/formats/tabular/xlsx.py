@@ -21,7 +21,7 @@ import pyarrow as pa
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.extras import require_extra
-from pll.formats.archive import names_in, open_zip
+from pll.formats.archive import key_of, names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
 from pll.formats.codebook import MOST_CODES, Codes, codes_in
@@ -62,8 +62,8 @@ class Xlsx(TableFormat):
         parts = _sheets_of(path, options)
         names = [sheet.name for sheet in parts]
         table = stacked(names, [sheet.records for sheet in parts])
-        table = replace(table, codes=_codes(*_key(path), options.max_bytes, tuple(names)))
-        others = [one for one in _sheets(*_key(path), options.max_bytes) if one not in names]
+        table = replace(table, codes=_codes(*key_of(path), options.max_bytes, tuple(names)))
+        others = [one for one in _sheets(*key_of(path), options.max_bytes) if one not in names]
         if not others:
             return table
         read = f"The sheet {shorten(names[0])} was read" if len(names) == 1 else f"{len(names)} sheets were read"
@@ -132,12 +132,7 @@ def sheets(path: Path, options: ReadOptions | None = None) -> list[str]:
     """
     read_options = options or ReadOptions()
     one_a_person = len(_sheets_of(path, replace(read_options, sheet=None))) > 1
-    return [*([""] if one_a_person else []), *_sheets(*_key(path), read_options.max_bytes)]
-
-
-def _key(path: Path) -> tuple[str, int, int, int]:
-    facts = path.stat()
-    return str(path.resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns
+    return [*([""] if one_a_person else []), *_sheets(*key_of(path), read_options.max_bytes)]
 
 
 @lru_cache(maxsize=16)
@@ -196,7 +191,7 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
     UserError
         There is no such sheet, it is empty or too large, or the workbook cannot be read.
     """
-    key = *_key(path), options.max_bytes
+    key = *key_of(path), options.max_bytes
     names = _sheets(*key)
     first = _converted(*key, options.sheet)
     if options.sheet is not None or not 1 < len(names) <= MOST_PEOPLE:

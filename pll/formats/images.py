@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +32,12 @@ from pll.formats.checks import check_ids, listing, refuse_no_data, shorten
 from pll.formats.codebook import codes_in
 from pll.formats.encodings import as_utf8, without_marks
 from pll.formats.reading import Column
-from pll.formats.records import Records
+from pll.formats.records import Records, text_of
 from pll.formats.results import Results
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
-from pll.formats.tabular.format import TableFormat, examples_of
+from pll.formats.tabular.format import TableFormat, dataset_of, examples_of
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.parts import are_one_a_person, people_of, stacked
@@ -48,6 +50,7 @@ from pll.formats.unfold import unfolded
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
 from pll.io import as_column
 
+T = TypeVar("T")
 TABLE = "table.csv"
 """What the table is called in archives that we write."""
 
@@ -88,19 +91,21 @@ class ImageZip(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         with Members(path, options.max_bytes) as members:
-            if (people := _tables(members)) is not None:
-                with _stacked(members, people, options) as (records, _):
-                    data = build(records, records.plan(options), options)
-                    data = replace(data, notes=(*records.notes, *data.notes))
-                if _pictures(members):
-                    data = _without_damaged(_with_pictures(data, members, people[0], options), members)
-                return data
-            table = _table(members)
-            data = _from_folders(members, options) if table is None else _from_table(members, table, options)
+            names = _tables(members)
+            if not names:
+                return _without_damaged(_from_folders(members, options), members)
+            with _stacked(members, names, options) as (table, files):
+                if len(files) > 1:
+                    data = dataset_of(table, table.plan(options), options)
+                else:
+                    ((file, form, _),) = files.values()
+                    data = _named(names[0], lambda: form.dataset(table, file, options))
+            if _pictures(members) or all(name.lower().endswith(TABLE) for name in names):
+                data = _with_pictures(data, members, names[0], options)
             return _without_damaged(data, members)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        """Return the role of each column of the table inside; none where there is no table.
+        """Return the role of each column of the tables inside; none where there is no table.
 
         Raises
         ------
@@ -108,14 +113,10 @@ class ImageZip(Format):
             See `read`.
         """
         with Members(path, options.max_bytes) as members:
-            if (people := _tables(members)) is not None:
-                with _stacked(members, people, options) as (records, _):
-                    return records.plan(options)
-            table = _table(members)
-            if table is None:
+            if not (names := _tables(members)):
                 return []
-            with _loose(members, table) as (file, form):
-                return form.columns(file, options)
+            with _stacked(members, names, options) as (table, _):
+                return table.plan(options)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = table_limitations(_without_pixels(dataset), {"image shape", "images"})
@@ -139,56 +140,36 @@ class ImageZip(Format):
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         with Members(source, options.max_bytes) as members, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-            if (people := _tables(members)) is not None:
-                _label_each(members, people, archive, results, options)
-                return
-            table = _table(members)
+            names = _tables(members)
             for name in members.sizes:
-                if name != table:
+                if name not in names:
                     archive.writestr(zipfile.ZipInfo(name), members.read(name))
-            if table is None:
+            if not names:
                 _add_table(archive, self.read(source, options), results)
                 return
-            results = _by_number(results, members, table, options)
-            with _loose(members, table) as (loose, form):
-                new = loose.with_name("new" + loose.suffix)
-                form.give_back(loose, new, results, options)
-                archive.writestr(zipfile.ZipInfo(table), new.read_bytes(), zipfile.ZIP_DEFLATED)
+            with _stacked(members, names, options) as (table, files):
+                added, start = results.in_own_file().added(_examples(table, members, options)), 0
+                for name, (file, form, rows) in files.items():
+                    new = file.with_name(f"new-{file.name}")
+                    if isinstance(form, RecordFormat):
+                        ids = results.ids if "id" in table.names else [str(int(row) - start) for row in results.ids]
+                        form.give_back(file, new, replace(results, ids=ids, uncertain_first=False), options)
+                    else:
+                        part = {column: values[start : start + rows] for column, values in added.items()}
+                        form.add(file, new, part, options)
+                    archive.writestr(zipfile.ZipInfo(name), new.read_bytes(), zipfile.ZIP_DEFLATED)
+                    start += rows
 
 
-def _label_each(
-    members: Members, tables: Sequence[str], archive: zipfile.ZipFile, results: Results, options: ReadOptions
-) -> None:
-    """Write an archive of tables again, each with its labels."""
-    with _stacked(members, tables, options) as (records, files):
-        added = results.in_own_file().added(examples_of(records, records.plan(options)))
-        start = 0
-        for name in members.sizes:
-            content = members.read(name)
-            if name in files:
-                file, form, rows = files[name]
-                new = file.with_name(f"new-{file.name}")
-                if isinstance(form, RecordFormat):
-                    numbered = (
-                        [str(int(row) - start) for row in results.ids] if "id" not in records.names else results.ids
-                    )
-                    form.give_back(file, new, replace(results, ids=numbered, uncertain_first=False), options)
-                else:
-                    part = {column: values[start : start + rows] for column, values in added.items()}
-                    form.add(file, new, part, options)
-                start, content = start + rows, new.read_bytes()
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
-
-
-def _by_number(results: Results, members: Members, table: str, options: ReadOptions) -> Results:
-    """The results as the table counts its rows, where its pictures were the ids."""
-    with _loose(members, table) as (file, form):
-        data = form.read(file, options)
-    ids = None if data.ids is not None or data.pictures is None else _ids_of(data.pictures.names.tolist())
-    if ids is None:
-        return results
-    number = {name: str(row) for row, name in enumerate(ids.tolist())}
-    return replace(results, ids=[number.get(name, name) for name in results.ids])
+def _examples(table: Records, members: Members, options: ReadOptions) -> list[str]:
+    """The ids of the rows of a table: the names of the pictures beside it where it has none itself."""
+    columns = table.plan(options)
+    image = next((column.at for column in columns if column.role == "image"), None)
+    if image is not None and _pictures(members) and not any(column.role in ("id", "task") for column in columns):
+        cells = [cell or "" for batch in table.batches([image]) for cell in text_of(batch.column(0)).to_pylist()]
+        if (ids := _ids_of(cells)) is not None:
+            return [str(one) for one in ids]
+    return examples_of(table, columns)
 
 
 # ---- in --------------------------------------------------------------------------------------------------------------
@@ -205,13 +186,6 @@ def _unpacked(members: Members, names: Sequence[str]) -> Iterator[dict[str, Path
         yield files
 
 
-@contextmanager
-def _loose(members: Members, name: str) -> Iterator[tuple[Path, TableFormat]]:
-    """A table of the archive as a file of its own, and the format of it."""
-    with _unpacked(members, [name]) as files:
-        yield files[name], _TABLES[files[name].suffix]
-
-
 def _end(members: Members, name: str) -> str:
     """The end of a file's name in small letters, which says what it holds; `.json` of one without where it is JSON."""
     end = PurePosixPath(name).suffix.lower()
@@ -221,23 +195,24 @@ def _end(members: Members, name: str) -> str:
         return ".json" if without_marks(file.read(64)).lstrip()[:1] in (b"{", b"[") else ""
 
 
-def _tables(members: Members) -> list[str] | None:
-    """The tables of an archive in their order; None where there is none, or one beside pictures.
+def _tables(members: Members) -> list[str]:
+    """The tables of an archive in their order: beside pictures the outermost, workbooks only where there is no other.
 
     A file of no byte is what a person who was given nothing has.
 
     Raises
     ------
     UserError
-        More tables than are read as one.
+        More tables than are read as one, or files that are no data.
     """
-    found = [name for name, size in members.sizes.items() if size and _end(members, name) in _TABLES]
     if _pictures(members):
-        several = _beside_pictures(members)
-        return several if len(several) > 1 else None
+        beside = {*_TABLES} - {".json"}  # which is somebody's annotations of pictures, most often
+        tables = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in beside]
+        tables = [name for name in tables if not name.lower().endswith(Xlsx.suffixes)] or tables
+        depth = min((name.count("/") for name in tables), default=0)
+        return [name for name in tables if name.count("/") == depth]
+    found = [name for name, size in members.sizes.items() if size and _end(members, name) in _TABLES]
     _refuse_no_data(members, [name for name in members.sizes if name in found or name.lower().endswith(".xml")])
-    if not found or [name for name in found if name.lower().endswith(TABLE)] == found:
-        return None
     if len(found) > MOST_TABLES:
         raise UserError(f"There are {len(found):,} tables inside; put them together, or bring fewer.")
     return found
@@ -257,16 +232,14 @@ def _stacked(
     with _unpacked(members, names) as unpacked:
         if (export := _export(unpacked)) is not None:
             counts = {name: sum(1 for _ in json_objects.records(file)) for name, file in unpacked.items()}
-            yield export.table_of_all(unpacked), {name: (unpacked[name], export, counts[name]) for name in names}
+            table = unfolded(export.table_of_all(unpacked), options.columns)
+            yield table, {name: (unpacked[name], export, counts[name]) for name in names}
             return
         files: dict[str, tuple[Path, TableFormat, int]] = {}
         tables, codes = [], _codes_in_texts(members)
         for name, file in unpacked.items():
             form = _TABLES[file.suffix]
-            try:
-                table = form.table(file, options)
-            except UserError as error:
-                raise error.within(name) from None
+            table = _named(name, partial(form.table, file, options))
             if len(names) > 1 and (told := codes_in(name, [list(table.names), *zip(*table.sample(), strict=True)])):
                 codes |= told
                 continue
@@ -274,7 +247,7 @@ def _stacked(
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
         if not tables:
             raise UserError("There are only tables that say what codes mean; bring the one with the labels too.")
-        if _pictures(members) and not are_one_a_person(tables):
+        if len(tables) > 1 and _pictures(members) and not are_one_a_person(tables):
             raise UserError(
                 f"There are several tables ({listing(list(files))}); leave the one that names the pictures."
             )
@@ -304,27 +277,12 @@ def _export(files: Mapping[str, Path]) -> RecordFormat | None:
     return next((form for form in _EXPORTS if all(is_of(form, file) for file in files.values())), None)
 
 
-def _table(members: Members) -> str | None:
-    """The table beside pictures; None where there is none."""
-    return next(iter(_beside_pictures(members)), None)
-
-
-def _beside_pictures(members: Members) -> list[str]:
-    """The outermost tables beside pictures; workbooks only where there is no other."""
-    beside = {*_TABLES} - {".json"}  # which is somebody's annotations of pictures, most often
-    tables = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in beside]
-    tables = [name for name in tables if not name.lower().endswith(Xlsx.suffixes)] or tables
-    depth = min((name.count("/") for name in tables), default=0)
-    return [name for name in tables if name.count("/") == depth]
-
-
-def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLabelDataset:
-    with _loose(members, table) as (file, form):
-        try:
-            data = form.read(file, options)
-        except UserError as error:
-            raise error.within(table) from None
-    return _with_pictures(data, members, table, options)
+def _named(name: str, read: Callable[[], T]) -> T:
+    """What is read of a file of an archive, whose name stands in its errors."""
+    try:
+        return read()
+    except UserError as error:
+        raise error.within(name) from None
 
 
 def _with_pictures(

@@ -107,7 +107,7 @@ _X = npy_header("(3, 2)") + np.ones((3, 2), "<f4").tobytes()
 
 ARCHIVES: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "not a ZIP": (b"this is no archive", "not a whole ZIP archive"),
-    "only the start": (npz()[:40], "not a whole ZIP archive"),
+    "only the start": (npz()[:40], "cut off or damaged"),
     "no X": (zipped(Z=_X), "X .*missing; found Z"),
     "nothing inside": (zipped(), "ZIP archive without arrays"),
     "objects in X": (npz(X=_object), "array X holds Python objects"),

@@ -42,11 +42,11 @@ class TableFormat(Format):
         """
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        table = unfolded(self.table(path, options), options.columns)
-        columns = table.plan(options)
-        data = build(table, columns, options)
-        reading = asdict(options.reading(columns, data))
-        return replace(data, notes=(*table.notes, *data.notes), reading=reading)
+        return self.dataset(unfolded(self.table(path, options), options.columns), path, options)
+
+    def dataset(self, table: Records, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        """Return the dataset of a table that `table` has read from a file."""
+        return dataset_of(table, table.plan(options), options)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         return unfolded(self.table(path, options), options.columns).plan(options)
@@ -83,6 +83,13 @@ class TableFormat(Format):
     def labels_of(self, source: Path, results: Results, options: ReadOptions) -> Results:
         """Return what of the results is added to a file."""
         return results.in_own_file()
+
+
+def dataset_of(table: Records, columns: Sequence[Column], options: ReadOptions) -> PartialLabelDataset:
+    """Return the dataset of a table whose columns have roles, with what was understood of it."""
+    data = build(table, columns, options)
+    reading = asdict(options.reading(columns, data))
+    return replace(data, notes=(*table.notes, *data.notes), reading=reading)
 
 
 def examples_of(table: Records, columns: Sequence[Column]) -> list[str]:

@@ -29,7 +29,7 @@ from pll.formats.reading import ROLES, Column
 from pll.formats.records import JSON, Records, is_list, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.cells import write_label
-from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.format import TableFormat, dataset_of
 from pll.formats.tabular.writer import (
     check_text,
     feature_column_names,
@@ -331,11 +331,11 @@ class Parquet(TableFormat):
             class_names=tuple(about.get("class_names") or ()) or (kinds.pop() if len(kinds) == 1 else ()),
         )
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        data, schema = super().read(path, options), schema_of(path)[0]
+    def dataset(self, table: Records, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        columns, schema = table.plan(options), schema_of(path)[0]
+        data = dataset_of(table, columns, options)
         if data.pictures is not None:
-            image = next(column for column in self.columns(path, options) if column.role == "image")
-            contents = _contents(path, schema, image)
+            contents = _contents(path, schema, next(column for column in columns if column.role == "image"))
             if contents is not None and len(contents) == len(data):
                 data = replace(data, pictures=Pictures(data.pictures.names, None, contents))
         return apply_metadata(data, read_metadata(schema))

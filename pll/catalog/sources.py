@@ -20,7 +20,7 @@ from pll.errors import UserError
 from pll.formats.arrays.matrix import is_array
 from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
-from pll.formats.images import TABLES
+from pll.formats.images import TABLES, holds_tables
 from pll.formats.odd import refuse_odd
 from pll.formats.tabular.parquet import holds_shards
 from pll.formats.votes import VOTES, kind_of, read_votes, roles_beside_answers, with_votes
@@ -308,7 +308,8 @@ def holds_files(folder: Path, suffixes: Sequence[str]) -> bool:
 
 def holds_data(folder: Path) -> bool:
     """Whether this is a folder of arrays (`pll.formats.arrays.npz`), of Parquet files, with images, or of tables."""
-    return holds_arrays(folder) or holds_shards(folder) or holds_files(folder, (*SUFFIXES, *TABLES))
+    found = holds_arrays(folder) or holds_shards(folder) or holds_files(folder, (*SUFFIXES, *TABLES))
+    return found or (folder.is_dir() and holds_tables(folder))
 
 
 def file_hash(file: Path) -> str:

@@ -56,7 +56,7 @@ def names_in(path: Path) -> tuple[str, ...]:
     UserError
         It lists too many files.
     """
-    return _names_in(*key_of(path)) if path.exists() else ()
+    return _names_in(*key_of(path)) if path.is_file() else ()
 
 
 @lru_cache(maxsize=4)  # several formats ask, each more than once

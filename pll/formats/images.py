@@ -12,7 +12,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -85,9 +85,7 @@ class ImageZip(Format):
             return False
         if any(name.lower().endswith((*SUFFIXES, *_TABLES, ".xml")) for name in names):
             return True
-        with suppress(UserError), Members(path, HEAD_BYTES) as members:
-            return any(_end(members, name) in _TABLES for name in members.sizes)
-        return False
+        return holds_tables(path)
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         with Members(path, options.max_bytes) as members:
@@ -141,13 +139,14 @@ class ImageZip(Format):
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         with Members(source, options.max_bytes) as members, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
             names = _tables(members)
-            for name in members.sizes:
-                if name not in names:
-                    archive.writestr(zipfile.ZipInfo(name), members.read(name))
-            if not names:
-                _add_table(archive, self.read(source, options), results)
-                return
-            with _stacked(members, names, options) as (table, files):
+            with ExitStack() as stack:
+                table, files = stack.enter_context(_stacked(members, names, options)) if names else (None, {})
+                for name in members.sizes:
+                    if name not in files:
+                        archive.writestr(zipfile.ZipInfo(name), members.read(name))
+                if table is None:
+                    _add_table(archive, self.read(source, options), results)
+                    return
                 added, start = results.in_own_file().added(_examples(table, members, options)), 0
                 for name, (file, form, rows) in files.items():
                     new = file.with_name(f"new-{file.name}")
@@ -184,6 +183,13 @@ def _unpacked(members: Members, names: Sequence[str]) -> Iterator[dict[str, Path
         for name, file in files.items():
             file.write_bytes(members.read(name))
         yield files
+
+
+def holds_tables(path: Path) -> bool:
+    """Whether an archive or a folder holds a table, be it JSON in a file without an end to its name."""
+    with suppress(UserError), Members(path, HEAD_BYTES) as members:
+        return any(_end(members, name) in _TABLES for name in members.sizes)
+    return False
 
 
 def _end(members: Members, name: str) -> str:
@@ -248,9 +254,8 @@ def _stacked(
         if not tables:
             raise UserError("There are only tables that say what codes mean; bring the one with the labels too.")
         if len(tables) > 1 and _pictures(members) and not are_one_a_person(tables):
-            raise UserError(
-                f"There are several tables ({listing(list(files))}); leave the one that names the pictures."
-            )
+            several = listing(list(files))
+            raise UserError(f"There are several tables ({several}); leave the one that names the pictures.")
         yield unfolded(replace(stacked(people_of(list(files)), tables), codes=codes), options.columns), files
 
 

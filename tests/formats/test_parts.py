@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from pll import formats
+from pll.catalog.sources import source_of
 from pll.errors import UserError
 from pll.formats import Results
 from pll.formats.reading import question
@@ -271,7 +272,7 @@ def test_an_export_in_several_files_is_read_as_in_one(
     tmp_path: Path, files: dict[str, str], bring: Callable[[Path, dict[str, str]], Path]
 ) -> None:
     (tmp_path / "one.json").write_text(json.dumps(TASKS))
-    one, several = formats.read(tmp_path / "one.json"), formats.read(bring(tmp_path / "several.zip", files))
+    one, several = formats.read(tmp_path / "one.json"), source_of(str(bring(tmp_path / "several.zip", files))).load()
     assert several.row_ids.tolist() == one.row_ids.tolist() and several.sets() == one.sets()
     assert several.texts is not None and one.texts is not None and several.texts.tolist() == one.texts.tolist()
     assert one.annotations is not None and several.annotations is not None

@@ -149,7 +149,8 @@ def alternative_annotator_test(
     --------
     >>> truth = ["a", "b"] * 20
     >>> ann, bob = ["a"] * 8 + truth[8:], truth[:-8] + ["b"] * 8
-    >>> answers = Annotations.from_wide({"ann": ann, "bob": bob, "cy": truth, "gpt": truth})
+    >>> votes = [["ab".index(word) for word in row] for row in zip(ann, bob, truth, truth, strict=True)]
+    >>> answers = Annotations.from_votes(votes, ("a", "b"), ("ann", "bob", "cy", "gpt"))
     >>> result = alternative_annotator_test(answers, "gpt", epsilon=0.1)
     >>> result.winning_rate, [round(one.advantage, 2) for one in result.table]
     (1.0, [1.0, 1.0, 1.0])

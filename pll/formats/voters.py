@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import lgamma, log
 from statistics import correlation
 from typing import Any
@@ -406,11 +406,8 @@ def _is_mean(table: Proposal, name: str) -> bool:
     voters, lists = table.having("annotator"), table.having("answers")
     if (len(voters) < 2 and not lists) or not has_fractions([_with_point(cell) for cell in table.raw[name]]):
         return False
-    rows: Iterable[Sequence[str | None]] = zip(*(table.raw[n] for n in voters), strict=True)
-    for answers in lists:
-        rows = map(_listed, table.raw[answers])
     pairs, apart = list[tuple[float, float]](), 0
-    for cell, row in zip(map(_with_point, table.raw[name]), rows, strict=True):
+    for cell, row in zip(map(_with_point, table.one_each(name)), _votes_on(table, name), strict=True):
         given = [float(one) for one in map(_with_point, row) if is_number(one)]
         if given and is_number(cell):
             pairs.append((float(cell), sum(given) / len(given)))

@@ -6,13 +6,15 @@ anywhere, and the page's own policy forbids it. Names and texts of the data go i
 
 from __future__ import annotations
 
-import html
 import json
 from pathlib import Path
+
+from markupsafe import Markup
 
 import pll
 from pll.colors import ACCENT, DARK_BACKGROUND, LIGHT_BACKGROUND, RIGHT_COLOUR, WEIGHTS_DARK, WEIGHTS_LIGHT
 from pll.dataset import PartialLabelDataset
+from pll.export.rendered import rendered
 from pll.export.replay.film import film
 from pll.runs.folder import RunFolder
 
@@ -27,16 +29,6 @@ THEMES = {
     "dark": (DARK_BACKGROUND, "#e4e8ec", "#2a323a", WEIGHTS_DARK),
 }
 """Background, text, lines and label weights, as in `.streamlit/config.toml`."""
-
-PLOT = """<div class="plot">
-  <div class="head">
-    <span class="when"></span><span class="note"></span>
-    <button class="save" type="button" title="Save this picture" aria-label="Save this picture"></button>
-  </div>
-  <canvas tabindex="0" role="application"></canvas>
-  <div class="tip" hidden></div>
-  <div class="spoken now" role="status" aria-live="polite"></div>
-</div>"""
 
 
 def replay_html(folder: RunFolder, data: PartialLabelDataset) -> str:
@@ -55,34 +47,17 @@ def replay_html(folder: RunFolder, data: PartialLabelDataset) -> str:
         It has not trained for an epoch yet.
     """
     content = film(folder, data)
-    parts = {
-        "title": html.escape(content["title"]),
-        "settings": html.escape(content["settings"]),
-        "version": html.escape(pll.__version__),
-        "plot": PLOT,
-        "style": style(),
-        "script": script(),
-        "film": json.dumps(content, separators=(",", ":")).replace("<", "\\u003c"),
-    }
-    page = _read(HERE / "replay.html")
-    before, *rest = page.split("{{")  # one pass: inserted text is not scanned again
-    return before + "".join(parts[name] + text for name, text in (part.split("}}", 1) for part in rest))
-
-
-def style() -> str:
-    """Return the style sheet: two themes, that of the app's plots, and that of the page."""
-    own = _read(HERE / "replay.css").replace("{{right}}", RIGHT_COLOUR)
-    dark = f"@media (prefers-color-scheme: dark) {{ {_theme('dark')} }}"
-    return "\n".join([_theme("light"), dark, _read(DRAWING / "canvas.css"), own])
-
-
-def _theme(name: str) -> str:
-    background, text, border, weights = THEMES[name]
-    return (
-        f":root {{ color-scheme: {name}; --st-background-color: {background}; --st-text-color: {text}; "
-        f"--st-border-color: {border}; --st-primary-color: {ACCENT}; --st-base-radius: 8px; "
-        f'--st-font: "Source Sans", "Source Sans Pro", system-ui, sans-serif; '
-        f"--st-chart-sequential-colors: {','.join(weights)}; }}"
+    return rendered(
+        "replay.html.jinja",
+        title=content["title"],
+        settings=content["settings"],
+        version=pll.__version__,
+        themes=THEMES,
+        accent=ACCENT,
+        right=RIGHT_COLOUR,
+        style=Markup(_read(DRAWING / "canvas.css") + _read(HERE / "replay.css")),
+        script=Markup(script()),
+        film=Markup(json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")),
     )
 
 

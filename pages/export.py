@@ -29,7 +29,7 @@ def offer(run: Run) -> None:
     )
     annotations = run.splits().train.annotations
     status = status_of_run(run, source.certainty, source.health)
-    predicted = 0 if source.holdout is None else len(source.holdout)
+    predicted = 0 if source.splits.holdout is None else len(source.splits.holdout)
     sentence = sentence_of(
         status,
         annotations,
@@ -59,8 +59,9 @@ def offer(run: Run) -> None:
 
 def tell(run: Run, source: ExportSource, *, is_certified: bool) -> None:
     """Whether the labels can be used, and what a review has changed; a certificate says more than a run's health."""
-    if source.no_answer:
-        st.caption(f"{count(len(source.no_answer), 'example')} without an answer: their ids are under *For engineers*.")
+    left = len(source.splits.no_answer)
+    if left:
+        st.caption(f"{count(left, 'example')} without an answer: their ids are under *For engineers*.")
     if not is_certified:
         show_health(source.health)
     show_disputes(run)

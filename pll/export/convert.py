@@ -329,7 +329,7 @@ def results_of(folder: RunFolder, source: ExportSource) -> Results:
     source
         What is exported.
     """
-    if not source.decisions and not source.follows:
+    if not source.decisions and not source.labels.follows:
         return run_results(folder)
     with tempfile.TemporaryDirectory() as place:
         write_labels(source.frame, Path(place) / LABELS)

@@ -22,6 +22,7 @@ from pll.formats.reading import Reading
 from pll.io import write_bytes, write_csv, write_text
 from pll.methods.input_range import RANGE
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
+from pll.review.certification import Certified
 from pll.runs.files import NO_ANSWER, READING
 from pll.runs.labels_table import write_labels, write_no_answer
 
@@ -76,40 +77,45 @@ class Exporter:
 
 
 def _label_weights(source: ExportSource, path: Path) -> None:
-    weights = source.label_weights if source.own_weights is None else source.own_weights
-    write_label_weights(source.candidates, weights, source.ids, path)
+    own = source.own or source.labels
+    write_label_weights(own.candidates, own.weights, own.ids, path)
 
 
 def _is_certified(source: ExportSource) -> bool:
     return source.certified is not None
 
 
-def _certificate_json(source: ExportSource, path: Path) -> None:
-    assert source.certified is not None  # it applies only then
-    write_text(path, json.dumps(source.certified.document, ensure_ascii=False))
+def _of_certificate(write: Callable[[Certified, Path], None]) -> Callable[[ExportSource, Path], None]:
+    """Return what writes a file of the certificate."""
+
+    def build(source: ExportSource, path: Path) -> None:
+        assert source.certified is not None  # `applies` has asked
+        write(source.certified, path)
+
+    return build
 
 
-def _certificate_html(source: ExportSource, path: Path) -> None:
-    assert source.certified is not None
-    write_text(path, certificate_html(source.certified.document))
+def _of_review(write: Callable[..., None]) -> Callable[[ExportSource, Path], None]:
+    """Return what writes a form of the audit trail."""
 
+    def build(source: ExportSource, path: Path) -> None:
+        assert source.record is not None
+        write(source.record.state.all_events, path, source.record.versions)
 
-def _final_csv(source: ExportSource, path: Path) -> None:
-    assert source.certified is not None
-    write_csv(path, source.certified.final)
+    return build
 
 
 def _was_reviewed(source: ExportSource) -> bool:
-    return bool(source.events or source.versions)
+    return source.record is not None
 
 
 def _features_file(name: str) -> Callable[[ExportSource, Path], None]:
     """Writes one of the two files of a featuriser; they are made together, since one holds a checksum of the other."""
 
     def write(source: ExportSource, path: Path) -> None:
-        assert source.features is not None  # `applies` has asked
+        assert source.splits.featuriser is not None
         with tempfile.TemporaryDirectory() as folder:
-            save_features(source.features, folder)
+            save_features(source.splits.featuriser, folder)
             content = (Path(folder) / name).read_bytes()
         write_bytes(path, content)
 
@@ -136,9 +142,9 @@ def card_of(source: ExportSource) -> ModelCard:
         source.estimator,
         model_weights(source.estimator),
         method=source.method,
-        input_shape=source.input_shape,
-        feature_names=source.feature_names,
-        extra=None if source.inputs is None else {RANGE: source.inputs},
+        input_shape=source.train.input_shape,
+        feature_names=source.train.feature_names,
+        extra={RANGE: source.inputs},
     )
 
 
@@ -153,8 +159,8 @@ EXPORTS: dict[str, Exporter] = {
         "Examples without a label (CSV)",
         "The ids of the examples that nobody answered; without features, nothing predicts them.",
         NO_ANSWER,
-        lambda source, path: write_no_answer(source.no_answer, path),
-        applies=lambda source: bool(source.no_answer),
+        lambda source, path: write_no_answer(source.splits.no_answer, path),
+        applies=lambda source: bool(source.splits.no_answer),
     ),
     "added-labels": Exporter(
         "Labels added in review (CSV)",
@@ -167,43 +173,43 @@ EXPORTS: dict[str, Exporter] = {
         "Certificate of all labels (JSON)",
         "What share of all labels may be wrong, and every decision behind it; `candid verify` checks it.",
         "certificate.json",
-        _certificate_json,
+        _of_certificate(lambda made, path: write_text(path, json.dumps(made.document, ensure_ascii=False))),
         applies=_is_certified,
     ),
     "certificate-page": Exporter(
         "Certificate to read (HTML)",
         "The same as a page.",
         "certificate.html",
-        _certificate_html,
+        _of_certificate(lambda made, path: write_text(path, certificate_html(made.document))),
         applies=_is_certified,
     ),
     "final": Exporter(
         "All labels, as certified (CSV)",
         "The label of every example after the review, and whether it was accepted without another look.",
         "final.csv",
-        _final_csv,
+        _of_certificate(lambda made, path: write_csv(path, made.final)),
         applies=_is_certified,
     ),
     "audit-csv": Exporter(
         "Audit trail as a table (CSV)",
         "Every decision and every undo: who, when, before, after, what was shown; and which labels were under review.",
         "audit.csv",
-        lambda source, path: write_audit_csv(source.events, path, source.versions),
+        _of_review(write_audit_csv),
         applies=_was_reviewed,
     ),
     "audit-jsonl": Exporter(
         "Audit trail as JSON lines",
         "The same, one JSON object a line.",
         "audit.jsonl",
-        lambda source, path: write_audit_jsonl(source.events, path, source.versions),
+        _of_review(write_audit_jsonl),
         applies=_was_reviewed,
     ),
     "reading": Exporter(
         "How the file was read (JSON)",
         "What each column was taken for, and what was no answer. `--reading reading.json` reads another file so.",
         READING,
-        lambda source, path: write_text(path, Reading(**source.reading).to_json()),
-        applies=lambda source: bool(source.reading),
+        lambda source, path: write_text(path, Reading(**source.train.reading).to_json()),
+        applies=lambda source: bool(source.train.reading),
     ),
     "label-weights": Exporter(
         "Label weights (sparse matrix)",
@@ -228,14 +234,14 @@ EXPORTS: dict[str, Exporter] = {
         "What makes the model's features of texts, pictures or words. Keep it together with model.json.",
         FEATURES_CARD,
         _features_file(FEATURES_CARD),
-        applies=lambda source: source.features is not None,
+        applies=lambda source: source.splits.featuriser is not None,
     ),
     "features-arrays": Exporter(
         "What was learnt for features",
         "What was learnt for it. Keep it together with features.json.",
         FEATURES_ARRAYS,
         _features_file(FEATURES_ARRAYS),
-        applies=lambda source: source.features is not None and bool(source.features.state()[1]),
+        applies=lambda source: source.splits.featuriser is not None and bool(source.splits.featuriser.state()[1]),
     ),
     "torch-program": Exporter(
         "Model as a PyTorch program",

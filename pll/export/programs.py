@@ -156,7 +156,7 @@ def _probabilities(source: ExportSource, obstacle: str | None) -> Probabilities:
 
 def _example(source: ExportSource, model: nn.Module) -> Tensor:
     """Return a few examples like those of training: noise around the means of the scaling, in the units of the data."""
-    noise = torch.randn((_EXAMPLES, *source.input_shape), generator=torch.Generator().manual_seed(0))
+    noise = torch.randn((_EXAMPLES, *source.train.input_shape), generator=torch.Generator().manual_seed(0))
     scaling = next((part for part in model.modules() if isinstance(part, Scaling)), None)
     return noise if scaling is None else scaling.typical(noise)
 

@@ -31,10 +31,12 @@ def readme(source: ExportSource, files: Collection[str], notes: Sequence[str]) -
     notes
         What is not there, and why.
     """
-    sets = source.given_sets or source.candidates
+    sets, train = source.train.given_sets, source.train
     return rendered(
         "README.md.jinja",
         source=source,
+        train=train,
+        features=source.splits.featuriser,
         files=files,
         notes=notes,
         sets=sets,

@@ -11,7 +11,6 @@ from pll.analysis.health import Health
 from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import FilesDone
 from pll.export.replay import replay_html
-from pll.features import load_features
 from pll.methods.persistence import load_model
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.record import record_of
@@ -48,46 +47,29 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
     if record is not None:
         own.check_rows(record.state.all_events)
         labels = record.labels(own, folder, train)
-    decisions = None if record is None else record.state.decisions()
     health = Health.from_json(state.get("health"))
     name = folder.config().name or train.name
     return ExportSource(
-        estimator=load_model(folder.path),
-        method=folder.config().method,
-        candidates=sets,
-        label_weights=labels.weights,
-        held_out=labels.held_out,
-        follows=labels.follows,
-        own_weights=own.weights,
-        ids=train.row_ids,
-        y=train.y,
-        name=name,
-        input_shape=train.input_shape,
-        feature_names=train.feature_names,
-        features=load_features(folder.path),
-        config=_how_it_was_made(folder),
-        metrics=state.get("metrics") or {},
-        decisions=decisions,
+        load_model(folder.path),
+        folder.config().method,
+        labels,
+        splits,
+        name,
+        own,
+        record,
+        None if record is None else record.state.decisions(),
+        certificate=None if record is None else partial(record.certified, own.run, train.row_ids, name),
         status=status_of(
             labels.certainty,
             None if record is None else record.state,
             is_trusted=health is None or health.verdict != "unhealthy",
             judgement=None if record is None else record.judgement(own.run, train.row_ids),
         ),
-        reviewed=None if record is None else record.state.candidates,
-        events=() if record is None else tuple(record.state.all_events),
-        versions=() if record is None else record.versions,
-        certificate=None if record is None else partial(record.certified, own.run, train.row_ids, name),
-        replay=partial(replay_html, folder, train),
         health=health,
+        config=_how_it_was_made(folder),
+        metrics=state.get("metrics") or {},
         warnings=tuple(folder.about().get("data", {}).get("warnings", ())),
-        holdout=splits.holdout,
-        all_ids=splits.all_ids,
-        no_answer=splits.no_answer,
-        X=train.X,
-        given_sets=train.given_sets,
-        tied_votes=None if labels.follows else train.tied_votes,
-        reading=train.reading,
+        replay=partial(replay_html, folder, train),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.io import taken
 from pll.review.events import Event
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
@@ -41,14 +42,18 @@ class LabelSnapshot:
     """
 
     run: str
-    ids: npt.NDArray[np.str_]
-    candidates: CandidateSets
-    weights: Weights
-    held_out: Weights | None = None
+    ids: npt.NDArray[np.str_] = field(metadata={"rows": "ids"})
+    candidates: CandidateSets = field(metadata={"rows": "candidate sets"})
+    weights: Weights = field(metadata={"candidates": "label weights"})
+    held_out: Weights | None = field(default=None, metadata={"candidates": "held-out weights"})
     follows: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> LabelSnapshot:
+        """Of some of the examples."""
+        return replace(self, **taken(self, rows))
 
     @property
     def key(self) -> tuple[str, str]:

@@ -7,15 +7,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from pll.dataset import PartialLabelDataset
 from pll.export import ExportSource
 from pll.methods import METHODS
+from pll.review.label_snapshot import LabelSnapshot
+from pll.runs.data import Splits
 from pll.synthesis import flip_binomial
 
 NAMES = ("NA", "None", "1", "日本語", "a|b", 'say "hi", ok', "two\nlines", "=1+1", "back\rward", " `x` ")
 """What breaks tables: missing-value words, numbers, separators, quotes, line ends, formulas, spaces."""
 
 
-def make_source(model: object = "linear", shape: tuple[int, ...] = (5,), n: int = 60, **more: object) -> ExportSource:
+def make_source(
+    model: object = "linear", shape: tuple[int, ...] = (5,), n: int = 60, feature_names: tuple[str, ...] = ()
+) -> ExportSource:
     """A fitted PRODEN over the names that break tables."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, len(NAMES), n)
@@ -23,17 +28,18 @@ def make_source(model: object = "linear", shape: tuple[int, ...] = (5,), n: int 
     candidates = flip_binomial(y, len(NAMES), 0.4, class_names=NAMES)
     estimator = METHODS["proden"](model=model, epochs=2, missing="mean").fit(X, candidates)
     truth = np.where(rng.random(n) < 0.3, -1, y)
-    given = {
-        "name": "Odd names, 10",
-        "input_shape": shape,
-        "config": {"epochs": 2},
-        "metrics": {"transductive_accuracy": 0.5},
-        "y": truth,
-        "held_out": estimator.label_weights_,
-        "replay": lambda: "<!doctype html><title>replay</title>",
-    }
     ids = np.array([f"id {row}" for row in range(n)])
-    return ExportSource(estimator, "proden", candidates, estimator.label_weights_, ids, **(given | more))
+    data = PartialLabelDataset(X, candidates, truth, ids=ids, feature_names=feature_names)
+    return ExportSource(
+        estimator,
+        "proden",
+        LabelSnapshot("run", ids, candidates, estimator.label_weights_, estimator.label_weights_),
+        Splits(data),
+        "Odd names, 10",
+        config={"epochs": 2},
+        metrics={"transductive_accuracy": 0.5},
+        replay=lambda: "<!doctype html><title>replay</title>",
+    )
 
 
 @pytest.fixture(scope="session")

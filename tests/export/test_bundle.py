@@ -21,6 +21,7 @@ from pll.export.readme import readme
 from pll.methods import METHODS
 from pll.methods.classical import ClassicalEstimator, Matrix
 from pll.methods.persistence import load_model
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.status import ReviewStatus
 from pll.training.metrics import Hook
 from pll.weights import Weights, normalise
@@ -59,12 +60,10 @@ class Centroids(ClassicalEstimator):
 def no_network(monkeypatch: pytest.MonkeyPatch, source: ExportSource) -> ExportSource:
     """A source whose method has no module."""
     monkeypatch.setitem(METHODS, "centroids", Centroids)
-    X = np.random.default_rng(0).normal(size=(len(source.candidates), 5)).astype(np.float32)
-    estimator = Centroids().fit(X, source.candidates)
-    sets, weights = source.candidates, estimator.label_weights_
-    return ExportSource(
-        estimator, "centroids", sets, weights, source.ids, weights, input_shape=(5,), replay=source.replay
-    )
+    sets = source.labels.candidates
+    estimator = Centroids().fit(source.train.X, sets)
+    labels = LabelSnapshot("run", source.labels.ids, sets, estimator.label_weights_, estimator.label_weights_)
+    return ExportSource(estimator, "centroids", labels, source.splits, replay=source.replay)
 
 
 @pytest.fixture(scope="module")
@@ -139,14 +138,14 @@ def test_the_code_in_the_readme_runs(
     source = sources(model, shape, feature_names=features)
     export_all(source, tmp_path)
     made = run_snippets(tmp_path, monkeypatch)
-    names = source.candidates.class_names
+    names = source.labels.candidates.class_names
     assert list(made) == [
         *("labels.csv", "label_weights.npz"),
         *("model.safetensors + model.json", "model.pt2", "model.onnx"),
     ]
     assert made["labels.csv"]["labels"]["identified_label"].tolist() == source.frame["identified_label"].tolist()
     assert made["label_weights.npz"]["class_names"].tolist() == list(names)
-    np.testing.assert_array_equal(made["label_weights.npz"]["weights"].data, source.label_weights)
+    np.testing.assert_array_equal(made["label_weights.npz"]["weights"].data, source.labels.weights)
     zeros = np.zeros((2, *shape), dtype=np.float32)
     wanted = source.estimator.predict(zeros)
     np.testing.assert_array_equal(made["model.safetensors + model.json"]["predicted"], wanted)

@@ -30,6 +30,8 @@ from pll.formats.results import read_results
 from pll.methods import METHODS
 from pll.review.certificate import CheckedLabel, LabelTable
 from pll.review.certification import Certification, draw_plan
+from pll.review.label_snapshot import LabelSnapshot
+from pll.runs.data import Splits
 from pll.runs.files import LABELS
 from pll.runs.labels_table import write_labels
 
@@ -69,15 +71,11 @@ def exported(label: str | None) -> ExportSource:
     return ExportSource(
         METHODS["proden"](epochs=1).fit(X, sets),
         "proden",
-        sets,
-        given,
-        ids,
-        name="small",
-        input_shape=(2,),
+        LabelSnapshot("run", ids, sets, given, given),
+        Splits(PartialLabelDataset(X, sets, ids=ids)),
+        "small",
         decisions=decisions,
-        held_out=given,
         certificate=lambda: certification.certified(checked, certification.judge(checked)),
-        X=X,
     )
 
 

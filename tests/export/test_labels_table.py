@@ -95,13 +95,13 @@ def test_decisions_replace_the_label_and_how_sure_it_is() -> None:
 def test_the_csv_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:
     write_labels(source.frame, tmp_path / "labels.csv")
     table = read_csv(tmp_path / "labels.csv")
-    names = source.candidates.class_names
+    names = source.labels.candidates.class_names
     assert table["identified_label"].tolist() == [names[j] for j in source.estimator.identify()]
-    assert table["id"].tolist() == source.ids.tolist()
-    assert source.y is not None
-    assert table["true_label"].tolist() == ["" if j < 0 else names[j] for j in source.y]
+    assert table["id"].tolist() == source.labels.ids.tolist()
+    assert source.train.y is not None
+    assert table["true_label"].tolist() == ["" if j < 0 else names[j] for j in source.train.y]
     found = [split_cell(cell) for cell in table["candidates"]]
-    assert found == [tuple(source.candidates.names(row)) for row in range(len(source.candidates))]
+    assert found == [tuple(source.labels.candidates.names(row)) for row in range(len(source.labels.candidates))]
     for name in ("confidence", "margin", "entropy"):
         np.testing.assert_array_equal(table[name].astype(float).to_numpy(), source.frame[name].to_numpy())
 
@@ -180,8 +180,10 @@ def test_predicted_rows_are_sure_where_the_temperature_is_known_and_nothing_take
     source: ExportSource,
 ) -> None:
     rng = np.random.default_rng(0)
-    model = METHODS["proden"](epochs=2).fit(rng.normal(size=(40, 5)), source.candidates.take(slice(40)))
-    others = PartialLabelDataset(rng.normal(size=(7, 5)).astype(np.float32), class_names=source.candidates.class_names)
+    model = METHODS["proden"](epochs=2).fit(rng.normal(size=(40, 5)), source.labels.candidates.take(slice(40)))
+    others = PartialLabelDataset(
+        rng.normal(size=(7, 5)).astype(np.float32), class_names=source.labels.candidates.class_names
+    )
     unknown = predicted_frame(model, others, others.class_names)
     assert unknown[["confidence", "margin", "entropy"]].isna().all().all() and set(unknown["source"]) == {"predicted"}
     model.temperature_ = 2.0

@@ -57,7 +57,7 @@ def test_both_run_without_candid(sources: Callable[..., ExportSource], tmp_path:
     subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=tmp_path, env=bare, check=True, timeout=120)
 
     with np.load(tmp_path / "found.npz") as found:
-        assert tuple(found["names"]) == source.candidates.class_names
+        assert tuple(found["names"]) == source.labels.candidates.class_names
         for kind, probabilities in wanted.items():
             for program in ("pt2", "onnx"):
                 for size in (1, 2, 7, 9):

@@ -32,9 +32,9 @@ def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
     source = export_source(folder)
     splits = run_data.load_splits(folder.config())
     assert source.name == "my labels"
-    assert source.candidates == splits.train.sets()
-    assert source.ids.tolist() == splits.train.row_ids.tolist()
-    np.testing.assert_array_equal(source.label_weights, np.load(folder.history / "final.npy"))
+    assert source.labels.candidates == splits.train.sets()
+    assert source.labels.ids.tolist() == splits.train.row_ids.tolist()
+    np.testing.assert_array_equal(source.labels.weights, np.load(folder.history / "final.npy"))
     np.testing.assert_array_equal(
         source.estimator.predict(splits.train.X), load_model(folder.path).predict(splits.train.X)
     )

@@ -101,14 +101,14 @@ def test_exports_carry_them(runs: RunRegistry, tmp_path: Path) -> None:
     own = export_source(run.folder)
     decide(queue, 20)
     source = export_source(run.folder)
-    assert np.array_equal(source.label_weights, queue.review.current.weights)
+    assert np.array_equal(source.labels.weights, queue.review.current.weights)
     decided = source.learnt["source"] == "human"
     assert decided.sum() == 20
     assert source.learnt["identified_label"][~decided].tolist() == queue.review.current.labels[~decided].tolist()
     convert(str(run.folder.path), "csv", tmp_path / "out.csv", tell=lambda notes: None)
     table = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
     given_back = dict(zip(table["id"], table["identified_label"], strict=True))
-    assert [given_back[name] for name in source.ids.tolist()] == source.learnt["identified_label"].tolist()
+    assert [given_back[name] for name in source.labels.ids.tolist()] == source.learnt["identified_label"].tolist()
     assert "follow the decisions" in readme(source, [], []) and "follow the decisions" not in readme(own, [], [])
     close(queue.review)
 

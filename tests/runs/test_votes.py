@@ -204,7 +204,7 @@ def test_examples_that_nobody_answered_are_predicted(
     ]
     source = export_source(RunFolder(run))
     assert source.frame["identified_label"].tolist() == labels["identified_label"].tolist()
-    assert not source.no_answer
+    assert not source.splits.no_answer
     assert any("no answer" in one for one in RunFolder(run).state()["notes"])
 
 

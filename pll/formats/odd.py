@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from pll.annotations import Annotations
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
 from pll.formats.base import ReadOptions
@@ -435,6 +436,8 @@ def _stands_in(one: str, other: str) -> bool:
 
 LOOKED_AT = 2000
 """Examples, at most, of which that is looked at."""
+MOST_CELLS = 5_000_000
+"""Answers times classes that are compared, at most."""
 LEAST_SHARED = 30
 """Answers beside those of others from which it is told how far a voter agrees with them."""
 BELOW_CHANCE = -3.0
@@ -443,23 +446,52 @@ BY_CODES = 0.5
 """Share of the answers that agree once other codes are read as these, from which they are."""
 
 
+@dataclass(frozen=True)
+class _Beside:
+    """Answers of one label each beside those of others to the same example, of the first examples.
+
+    Attributes
+    ----------
+    voters, labels
+        (m,) who gave each, and which.
+    shares
+        (m, c) how the answers of the others are spread.
+    """
+
+    voters: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.int64]
+    shares: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, votes: Annotations) -> _Beside:
+        """Compare answers, of as many examples as their number and that of the classes allow."""
+        most = min(len(votes), LOOKED_AT, max(MOST_CELLS * len(votes) // (len(votes.rows) * votes.n_classes + 1), 1))
+        first = votes.rows < most
+        given = np.zeros((most, votes.n_classes))
+        np.add.at(given, (votes.rows[first], votes.labels[first]), 1)
+        alone = first & np.repeat(votes.answer_sizes == 1, votes.answer_sizes)
+        voters, labels, others = votes.annotators[alone], votes.labels[alone], given[votes.rows[alone]]
+        others[np.arange(len(labels)), labels] -= 1
+        shared = others.sum(axis=1) > 0
+        return cls(voters[shared], labels[shared], _as_shares(others[shared]))
+
+
+def _as_shares(amounts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    shares: npt.NDArray[np.float64] = amounts / amounts.sum(axis=1, keepdims=True)
+    return shares
+
+
 def _disagreement(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """A voter who agrees with the others less than by chance: other codes for the same, or rows that are shifted."""
     votes = data.annotations
     if votes is None or votes.anonymous or options.class_names or votes.n_annotators < 2 or votes.n_classes < 2:
         return
-    first = votes.rows < LOOKED_AT
-    given = np.zeros((min(len(data), LOOKED_AT), votes.n_classes))
-    np.add.at(given, (votes.rows[first], votes.labels[first]), 1)
+    beside, names = _Beside.of(votes), votes.class_names
     for who, name in enumerate(votes.annotator_names):
-        own = first & (votes.annotators == who)
-        others = given[votes.rows[own]]
-        others[np.arange(int(own.sum())), votes.labels[own]] -= 1
-        shared = others.sum(axis=1) > 0
-        others, labels = others[shared], votes.labels[own][shared]
+        own = beside.voters == who
+        labels, shares = beside.labels[own], beside.shares[own]
         if len(labels) < LEAST_SHARED:
             continue
-        shares = others / others.sum(axis=1, keepdims=True)
         usual = np.bincount(labels, minlength=votes.n_classes) / len(labels)
         chance = shares @ usual
         agreed = shares[np.arange(len(labels)), labels]
@@ -468,7 +500,6 @@ def _disagreement(data: PartialLabelDataset, options: ReadOptions) -> Iterator[O
         by_codes = shares[np.arange(len(labels)), [codes.get(k, k) for k in labels.tolist()]].mean()
         is_below = float((agreed - chance).sum()) / spread < BELOW_CHANCE
         if is_below or (by_codes > BY_CODES and agreed.mean() < chance.mean()):
-            names = votes.class_names
             how_far = f"{agreed.mean():.0%}, by chance {chance.mean():.0%}"
             text = f"{name} agrees with the others less than by chance ({how_far})"
             shown = tuple(f"{names[k]} where the others say {names[other]}" for k, other in codes.items() if k != other)
@@ -481,6 +512,83 @@ def _other_codes(labels: npt.NDArray[np.int64], shares: npt.NDArray[np.float64])
     """What the others mostly say where a voter says each class, if another for each; else nothing."""
     codes = {k: int(shares[labels == k].sum(axis=0).argmax()) for k in sorted(set(labels.tolist()))}
     return codes if len({*codes.values()}) == len(codes) else {}
+
+
+def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """A class that says nothing of the example, in whatever language: perhaps that there is no answer.
+
+    Others do not say it too more often than by chance, although they agree on the other classes, and what they say
+    beside it is what they say anywhere. A rare one must also be written otherwise than the others.
+    """
+    votes = data.annotations
+    if votes is None or options.class_names or len(data) < SOME_EXAMPLES or not 3 <= votes.n_classes <= MOST_COMPARED:
+        return
+    beside, names = _Beside.of(votes), votes.class_names
+    labels, shares = beside.labels, beside.shares
+    times = np.bincount(labels, minlength=len(names))
+    chance = shares.sum(axis=0) / max(len(labels), 1)
+    same = np.bincount(labels, shares[np.arange(len(labels)), labels], minlength=len(names)) / np.maximum(times, 1)
+    kappa = (same - chance) / np.maximum(1 - chance, 1e-9)
+    true = set() if data.y is None else {data.class_names[k] for k in np.unique(data.y[data.y >= 0])}
+    found, seen = list[str](), {*true, *options.keep, *options.edited, *_far_codes(names)}
+    for k, name in enumerate(names):
+        others = times * (np.arange(len(names)) != k)
+        usual = float((kappa * others).sum() / max(others.sum(), 1))
+        if name in seen or usual < LEAST_USUAL or times[k] * usual < LEAST_MISSED:
+            continue
+        is_other = _is_other(name, names)
+        apart, noise = _told_by(k, labels, shares)
+        is_by_chance = abs(kappa[k]) <= (usual / 3 if is_other else BY_CHANCE)
+        if is_by_chance and apart - noise <= SAYS_LITTLE * usual and (is_other or noise <= SEEN * usual):
+            found.append(name)
+    if found:
+        text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
+        hint = " ".join(f"--drop={shlex.quote(name)}" for name in found)
+        yield Oddity("no-answer", text, tuple(found), "If it is no answer, drop it.", hint, dict.fromkeys(found))
+
+
+BY_CHANCE, LEAST_USUAL, LEAST_MISSED = 0.06, 0.2, 1.5
+"""How far from chance (0; 1 is always) others say a class too that is no answer; how far they do of the other classes,
+and how many times they would have said it then, at least."""
+SAYS_LITTLE, SEEN = 0.12, 0.33
+"""Shares of how far the others agree: how much the answers beside a class differ from those anywhere that says nothing,
+and up to which chance may make them differ where a class is not rare."""
+
+
+def _told_by(k: int, labels: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Return how much the others' answers beside a class differ from those anywhere, itself aside, and by chance."""
+    other = np.delete(shares, k, axis=1)
+    said = other.sum(axis=1) > 0
+    other = _as_shares(other[said])
+    own = other[labels[said] == k]
+    if not len(own):
+        return 1.0, 0.0
+    apart = np.abs(own.mean(axis=0) - other.mean(axis=0)).sum() / 2
+    noise = other.std(axis=0).sum() / np.sqrt(2 * np.pi * len(own))
+    return float(apart), float(noise)
+
+
+def _is_other(name: str, names: Sequence[str]) -> bool:
+    """Whether a class begins with a negation, or is written otherwise than most: several words or marks beside words.
+
+    Examples
+    --------
+    >>> [_is_other(name, ("cat", "dog", "hen", name)) for name in ("not clear", "nejasný", "kA.", "nem látszik", "fox")]
+    [True, False, True, True, False]
+    """
+
+    def shape(one: str) -> tuple[bool, bool]:
+        return len(one.split()) > 1, any(not (letter.isalnum() or letter.isspace()) for letter in one)
+
+    alike = sum(shape(other) == shape(name) for other in names if other != name)
+    plain = spelling(name)
+    first = {plain.partition(" ")[0], *(plain[:end] for end in (1, 2) if ord(plain[0]) > FIRST_WITHOUT_SPACES)}
+    is_alone = 3 * alike < len(names) and not is_number(name)
+    return is_alone or not WORDS["negation"].isdisjoint(first)
+
+
+FIRST_WITHOUT_SPACES = 0x2E80
+"""Code point from which writings have no spaces between words."""
 
 
 def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
@@ -569,6 +677,7 @@ CHECKS: tuple[Check, ...] = (
     _words,
     _spellings,
     _disagreement,
+    _no_answer,
     _copies,
     _attention,
     _swapped,

@@ -829,6 +829,47 @@ def test_a_voter_with_other_codes_for_the_same_is_odd(tmp_path: Path) -> None:
     assert len(read_first(table(tmp_path, "id,rater_1,rater_2,rater_3", right))) == 60
 
 
+def rows_with(name: str, *, together: bool = False, rare: bool = False) -> list[str]:
+    """Rows of three voters who mostly agree, in which one of them now and then says something else, or all do."""
+    rolls, words, rows = random.Random(3), ("hate", "love", "none of these"), list[str]()
+    for k in range(120):
+        truth = rolls.choice(words)
+        votes = [truth if rolls.random() < 0.8 else rolls.choice(words) for _ in range(3)]
+        if k % (30 if rare else 8) == 0:
+            votes = [name if together and rolls.random() < 0.8 else one for one in votes]
+            votes[rolls.randrange(3)] = name
+        rows.append(f"e{k}," + ",".join(votes))
+    return rows
+
+
+@pytest.mark.parametrize("name", ["chưa nghe", "inhabil", "Δεν ακούγεται", "判らない"])
+@pytest.mark.parametrize("header", ["id,ann,bob,cem", "id,annotator_1,annotator_2,annotator_3"])
+def test_a_class_that_nobody_agrees_on_is_asked_about(tmp_path: Path, name: str, header: str) -> None:
+    path = table(tmp_path, header, rows_with(name))
+    with pytest.raises(OddReading) as caught:
+        formats.read(path, keep=("none of these",))
+    assert [one.edits for one in caught.value.findings] == [{name: None}]
+    assert name in formats.read(path, keep=("none of these", name)).class_names
+
+
+def test_a_rare_class_is_asked_about_where_it_is_written_otherwise(tmp_path: Path) -> None:
+    found = found_odd(table(tmp_path, "id,ann,bob,cem", rows_with("nem tudható", rare=True)))
+    assert "nem tudható" in found["no-answer"]
+    assert (
+        "fear"
+        in formats.read(
+            table(tmp_path, "id,ann,bob,cem", rows_with("fear", rare=True)), keep=("none of these",)
+        ).class_names
+    )
+
+
+@pytest.mark.parametrize("name", ["not hate", "none", "fear", "no clear stance"])
+def test_a_class_that_voters_agree_on_is_an_answer_whatever_it_is_called(tmp_path: Path, name: str) -> None:
+    path = table(tmp_path, "id,ann,bob,cem", rows_with(name, together=True))
+    assert name in formats.read(path, keep=("none of these", name)).class_names
+    assert formats.read(path, keep=("none", "none of these")).n_classes == 4
+
+
 def test_a_voter_who_is_another_one_again_is_odd(tmp_path: Path) -> None:
     rolls = random.Random(1)
     votes = [[rolls.choice(("late", "lost", "fine")) for _ in range(3)] for _ in range(40)]

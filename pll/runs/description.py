@@ -167,13 +167,13 @@ FIELDS = {
     for one in (
         # ---- from data to a training task ----------------------------------------------------------------------------
         Field("flip", "How wrong labels enter", "make candidates of true labels"),
-        Field("q", "Flipping probability q", "probability that a wrong label enters", "number", most=1),
+        Field("q", "Flipping probability q", "probability that a wrong label enters", "number", most=1, step=0.05),
         Field("size", "Size of the sets", "labels in a set", "whole", least=1, most=10**6),
         Field("noisy", "What joins a label", "make candidates of single labels that may be wrong"),
         Field("features", "Features", "of texts, pictures, words: auto, none, tfidf:100",
               default="auto", metavar="SPEC"),
         Field("holdout", "Held out to test on", "test on this share of the data, 0-1",
-              "number", None, 0, 1, True, True, metavar="SHARE"),
+              "number", None, 0, 1, True, True, 0.05, metavar="SHARE"),
         Field("strict", "Strict", "refuse a truth that is not among the candidates", "flag", False),
         Field("seed", "Seed", "the same seed, the same result",
               "whole", 0, most=2**31 - 1),

@@ -27,6 +27,10 @@ class Way:
         too, and that of the matrix y.
     help
         Of its q, for a page.
+    usual
+        What a form begins with for a setting that may be given.
+    without
+        What holds where it is not given, in words.
     """
 
     title: str
@@ -36,6 +40,8 @@ class Way:
     takes: tuple[str, ...] = ()
     by_example: bool = False
     help: str = ""
+    usual: float | None = None
+    without: str = ""
 
 
 FLIPS: dict[str, Way] = {
@@ -51,7 +57,9 @@ FLIPS: dict[str, Way] = {
         help="Probability that the class after the true one becomes a candidate. 0: nothing is ambiguous, 1: all.",
     ),
     "uniform": Way(
-        "Uniform: any set, or any of a given size, is equally likely", "flip_uniform", "uniform_matrix", takes=("size",)
+        *("Uniform: any set, or any of a given size, is equally likely", "flip_uniform", "uniform_matrix"),
+        takes=("size",),
+        without="any size",
     ),
     "matrix": Way(
         "Matrix: a probability for each pair of classes", "flip_with_matrix", "checked_matrix", needs=("matrix",)
@@ -60,7 +68,9 @@ FLIPS: dict[str, Way] = {
         "By example: labels a classifier finds likely enter",
         *("flip_by_instance", "mean_instance_matrix", (), ("q",)),
         by_example=True,
-        help="The mean over the wrong labels; 0: as the classifier has it.",
+        help="The mean over the wrong labels.",
+        usual=0.4,
+        without="as the classifier has it",
     ),
 }
 """The ways by the name the pages and the command line use; a new one is a line here and its two functions."""

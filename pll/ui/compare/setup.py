@@ -19,7 +19,7 @@ from pll.runs.description import FIELDS
 from pll.runs.lanes import lane_configs, why_not
 from pll.runs.run import MOST_LANES, Run
 from pll.synthesis import Flip
-from pll.ui import session
+from pll.ui import fields, session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import link
@@ -32,7 +32,6 @@ OPENING_DATA = ChosenData(Source("digits"), Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
 LANE_SETTINGS = ("epochs", "lr", "weight_decay")
 """Settings in which lanes may differ."""
-Q_HELP = "Probability that a wrong label becomes a candidate. Increase it to see where a method fails."
 PACE = 8.0
 """Epochs a second at which eyes can follow; one of the speeds of the transport bar."""
 LONGEST_WATCHED = 15.0
@@ -68,14 +67,12 @@ def _as_ambiguous_as_wished(choice: ChosenData) -> ChosenData:
     flip = choice.flip
     if flip is None or "q" not in flip.way.needs:
         return choice
-    q = st.slider(
-        f"How ambiguous: flipping probability q ({flip.way.title.lower()})",
-        0.0,
-        0.95,
-        min(float(flip.q or 0.0), 0.95),
-        0.05,
+    q = fields.share(
+        "q",
+        flip.q or 0.0,
         key=f"compare_q-{choice.source.name}-{choice.source.sha256}",
-        help=Q_HELP,
+        title=f"How ambiguous: flipping probability q ({flip.way.title.lower()})",
+        help=flip.way.help,
     )
     return replace(choice, flip=replace(flip, q=q))
 

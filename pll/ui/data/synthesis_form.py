@@ -27,7 +27,7 @@ from pll.synthesis.transitions import (
     transitions_from_confusion,
     truth_given_label,
 )
-from pll.ui import charts
+from pll.ui import charts, fields
 from pll.ui.data.loader import choice_key
 from pll.ui.error_messages import show_error
 from pll.ui.session import ChosenData
@@ -50,15 +50,8 @@ def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGen
     )
     with right:
         settings = _settings(how, data)
-    seed = details.number_input(
-        "Seed",
-        0,
-        2**31 - 1,
-        0,
-        key="flip_seed",
-        help="The same seed makes the same candidates; another one, others.",
-        persist_state="session",
-    )
+    with details:
+        seed = fields.number("seed", 0, key="flip_seed", persist_state="session")
     if "matrix" in FLIPS[how].needs:
         matrix = _transitions(data.class_names)
         if matrix is None:
@@ -68,18 +61,21 @@ def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGen
 
 
 def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
-    """The numbers that a way takes, those that it need not have only where they are not 0."""
-    way = FLIPS[how]
-    if "q" in way.needs:
-        title = "Flipping probability q"
-        return {"q": st.slider(title, 0.0, 1.0, 0.7, 0.05, key="flip_q", help=way.help, persist_state="session")}
-    if "q" in way.takes:
-        rate = st.slider("Mean flipping probability", 0.0, 0.9, 0.4, 0.05, key="flip_rate", help=way.help)
-        return {"q": rate} if rate else {}
-    if "size" in way.takes:
-        size = st.number_input("Candidates an example (0: any number)", 0, data.n_classes, 0, key="flip_size")
-        return {"size": int(size)} if size else {}
-    return {}
+    """The numbers that a way takes; those that it need not have only where they are given."""
+    way, most = FLIPS[how], {"size": data.n_classes}
+    words: dict[str, Any] = {"help": way.help} if way.help else {}
+    needed = {
+        name: fields.share(name, 0.7, key=f"flip_{name}", **words, persist_state="session")
+        for name in way.needs
+        if name != "matrix"
+    }
+    given = {
+        name: fields.number(
+            name, way.usual, key=f"flip_{name}-{how}", most=most.get(name), placeholder=way.without, **words
+        )
+        for name in way.takes
+    }
+    return needed | {name: value for name, value in given.items() if value is not None}
 
 
 def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> ChosenData | None:

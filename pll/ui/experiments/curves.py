@@ -46,7 +46,7 @@ def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFra
     figure, numbers = panel_figure(panels[0], table.methods)
     fits = sorted({line.n_fits for line in panels[0].lines}) or [0]
     over = f"mean ± deviation of {_counted(fits)}" if fits[-1] > 1 else "one fit"
-    charts.dress(figure, f"{title}, {over}", panels[0].x_title, "%", height=360)
+    charts.dress(figure, title, f"{panels[0].x_title} · {over}", "%", height=360)
     return figure, numbers
 
 
@@ -75,13 +75,8 @@ def mean_chart(
         )
         rows.append({"method": name, "mean": mean, "deviation": deviation, "fits": entry.n_fits})
         fits.append(entry.n_fits)
-    charts.dress(
-        figure,
-        f"{title}, mean ± deviation of {_counted(sorted(set(fits)) or [0])}",
-        "%",
-        "",
-        height=120 + 40 * len(rows),
-    )
+    over = f"%, mean ± deviation of {_counted(sorted(set(fits)) or [0])}"
+    charts.dress(figure, title, over, "", height=120 + 40 * len(rows))
     figure.update_layout(showlegend=False, hovermode="closest")
     figure.update_yaxes(autorange="reversed", rangemode="normal")
     return figure, pd.DataFrame(rows)

@@ -21,7 +21,7 @@ from pll.experiments.presets import PRESETS, preset
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
 from pll.runs.lanes import why_not
-from pll.ui import session
+from pll.ui import fields, session
 from pll.ui.data import loader, server_data
 from pll.ui.data.upload import uploads_folder
 from pll.ui.format import count, plain
@@ -140,17 +140,15 @@ def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         protocol = st.selectbox("Tested on", offered, key=f"experiment-protocol-{name}", width=260)
-        epochs = st.number_input(
-            "Epochs",
-            1,
-            10_000,
+        epochs = fields.number(
+            "epochs",
             None,
-            placeholder="as the preset says",
             key=f"experiment-epochs-{name}",
+            placeholder="as the preset says",
             width=200,
             help="The paper trains for 500.",
         )
-    return protocol, None if epochs is None else int(epochs)
+    return protocol, epochs
 
 
 def missing(entry: Entry) -> None:

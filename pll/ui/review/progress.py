@@ -150,7 +150,7 @@ def work(review: ReviewSession) -> None:
             "none of these": [one.none for one in done],
             "undone": [one.undone for one in done],
             "at work": [duration(one.seconds) for one in done],
-            "a minute": [None if rate is None else _rounded(rate) for rate in rates],
+            "a minute": ["" if rate is None else f"{_rounded(rate):,g}" for rate in rates],
         }
     )
     st.dataframe(table, hide_index=True, alt="What each reviewer has done")

@@ -21,6 +21,7 @@ from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.description import FIELDS
 from pll.training.names import MODELS
+from pll.ui import fields
 from pll.ui.buttons import button
 from pll.ui.data import loader
 from pll.ui.format import about_seconds, plain
@@ -240,14 +241,19 @@ def _choose_holdout(choice: ChosenData, data: PartialLabelDataset, key: str) -> 
     """The share that is held out; None where nothing is, as where there is no truth or a test part already."""
     if data.y is None or (data.is_test is not None and data.is_test.any()):
         return None
-    usual = 20 if choice.source.path is None else 0  # every row of a user's own file gets a label
-    percentage = st.slider(
-        *("Held out to test on, %", 0, 50, usual, 5),
-        help="Examples kept apart, to test the model on what it has not seen. Needs true labels. They are not learnt "
-        "from; their labels are predicted and exported too.",
-        key=f"{key}_{usual}",
+    usual = 0.2 if choice.source.path is None else 0.0  # every row of a user's own file gets a label
+    return (
+        fields.share(
+            "holdout",
+            usual,
+            key=f"{key}_{usual}",
+            most=0.5,
+            format="percent",
+            help="Examples kept apart, to test the model on what it has not seen. Needs true labels. They are not "
+            "learnt from; their labels are predicted and exported too.",
+        )
+        or None
     )
-    return percentage / 100 or None
 
 
 def advice(configs: Sequence[RunConfig], data: PartialLabelDataset, wrong: Sequence[str] = ()) -> float | None:

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy  # its parts load when they are used
 
 from pll.candidates import ROWS_AT_ONCE, CandidateSets, Rows, with_sets
 from pll.errors import RowError, UserError
@@ -402,6 +403,19 @@ def dense(weights: npt.NDArray[Any], candidates: CandidateSets) -> npt.NDArray[A
     matrix = np.zeros((len(candidates), candidates.n_classes), dtype=weights.dtype)
     matrix[candidates.rows, candidates.indices] = weights
     return matrix
+
+
+def sparse(weights: npt.NDArray[Any], candidates: CandidateSets) -> scipy.sparse.csr_array:
+    """Spread candidate-aligned values over all classes, as a sparse matrix (n, c).
+
+    Parameters
+    ----------
+    weights
+        (nnz,).
+    candidates
+        Of n examples.
+    """
+    return scipy.sparse.csr_array((weights, candidates.indices, candidates.indptr), shape=candidates.shape)
 
 
 def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> npt.NDArray[np.int64]:

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import scipy.sparse
 
 from pll.candidates import CandidateSets
 from pll.formats.label_frame import Decisions, candidate_cells
 from pll.io import write_atomically
-from pll.weights import Weights
+from pll.weights import Weights, sparse
 
 ADDED_COLUMNS = ("id", "candidates", "added_label", "reviewer", "decided_at")
 
@@ -73,11 +72,10 @@ def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.Ar
     path
         The file.
     """
-    shape = (len(candidates), candidates.n_classes)
-    matrix = scipy.sparse.csr_array((weights, candidates.indices, candidates.indptr), shape)
+    matrix = sparse(weights, candidates)
     arrays: dict[str, npt.NDArray[np.generic]] = {
         "format": np.array(b"csr"),
-        "shape": np.array(shape),
+        "shape": np.array(matrix.shape),
         "data": matrix.data,
         "indices": matrix.indices,
         "indptr": matrix.indptr,

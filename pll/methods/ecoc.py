@@ -55,7 +55,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 
@@ -74,7 +73,7 @@ from pll.methods.classical import (
 from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, nystrom_note
 from pll.methods.names import TITLES
 from pll.training.metrics import Hook
-from pll.weights import Weights, restricted_softmax
+from pll.weights import Weights, restricted_softmax, sparse
 
 COLUMN_PARTS = 10
 MACHINE_C_GRID = (1.0, 10.0)
@@ -287,9 +286,8 @@ def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], ca
     candidates
         n candidate sets.
     """
-    shape = (len(candidates), candidates.n_classes)
-    sets = scipy.sparse.csr_array((np.ones(candidates.nnz), candidates.indices, candidates.indptr), shape=shape)
-    holders = np.maximum(np.bincount(candidates.indices, minlength=shape[1]), 1)[:, None]
+    sets = sparse(np.ones(candidates.nnz), candidates)
+    holders = np.maximum(np.bincount(candidates.indices, minlength=candidates.n_classes), 1)[:, None]
     share = (sets.T @ positive.astype(np.float64)) / holders  # (c, L)
     agreement = np.where(signs > 0, share, 1.0 - share)
     total = agreement.sum(axis=1, keepdims=True)
@@ -528,15 +526,11 @@ def positive_shares(signs: Signs, candidates: CandidateSets) -> npt.NDArray[np.f
     >>> positive_shares(np.array([[1], [1], [-1]], dtype=np.int8), sets)[:, 0].tolist()
     [0.5, 1.0, 0.0]
     """
-    sets, class_counts = _sets(candidates), np.bincount(candidates.indices, minlength=candidates.n_classes)
+    sets = sparse(np.ones(candidates.nnz), candidates)
+    class_counts = np.bincount(candidates.indices, minlength=candidates.n_classes)
     sides = ((signs > 0).astype(np.float64), (signs < 0).astype(np.float64))
     positive, negative = ((sets @ side) / np.maximum(class_counts @ side, 1.0) for side in sides)
     return np.asarray(positive / (positive + negative))
-
-
-def _sets(candidates: CandidateSets) -> scipy.sparse.csr_array:
-    shape = (len(candidates), candidates.n_classes)
-    return scipy.sparse.csr_array((np.ones(candidates.nnz), candidates.indices, candidates.indptr), shape=shape)
 
 
 def _relaxed_note(purities: npt.NDArray[np.float64]) -> str:

@@ -101,13 +101,13 @@ class NeighbourEstimator(ClassicalEstimator):
                 distances, at = search.kneighbors(points[block], k)
             else:
                 distances, at = search.kneighbors(points[block], k + 1)
-                distances, at = _without_self(distances, at, np.arange(block.start, block.stop))
+                distances, at = without_self(distances, at, np.arange(block.start, block.stop))
             yield QueryNeighbours(block, distances.astype(np.float64), at)
 
     def _others(self, rows: npt.NDArray[np.int64], k: int) -> tuple[Matrix, npt.NDArray[np.int64]]:
         """Return distances and indices (B, k) of the nearest training examples of some, without themselves."""
         distances, at = self._prepared().kneighbors(self.train_[rows], k + 1)
-        return _without_self(distances.astype(np.float64), at, rows)
+        return without_self(distances.astype(np.float64), at, rows)
 
     def _prepared(self) -> NearestNeighbors:
         """Return the search among the training examples, built when it is first needed."""
@@ -120,10 +120,18 @@ class NeighbourEstimator(ClassicalEstimator):
         return int(self.k)
 
 
-def _without_self(
+def without_self(
     distances: Matrix, at: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
 ) -> tuple[Matrix, npt.NDArray[np.int64]]:
-    """Drop each query from its own k + 1 neighbours; the last one where duplicates displaced it."""
+    """Drop each query from its own k + 1 neighbours; the last one where duplicates displaced it.
+
+    Parameters
+    ----------
+    distances, at
+        (B, k + 1) of its neighbours.
+    rows
+        (B,) what it is itself.
+    """
     own = at == rows[:, None]
     own[~own.any(axis=1), -1] = True
     shape = (len(at), at.shape[1] - 1)

@@ -51,13 +51,46 @@ class ExpectedChecks:
     low, likely, high : int
         80 % of the draws lie between `low` and `high`; `likely` is their median.
     controls : int
-        Of them, controls.
+        Of them, controls: these are looked at first, every one.
     """
 
     low: int
     likely: int
     high: int
     controls: int = 0
+
+    def after(self, made: int, controls: int) -> ExpectedChecks:
+        """What is left after further answers.
+
+        Parameters
+        ----------
+        made
+            Answers since.
+        controls
+            Controls that are open now.
+
+        Examples
+        --------
+        >>> ExpectedChecks(240, 255, 290, 175).after(made=20, controls=155)
+        ExpectedChecks(low=220, likely=235, high=270, controls=155)
+        """
+        low, likely, high = (max(controls, each - made) for each in (self.low, self.likely, self.high))
+        return ExpectedChecks(low, likely, high, controls)
+
+    @property
+    def sentence(self) -> str:
+        """What is to be done, and what it consists of.
+
+        Examples
+        --------
+        >>> ExpectedChecks(240, 255, 290, 175).sentence, ExpectedChecks(12, 12, 12).sentence
+        ('Check about 255 more (240-290): 175 random ones, then about 80 others', 'Check about 12 more')
+        """
+        others = self.likely - self.controls
+        spread = f" ({self.low:,}-{self.high:,})" if self.low < self.high else ""
+        then = f", then about {others:,} others" if others else ""
+        parts = f": {self.controls:,} random ones{then}" if self.controls else ""
+        return f"Check about {self.likely:,} more{spread}{parts}"
 
 
 def expected_checks(

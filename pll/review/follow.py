@@ -95,7 +95,12 @@ def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: It
     """
     if len(decided) < FEWEST_DECISIONS:
         return own
-    return _with_restored(own, proposed, restored)
+    weights, stays = proposed.copy(), own.candidates.positions(np.array(sorted(restored), dtype=np.int64))
+    held_out = None if own.held_out is None else np.where(np.isnan(own.held_out), own.held_out, weights)
+    weights[stays] = own.weights[stays]
+    if held_out is not None and own.held_out is not None:
+        held_out[stays] = own.held_out[stays]  # what was not known of how sure one is, stays so
+    return replace(own, weights=weights, held_out=held_out, follows=True)
 
 
 def followed(
@@ -120,25 +125,12 @@ def followed(
         As for `follow`.
     """
     annotations = data.annotations
-    if config.method != "dawid-skene" or annotations is None:
-        return follow(own, proposed, decided, restored)
-    if len(decided) < FEWEST_DECISIONS:
-        return own
-    answers = np.full(annotations.n_rows, -1, dtype=np.int64)
-    answers[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
-    posterior = fit_voters(annotations, kind=config.params.get("kind", "pooled"), true_labels=answers).posterior
-    return _with_restored(own, normalise(on_candidates(posterior, own.candidates), own.candidates), restored)
-
-
-def _with_restored(own: LabelSnapshot, weights: Weights, restored: Iterable[int]) -> LabelSnapshot:
-    """Return the labels of these weights; some rows keep the run's. What was not known of how sure one is, stays so."""
-    weights = weights.copy()
-    stays = own.candidates.positions(np.array(sorted(restored), dtype=np.int64))
-    held_out = None if own.held_out is None else np.where(np.isnan(own.held_out), own.held_out, weights)
-    weights[stays] = own.weights[stays]
-    if held_out is not None and own.held_out is not None:
-        held_out[stays] = own.held_out[stays]
-    return replace(own, weights=weights, held_out=held_out, follows=True)
+    if config.method == "dawid-skene" and annotations is not None and len(decided) >= FEWEST_DECISIONS:
+        answers = np.full(annotations.n_rows, -1, dtype=np.int64)
+        answers[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
+        posterior = fit_voters(annotations, kind=config.params.get("kind", "pooled"), true_labels=answers).posterior
+        proposed = normalise(on_candidates(posterior, own.candidates), own.candidates)
+    return follow(own, proposed, decided, restored)
 
 
 def teaching_outcomes(state: ReviewState) -> Iterator[tuple[int, Outcome]]:

@@ -16,9 +16,8 @@ import scipy.sparse
 from sklearn.tree import DecisionTreeRegressor
 
 from pll.candidates import CandidateSets
-from pll.review.kernel_ridge import label_matrix
 from pll.review.neighbours import Points
-from pll.weights import Weights, normalise
+from pll.weights import Weights, normalise, sparse
 
 TREES = 100
 SMALLEST = 3
@@ -62,7 +61,7 @@ def grow_forest(
     rng = np.random.default_rng(seed)
     n = len(points)
     some = np.sort(rng.choice(n, min(GROWN_ON, n), replace=False))
-    labels = label_matrix(sets.take(some), weights[sets.positions(some)])
+    labels = sparse(weights[sets.positions(some)], sets.take(some))
     leaves = np.empty((n, TREES), dtype=np.int16)
     for t in range(TREES):
         half = rng.permutation(len(some))[: max(1, len(some) // 2)]
@@ -103,7 +102,7 @@ def leave_one_out(
     """
     n = len(sets)
     own = (weights * counts[sets.rows]).astype(np.float32)
-    labels = label_matrix(sets, own)
+    labels = sparse(own, sets)
     total = np.zeros(sets.nnz, dtype=np.float32)
     for column in np.ascontiguousarray(leaves.T):
         leaf = np.where(column < 0, ~column, column)

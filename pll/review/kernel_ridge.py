@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from pll.candidates import CandidateSets
 from pll.methods.kernels import MOST_LEVERAGE, Nystrom, RidgeGrid
 from pll.review.neighbours import Points
-from pll.weights import Weights, normalise
+from pll.weights import Weights, normalise, sparse
 
 RIDGE_CENTRES = 500
 """Examples that approximate the kernel."""
@@ -70,7 +69,7 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
 
     m = len(kernel.centres) + 1
     gram, reached = np.zeros((m, m)), np.zeros((m, sets.n_classes))
-    labels = label_matrix(sets, weights)
+    labels = sparse(weights, sets)
     for rows in _blocks(n):
         phi = features(rows)
         gram += phi.T @ phi
@@ -107,7 +106,7 @@ def leave_one_out(
     counts : (n,)
         How often each example counts; 1 for most.
     """
-    labels = label_matrix(sets, (weights * counts[sets.rows]).astype(np.float32))
+    labels = sparse((weights * counts[sets.rows]).astype(np.float32), sets)
     to_counted = _to_counted(factor, counts)
     together = np.zeros((factor.shape[1], sets.n_classes), dtype=np.float32)
     for rows in _blocks(len(sets)):
@@ -130,19 +129,6 @@ def _to_counted(factor: Factor, counts: npt.NDArray[np.floating[Any]]) -> npt.ND
     gram = np.eye(factor.shape[1]) + (block.T * (counts[several] - 1)) @ block
     root: npt.NDArray[np.float32] = np.linalg.inv(np.linalg.cholesky(gram)).T.astype(np.float32)
     return root
-
-
-def label_matrix(sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> scipy.sparse.csr_array:
-    """(n, c) label weights, sparse.
-
-    Parameters
-    ----------
-    sets
-        n candidate sets.
-    weights
-        (nnz,) label weights.
-    """
-    return scipy.sparse.csr_array((weights, sets.indices.astype(np.int64), sets.indptr), shape=sets.shape)
 
 
 def _blocks(n: int) -> list[slice]:

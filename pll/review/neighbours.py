@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
 from pll.candidates import CandidateSets
+from pll.methods.neighbours import without_self
 from pll.training.scaling import ROWS_AT_ONCE, clipped, fit_scaling
-from pll.weights import Weights, normalise
+from pll.weights import Weights, normalise, sparse
 
 NEIGHBOURS = 10
 SEARCHED_AT_ONCE = 1024
@@ -137,9 +137,7 @@ def agreement(
     float
         In [0, 1].
     """
-    matrix = scipy.sparse.csr_array(
-        (weights.astype(np.float64), sets.indices.astype(np.int64), sets.indptr), shape=(len(sets), sets.n_classes)
-    )
+    matrix = sparse(weights.astype(np.float64), sets)
     together = [matrix[rows].multiply(matrix[neighbours[:, t]]).sum() for t in range(neighbours.shape[1])]
     return float(np.sum(together)) / max(1, neighbours.size)
 
@@ -156,15 +154,8 @@ def comparable(X: npt.NDArray[np.float32]) -> Points:
 
 def _nearest(search: NearestNeighbors, points: Points, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """(r, k) neighbours of some of the points searched, each without itself."""
-    return _without_self(search.kneighbors(points[rows], return_distance=False), rows)
-
-
-def _without_self(at: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Drop each example from its own k + 1 neighbours; the farthest one where k + 1 twins of it came before it."""
-    own = at == rows[:, None]
-    own[~own.any(axis=1), -1] = True
-    others: npt.NDArray[np.int64] = at[~own].reshape(len(at), at.shape[1] - 1)
-    return others
+    distances, at = search.kneighbors(points[rows])
+    return without_self(distances, at, rows)[1]
 
 
 class Neighbourhood:

@@ -25,7 +25,7 @@ from pll.review.retraining import Retraining
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare
 from pll.review.similar import Similar
-from pll.review.status import Checks, ReviewStatus, checks_to_go, open_controls, status_of
+from pll.review.status import ReviewStatus, open_controls, status_of
 from pll.runs.background import Job, Report
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
@@ -154,7 +154,7 @@ class ReviewQueue:
 
     # ---- the state of the review, in figures ---------------------------------------------------------------------
 
-    def checks(self) -> Checks | None:
+    def checks(self) -> ExpectedChecks | None:
         """Labels that people will still look at; None where they do not certify, or have done all."""
         review = self.review
         certification = review.certification
@@ -170,7 +170,7 @@ class ReviewQueue:
                 expected = certification.expected(review.state, review.required, self.neighbour_labels)
                 self._expected = key, expected, answered
             _, expected, before = self._expected
-        return checks_to_go(expected, open_controls(judgement), answered - before)
+        return expected.after(answered - before, open_controls(judgement))
 
     @property
     def neighbour_labels(self) -> npt.NDArray[np.object_] | None:

@@ -13,66 +13,6 @@ from pll.weights import CONFIDENT, Certainty
 
 
 @dataclass(frozen=True)
-class Checks:
-    """Labels that people will still look at for a certificate.
-
-    Attributes
-    ----------
-    controls
-        Random checks that are open.
-    others
-        What is expected to follow them.
-    low, high
-        80 % interval of both together.
-    """
-
-    controls: int
-    others: int
-    low: int
-    high: int
-
-    @property
-    def total(self) -> int:
-        """Both together."""
-        return self.controls + self.others
-
-    @property
-    def sentence(self) -> str:
-        """What is to be done, and what it consists of.
-
-        Examples
-        --------
-        >>> Checks(175, 80, 240, 290).sentence, Checks(0, 12, 12, 12).sentence
-        ('Check about 255 more (240-290): 175 random ones, then about 80 others', 'Check about 12 more')
-        """
-        spread = f" ({self.low:,}-{self.high:,})" if self.low < self.high else ""
-        then = f", then about {self.others:,} others" if self.others else ""
-        parts = f": {self.controls:,} random ones{then}" if self.controls else ""
-        return f"Check about {self.total:,} more{spread}{parts}"
-
-
-def checks_to_go(expected: ExpectedChecks, controls: int, made: int = 0) -> Checks:
-    """Return what is left of the checks that were expected before the last `made` answers.
-
-    Parameters
-    ----------
-    expected
-        What was expected.
-    controls
-        Random checks that are open now; all of them are answered, and answered first.
-    made
-        Answers since.
-
-    Examples
-    --------
-    >>> checks_to_go(ExpectedChecks(240, 255, 290), controls=155, made=20)
-    Checks(controls=155, others=80, low=220, high=270)
-    """
-    low, likely, high = (max(controls, each - made) for each in (expected.low, expected.likely, expected.high))
-    return Checks(controls, likely - controls, low, high)
-
-
-@dataclass(frozen=True)
 class ReviewStatus:
     """How many labels there are, how sure they are, and what people have decided.
 
@@ -115,7 +55,7 @@ class ReviewStatus:
     is_known: bool = True
     certificate: str = ""
     unseen: int = 0
-    checks: Checks | None = None
+    checks: ExpectedChecks | None = None
 
     @property
     def doubtful(self) -> int | None:
@@ -172,7 +112,7 @@ def status_of(
     *,
     is_trusted: bool = True,
     judgement: Judgement | None = None,
-    checks: Checks | None = None,
+    checks: ExpectedChecks | None = None,
 ) -> ReviewStatus:
     """Return the state of a review.
 

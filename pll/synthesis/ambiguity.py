@@ -17,10 +17,10 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
+from pll.weights import sparse
 
 DENSE_IS_FASTER = 100
 """How many times faster a dense multiplication is than a sparse one (measured: 12 ns against 0.1 ns)."""
@@ -47,8 +47,7 @@ def co_occurrence(candidates: CandidateSets) -> npt.NDArray[np.float64]:
 def _together(candidates: CandidateSets) -> npt.NDArray[np.float64]:
     """Return (c, c): the number of sets that hold both j and k."""
     n, c = len(candidates), candidates.n_classes
-    ones = np.ones(candidates.nnz, dtype=np.float32)
-    indicator = scipy.sparse.csr_array((ones, candidates.indices, candidates.indptr), shape=(n, c))
+    indicator = sparse(np.ones(candidates.nnz, dtype=np.float32), candidates)
     if n * c**2 > DENSE_IS_FASTER * float((candidates.sizes**2).sum()):
         return np.asarray((indicator.T @ indicator.astype(np.float64)).toarray())
     total = np.zeros((c, c))

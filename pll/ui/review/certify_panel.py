@@ -10,8 +10,8 @@ from pll.errors import UserError
 from pll.review.certificate import UNANSWERED, Plan, draws_note, plan_controls
 from pll.review.certification import Certification, draws_of, expected_before, miss_rate_of, table_of
 from pll.review.events import GOALS
+from pll.review.expected_checks import ExpectedChecks
 from pll.review.session import ReviewSession
-from pll.review.status import Checks, checks_to_go
 from pll.review.work import recent_rate
 from pll.ui.buttons import button
 from pll.ui.downloads import download
@@ -101,7 +101,7 @@ def form(tab: ReviewTab) -> None:
         return
     table = table_of(review.current, review.state)
     expected = expected_before(table, review.state, error, level, tab.queue.neighbour_labels)
-    st.caption(sentence(checks_to_go(expected, expected.controls), error, level))
+    st.caption(sentence(expected.after(0, expected.controls), error, level))
     if plan_controls(n, error, level).controls > n / 2:
         st.caption(":material/info: There are few labels for that: most of them have to be looked at.")
     before = len(draws_of(table, [record.plan for record in review.plans]))
@@ -148,12 +148,12 @@ def in_100(share: float) -> str:
     return f"{100 * share:g} in 100"
 
 
-def sentence(checks: Checks, error: float, level: float) -> str:
+def sentence(checks: ExpectedChecks, error: float, level: float) -> str:
     """What is to be done, and what holds then.
 
     Examples
     --------
-    >>> sentence(Checks(175, 165, 250, 420), 0.05, 0.95)
+    >>> sentence(ExpectedChecks(250, 340, 420, 175), 0.05, 0.95)
     'Check about 340 more (250-420): 175 random ones, then about 165 others. Then at most 5 in 100 are wrong (sure to \
 95 %).'
     """
@@ -172,7 +172,7 @@ def target(plan: Plan) -> str:
 class Standing:
     """How far the certificate is."""
 
-    checks: Checks | None  # to go; None where all are made
+    checks: ExpectedChecks | None  # to go; None where all are made
     words: str  # the certificate in one sentence
     note: str = ""  # why the desk shows no percentages; "" where it does
     minutes: int | None = None  # to go at the present pace; None where it is too early to say
@@ -187,7 +187,7 @@ def standing_of(tab: ReviewTab, certification: Certification) -> Standing:
         unseen = f"{status.unseen:,} of {plan.n:,} labels were accepted without a look."
         return Standing(None, f"Certified: {status.claim} {unseen}")
     done = int(status.looked_at.sum())
-    share = done / max(1, done + checks.total)
+    share = done / max(1, done + checks.likely)
     waiting = status.controls[status.answers[status.controls] == UNANSWERED]
     if len(waiting) and (review.state.answers[waiting] > 0).all():
         return Standing(checks, f"{count(len(waiting), 'label')} wait for a second reviewer.", share=share)
@@ -196,7 +196,7 @@ def standing_of(tab: ReviewTab, certification: Certification) -> Standing:
     if checks.controls:
         note = f"No percentages for the first {plan.controls:,}: your answers measure the model, so it must not hint."
     words = sentence(checks, plan.error, plan.level)
-    return Standing(checks, words, note, max(1, round(checks.total / rate)) if rate else None, share)
+    return Standing(checks, words, note, max(1, round(checks.likely / rate)) if rate else None, share)
 
 
 def draw(tab: ReviewTab) -> bool:

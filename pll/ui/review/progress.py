@@ -117,7 +117,7 @@ def figures(tab: ReviewTab) -> None:
     ]
     if review.certification is not None:
         checks, standing = status.checks, certify_panel.standing_of(tab, review.certification)
-        to_go = "0" if checks is None else f"about {checks.total:,}"
+        to_go = "0" if checks is None else f"about {checks.likely:,}"
         minutes = "0" if checks is None else "–" if standing.minutes is None else f"about {standing.minutes:,}"
         parts = "" if checks is None else f"{checks.sentence}."
         cells += [("Checks to go", to_go, parts), ("Minutes to go", minutes, "At your present pace.")]

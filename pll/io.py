@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 Column = npt.NDArray[np.object_]
 """(n,) Python objects: text, or None where a cell is missing."""
 
@@ -360,6 +361,38 @@ def check_unique_ids(ids: npt.NDArray[np.str_]) -> None:
     earliest = again[np.argmin(first[counts > 1])]
     rows = np.flatnonzero(ids == earliest)
     raise RowError(f"Rows {rows[0]} and {rows[1]} have the same id {str(earliest)!r}; ids must be unique.")
+
+
+def from_json(kind: type[R], values: Any) -> R:
+    """Return a dataclass of what a JSON file holds: its fields by their types, dataclasses of objects, tuples of lists.
+
+    Parameters
+    ----------
+    kind
+        A dataclass.
+    values
+        As `dataclasses.asdict` gives them, after a way through JSON.
+
+    Raises
+    ------
+    ValueError
+        A field is missing, or of another type.
+    """
+    from pydantic import ValidationError  # a tenth of a second that only readers of such files need
+
+    try:
+        result: R = _adapter(cast(Hashable, kind)).validate_python(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    return result
+
+
+@lru_cache(maxsize=64)
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 PART = ".part-"

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
+from pll.io import from_json
 from pll.training.metrics import is_diverging
 from pll.weights import Sharpness
 from pll.wording import percent
@@ -175,13 +176,7 @@ class Health:
         >>> Health.from_json(made.to_json()) == made
         True
         """
-        if not values:
-            return None
-        result = values.get("evidence")
-        evidence = None if result is None else Evidence(result["by"], result["hits"], result["n"], result["chance"])
-        findings = tuple(Finding(**one) for one in values.get("findings", ()))
-        doubts = tuple(values.get("doubts", ()))
-        return cls(values["verdict"], findings, evidence, values.get("expected"), doubts)
+        return from_json(cls, values) if values else None
 
 
 def health_of(

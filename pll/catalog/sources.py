@@ -80,10 +80,6 @@ class Source:
     votes: tuple[Source, ...] = ()
     answers: dict[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        plain = tuple(Source(**one) if isinstance(one, dict) else one for one in self.votes)  # of config.json
-        object.__setattr__(self, "votes", plain)
-
     @property
     def vote_files(self) -> tuple[Source, ...]:
         """All files of votes, including the file itself if it has votes alone."""

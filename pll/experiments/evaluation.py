@@ -18,7 +18,7 @@ import scipy.stats
 import torch
 
 from pll.errors import UserError
-from pll.io import write_atomically
+from pll.io import from_json, write_atomically
 from pll.methods import PartialLabelEstimator
 from pll.methods.base import AFRESH, Start
 from pll.methods.deep import DeepEstimator
@@ -182,15 +182,13 @@ def read_results(path: Path) -> list[Result]:
 
 
 def _result_of_row(row: dict[Hashable, Any], where: str) -> Result:
-    values: dict[str, Any] = {str(name): value for name, value in row.items() if name in Result.__dataclass_fields__}
+    may_lack = ("test_accuracy", "transductive_accuracy", "q")
+    values = {str(name): cell or None if name in may_lack else cell for name, cell in row.items()}
     try:
-        for name in ("test_accuracy", "transductive_accuracy", "q"):
-            values[name] = float(values[name]) if values.get(name) else None
-        for name, kind in (("seed", int), ("fold", int), ("seconds", float)):
-            values[name] = kind(values[name])
+        result = from_json(Result, values)
     except ValueError as error:
         raise UserError(f"{where}: {error}.") from error
-    return Result(**values | {"recipe": values.get("recipe") or "default"})
+    return result if result.recipe else replace(result, recipe="default")
 
 
 def results_frame(results: Iterable[Result]) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy
 import torch
@@ -40,7 +40,7 @@ from pll.errors import UserError, explain
 from pll.experiments.evaluation import EpochMetrics, Result, figures, measured, results_frame
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.extras import require_extra
-from pll.io import remove_parts, write_atomically, write_csv, write_json, writing_to
+from pll.io import from_json, remove_parts, write_atomically, write_csv, write_json, writing_to
 from pll.runs.data import Splits
 from pll.runs.files import MANIFEST
 from pll.runs.locked_folder import LockedFolder
@@ -90,23 +90,6 @@ class CellOutcome:
     curve: tuple[tuple[float | None, float | None], ...] = ()
     error: str = ""
     trace: str = ""
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> CellOutcome:
-        """Return the outcome of plain values, as a cell's file holds them.
-
-        Raises
-        ------
-        TypeError, KeyError
-            Not values of an outcome.
-        """
-        result = values["result"]
-        return cls(
-            None if result is None else Result(**result),
-            tuple((pair[0], pair[1]) for pair in values["curve"]),
-            values["error"],
-            values["trace"],
-        )
 
 
 _AT_WORK = threading.Lock()
@@ -182,7 +165,7 @@ def fit_cell(
 def _load(source: str) -> PartialLabelDataset:
     from pll.catalog.sources import Source
 
-    return Source(**json.loads(source)).load()
+    return from_json(Source, json.loads(source)).load()
 
 
 _LATEST: list[tuple[PartialLabelDataset, PartialLabelDataset | None, tuple[object, ...], Splits]] = []
@@ -291,7 +274,7 @@ class ExperimentFolder(LockedFolder):
     def outcome(self, cell: Cell) -> CellOutcome | None:
         """Return the outcome of a cell; None if it has not ended or its file is damaged, so that it is fitted again."""
         try:
-            return CellOutcome.from_json(read_with_checksum(self._file(cell))["outcome"])
+            return from_json(CellOutcome, read_with_checksum(self._file(cell))["outcome"])
         except UNREADABLE:
             return None
 
@@ -347,9 +330,7 @@ class ExperimentFolder(LockedFolder):
         try:
             values = json.loads((self.path / PROGRESS).read_text(encoding="utf-8"))
             state = values.pop("state")
-            values["missing"] = tuple(Missing(**one) for one in values["missing"])
-            values["errors"] = tuple((key, error) for key, error in values["errors"])
-            result = ExperimentProgress(**values)
+            result = from_json(ExperimentProgress, values)
         except (OSError, ValueError, KeyError, TypeError):
             return ("running" if self.is_locked() else "new"), None
         if state == "running" and not self.is_locked():

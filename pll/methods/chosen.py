@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pll.errors import UserError
+from pll.io import from_json
 from pll.wording import percent
 
 SEARCHED = (
@@ -125,25 +125,6 @@ class Recipe:
         """Return plain values."""
         return asdict(self)
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Recipe:
-        """Return the recipe of plain values, the inverse of `as_json`.
-
-        Raises
-        ------
-        TypeError, KeyError
-            Not values of `as_json`.
-        """
-        interval = values["interval"]
-        return cls(
-            **{
-                **values,
-                "interval": None if interval is None else tuple(interval),
-                "notes": tuple(values["notes"]),
-                "trials": tuple(Trial(**trial) for trial in values["trials"]),
-            }
-        )
-
 
 def read_recipe(path: Path) -> Recipe:
     """Return the recipe of a recipe.json.
@@ -154,6 +135,6 @@ def read_recipe(path: Path) -> Recipe:
         The file cannot be read, or is none.
     """
     try:
-        return Recipe.from_json(json.loads(path.read_text(encoding="utf-8")))
+        return from_json(Recipe, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(f"{path} is not a recipe.json of a run ({error}).") from error

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from pll.errors import UserError
-from pll.io import write_json, writing_to
+from pll.io import from_json, write_json, writing_to
 from pll.runs.files import ACCESS
 
 Role = Literal["viewer", "reviewer", "owner"]
@@ -131,13 +131,8 @@ def write_access(folder: Path, access: Access) -> None:
 def read_access(folder: Path) -> Access:
     """Return the content of a folder's access.json; without an owner where it is missing or damaged."""
     try:
-        content = json.loads((folder / ACCESS).read_text(encoding="utf-8"))
-        people, link = dict(content["people"]), content["link"]
-        if {*people.values()} - {*ROLES} or link not in (None, "viewer", "reviewer"):
-            return Access()
-        return Access(
-            str(content["owner"]), {str(name): role for name, role in people.items()}, link, str(content["like"])
-        )
+        stored = from_json(Access, json.loads((folder / ACCESS).read_text(encoding="utf-8")))
+        return stored if stored.link != "owner" else Access()
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return Access()
 

@@ -88,28 +88,6 @@ class RunConfig(Preparation):
         """Return plain values for config.json."""
         return asdict(self)
 
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> RunConfig:
-        """Return the config of plain values, the inverse of `to_json`.
-
-        Raises
-        ------
-        TypeError, KeyError
-            Not values of `to_json`.
-        """
-        flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
-        decided = values.get("decided_sets")
-        return cls(
-            **{
-                **values,
-                "source": Source(**values["source"]),
-                "flip": None if flip is None else Flip(**flip),
-                "test": None if test is None else Source(**test),
-                "noisy": None if noisy is None else Noisy(**noisy),
-                "decided_sets": None if decided is None else DecidedSets(**decided),
-            }
-        )
-
 
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
     """Return the unfitted estimator of a run. Missing cells of a table are filled; in arrays they are refused.

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pll
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.io import json_text, write_json, write_text, writing_to
+from pll.io import from_json, json_text, write_json, write_text, writing_to
 from pll.methods.chosen import Recipe, read_recipe
 from pll.runs import files
 from pll.runs.config import RunConfig
@@ -102,8 +102,8 @@ class RunFolder(LockedFolder):
         """
         about = self.about()
         try:
-            config = RunConfig.from_json(about["run"])
-        except (TypeError, KeyError, AttributeError) as error:
+            config = from_json(RunConfig, about["run"])
+        except (ValueError, KeyError) as error:
             raise UserError(
                 f"{self.path / files.CONFIG} is not of a run of this version of Candid ({error}); start a new run."
             ) from error

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pll.errors import UserError
-from pll.io import cached_by_file, hash_of, write_atomically
+from pll.io import cached_by_file, from_json, hash_of, write_atomically
 from pll.runs.files import FRAMES, GROWING, LOG, MANIFEST, STATE, UNLISTED
 
 What = Literal["missing", "changed", "shorter", "unreadable"]
@@ -215,9 +215,7 @@ def read_manifest(folder: Path) -> Listing | None:
 @cached_by_file(500)
 def _listing(file: Path) -> Listing:
     try:
-        content = read_with_checksum(file)
-        files = {str(name): FileEntry(**entry) for name, entry in content["files"].items()}
-        return Listing(bool(content["complete"]), files)
+        return from_json(Listing, read_with_checksum(file))
     except FileNotFoundError:
         raise
     except (*UNREADABLE, AttributeError) as error:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pll.errors import UserError, explain
-from pll.io import json_text
+from pll.io import from_json, json_text
 from pll.methods.deep import DeepEstimator
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.folder import RunFolder
@@ -53,7 +53,7 @@ def follow(ranks: Ranks) -> None:
     message = json.loads(text)
     estimator, task, problem = None, None, None
     try:
-        config = RunConfig.from_json(message["run"])
+        config = from_json(RunConfig, message["run"])
         splits = splits_of(RunFolder(Path(message["folder"])))
         if splits.identity != message["fingerprint"]:
             raise UserError(f"{splits.train.name} is not the data that rank 0 has read.")

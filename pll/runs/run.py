@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pll.analysis.health import Health
 from pll.devices import device_in_words, device_names
 from pll.errors import UserError
-from pll.io import Progress, write_json, writing_to
+from pll.io import Progress, from_json, write_json, writing_to
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.files import COMPARISON, OUTSIDE
@@ -86,9 +86,7 @@ class LaneList:
             The file is damaged.
         """
         try:
-            content = json.loads((folder / COMPARISON).read_text(encoding="utf-8"))
-            runs = tuple(str(run) for run in content["runs"])
-            return cls(runs, bool(content["together"]), str(content["name"]), str(content["created"]))
+            return from_json(cls, json.loads((folder / COMPARISON).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise UserError(f"{folder / COMPARISON} cannot be read ({error}); start a new comparison.") from error
 

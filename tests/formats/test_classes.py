@@ -14,6 +14,7 @@ from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.formats.classes import with_classes
+from pll.io import from_json
 
 from .strategies import named_sets
 
@@ -36,7 +37,7 @@ def messy(tmp_path: Path) -> Path:
 def test_the_source_keeps_it_and_the_file_stays(messy: Path) -> None:
     source = Source(messy.name, str(messy), classes=dict(TIDY))
     assert source.load().class_names == ("damaged", "late", "praise")
-    assert Source(**source.to_json()).load().class_names == ("damaged", "late", "praise")
+    assert from_json(Source, source.to_json()).load().class_names == ("damaged", "late", "praise")
     plain, apart = (Source(messy.name, str(messy), options={"merge": merge}).load() for merge in (True, False))
     assert plain.n_classes == 3 and {"N/A", "?"}.isdisjoint(plain.class_names)  # they are no answer
     assert apart.n_classes == 5

@@ -14,6 +14,7 @@ from sklearn.datasets import make_blobs
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.io import from_json
 from pll.methods import recipe
 from pll.methods.base import Task
 from pll.methods.chosen import Recipe, read_recipe
@@ -54,7 +55,7 @@ def test_every_scale_is_saved_with_its_model(tmp_path: Path) -> None:
 
 def test_the_same_seed_gives_the_same_choice() -> None:
     assert chosen() == PRODEN(recipe="auto").choose_settings(Task(X, SETS))
-    assert Recipe.from_json(chosen().as_json()) == chosen()
+    assert from_json(Recipe, chosen().as_json()) == chosen()
 
 
 def test_who_waits_sees_the_likeliest_model_so_far() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pll.catalog.sources import Source
 from pll.errors import UserError
+from pll.io import from_json
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, list_runs
 from pll.synthesis import Flip
@@ -55,7 +56,7 @@ CONFIGS = st.builds(
 
 @given(CONFIGS)
 def test_a_config_comes_back_from_json_as_it_was(what: RunConfig) -> None:
-    assert RunConfig.from_json(json.loads(json.dumps(what.to_json()))) == what
+    assert from_json(RunConfig, json.loads(json.dumps(what.to_json()))) == what
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"run": 3}', '{"run": {"source": {"name": "a"}, "new": 1}}', "{}"])

@@ -22,10 +22,10 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any
@@ -50,7 +50,8 @@ from pll.training import layouts
 from pll.training.metrics import EpochRecord
 from pll.training.models import build_model, step_work
 from pll.training.precision import choose_precision
-from pll.training.trainer import Optimisation, Trainer, epoch_order
+from pll.training.recorded import RecordedSteps
+from pll.training.trainer import Optimisation, Trainer
 
 C = 10
 Timer = Callable[[], float]
@@ -169,6 +170,11 @@ def same_as_cpu(place: Place) -> Iterator[Row]:
         there = learn("proden", X, sets, y, device=place.name, **settings)[1]
     difference = apart(on_cpu, there)
     yield Row("pictures, channels last, as on the CPU", f"{difference:.1g}", "≤ 1e-2", difference <= 1e-2)
+    if place.is_real:
+        before = devices.random_state(place.device)
+        learn("proden", X, sets, y, device=place.name, model="convnet")
+        same = torch.equal(devices.random_state(place.device), before)
+        yield Row("the GPU's global random stream", "as before" if same else "changed", "as before", same)
 
 
 WATCHED: dict[str, dict[str, Any]] = {
@@ -284,25 +290,14 @@ def out_of_memory(place: Place) -> Iterator[Row]:
     """A mini-batch that does not fit is computed in parts, and the run goes on with a note."""
     if place.is_real and place.device.type != "cuda":
         raise Skipped("only CUDA lets its memory be limited")
-    X, y = clouds(512, (3, 32, 32)) if place.is_real else clouds(192, (1, 8, 8))
+    X, y = clouds(2048, (3, 32, 32)) if place.is_real else clouds(192, (1, 8, 8))
     sets, batch = flip_binomial(y, C, 0.3, seed=0), 512 if place.is_real else 96
     settings: dict[str, Any] = {"model": "resnet", "epochs": 2, "batch_size": batch, "precision": "float32"}
-    with place.entered() as simulated:
-        peak = peak_of(place, simulated, partial(learn, "proden", X, sets, y, device=place.name, **settings))
+    work = partial(learn, "proden", X, sets, y, device=place.name, **settings)
+    with place.entered() as simulated, launched():
+        peak = peak_of(place, simulated, work)
     # Half on a GPU, where cuDNN may have taken less, had there been less; in pretence parameters are a third of it.
-    limit = int((0.5 if place.is_real else 0.6) * peak)
-    if place.is_real:
-        devices.free_unused(place.device)  # of what it keeps it could give out more than the limit
-    with place.entered(limit) as simulated:
-        if simulated is None:
-            total = devices.memory_of(place.name)
-            assert total is not None
-            torch.cuda.set_per_process_memory_fraction(limit / total.total, place.device)
-        try:
-            estimator, records = learn("proden", X, sets, y, device=place.name, **settings)
-        finally:
-            if simulated is None:
-                torch.cuda.set_per_process_memory_fraction(1.0, place.device)
+    estimator, records, _ = limited(place, int((0.5 if place.is_real else 0.6) * peak), work)
     said = [note for note in estimator.notes_ if "parts" in note]
     ended = len(records) == 2 and all(math.isfinite(record.loss or 0.0) for record in records)
     yield Row(
@@ -311,11 +306,41 @@ def out_of_memory(place: Place) -> Iterator[Row]:
         "ended, said",
         ended and bool(said),
     )
+    if place.is_real:
+        _, records, recorded = limited(place, int(1.2 * peak), work)
+        yield Row(
+            "memory for a step, not for its recording: launched",
+            f"{len(records)} epochs, {recorded} recordings",
+            "2 epochs, 0",
+            len(records) == 2 and recorded == 0,
+        )
+
+
+def limited(
+    place: Place, limit: int, work: Callable[[], tuple[DeepEstimator, list[EpochRecord]]]
+) -> tuple[DeepEstimator, list[EpochRecord], int]:
+    """Return what work returns with so many bytes of the device's memory, and how many epochs it recorded."""
+    if not place.is_real:
+        with place.entered(limit), recordings() as epochs:
+            return *work(), len(epochs)
+    devices.free_unused(place.device)  # of what it keeps it could give out more than the limit
+    total = torch.accelerator.get_memory_info(place.device)[1]
+
+    def memory(device: torch.device) -> tuple[int, int]:
+        return limit - torch.accelerator.memory_reserved(device), limit
+
+    torch.cuda.set_per_process_memory_fraction(limit / total, place.device)
+    try:
+        with recordings() as epochs, mock.patch.object(torch.accelerator, "get_memory_info", memory):
+            return *work(), len(epochs)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0, place.device)
 
 
 def peak_of(place: Place, simulated: simulated_gpu.SimulatedGpu | None, work: Callable[[], Any]) -> int:
     """Return the most bytes that work has had on the device."""
     if simulated is None:
+        torch.zeros(1, device=place.device)  # there is nothing to ask before
         devices.free_unused(place.device)
         torch.accelerator.reset_peak_memory_stats(place.device)
         work()
@@ -504,7 +529,7 @@ def proden_epochs(
 def finish(device: torch.device) -> None:
     """Wait until the device has done everything."""
     if device.type != "cpu":
-        torch.accelerator.synchronize(device)
+        torch.accelerator.current_stream(device).synchronize()
 
 
 def over_cpu(place: Place) -> Iterator[Row]:
@@ -546,71 +571,60 @@ def tiny(place: Place) -> Iterator[Row]:
 
 
 def graph(place: Place) -> Iterator[Row]:
-    """PRODEN's step with a dense mask, by hand, launched one operation after another and as a CUDA graph."""
+    """Steps as a CUDA graph against the same ones launched: what is learnt, and how long an epoch takes."""
     if place.device.type != "cuda" or not place.is_real:
         raise Skipped("only CUDA has graphs")
-    for model in ("linear", "mlp"):
-        n, shape, batch = EPOCHS[model]
+    for name, settings in ({method: {"method": method} for method in DEEP} | RECORDED).items():
+        own: dict[str, Any] = {"method": "proden", "lr": 0.01, "epochs": 3, "device": place.name} | settings
+        X, sets, y = small(pictures=own.get("model") in ("convnet", "resnet"))
+        with recordings() as count:
+            recorded = learn(X=X, sets=sets, y=y, **own)[1]
+        with launched():
+            difference = apart(recorded, learn(X=X, sets=sets, y=y, **own)[1])
+        limit = 1e-2 if own.get("model") in ("convnet", "resnet") else 1e-5  # bf16, atomic additions
+        goal = f"{'0' if name == 'pn-decomp' else '3'}, ≤ {limit:.0e}"
+        met = len(count) == (0 if name == "pn-decomp" else 3) and difference <= limit
+        yield Row(f"recorded: {name}", f"{len(count)} recordings, {difference:.1g}", goal, met)
+    for model, (n, shape, batch) in (EPOCHS | PICTURES).items():
         X, y = clouds(n, shape)
-        sets = flip_binomial(y, C, 0.7, seed=0)
-        found = [list(islice(steps_by_hand(model, X, sets, batch, place.device, as_graph=k), 6)) for k in (False, True)]
-        eager, graphed = (median(seconds for seconds, _ in epochs[1:]) for epochs in found)
-        difference = float((found[0][-1][1] - found[1][-1][1]).abs().max())
+        seconds = []
+        for how in (launched, nullcontext):
+            with how():
+                seconds.append(median(islice(proden_epochs(model, X, y, batch, place.device), 1, 6)))
         yield Row(
-            f"{model}: s an epoch, launched and as a graph", f"{eager:.3f}, {graphed:.3f}: {eager / graphed:.2f} ×"
+            f"{model}: s an epoch, launched and recorded",
+            f"{seconds[0]:.3f}, {seconds[1]:.3f}: {seconds[0] / seconds[1]:.2f} ×",
+            "≥ 1.3" if model in EPOCHS else "",
+            model not in EPOCHS or seconds[0] >= 1.3 * seconds[1],
         )
-        yield Row(f"{model}: label weights of both", f"{difference:.1g}", "≤ 1e-3", difference <= 1e-3)
 
 
-def steps_by_hand(
-    model: str, X: Any, sets: CandidateSets, batch: int, device: torch.device, *, as_graph: bool
-) -> Iterator[tuple[float, Tensor]]:
-    """Seconds of one epoch after the other, of whole mini-batches, and the (n, c) label weights after it."""
-    torch.manual_seed(0)
-    network = build_model(model, X.shape[1:], C).to(device).train()
-    optimiser = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-3, fused=True)
-    features, mask = torch.from_numpy(X).to(device), torch.from_numpy(sets.mask()).to(device)
-    weights = mask / mask.sum(dim=1, keepdim=True)
-    offset = torch.zeros_like(weights).masked_fill_(~mask, -torch.inf)
-    rows, loss_sum = torch.zeros(batch, dtype=torch.int64, device=device), torch.zeros((), device=device)
+RECORDED: dict[str, dict[str, Any]] = {
+    "mlp, adam, decaying": {"model": "mlp", "optimiser": "adam", "lr_decay": 0.5, "lr_decay_every": 1},
+    "linear, decaying": {"lr_decay": 0.5, "lr_decay_every": 1},
+    "convnet, crop-flip": {"model": "convnet", "augment": "crop-flip"},
+    "convnet, float32": {"model": "convnet", "precision": "float32"},
+    "resnet": {"model": "resnet"},
+}
+"""What is compared beside every method: settings."""
 
-    def step() -> None:
-        optimiser.zero_grad(set_to_none=False)
-        logits = network(features.index_select(0, rows))
-        with torch.no_grad():
-            log_g, own = torch.log_softmax(logits, dim=1), weights.index_select(0, rows)
-            loss_sum.sub_((own * log_g).sum())
-            slope = (log_g.exp() - own) / batch
-        logits.backward(slope)
-        with torch.no_grad():
-            weights.index_copy_(0, rows, torch.softmax(logits + offset.index_select(0, rows), dim=1))
-        optimiser.step()
 
-    run = step
-    if as_graph:
-        start = [tensor.clone() for tensor in (*network.state_dict().values(), weights)]
-        aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # torch's own
-        aside.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(aside):  # what is allocated once must be there before the capture
-            for _ in range(3):
-                step()
-        torch.cuda.current_stream().wait_stream(aside)
-        captured = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(captured):
-            step()
-        for tensor, before in zip((*network.state_dict().values(), weights), start, strict=True):
-            tensor.copy_(before)
-        for state in optimiser.state.values():
-            state["momentum_buffer"].zero_()
-        run = captured.replay
-    for epoch in count():
-        started = time.perf_counter()
-        order = epoch_order(len(X), 0, epoch).pin_memory()
-        for cut in torch.split(order[: len(X) // batch * batch], batch):
-            rows.copy_(cut, non_blocking=True)
-            run()
-        finish(device)
-        yield time.perf_counter() - started, weights.clone()
+def launched() -> AbstractContextManager[object]:
+    """Context manager in which no step is recorded."""
+    return mock.patch.object(RecordedSteps, "repeat", lambda *arguments: False)
+
+
+@contextmanager
+def recordings() -> Iterator[list[int]]:
+    """Context manager that counts the recordings, by their epochs."""
+    record, found = RecordedSteps._record, list[int]()
+
+    def counted(self: RecordedSteps[Any], step: Any, units: Tensor, epoch: int) -> None:
+        record(self, step, units, epoch)
+        found.extend([epoch] * self.is_recorded)
+
+    with mock.patch.object(RecordedSteps, "_record", counted):
+        yield found
 
 
 def two_at_once(place: Place) -> Iterator[Row]:
@@ -620,21 +634,23 @@ def two_at_once(place: Place) -> Iterator[Row]:
 
     def work() -> None:
         epochs = proden_epochs("convnet", X, y, 256, place.device)
-        for _ in range(3):
+        for _ in range(6):
             next(epochs)
 
-    work()  # warm
-    started = time.perf_counter()
-    work()
-    work()
-    in_turn = time.perf_counter() - started
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    started = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    ratio = (time.perf_counter() - started) / in_turn
+    def all_of(threads: list[threading.Thread]) -> None:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    seconds = []
+    # In threads of their own, since cuDNN looks for its convolutions in each; the first two to warm up.
+    for at_a_time in (1, 1, 2):
+        started = time.perf_counter()
+        for _ in range(2 // at_a_time):
+            all_of([threading.Thread(target=work) for _ in range(at_a_time)])
+        seconds.append(time.perf_counter() - started)
+    ratio = seconds[2] / seconds[1]
     yield Row("two runs at once over one after the other", f"{ratio:.2f}", "≤ 1.1", ratio <= 1.1)
 
 

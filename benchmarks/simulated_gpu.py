@@ -8,6 +8,8 @@ to the last bit. As on a GPU
 - what makes the processor wait for the device is counted: a number read (`item`, `int`, `float`, `if tensor`), a copy
   to the machine's memory, one from there unless that is page-locked and `non_blocking`, a result whose size depends on
   values (`nonzero`, `unique`, a mask as index);
+- the steps of an epoch are recorded and repeated, in pretence: each time they are done anew, on the examples' numbers
+  that the device has;
 - memory is counted, and may be limited: beyond it there is `torch.OutOfMemoryError`.
 
 What it cannot show: time, streams, other rounding, kernels that are missing.
@@ -20,6 +22,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -31,6 +34,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from pll import devices
 from pll.methods import deep
+from pll.training import recorded
+from pll.training.recorded import RecordedSteps
 
 NAME = "sim:0"
 WAITS = frozenset(
@@ -215,7 +220,13 @@ def simulated_gpu(limit: int | None = None) -> Iterator[SimulatedGpu]:
     def memory_of(name: str | torch.device) -> devices.Memory | None:
         return None if torch.device(name).type == "cpu" else gpu.memory()
 
+    def record(self: RecordedSteps[Any], step: Any, units: Tensor, epoch: int) -> None:
+        self._epoch = epoch
+        self._graph = SimpleNamespace(replay=lambda: setattr(self, "result", step(units)))  # type: ignore[assignment]
+
     with (
+        mock.patch.object(recorded, "records", lambda device: device.type == made.type),
+        mock.patch.object(RecordedSteps, "_record", record),
         mock.patch.object(devices, "gpus", lambda: () if made.type in devices._lost else (NAME,)),
         mock.patch.object(devices, "memory_of", memory_of),
         mock.patch.object(deep, "memory_of", memory_of),

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -189,9 +190,10 @@ def free_unused(device: torch.device) -> None:
     if device.type == "cpu" or device.type in _lost:
         return
     gc.collect()  # objects that point at each other, as a trainer and some objectives do, would keep theirs
-    with suppress(RuntimeError):  # of a run that poisoned the device, and has said so
+    with recording, suppress(RuntimeError):  # of a run that poisoned the device, and has said so
         torch.accelerator.empty_cache()
-        torch.accelerator.empty_host_cache()
+        if hasattr(torch.accelerator, "empty_host_cache"):  # new in torch 2.12
+            torch.accelerator.empty_host_cache()
 
 
 @contextmanager
@@ -280,7 +282,7 @@ def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     device
         Where it goes.
     """
-    if device.type == "cpu":
+    if device.type == "cpu" or tensor.device.type == device.type:
         return tensor
     return pinned(tensor, device).to(device, non_blocking=copies_by_itself(device))
 
@@ -293,6 +295,42 @@ def fetched(*tensors: torch.Tensor) -> list[torch.Tensor]:
     copies = torch.split(torch.cat(parts).cpu(), [len(part) for part in parts])
     # a clone begins where a number may begin
     return [one.clone().view(like.dtype).view(like.shape) for one, like in zip(copies, tensors, strict=True)]
+
+
+# ---- recordings ------------------------------------------------------------------------------------------------------
+
+
+recording = threading.Lock()
+"""Held while a thread records what a device does: it is an error then if another waits for the whole device, as for
+memory that is given back."""
+
+
+def records(device: torch.device) -> bool:
+    """Return whether the device can record operations and repeat them."""
+    return device.type == "cuda"
+
+
+def can_record(device: torch.device) -> bool:
+    """Return whether memory of its own for a recording is free; what fails for lack of it leaves the device unusable.
+
+    It takes as much as the work has had at most beyond what stays, of memory that torch does not keep for other work.
+    """
+    import torch
+
+    taken = torch.accelerator.max_memory_allocated(device) - torch.accelerator.memory_allocated(device)
+    return SPARE * taken <= torch.accelerator.get_memory_info(device)[0]
+
+
+SPARE = 1.5
+"""Times the memory that a recording has taken before: libraries may choose other ways in it."""
+
+
+@cache
+def recording_stream(device: torch.device) -> torch.cuda.Stream:
+    """Return the stream on which operations are recorded: always the same, since libraries keep memory for each."""
+    import torch
+
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]  # torch's own
 
 
 # ---- random numbers --------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch and NumPy start their pools: threads of two would spin
+os.environ["CUDA_VISIBLE_DEVICES"] = ""  # they say what a CPU computes, to the last bit; `benchmarks.gpu` is for a GPU
 
 import pytest
 from hypothesis import HealthCheck, settings

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
-from pll.devices import choose_device, memory_of
+from pll.devices import choose_device, gpus, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped, memory_of_machine
 from pll.methods import PartialLabelEstimator
@@ -27,29 +27,28 @@ LONG_RUN = 600.0
 
 @dataclass(frozen=True)
 class _Speed:
-    """Estimates within a factor of about three; those of a GPU are not measured.
+    """Estimates within a factor of about three.
 
     Attributes
     ----------
     flops, picture_flops
         Operations a second of models of tables, and of pictures.
-    parameter_seconds
-        Of a step, for each tensor of parameters: of starting its kernels.
+    step_seconds, parameter_seconds
+        Of a step, and more for each tensor of parameters: of starting its kernels.
     output_seconds
         Of a step, for each logit: softmax, loss and their gradients.
     """
 
     flops: float
     picture_flops: float
+    step_seconds: float
     parameter_seconds: float
     output_seconds: float
 
 
-_CORE = _Speed(3e10, 6e10, 0.0, 1.5e-8)
-_GPU = _Speed(5e12, 8e13, 8e-5, 1e-10)
-"""Of the size of an H100."""
-_STEP_SECONDS = 6e-4
-"""Seconds of a step that do not depend on the model."""
+_CORE = _Speed(3e10, 6e10, 6e-4, 0.0, 1.5e-8)
+_GPU = _Speed(5e12, 2e14, 2e-5, 4e-5, 1e-10)
+"""As measured on an H200 (docs/gpu.md), which computes as fast as an H100."""
 _OUTPUT_BYTES = 20
 """Memory of a step for each logit: five numbers."""
 SLOW = 60.0
@@ -189,7 +188,7 @@ def epoch_seconds(model: str, shape: tuple[int, ...], c: int, n: int, batch_size
     """
     speed, steps = _GPU if gpu else _CORE, -(-n // batch_size)
     flops = speed.picture_flops if len(shape) == 3 and model not in ("linear", "mlp", "shallow-mlp") else speed.flops
-    step = _STEP_SECONDS + count_tensors(model, shape, c) * speed.parameter_seconds
+    step = speed.step_seconds + count_tensors(model, shape, c) * speed.parameter_seconds
     return 3 * forward_flops(model, shape, c) * n / flops + steps * step + n * c * speed.output_seconds
 
 
@@ -248,7 +247,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
             "A smaller batch takes less memory."
         )
     if seconds > LONG_RUN:
-        where = "this machine has no GPU" if device.type == "cpu" else "even on the GPU"
+        where = "even on the GPU" if device.type != "cpu" else "on the CPU" if gpus() else "this machine has no GPU"
         notes.append(f"This will take about {duration(seconds)} ({where}); fewer epochs or a smaller model take less.")
     return Advice(seconds, memory, notes=tuple(notes))
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from pll.devices import computing_threads
+from pll.devices import computing_threads, moved, pinned
 from pll.training.models import step_work
+from pll.training.recorded import LEAST_STEPS, RecordedSteps
 from pll.training.trainer import epoch_order
 
 
@@ -70,6 +71,7 @@ class BatchedModels:
         self.hidden, self.optimiser, self.batch_size, self.seed = hidden, optimiser, batch_size, seed
         self.epoch = 0
         self._count = 0
+        self._recorded = RecordedSteps[None](X.device)
         n, c, d, size = len(X), sets.shape[-1], X.shape[-1], len(steps)
         generator = torch.Generator().manual_seed(seed)
         self._parameters: list[Tensor] = []  # (d, M, h or c), (1, M, h or c); of a hidden layer (M, h, c), (M, 1, c)
@@ -102,14 +104,20 @@ class BatchedModels:
             (M,) each model's mean loss in this epoch, as `Trainer.end_epoch` has it; None without `with_loss`.
         """
         total = torch.zeros(self._weights.shape[1], device=self.X.device) if with_loss else None
-        order = epoch_order(len(self.X), self.seed, self.epoch).to(self.X.device)
+        order = pinned(epoch_order(len(self.X), self.seed, self.epoch), self.X.device)
         with computing_threads(None, step_work((p.flatten() for p in self._parameters), self.batch_size)):
             for rows in torch.split(order, self.batch_size):
                 if hook is not None:
                     hook()
-                self._step(rows, total)
+                self._one_step(rows, total)
         self.epoch += 1
         return None if total is None else total / len(self.X)
+
+    def _one_step(self, rows: Tensor, total: Tensor | None) -> None:
+        # Adam's step has a count, which Python adds up.
+        is_static = self.optimiser == "sgd" and len(rows) == self.batch_size <= len(self.X) / LEAST_STEPS
+        if not is_static or not self._recorded.repeat(lambda own: self._step(own, total), rows, self.epoch):
+            self._step(moved(rows, self.X.device), total)
 
     def keep(self, models: Sequence[int]) -> None:
         """Go on with these models alone."""

@@ -310,6 +310,12 @@ class SharedTrainer(Trainer):
         )  # fmt: skip
         if objective.owners is not None:
             raise UserError("This method trains in one process; start it without torchrun.")
+        here, there = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), len(gpus())
+        if X.device.type in _GPU_BACKENDS and here > there:
+            raise UserError(
+                f"torchrun has started {here} processes on a machine with {there} GPU{'s' * (there > 1)}; start one "
+                f"for each (--nproc-per-node {there}), or use the device 'cpu'."
+            )
         if not ranks.leads:
             self._separate_stream()
         with ranks.connected():

@@ -44,7 +44,7 @@ class Stream:
 
     def __init__(self, device: torch.device, seed: int, *, draws: Draws = "anything") -> None:
         self._device = device
-        self._draws = draws
+        self.draws = draws
         self._own = torch.Generator(device=device).manual_seed(int(seed))
         self._is_swapped = False
 
@@ -56,9 +56,9 @@ class Stream:
     @contextmanager
     def drawing(self) -> Iterator[None]:
         """Context manager in which a model draws from this stream; the global state is as before afterwards."""
-        if self._draws == "nothing":
+        if self.draws == "nothing":
             yield
-        elif self._draws == "layers":
+        elif self.draws == "layers":
             with _DrawFrom(self._own):
                 yield
         else:
@@ -84,7 +84,7 @@ class Stream:
 
     def twin(self) -> Stream:
         """Return another stream with the current state of this one."""
-        twin = Stream(self._device, 0, draws=self._draws)
+        twin = Stream(self._device, 0, draws=self.draws)
         twin.load_state(self.state())
         return twin
 

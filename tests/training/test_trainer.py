@@ -257,23 +257,6 @@ def test_evaluation_in_pieces_is_evaluation_at_once(monkeypatch: pytest.MonkeyPa
     assert trainer.predict(X[:0]).tolist() == []
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
-def test_on_a_gpu_the_first_steps_are_those_of_the_cpu_and_its_stream_is_its_own() -> None:
-    on_cpu = new_trainer(with_dropout)
-    torch.manual_seed(1)
-    on_gpu = Trainer(
-        with_dropout(), X.cuda(), SETS, Seamless(get_loss("ce")), Optimisation(batch_size=5, lr=0.1), seed=0
-    )
-    for trainer in (on_cpu, on_gpu):
-        trainer.network.eval()  # dropout draws other numbers there
-        for rows in trainer.batches_left():
-            trainer.step(rows)
-    np.testing.assert_allclose(on_gpu.current_label_weights(), on_cpu.current_label_weights(), atol=1e-5)
-    before = torch.cuda.get_rng_state()
-    list(train(on_gpu, 2, Monitor(SETS)))
-    assert torch.equal(torch.cuda.get_rng_state(), before)
-
-
 class TestOutOfMemory:
     """The memory of a device that takes so many examples in a pass."""
 

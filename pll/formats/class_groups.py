@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -355,6 +356,23 @@ def apart(names: Sequence[str]) -> list[str]:
     last = next((k for k in range(most - first) if len({part[-1 - k] for part in parts}) > 1), most - first)
     bare = ["".join(part[first : len(part) - last]).strip(" _.:-/?") for part in parts]
     return bare if all(bare) else list(names)
+
+
+def stranger_among(names: Sequence[str]) -> list[str]:
+    """Return the one name without a word that all others share, of which there are three at least; else none.
+
+    Examples
+    --------
+    >>> stranger_among(["Coder A", "Coder B", "Coder C", "final"]), stranger_among(["Ann", "Bob", "Cem", "final"])
+    (['final'], [])
+    >>> stranger_among(["판독의1", "판독의2", "판독의3", "최종판정"]), stranger_among(["gpt-3", "gpt-4", "claude"])
+    (['최종판정'], [])
+    """
+    words = [{part.casefold() for part in _PARTS.findall(name) if part[0].isalpha()} for name in names]
+    users = Counter(word for some in words for word in some)
+    shared = {word for word, times in users.items() if times == len(names) - 1 >= 3}
+    found = [name for name, some in zip(names, words, strict=True) if not shared <= some]
+    return found if len(found) == 1 else []
 
 
 def _groups(table: Proposal, names: Sequence[str]) -> list[dict[str, str]]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import lgamma, log
 from statistics import correlation
 from typing import Any
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import GENERIC, amount, apart, are_amounts, says_total
+from pll.formats.class_groups import GENERIC, amount, apart, are_amounts, says_total, stranger_among
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.forms import plain_name
 from pll.formats.names import NAMED, NUMBERED, scored_by
@@ -337,6 +337,7 @@ def aggregates(table: Proposal) -> None:
     words = table.answers_given() if table.having("vote", "answers") else Counter[str]()
     free += [n for n in table.open() if words and share_among(words, table.words(n)) >= 1 / 2]
     made = [name for name in free if _is_majority(table, name)]
+    made = made or [name for name in dict.fromkeys([*stranger_among(voters), *voters[-1:]]) if _settles(table, name)]
     if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
         _leave_majority(table, made[0])
 
@@ -351,13 +352,14 @@ def _leave_majority(table: Proposal, name: str) -> None:
     was = table.roles[name].role if name in table.roles else "true_label"
     split = [cell for cell, (_, share, differ) in _beside_most(table, name) if differ and share <= 1 / 2]
     says_none = bool(split) and all(is_no_answer(cell, among_votes=True) for cell in split)
-    made_of = listing(others, limit=6)
-    table.give(name, "keep", why=f"{MAJORITY} {made_of}")
+    made_of, is_all = listing(others, limit=6), _is_majority(table, name)
+    table.give(name, "keep", why=f"{MAJORITY if is_all else 'mostly what most say of'} {made_of}")
     if not says_none and not table.is_asked():  # a voter who is always right would say something
+        ways = [("the true label", {name: "true_label"}), ("one voter more", {name: "annotator"})]
         table.ask(
-            f"{name} says everywhere what most of {made_of} say. What is it?",
+            f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
             ("made of their answers: carried along", {name: "keep"}),
-            ("the true label" if was == "true_label" else "one voter more", {name: was}),
+            *[way for way in ways if not is_all or way[1][name] == was],
         )
 
 
@@ -443,6 +445,29 @@ def _is_majority(table: Proposal, name: str) -> bool:
     return apart >= LEAST_SPLIT
 
 
+def _settles(table: Proposal, name: str) -> bool:
+    """Whether a voter says what most say more often than any other does, who is called otherwise, or far more often."""
+    others = [other for other in table.having("annotator") if other != name]
+    if name in table.explicit or not 3 <= len(others) <= MOST_COMPARED:
+        return False
+    agreed, rows = _agreement(table, name)
+    if rows < LEAST_SPLIT or agreed < NEARLY_ALL:
+        return False
+    best = max(_agreement(table, other)[0] for other in others)
+    far = FAR * math.sqrt(best * (1 - best) / rows) * (not stranger_among([*others, name]))
+    return agreed > best + far
+
+
+FAR = 3.0
+"""Standard deviations by which a voter agrees more with the majority than any other, from which that is no chance."""
+
+
+def _agreement(table: Proposal, name: str) -> tuple[float, int]:
+    """Return the share of the examples of which the others differ on which a voter says what most say, of how many."""
+    said = [cell == most for cell, (most, _, differ) in _beside_most(table, name) if cell and most and differ]
+    return sum(said) / max(len(said), 1), len(said)
+
+
 def derived(table: Proposal) -> None:
     """What is the same wherever the votes are the same was made of them, and is nothing to learn from.
 
@@ -515,9 +540,11 @@ def _follows(cells: Cells, keys: Sequence[object]) -> bool:
         if of_key.setdefault(key, cell) != cell:
             return False
     share = {cell: times / len(cells) for cell, times in Counter(cells).items()}
-    chance = sum(log(sum(one**size for one in share.values())) for size in Counter(keys).values()) if cells else 0.0
-    ways = lgamma(len(cells) + 1) - sum(lgamma(times + 1) for times in Counter(cells).values())
-    return min(chance, len(of_key) * log(max(len(share), 1)) - ways) < log(CHANCE)
+    chance = (
+        sum(math.log(sum(one**size for one in share.values())) for size in Counter(keys).values()) if cells else 0.0
+    )
+    ways = math.lgamma(len(cells) + 1) - sum(math.lgamma(times + 1) for times in Counter(cells).values())
+    return min(chance, len(of_key) * math.log(max(len(share), 1)) - ways) < math.log(CHANCE)
 
 
 def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) -> bool:
@@ -548,6 +575,8 @@ def grades(table: Proposal) -> None:
     numbers = {name: grades_in(table.raw[name]) for name in table.open() if not says_settled(name)}
     fitting = {name: some for name, some in numbers.items() if len({*some} - {None}) > 1 and table.repeats(name)}
     fitting = {name: some for name, some in fitting.items() if {*some} - {None} != {0, 1}}
+    for name in stranger_among(list(fitting)):  # `settled` asks what it is
+        del fitting[name]
     stems: dict[str, list[str]] = {}
     for name in fitting:
         stems.setdefault(re.split(r"[\W_\d]", name)[0], []).append(name)

@@ -842,6 +842,31 @@ def rows_with(name: str, *, together: bool = False, rare: bool = False) -> list[
     return rows
 
 
+@pytest.mark.parametrize(
+    ("header", "missed"),
+    [
+        ("id,Thể loại (Hà),Thể loại (Linh),Thể loại (Tuấn),Chốt", 8),  # called otherwise than all others
+        ("id,Konszenzus,Dr. Kiss,Dr. Nagy,Dr. Toth", 8),
+        ("id,ann,bob,cem,x", 0),
+        ("id,ann,bob,cem,x", 40),  # no more often right than the others
+    ],
+)
+def test_what_was_settled_is_asked_about_under_any_name(tmp_path: Path, header: str, missed: int) -> None:
+    rolls, words, rows = random.Random(5), ("good", "bad", "soso", "new"), list[str]()
+    for k in range(200):
+        truth = rolls.choice(words)
+        votes = [truth if rolls.random() < 0.7 else rolls.choice(words) for _ in range(3)]
+        most = max(rolls.sample(votes, 3), key=votes.count)
+        settled = words[k % 4] if missed and k % (200 // missed) == 0 else most
+        cells = [settled, *votes] if "Konszenzus" in header else [*votes, settled]
+        rows.append(f"e{k}," + ",".join(cells))
+    asked = question(formats.columns(table(tmp_path, header, rows)))
+    if missed == 40:
+        assert asked is None
+    else:
+        assert asked is not None and [*asked.answers[0][1].values()] == ["keep"]
+
+
 @pytest.mark.parametrize("name", ["chưa nghe", "inhabil", "Δεν ακούγεται", "判らない"])
 @pytest.mark.parametrize("header", ["id,ann,bob,cem", "id,annotator_1,annotator_2,annotator_3"])
 def test_a_class_that_nobody_agrees_on_is_asked_about(tmp_path: Path, name: str, header: str) -> None:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
+from pll.formats.checks import listing
 from pll.formats.reading import Column, Reading, form_of, signature
 from pll.formats.results import Results
 from pll.io import Progress
@@ -131,6 +132,11 @@ class Format(ABC):
         What the labels of a run add to such a file, in a sentence.
     queue
         Where people go through such a file one by one, what puts the least certain first there; else "".
+    new_classes
+        What has no proper place for labels that are no class of the data, since a person added them, with `{}` for
+        which these are; "" where they are written as any other.
+    loses_new_classes
+        Whether such labels are not in the file at all.
     """
 
     name: ClassVar[str]
@@ -141,6 +147,8 @@ class Format(ABC):
     tool: ClassVar[str]
     adds: ClassVar[str]
     queue: ClassVar[str] = ""
+    new_classes: ClassVar[str] = ""
+    loses_new_classes: ClassVar[bool] = False
 
     @abstractmethod
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -228,11 +236,22 @@ class Format(ABC):
         results
             Their labels, among which may be classes that a person added.
         """
-        return []
+        added = results.new_classes(dataset)
+        if not added or not self.new_classes:
+            return []
+        count = sum(added.values())
+        which = f"{count:,} {'example' if count == 1 else 'examples'}, whose label is no class of the data"
+        return [self.new_classes.format(f"{which} ({listing(list(added))})")]
 
     def labels_lost(self, dataset: PartialLabelDataset, results: Results) -> int:
-        """How many labels of `cannot_label` are not in the file at all; mostly none."""
-        return 0
+        """How many labels of `cannot_label` are not in the file at all; mostly none.
+
+        Parameters
+        ----------
+        dataset, results
+            As for `cannot_label`.
+        """
+        return sum(results.new_classes(dataset).values()) if self.loses_new_classes else 0
 
     def extra_files(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         """Return text files that go with a written dataset, by the text that replaces the suffix; mostly none."""

@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.annotations.rules import Resolved
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
-from pll.formats.labels import filled
+from pll.formats.labels import sets_of_cells
 from pll.formats.tabular.cells import is_no_answer, spelling
 from pll.weights import Weights
 
@@ -143,17 +142,10 @@ def _annotations(annotations: Annotations, new: npt.NDArray[np.int64], names: tu
 def _candidates(
     sets: CandidateSets, prior: Weights | None, new: npt.NDArray[np.int64], names: tuple[str, ...]
 ) -> tuple[CandidateSets, Weights | None, list[str]]:
-    c, n = len(names), len(sets)
     labels = new[sets.indices]
     has_class = labels >= 0
-    cells, place = np.unique(sets.rows[has_class] * c + labels[has_class], return_inverse=True)
-    sizes = np.bincount(cells // c, minlength=n)
-    some = np.flatnonzero(sizes)
-    left = CandidateSets(np.append(0, np.cumsum(sizes[some])), (cells % c).astype(np.int32), c, names)
-    made, notes = filled(Resolved(left, some, n - len(some), np.empty(0, dtype=np.int64)))
-    if prior is None:
-        return made, None, notes
-    of_cell = np.bincount(place, weights=prior[has_class], minlength=len(cells))
-    weights = made.uniform_weights().astype(np.float64)
-    weights[(sizes > 0)[made.rows]] = of_cell  # cells and entries are both in the order of rows and labels
-    return made, weights.astype(np.float32), notes
+    cells = sets.rows[has_class] * len(names) + labels[has_class]
+    made, weights, notes = sets_of_cells(
+        cells, len(sets), names, None if prior is None else prior[has_class].astype(np.float64)
+    )
+    return made, None if weights is None else weights.astype(np.float32), notes

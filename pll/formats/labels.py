@@ -493,26 +493,62 @@ def _own_sets(
             weights.append(chunk.weights()[within] if chunk.are_weighed else np.ones(len(at)))
         del at, within  # there may be many
     together = cells.pop() if len(cells) == 1 else np.concatenate(cells)
-    place, inverse = np.unique(together, return_inverse=True) if are_weighed else (np.unique(together), together)
-    del together
-    sizes = np.bincount(place // c, minlength=n)
-    rows = np.flatnonzero(sizes)
     is_ours = len(chunks) > 1 or chunks[0].column.casefold() == CANDIDATES
-    if len(rows) < n and is_ours and not may_be_empty:  # in a column of their own people leave a cell empty
+    if is_ours and not may_be_empty:  # in a column of their own people leave a cell empty
+        empty = np.flatnonzero(np.bincount(together // c, minlength=n) == 0)
         where = "the columns of the classes" if len(chunks) > 1 else f"the column {chunks[0].column}"
-        empty = np.flatnonzero(sizes == 0)
-        raise RowError(
-            f"Row {chunks[0].row_of(int(empty[0]))} has an empty candidate set ({len(empty)} such "
-            f"row{'s' * (len(empty) != 1)}); every example needs at least one possible label in {where}."
-        )
-    made = CandidateSets(np.append(0, np.cumsum(sizes[rows])), (place % c).astype(np.int32), c, names)
-    sets, notes = filled(Resolved(made, rows, n - len(rows), np.empty(0, dtype=np.int64)))
-    if not are_weighed:
+        if len(empty):
+            raise RowError(
+                f"Row {chunks[0].row_of(int(empty[0]))} has an empty candidate set ({len(empty)} such "
+                f"row{'s' * (len(empty) != 1)}); every example needs at least one possible label in {where}."
+            )
+    sets, total, notes = sets_of_cells(together, n, names, np.concatenate(weights) if are_weighed else None)
+    if total is None:
         return sets, None, notes
-    total = sets.uniform_weights().astype(np.float64)
-    total[(sizes > 0)[sets.rows]] = np.bincount(inverse, weights=np.concatenate(weights), minlength=len(place))
     text = "Candidates come with how often or how likely each is: label weights start from that."
     return sets, checked_prior(total, sets), [*notes, text]
+
+
+def sets_of_cells(
+    cells: Numbers, n: int, names: tuple[str, ...], weights: npt.NDArray[np.float64] | None = None
+) -> tuple[CandidateSets, npt.NDArray[np.float64] | None, list[str]]:
+    """Return the candidate sets of cells of the matrix of examples and classes, their weights, and a note.
+
+    An example without a cell may have any class, all as likely.
+
+    Parameters
+    ----------
+    cells
+        (m,) example · c + class, in any order; one may stand there several times.
+    n
+        Number of examples.
+    names
+        c names.
+    weights
+        (m,) of the cells; those of one cell are added. None where there are none.
+
+    Raises
+    ------
+    UserError
+        Too many examples without a cell, for so many classes.
+
+    Examples
+    --------
+    >>> sets, weights, _ = sets_of_cells(np.array([3, 0, 3]), 2, ("a", "b"), np.array([1.0, 2.0, 0.5]))
+    >>> [row.tolist() for row in sets], weights.tolist()
+    ([[0], [1]], [2.0, 1.5])
+    """
+    c = len(names)
+    place, inverse = np.unique(cells, return_inverse=True) if weights is not None else (np.unique(cells), cells)
+    sizes = np.bincount(place // c, minlength=n)
+    rows = np.flatnonzero(sizes)
+    made = CandidateSets(np.append(0, np.cumsum(sizes[rows])), (place % c).astype(np.int32), c, names)
+    sets, notes = filled(Resolved(made, rows, n - len(rows), np.empty(0, dtype=np.int64)))
+    if weights is None:
+        return sets, None, notes
+    total = sets.uniform_weights().astype(np.float64)
+    total[(sizes > 0)[sets.rows]] = np.bincount(inverse, weights=weights, minlength=len(place))
+    return sets, total, notes
 
 
 def _counted_prior(annotations: Annotations, sets: CandidateSets) -> Weights | None:

@@ -13,7 +13,6 @@ from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.labels import sets_of
-from pll.formats.results import Results
 from pll.formats.tabular.cells import is_no_answer, spelling
 
 _WHOLE = re.compile(r"\d+(?:\.0+)?", re.ASCII)
@@ -89,22 +88,6 @@ def class_limitations(dataset: PartialLabelDataset, supported: Collection[str] =
         if no_label := sorted(filter(is_no_answer, true - candidates)):
             lost.append(f"True labels that say there is none, where no candidate is called so: {listing(no_label)}.")
     return lost
-
-
-def added_labels(dataset: PartialLabelDataset, results: Results) -> dict[str, int]:
-    """The labels that are no class of the data, since a person added them, and how many examples each has."""
-    classes = set(class_names(dataset))
-    labels = (results.label(name) for name in dataset.row_ids.tolist())
-    return dict(Counter(label for label in labels if label is not None and label not in classes))
-
-
-def added_limitation(dataset: PartialLabelDataset, results: Results, sentence: str) -> list[str]:
-    """Return a sentence with the labels that a person added in place of `{}`; none where there are none."""
-    added = added_labels(dataset, results)
-    count = sum(added.values())
-    examples = "example, whose" if count == 1 else "examples, whose"
-    about = f"{count:,} {examples} label is no class of the data ({listing(list(added))})"
-    return [sentence.format(about)] if added else []
 
 
 def is_union(dataset: PartialLabelDataset) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,6 +10,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import parsing
 from pll.formats.label_frame import LABEL_COLUMNS, RESULT_COLUMNS, value_of
@@ -69,6 +71,12 @@ class Results:
         """The confidence in its label, 0-1: 1 for the decision of a person. None where there is no label."""
         cell = self.cell(example, "confidence")
         return float(cell) if cell else None
+
+    def new_classes(self, dataset: PartialLabelDataset) -> dict[str, int]:
+        """The labels that are no class of the data, since a person added them, and how many examples each has."""
+        classes = {*(dataset.class_names or map(str, range(dataset.n_classes)))}
+        labels = map(self.label, dataset.row_ids.tolist())
+        return dict(Counter(label for label in labels if label is not None and label not in classes))
 
     def in_order(self, items: Iterable[tuple[str, T]]) -> Iterable[T]:
         """Things that belong to examples: as they come, or the least certain first where that is wanted.

@@ -49,7 +49,6 @@ from pll.formats.tools.models import (
     sample_answers,
 )
 from pll.formats.tools.records import RecordFormat, models_answers
-from pll.formats.unfold import unfolded
 
 VOTES = "votes"
 """What a source calls the format of files that hold votes and nothing else."""
@@ -142,7 +141,7 @@ def _read(path: Path, class_names: Sequence[str]) -> Answers:
         return _of_lines(prompted_answers(path))
     if not isinstance(form, TableFormat):
         return _of_annotations(form.read(path, options))
-    table = unfolded(form.table(path, options))
+    table = form.unfolded(path, options)
     if _is(table.form, "batch"):
         results, failed = batch_answers(table, path.stem)
         named, about = by_voters_in_ids(results)

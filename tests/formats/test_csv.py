@@ -99,9 +99,9 @@ def test_rows_are_numbered_as_a_spreadsheet_does(tmp_path: Path) -> None:
 def test_the_numbers_of_all_rows_are_found_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "table.csv"
     path.write_text("id,x\n\na,1\n\n\nb,2\nc,3\n", encoding="utf-8")
-    text, records, passes = text_of_file(path, ","), Text.records, []
+    text, records, passes = text_of_file(path, ","), Text.rows, []
     assert text.header.names == ["id", "x"]
-    monkeypatch.setattr(Text, "records", lambda self: passes.append(self) or records(self))
+    monkeypatch.setattr(Text, "rows", lambda self: passes.append(self) or records(self))
     assert [text.row_number(position) for position in (2, 0, 1, 2)] == [7, 3, 6, 7] and len(passes) == 1
 
 

@@ -26,7 +26,7 @@ from pll.formats.arrays.layouts import arrange, parts_among
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
 from pll.formats.forms import ARRAYS
-from pll.formats.limitations import added_labels, added_limitation, part_limitations
+from pll.formats.limitations import part_limitations
 from pll.formats.results import Results
 
 FOLD_NAMES = ("tr", "te")
@@ -55,6 +55,8 @@ class Mat(Format):
     content = "binary"
     suffixes = (".mat",)
     row_note = "Rows (examples) are counted from 0; MATLAB counts from 1."
+    new_classes = "The labels of {}: their column of identified_target is empty."
+    loses_new_classes = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
         from pll.formats.arrays.mat5 import is_mat5, is_mat73  # late: SciPy's matrices, which few files are of
@@ -98,12 +100,6 @@ class Mat(Format):
         if dataset.is_image and dataset.images is not None:
             lost.append("The pictures for annotators and reviewers.")
         return lost
-
-    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
-        return added_limitation(dataset, results, "The labels of {}: their column of identified_target is empty.")
-
-    def labels_lost(self, dataset: PartialLabelDataset, results: Results) -> int:
-        return sum(added_labels(dataset, results).values())
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         missing = np.argwhere(np.isnan(dataset.X))

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, ClassVar, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv
@@ -57,6 +57,27 @@ _POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 """A number with a decimal point: a table with semicolons and such numbers has no decimal commas."""
 
 
+class Row(NamedTuple):
+    """A record of a text.
+
+    Attributes
+    ----------
+    number
+        As a spreadsheet counts it, from 1.
+    above
+        Number of lines above it.
+    text
+        Its lines as they stand, with their ends.
+    fields
+        Its cells; a blank one has none.
+    """
+
+    number: int
+    above: int
+    text: str
+    fields: list[str]
+
+
 @dataclass(frozen=True)
 class Text:
     """A file of text: where it is, and how its bytes are read.
@@ -84,23 +105,14 @@ class Text:
         file.seek(self.start)
         return io.TextIOWrapper(file, encoding=self.encoding, newline="")
 
-    def records(self, *, strict: bool = False) -> Iterator[tuple[int, int, list[str]]]:
-        """Yield (number, lines above, fields) of every record, numbered as in a spreadsheet; a blank one has no fields.
+    def rows(self, *, strict: bool = False) -> Iterator[Row]:
+        """Yield every record.
 
         Raises
         ------
         csv.Error
             A record that is too long, or, if strict, quotes that are not as they must be.
         """
-        with self.open() as file:
-            lines = iter(lambda: file.readline(MAX_RECORD_BYTES), "")
-            reader, above = csv.reader(lines, delimiter=self.delimiter, strict=strict), 0
-            for number, record in enumerate(reader, start=1):
-                yield number, above, record
-                above = reader.line_num
-
-    def raw_records(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield (text, fields) of every record: its lines as they stand with their ends; a blank one has no fields."""
         with self.open() as file:
             lines: list[str] = []
 
@@ -109,26 +121,33 @@ class Text:
                     lines.append(line)
                     yield line
 
-            for record in csv.reader(read(), delimiter=self.delimiter):
-                yield "".join(lines), record
+            reader, above = csv.reader(read(), delimiter=self.delimiter, strict=strict), 0
+            for number, fields in enumerate(reader, start=1):
+                yield Row(number, above, "".join(lines), fields)
+                above = reader.line_num
                 lines.clear()
 
     @cached_property
-    def first(self) -> list[tuple[int, int, list[str]]]:
+    def first(self) -> list[Row]:
         """The first records with a cell: the header and the roles of columns are guessed from them."""
-        first, size = list[tuple[int, int, list[str]]](), 0
+        first, size = list[Row](), 0
         with parsing("the beginning of the table"), suppress(csv.Error, UnicodeDecodeError):  # reading says where
-            for one in filter(lambda one: any(one[2]), self.records()):
-                first.append(one)
-                size += sum(map(len, one[2]))
-                if size > _SAMPLE_CHARACTERS or len(first) > MOST_TITLES + sample_rows(len(one[2])):
+            for row in filter(lambda row: any(row.fields), self.rows()):
+                first.append(row)
+                size += sum(map(len, row.fields))
+                if size > _SAMPLE_CHARACTERS or len(first) > MOST_TITLES + sample_rows(len(row.fields)):
                     break
         return first
 
     @cached_property
     def header(self) -> Header:
         """The header, by `header_of`."""
-        return header_of([record for _, _, record in self.first])
+        return header_of([row.fields for row in self.first])
+
+    @property
+    def top(self) -> Row:
+        """The header, or the first row where there is none."""
+        return self.first[self.header.above]
 
     @cached_property
     def has_key(self) -> bool:
@@ -142,8 +161,8 @@ class Text:
     def sample(self) -> list[list[str | None]]:
         """Return the first cells of each column below the header; rows of another length are left out."""
         width = len(self.header.names)
-        below = [record for _, _, record in self.first[self.header.above + self.header.rows :] if len(record) == width]
-        rows = below[: sample_rows(width)]
+        below = (row.fields for row in self.first[self.header.above + self.header.rows :])
+        rows = [fields for fields in below if len(fields) == width][: sample_rows(width)]
         while len(rows) > 1 and rows[-1] in self.end[1]:
             rows = rows[:-1]
         return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
@@ -170,8 +189,8 @@ class Text:
     @cached_property
     def _numbers(self) -> tuple[array[int], Iterator[int]]:
         """The numbers of the first rows from the header on, and those of all others."""
-        top = self.first[self.header.above][0]
-        return array("q"), (number for number, _, record in self.records() if number >= top and self.is_row(record))
+        numbers = (row.number for row in self.rows() if row.number >= self.top.number and self.is_row(row.fields))
+        return array("q"), numbers
 
     def row_number(self, position: int) -> int:
         """Return the spreadsheet's number of a row below the header; the file is read once, as far as that row."""
@@ -270,24 +289,22 @@ class Delimited(TableFormat):
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
         """Write a table again: every byte as it is, and cells at the end of each row."""
         text = text_of_file(source, self.delimiters)
-        header, top = text.header, text.first[text.header.above][0]
+        header, top = text.header, text.top.number
         names = [free_name(name, [one.strip() for one in header.names]) for name in added]
         sample = text.sample()
         comma = text.delimiter == ";" and not any(_POINT.fullmatch(cell or "") for cells in sample for cell in cells)
-        rows, none = zip(*added.values(), strict=True), [None] * len(names)
+        values, none = zip(*added.values(), strict=True), [None] * len(names)
         with path.open("w", encoding="utf-8", newline="") as file:
-            for number, (raw, record) in enumerate(text.raw_records(), start=1):
-                if not record or number < top:
-                    cells: Sequence[Value] | None = None
-                elif number < top + header.rows:
-                    cells = names if number == top else none
-                else:
-                    cells = next(rows, none) if text.is_row(record) else none
-                if cells is None:
-                    file.write(raw)
+            for row in text.rows():
+                if not row.fields or row.number < top:
+                    file.write(row.text)
                     continue
-                line = raw.rstrip("\r\n")
-                file.write(f"{line}{text.delimiter}{_joined(cells, text.delimiter, comma)}{raw[len(line) :]}")
+                if row.number < top + header.rows:
+                    cells: Sequence[Value] = names if row.number == top else none
+                else:
+                    cells = next(values, none) if text.is_row(row.fields) else none
+                line = row.text.rstrip("\r\n")
+                file.write(f"{line}{text.delimiter}{_joined(cells, text.delimiter, comma)}{row.text[len(line) :]}")
         encode_like(source, path)
 
 
@@ -355,7 +372,7 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
                     use_threads=False,
                     block_size=MAX_RECORD_BYTES,
                     column_names=names,
-                    skip_rows=text.first[text.header.above][1],
+                    skip_rows=text.top.above,
                     skip_rows_after_names=text.header.rows,
                     encoding=text.encoding,
                 ),
@@ -391,7 +408,7 @@ def _without_blank_rows(text: Text, table: pa.Buffer) -> pa.Buffer | bytes:
             return table
     line, end, before = (re.escape(one.encode(encoding)) for one in (blank, "\n", "\r"))
     lines = (one.end() for one in re.finditer(end, table))
-    start = next(itertools.islice(lines, text.first[text.header.above][1], None), 0)  # from the header on
+    start = next(itertools.islice(lines, text.top.above, None), 0)  # from the header on
     rows = re.compile(end + b"(?:" + line + b"(?:" + before + b")?" + end + b")+")
     return table[:start].to_pybytes() + rows.sub("\n".encode(encoding), table[start:])
 
@@ -405,12 +422,11 @@ def _refuse_record(text: Text, *, strict: bool) -> None:
         There is one; its row is named.
     """
     number, width = 0, len(text.header.names)
-    top = text.first[text.header.above][0]
     try:
-        for number, _, record in text.records(strict=strict):
+        for number, _, _, record in text.rows(strict=strict):
             if sum(map(len, record)) + len(record) >= MAX_RECORD_BYTES:
                 raise _too_long(number)
-            if record and number >= top and len(record) != width:
+            if record and number >= text.top.number and len(record) != width:
                 has, first = len(record), "header" if text.header.rows else "first row"
                 mark = "tab" if text.delimiter == "\t" else text.delimiter
                 raise RowError(

@@ -42,14 +42,31 @@ class TableFormat(Format):
         """
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        return self.dataset(unfolded(self.table(path, options), options.columns), path, options)
+        return self.dataset(self.unfolded(path, options), path, options)
+
+    def unfolded(self, path: Path, options: ReadOptions) -> Records:
+        """Return the table in a file, with what lies inside of its cells as columns.
+
+        Parameters
+        ----------
+        path
+            The file.
+        options
+            Roles that a person gave: what has one stays as it is.
+
+        Raises
+        ------
+        UserError
+            As for `table`.
+        """
+        return unfolded(self.table(path, options), options.columns)
 
     def dataset(self, table: Records, path: Path, options: ReadOptions) -> PartialLabelDataset:
         """Return the dataset of a table that `table` has read from a file."""
         return dataset_of(table, table.plan(options), options)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        return unfolded(self.table(path, options), options.columns).plan(options)
+        return self.unfolded(path, options).plan(options)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         is_by_person = form_of(self.columns(source, options)) == "person"
@@ -76,7 +93,7 @@ class TableFormat(Format):
         """
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        table = unfolded(self.table(source, options), options.columns)
+        table = self.unfolded(source, options)
         examples = examples_of(table, table.plan(options))
         self.add(source, path, self.labels_of(source, results, options).added(examples), options)
 

@@ -14,7 +14,6 @@ from pll.dataset import PartialLabelDataset
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import ANSWERS, Record
-from pll.formats.limitations import added_limitation
 from pll.formats.results import Results
 from pll.formats.tools.records import PAYLOAD, RecordFormat, examples_of, key_in
 
@@ -30,12 +29,9 @@ class Argilla(RecordFormat):
     tool = "Argilla"
     adds = "Every record gets a suggestion with its score."
     queue = "There, sort by the score of the suggestions, ascending."
+    new_classes = "The labels of the question: Argilla refuses {}, until they are added there."
     is_list = True
     suffixes = (".json", ".jsonl")
-
-    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
-        sentence = "The labels of the question: Argilla refuses {}, until they are added there."
-        return added_limitation(dataset, results, sentence)
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         for name, example in zip(dataset.row_ids.tolist(), examples_of(dataset, self.form), strict=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
-from pll.formats.limitations import added_limitation, class_limitations, part_limitations
+from pll.formats.limitations import class_limitations, part_limitations
 from pll.formats.names import CONSENSUS_COLUMNS, UNNAMED, check_header, is_annotator, marked
 from pll.formats.reading import LINES
 from pll.formats.records import Records
@@ -38,6 +38,7 @@ class Cleanlab(Csv):
     label = "cleanlab multi-annotator table (CSV)"
     tool = "your cleanlab table"
     adds = "Its columns of the consensus are added to those of the annotators."
+    new_classes = "A number for the label of {}: its name stands among the numbers."
 
     def sniff(self, path: Path, head: bytes) -> bool:
         if not super().sniff(path, head):
@@ -83,10 +84,6 @@ class Cleanlab(Csv):
         if any(len(labels) > 1 for answers in answers_of(dataset) for _, labels in answers):
             lost.append("That one annotator gave several labels: each becomes somebody's label.")
         return lost
-
-    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
-        sentence = "A number for the label of {}: its name stands among the numbers."
-        return added_limitation(dataset, results, sentence)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         columns = [TextColumn("", "id", dataset.row_ids.tolist()), *_people(dataset)]  # the index, as pandas writes it

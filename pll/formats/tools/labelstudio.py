@@ -16,7 +16,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import ANSWERS, Record
-from pll.formats.limitations import added_limitation, class_names
+from pll.formats.limitations import class_names
 from pll.formats.results import Results
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.writer import answers_of
@@ -51,6 +51,10 @@ class LabelStudio(RecordFormat):
     tool = "Label Studio"
     adds = "Every task gets a prediction with its score."
     queue = "There, choose uncertainty sampling: the lowest score is shown first."
+    new_classes = (
+        "A choice to click on in an old project for {}: add it to the project's labelling interface, or take the "
+        "labelling configuration that comes with this file."
+    )
     is_list = True
     suffixes = (".json",)
 
@@ -59,13 +63,6 @@ class LabelStudio(RecordFormat):
         if dataset.annotations is not None and has_own_sets(dataset):
             lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
         return lost
-
-    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
-        sentence = (
-            "A choice to click on in an old project for {}: add it to the project's labelling interface, or take the "
-            "labelling configuration that comes with this file."
-        )
-        return added_limitation(dataset, results, sentence)
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         ids = dataset.row_ids.tolist()

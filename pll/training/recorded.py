@@ -89,6 +89,11 @@ class RecordedSteps(Generic[T]):
         self._graph = None
         vars(self).pop("result", None)
 
+    def stop(self) -> None:
+        """Let go of the recording, and record no more."""
+        self.forget()
+        self._is_possible = False
+
     def _record(self, step: Callable[[Tensor], T], units: Tensor, epoch: int) -> None:
         earlier = self._graph  # whose memory the new one takes; it is not given away as long as this lives
         if earlier is None and not can_record(self._device):

@@ -432,7 +432,10 @@ class Trainer:
                 if not is_out_of_memory(error) or self.parts >= self._most_parts:
                     raise
             # Only here are the error, and the tensors of the pass that it holds, gone.
-            self.parts *= 2
+            if self._recorded.is_recorded:  # whose memory may be what lacks
+                self._recorded.stop()
+            else:
+                self.parts *= 2
             self.optimiser.zero_grad()
             free_unused(self.X.device)
 

@@ -16,6 +16,7 @@ from pll.synthesis import flip_binomial
 from pll.training import layouts, recorded
 from pll.training.batched import BatchedModels, Steps
 from pll.training.recorded import RecordedSteps
+from pll.training.trainer import Trainer
 
 C, N, SIZE = 3, 43, 8
 Y = np.arange(N) % C
@@ -96,3 +97,20 @@ def test_padded_sets_and_parts_are_not(repeated: list[int], monkeypatch: pytest.
     monkeypatch.setattr(DeepEstimator, "_new_trainer", in_parts)
     weights()
     assert not repeated
+
+
+def test_where_memory_lacks_later_its_own_is_given_back_first(
+    repeated: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted, found = Trainer._counted_step, []
+
+    def lacking(self: Trainer, units: Tensor) -> Any:
+        if len(units) < SIZE and self._recorded.is_recorded:  # the smaller mini-batch of the first epoch
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        found.append(self)
+        return counted(self, units)
+
+    monkeypatch.setattr(Trainer, "_counted_step", lacking)
+    weights()
+    assert repeated == [0] * (N // SIZE - 1)
+    assert found[-1].parts == 1 and not found[-1].notes

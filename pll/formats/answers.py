@@ -204,7 +204,17 @@ def codes_of(chunks: Chunks) -> tuple[Numbers, list[str]]:
 
 
 def whole_column(name: str, cells: Chunks, row_of: RowNumber) -> Chunk:
-    """Return a column of which every cell is read; null is ""."""
+    """Return a column of which every cell is read; null is "".
+
+    Parameters
+    ----------
+    name
+        What a message calls the column.
+    cells
+        Its cells.
+    row_of
+        The number that a message gives to a row.
+    """
     codes, distinct = codes_of(pc.fill_null(cells, ""))
     every = np.arange(len(codes))
     return Chunk("", every, np.full(len(codes), NOBODY, dtype=np.int64), codes, distinct, every, row_of, name)
@@ -556,7 +566,17 @@ def shares_in(columns: Sequence[Chunk]) -> npt.NDArray[np.float64]:
 
 
 def share_chunks(names: Sequence[str], shares: npt.NDArray[np.float64], example: Numbers) -> list[Chunk]:
-    """Return (rows, names) shares of classes as answers, a column a class."""
+    """Return (rows, names) shares of classes as answers, a column a class.
+
+    Parameters
+    ----------
+    names
+        Of the classes.
+    shares
+        (rows, names) at least 0.
+    example
+        (rows,) the example of each row.
+    """
     nobody, none = np.full(len(example), NOBODY, dtype=np.int64), np.zeros(len(example), dtype=np.int64)
     every = np.arange(len(example))
     return [

@@ -106,7 +106,17 @@ class ReadOptions:
         )
 
     def tick(self, what: str, done: int, total: int | None) -> None:
-        """Report the progress of reading."""
+        """Report the progress of reading.
+
+        Parameters
+        ----------
+        what
+            What is counted, as in "rows".
+        done
+            How many are done.
+        total
+            Of how many, where that is known.
+        """
         if self.progress is not None:
             self.progress(what, done, total)
 
@@ -156,6 +166,8 @@ class Format(ABC):
 
         Parameters
         ----------
+        path
+            The file.
         head
             The first bytes of the file (`HEAD_BYTES` at most); enough for most formats.
         """
@@ -163,6 +175,13 @@ class Format(ABC):
     @abstractmethod
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         """The dataset in a file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        options
+            How it is read.
 
         Raises
         ------
@@ -176,6 +195,10 @@ class Format(ABC):
 
         Parameters
         ----------
+        dataset
+            What is written.
+        path
+            Where to.
         results
             Identified labels to write with it.
 
@@ -191,6 +214,13 @@ class Format(ABC):
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """Return the role of each column of a table, before it is read; none where the format has no columns.
+
+        Parameters
+        ----------
+        path
+            The file.
+        options
+            How it is read.
 
         Raises
         ------
@@ -210,6 +240,8 @@ class Format(ABC):
             Where to write.
         options
             What it was read with.
+        results
+            What is added.
 
         Raises
         ------
@@ -219,11 +251,29 @@ class Format(ABC):
         self.write(self.read(source, options), path, results)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
-        """Why a file of this format has no place for labels, in a sentence, so that a new one is written; mostly ""."""
+        """Why a file of this format has no place for labels, in a sentence, so that a new one is written; mostly "".
+
+        Parameters
+        ----------
+        source
+            A file that `read` has read.
+        options
+            What it was read with.
+        """
         return ""
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        """What of a file `give_back` would not keep, in words for a person; mostly nothing."""
+        """What of a file `give_back` would not keep, in words for a person; mostly nothing.
+
+        Parameters
+        ----------
+        source
+            A file that `read` has read.
+        results
+            What is added.
+        options
+            What it was read with.
+        """
         return []
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
@@ -254,9 +304,27 @@ class Format(ABC):
         return sum(results.new_classes(dataset).values()) if self.loses_new_classes else 0
 
     def extra_files(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
-        """Return text files that go with a written dataset, by the text that replaces the suffix; mostly none."""
+        """Return text files that go with a written dataset, by the text that replaces the suffix; mostly none.
+
+        Parameters
+        ----------
+        dataset
+            What was written.
+        results
+            Identified labels that were written with it.
+        """
         return {}
 
     def extra_files_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
-        """As `extra_files`, for a file that was given back."""
+        """As `extra_files`, for a file that was given back.
+
+        Parameters
+        ----------
+        source
+            The file that came in.
+        results
+            What was added.
+        options
+            What it was read with.
+        """
         return {}

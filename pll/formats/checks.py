@@ -50,12 +50,27 @@ def readable(size: int) -> str:
 
 
 def shorten(text: str, limit: int = 60) -> str:
-    """Return a value from a file for a message: quoted, on one line, shortened."""
+    """Return a value from a file for a message: quoted, on one line, shortened.
+
+    Parameters
+    ----------
+    text
+        The value.
+    limit
+        Its characters at most.
+    """
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
 def listing(names: Sequence[str], limit: int = 8) -> str:
     """Names for a message: the first few, and how many more.
+
+    Parameters
+    ----------
+    names
+        The names, the first one first.
+    limit
+        How many are named at most.
 
     Examples
     --------
@@ -80,6 +95,13 @@ BOMB_RATIO = 200
 @contextmanager
 def parsing(what: str, remedy: str = "copy or export the file again") -> Iterator[None]:
     """Around a call into someone else's parser: whatever it raises over a damaged file becomes a `UserError`.
+
+    Parameters
+    ----------
+    what
+        What is parsed, as in "the array X".
+    remedy
+        What to do where it cannot be.
 
     Examples
     --------
@@ -110,6 +132,10 @@ def check_unpacked_size(unpacked: int, packed: int, limit: int, what: str) -> No
         Number of bytes according to the file.
     packed
         Bytes that they take in the file.
+    limit
+        What it may take, in bytes.
+    what
+        What it is, as in "this workbook".
     """
     if unpacked > limit:
         raise UserError(
@@ -128,6 +154,8 @@ def check_class_count(count: int, where: str) -> None:
 
     Parameters
     ----------
+    count
+        The number of classes.
     where
         What holds them, as in "in the variable target".
     """
@@ -140,6 +168,8 @@ def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[n
 
     Parameters
     ----------
+    ids
+        n ids.
     row_of
         The number a message gives to the row at a position.
 
@@ -175,6 +205,8 @@ def as_features(array: npt.NDArray[Any], what: str, *, allow_missing: bool = Fal
         (n, …) numbers; the first axis is named as the row.
     allow_missing
         Let NaN pass, as it marks a missing cell in tables.
+    what
+        What a message calls the array.
     """
     if array.dtype.kind not in "fiub":
         raise UserError(f"{what} holds {kind_of(array.dtype)}; features must be numbers, such as float32.")
@@ -295,6 +327,10 @@ def scan_text(path: Path, tick: Progress | None = None, encoding: str = "utf-8")
 
     Parameters
     ----------
+    path
+        The file.
+    encoding
+        Its encoding.
     tick
         Told how many bytes are done, of how many.
 

@@ -41,6 +41,13 @@ def class_edits(
 ) -> dict[str, str | None]:
     """Return what becomes of classes: merged first, then renamed.
 
+    Parameters
+    ----------
+    merge, rename
+        (old name, new name) of classes.
+    drop
+        Names of those that are no labels.
+
     Raises
     ------
     UserError
@@ -75,6 +82,8 @@ def with_classes(data: PartialLabelDataset, edits: Edits, *, strict: bool = True
 
     Parameters
     ----------
+    data
+        As it was read.
     edits
         What becomes of each class; those that are not named stay.
     strict

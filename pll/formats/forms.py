@@ -179,7 +179,15 @@ def _kinds(name: str, value: Any) -> Iterator[str]:
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Whether a name is one of a pattern of `fnmatch`; case does not matter."""
+    """Whether a name is one of a pattern of `fnmatch`; case does not matter.
+
+    Parameters
+    ----------
+    name
+        Of a column.
+    pattern
+        As `forms.toml` has it.
+    """
     return _expression(pattern).match(name.casefold()) is not None
 
 

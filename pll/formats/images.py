@@ -103,13 +103,6 @@ class ImageZip(Format):
             return _without_damaged(data, members)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        """Return the role of each column of the tables inside; none where there is no table.
-
-        Raises
-        ------
-        UserError
-            See `read`.
-        """
         with Members(path, options.max_bytes) as members:
             if not (names := _tables(members)):
                 return []

@@ -71,7 +71,15 @@ def records_in(text: str) -> Iterator[tuple[int, Record]]:
 
 
 def first_record(path: Path, head: bytes) -> Record | None:
-    """The first object of a file, or None where it does not begin with one."""
+    """The first object of a file, or None where it does not begin with one.
+
+    Parameters
+    ----------
+    path
+        The file.
+    head
+        How it begins.
+    """
     start = without_marks(head).lstrip()
     if start[:1] not in (b"{", b"["):
         return None
@@ -90,6 +98,15 @@ def shape_of(path: Path) -> str:
 
 def write(path: Path, records: Iterable[Record], *, as_list: bool) -> None:
     """Write objects, one a line; as the items of one list, or each for itself.
+
+    Parameters
+    ----------
+    path
+        Where to write.
+    records
+        The objects.
+    as_list
+        Whether they are the items of one list.
 
     Raises
     ------

@@ -15,6 +15,15 @@ from pll.formats.reading import Reading
 def options_of(reading: Reading, path: Path | str, name: str | None = None) -> dict[str, Any]:
     """Return the fields of `ReadOptions` that read a file as another one was read.
 
+    Parameters
+    ----------
+    reading
+        What was understood of the other file.
+    path
+        This file.
+    name
+        What a message calls it, where it is called otherwise.
+
     Raises
     ------
     UserError

@@ -75,6 +75,13 @@ RESERVED_COLUMNS = tuple(name for name, one in LABEL_COLUMNS.items() if one.is_r
 def value_of(name: str, cell: str) -> str | float:
     """Return the value of a cell that is not empty: a number in a column of numbers.
 
+    Parameters
+    ----------
+    name
+        Of the column.
+    cell
+        Its text.
+
     Examples
     --------
     >>> value_of("confidence", "0.75"), value_of("source", "model")

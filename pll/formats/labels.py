@@ -567,6 +567,8 @@ def sets_of(annotations: Annotations, combine: str = "union") -> tuple[Candidate
 
     Parameters
     ----------
+    annotations
+        Who gave which label.
     combine
         `"union"` of all answers, or the `"largest"` answer (the first of several that are).
 

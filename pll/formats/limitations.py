@@ -27,6 +27,13 @@ ALL_BUT_PIXELS = frozenset(
 def part_limitations(dataset: PartialLabelDataset, supported: Collection[str]) -> list[str]:
     """What of a dataset is lost in a format that holds only some of its parts.
 
+    Parameters
+    ----------
+    dataset
+        What is written.
+    supported
+        The parts that are not lost, by the names below.
+
     Examples
     --------
     >>> part_limitations(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), {"features"})
@@ -63,6 +70,8 @@ def class_limitations(dataset: PartialLabelDataset, supported: Collection[str] =
 
     Parameters
     ----------
+    dataset
+        What is written.
     supported
         What is not lost after all: "unused classes", "class order", "spelling".
     """

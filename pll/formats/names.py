@@ -101,6 +101,13 @@ def sample_rows(width: int) -> int:
 def marked(role: str, name: str) -> str:
     """The header of a column that is marked; in quotes what would be lost without.
 
+    Parameters
+    ----------
+    role
+        What the column is.
+    name
+        What it is of.
+
     Examples
     --------
     >>> marked("annotator", "ann"), marked("category", " x")
@@ -111,7 +118,15 @@ def marked(role: str, name: str) -> str:
 
 
 def bare_name(name: str, role: str) -> str:
-    """Return the name of a feature, an annotator, …: that of the column without the mark."""
+    """Return the name of a feature, an annotator, …: that of the column without the mark.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    role
+        What it is.
+    """
     mark = MARKS.get(role)
     if mark is None or not name.startswith(mark) or name == mark:
         return name
@@ -236,7 +251,15 @@ def check_header(header: Sequence[str]) -> list[str]:
 
 
 def shown_name(name: str, role: str) -> str:
-    """Return the display name of a column with this role."""
+    """Return the display name of a column with this role.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    role
+        What it is.
+    """
     if name.startswith(MARKS.get(role, "\0")):
         return bare_name(name, role)
     if role in ("probability", "count") and (match := SHARE_COLUMN.fullmatch(name)):

@@ -95,6 +95,13 @@ class OddReading(UserError):
 def refuse_odd(data: PartialLabelDataset, options: ReadOptions) -> None:
     """Raise where something about the data is odd that the user has not accepted.
 
+    Parameters
+    ----------
+    data
+        As it was read.
+    options
+        What it was read with, and what the user has accepted.
+
     Raises
     ------
     OddReading
@@ -106,7 +113,15 @@ def refuse_odd(data: PartialLabelDataset, options: ReadOptions) -> None:
 
 
 def findings_in(data: PartialLabelDataset, options: ReadOptions) -> list[Oddity]:
-    """Return what is odd about data that was read from a file; mostly nothing."""
+    """Return what is odd about data that was read from a file; mostly nothing.
+
+    Parameters
+    ----------
+    data
+        As it was read.
+    options
+        What it was read with.
+    """
     return [finding for check in CHECKS for finding in check(data, options)]
 
 

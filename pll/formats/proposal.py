@@ -53,17 +53,53 @@ class Proposal:
     def give(
         self, name: str, role: str, display_name: str | None = None, *, guessed: bool = True, why: str = ""
     ) -> None:
-        """Give a column a role."""
+        """Give a column a role.
+
+        Parameters
+        ----------
+        name
+            Of the column.
+        role
+            What it is.
+        display_name
+            What it is of; by default its name.
+        guessed
+            Whether its name does not say so.
+        why
+            Why, where that is to be said.
+        """
         self.roles[name] = Column(0, name, role, display_name or shown_name(name, role), guessed, why=why)
         self._with_role.clear()
 
     def give_all(self, names: Iterable[str], role: str, *, guessed: bool = True, why: str = "") -> None:
-        """Give several columns one role."""
+        """Give several columns one role.
+
+        Parameters
+        ----------
+        names
+            Of the columns.
+        role
+            What they are.
+        guessed
+            Whether their names do not say so.
+        why
+            Why, where that is to be said.
+        """
         for name in list(names):
             self.give(name, role, guessed=guessed, why=why)
 
     def give_first(self, names: Sequence[str], role: str, *, guessed: bool = True) -> None:
-        """Give the first of some columns a role that only one can have, unless one has it."""
+        """Give the first of some columns a role that only one can have, unless one has it.
+
+        Parameters
+        ----------
+        names
+            Of the columns, the likeliest first.
+        role
+            What it is.
+        guessed
+            Whether its name does not say so.
+        """
         self.give_all(names[: not self.having(role)], role, guessed=guessed)
 
     def ask(self, text: str, *answers: tuple[str, Mapping[str, str]]) -> None:
@@ -90,7 +126,15 @@ class Proposal:
         return list(self._with_role.get(roles[0], []))
 
     def usual(self, role: str, names: Sequence[str]) -> list[str]:
-        """Those of some columns with a usual name of this role, the likeliest first."""
+        """Those of some columns with a usual name of this role, the likeliest first.
+
+        Parameters
+        ----------
+        role
+            What they may be.
+        names
+            Of the columns.
+        """
         plain = {plain_name(name): name for name in reversed(names)}
         return [plain[name] for name in USUAL[role] if name in plain]
 
@@ -235,7 +279,15 @@ def labels_among(cells: Cells) -> Counter[str]:
 
 
 def share_among(words: Counter[str], others: Counter[str]) -> float:
-    """Which share of the labels of one column another one uses too."""
+    """Which share of the labels of one column another one uses too.
+
+    Parameters
+    ----------
+    words
+        How often each label of the column stands there.
+    others
+        The same of the other column.
+    """
     return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
 
 

@@ -145,6 +145,13 @@ def signature(columns: Iterable[Column]) -> str:
 def option(name: str, role: str) -> str:
     """Return the option of the shell that gives a column a role, quoted where the shell needs it.
 
+    Parameters
+    ----------
+    name
+        Of the column.
+    role
+        What it is.
+
     Examples
     --------
     >>> option("true label", "true_label")

@@ -252,6 +252,13 @@ def cell_of(value: Any) -> str | None:
 def numbers_of(column: pa.Array, missing: float) -> npt.NDArray[Any]:
     """Return the numbers of a column, with one for those that are missing; `to_numpy` would import pandas.
 
+    Parameters
+    ----------
+    column
+        Numbers of any type.
+    missing
+        What stands for a missing one.
+
     Examples
     --------
     >>> numbers_of(pa.array([1, None, 3], pa.int32())[1:], -1)

@@ -58,7 +58,15 @@ class Results:
         return example in self._places
 
     def cell(self, example: str, column: str) -> str:
-        """One value of an example; "" where there is none."""
+        """One value of an example; "" where there is none.
+
+        Parameters
+        ----------
+        example
+            Its id.
+        column
+            One of `columns`.
+        """
         at = self._places.get(example)
         return "" if at is None or column not in self.columns else self.columns[column][at]
 
@@ -146,6 +154,13 @@ class Results:
 def free_name(name: str, taken: Collection[str]) -> str:
     """Return a name for an added column that a file does not have.
 
+    Parameters
+    ----------
+    name
+        What the column should be called.
+    taken
+        The names that the file has.
+
     Examples
     --------
     >>> free_name("label", ["id", "text"]), free_name("label", ["id", "label"])
@@ -160,6 +175,10 @@ def read_results(labels_csv: Path, model: str, more: Sequence[str] = ()) -> Resu
 
     Parameters
     ----------
+    labels_csv
+        The file.
+    model
+        What made the labels.
     more
         Other columns of it that are wanted.
 

@@ -97,7 +97,15 @@ _PARALLEL = ("answers", "people", "state", "task")
 
 
 def ask_which_list(table: Proposal, questions: Sequence[str]) -> None:
-    """Ask which of several columns of answers has the labels."""
+    """Ask which of several columns of answers has the labels.
+
+    Parameters
+    ----------
+    table
+        The columns and what they are so far.
+    questions
+        Those that may have the labels.
+    """
     beside = table.having("people", "state", "true_label")
 
     def of(chosen: str) -> Mapping[str, str]:

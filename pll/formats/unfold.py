@@ -175,6 +175,17 @@ def _answers(record: Mapping[str, Any], gather: Gather) -> dict[str, list[dict[s
 def said_in(record: Mapping[str, Any], gather: Gather, names: dict[str, str], row: int = 0) -> Iterator[Said]:
     """Yield what is said in a record; the names of people who have numbers too go to `names`.
 
+    Parameters
+    ----------
+    record
+        As the tool wrote it.
+    gather
+        Where the answers stand in it.
+    names
+        By number, the names of people; more are put there.
+    row
+        The number that a message gives to the record.
+
     Raises
     ------
     UserError
@@ -240,6 +251,13 @@ def _keys(path: str) -> tuple[str, ...]:
 def value_at(value: Any, path: str) -> Any:
     """Return what stands at a path without `*`; None where there is nothing.
 
+    Parameters
+    ----------
+    value
+        A value of JSON.
+    path
+        Keys with points between them.
+
     Examples
     --------
     >>> value_at({"a": {"b": 1}}, "a.b"), value_at({"a": 1}, "a.b")
@@ -252,6 +270,15 @@ def value_at(value: Any, path: str) -> Any:
 
 def at_path(value: Any, path: str, name: str = "") -> Iterator[tuple[str, Any]]:
     """Return (key, value) of what stands in a value of JSON at a path; the key is that at the `?` of it, else `name`.
+
+    Parameters
+    ----------
+    value
+        A value of JSON.
+    path
+        Keys with points between them; `*` is every item, `?` every key.
+    name
+        The key where the path has no `?`.
 
     Examples
     --------
@@ -680,6 +707,13 @@ def answers_by_class(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> lis
 
     They are people who come again, mostly under another class, and mostly once in a row; of no class always as many.
 
+    Parameters
+    ----------
+    rows
+        Of each row the lists, or the object.
+    names
+        Of the lists, which are the classes, or of the column of objects.
+
     Examples
     --------
     >>> answers_by_class([[["ann", "bob"], ["cat"]], [["cat"], ["bob", "ann"]], [["cat", "ann"], []]], ["pos", "neg"])[
@@ -794,6 +828,13 @@ def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
 
     The cells are how likely the class is, from 0 to 1 or in percents, how many chose it, or marks. Every voter has the
     same classes, and the cells of a row make one answer: one mark, or one sum.
+
+    Parameters
+    ----------
+    names
+        Of the columns.
+    sample
+        Their first cells.
 
     Examples
     --------

@@ -236,6 +236,13 @@ def of_one_vocabulary(table: Proposal, names: Sequence[str]) -> list[list[str]]:
     Two have one where most cells of each hold words of the other: annotators of the same examples use the same classes,
     even where they often disagree, and of a thousand classes in few rows at least those that they agree on. A column
     that uses only some words of a group belongs to it.
+
+    Parameters
+    ----------
+    table
+        The columns and what they are so far.
+    names
+        Of the columns that may be in a group.
     """
     groups: list[list[str]] = []
     users: dict[str, set[str]] = {}  # word → columns that use it: of thousands, only few are compared

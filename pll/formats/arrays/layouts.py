@@ -332,6 +332,15 @@ def _from_one(y: npt.NDArray[Any], name: str, n_classes: int) -> npt.NDArray[Any
 def texts(array: npt.NDArray[Any], name: str, length: int | None = None) -> tuple[str, ...]:
     """Return an array of text; numbers are taken as their digits.
 
+    Parameters
+    ----------
+    array
+        (n,) text or whole numbers.
+    name
+        What a message calls it.
+    length
+        n, where that is known.
+
     Raises
     ------
     UserError

@@ -49,6 +49,13 @@ def is_sparse(files: Collection[str]) -> bool:
 def read_sparse(path: Path, max_bytes: int) -> scipy.sparse.csr_array:
     """Read a sparse matrix as SciPy saves it.
 
+    Parameters
+    ----------
+    path
+        The .npz file.
+    max_bytes
+        What it may take once unpacked.
+
     Raises
     ------
     UserError
@@ -65,6 +72,13 @@ def read_sparse(path: Path, max_bytes: int) -> scipy.sparse.csr_array:
 
 def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
     """Read an array of marks, counts or shares.
+
+    Parameters
+    ----------
+    path
+        The .npy or .npz file.
+    options
+        Its class names, and how large it may be.
 
     Raises
     ------

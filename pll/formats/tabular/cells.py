@@ -234,7 +234,15 @@ def are_vectors(cells: Cells) -> bool:
 
 
 def are_texts(cells: Cells, words: int) -> bool:
-    """Whether a column holds texts: mostly distinct cells, of so many words on average."""
+    """Whether a column holds texts: mostly distinct cells, of so many words on average.
+
+    Parameters
+    ----------
+    cells
+        Of the column.
+    words
+        How many words a text has on average, at least.
+    """
     filled = _filled(cells)
     if not filled or nearly_all(is_number, filled) or are_pictures(filled):
         return False
@@ -266,7 +274,15 @@ NEARLY_ALL = 0.9
 
 
 def nearly_all(test: Callable[[str], bool], cells: Cells) -> bool:
-    """Whether a test holds for nearly all cells that are filled."""
+    """Whether a test holds for nearly all cells that are filled.
+
+    Parameters
+    ----------
+    test
+        Of one cell.
+    cells
+        Of the column.
+    """
     filled = _filled(cells)
     most = len(filled) - NEARLY_ALL * len(filled)
     others = islice(filterfalse(test, filled), int(most) + 1)  # no further than tells
@@ -344,6 +360,13 @@ def are_dates(cells: Cells) -> bool:
 def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
     """Whether a label says that there is no answer.
 
+    Parameters
+    ----------
+    label
+        As it stands there.
+    among_votes
+        Whether it is a voter's: these have more ways to say so.
+
     Examples
     --------
     >>> [is_no_answer(label) for label in ("N/A", "k. A.", "–", "late", "abstain")]
@@ -370,6 +393,13 @@ _REFUSALS = tuple(NO_ANSWER["refusals"])
 def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:
     """Return the classes whose names mean that there is no answer; a minus is one where there is a plus.
 
+    Parameters
+    ----------
+    names
+        Of the classes.
+    among_votes
+        As for `is_no_answer`.
+
     Examples
     --------
     >>> no_answers(["late", "N/A", "?", "None"]), no_answers(["+", "-"])
@@ -392,6 +422,13 @@ def minus_one(cells: Collection[str], people: Collection[str]) -> set[str]:
     """Return the cells −1 where every other one is a whole number from 0.
 
     Beside 1, or 0 and 1, it is a class, as in a scale, unless the voters are labelling functions.
+
+    Parameters
+    ----------
+    cells
+        What the voters said.
+    people
+        Who they are.
 
     Examples
     --------
@@ -461,6 +498,13 @@ def join_column(sets: Iterable[Sequence[str]]) -> list[str]:
 def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
     """Return the candidates in a cell, trimmed and without repetitions; none for an empty cell.
 
+    Parameters
+    ----------
+    cell
+        As it stands there.
+    separator
+        Between the names.
+
     Raises
     ------
     UserError
@@ -476,6 +520,11 @@ def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
 
 def labels_in(cell: str, separator: str = "|") -> list[str]:
     """The same with repetitions.
+
+    Parameters
+    ----------
+    cell, separator
+        As for `split_cell`.
 
     Raises
     ------
@@ -498,6 +547,13 @@ def labels_in(cell: str, separator: str = "|") -> list[str]:
 
 def shares_written(cell: str, separator: str = "|") -> dict[str, float] | None:
     """Return how likely each label is, where a cell says it behind each, and these make up a whole; else None.
+
+    Parameters
+    ----------
+    cell
+        As it stands there.
+    separator
+        Between the labels.
 
     Examples
     --------
@@ -862,6 +918,13 @@ def listed_answers(
 def counts_in(state: str, counts: Sequence[str]) -> bool:
     """Whether an answer in this state counts.
 
+    Parameters
+    ----------
+    state
+        As the answer has it.
+    counts
+        States that count, in small letters, or those that do not, as "!state".
+
     Examples
     --------
     >>> counts_in("Submitted", ["submitted"]), counts_in("draft", ["submitted"]), counts_in("Preview", ["!preview"])
@@ -921,6 +984,13 @@ def says_counts(name: str) -> bool:
 def share_lists(name: str, cells: Cells) -> int:
     """Return how many classes there are, where the cells of a column are lists of their shares, or counts; else 0.
 
+    Parameters
+    ----------
+    name
+        Of the column.
+    cells
+        Of the column.
+
     Examples
     --------
     >>> share_lists("x", ["[0.25, 0.75]", "[1. 0.]"]), share_lists("votes", ["[3, 1]"]), share_lists("x", ["[3, 1]"])
@@ -948,6 +1018,13 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
 
     They are "answers" of a model; "voters" with their answers; "shares" of labels, whose sum is 1 unless the name of
     the column says that they are counts; or "others".
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    cells
+        Of the column.
 
     Examples
     --------

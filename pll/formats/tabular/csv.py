@@ -205,6 +205,13 @@ class Text:
 def text_of_file(path: Path, delimiters: str) -> Text:
     """Return how a table of text is to be read, guessed from its beginning.
 
+    Parameters
+    ----------
+    path
+        The file.
+    delimiters
+        Those that may stand between its columns; the first where none does.
+
     Raises
     ------
     UserError
@@ -222,6 +229,13 @@ def delimiter_of(text: str, marks: str) -> str | None:
 
     The one that gives every row as many fields as the first line, else as the header below a title, and of those the
     one that gives most; `|`, which stands between labels too, only where no other does.
+
+    Parameters
+    ----------
+    text
+        The beginning of the table.
+    marks
+        What may be the delimiter; of several that fit as well the earlier one.
 
     Examples
     --------
@@ -287,7 +301,7 @@ class Delimited(TableFormat):
             write_table(file, self.delimiters[0], text_columns(dataset, results), dataset)
 
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
-        """Write a table again: every byte as it is, and cells at the end of each row."""
+        # every byte as it is, and cells at the end of each row
         text = text_of_file(source, self.delimiters)
         header, top = text.header, text.top.number
         names = [free_name(name, [one.strip() for one in header.names]) for name in added]
@@ -331,7 +345,19 @@ class Tsv(Delimited):
 def write_table(
     file: IO[bytes], delimiter: str, texts: Sequence[TextColumn], dataset: PartialLabelDataset | None = None
 ) -> None:
-    """Write columns of text (`check_columns`), and beside them the features of a dataset."""
+    """Write columns of text (`check_columns`), and beside them the features of a dataset.
+
+    Parameters
+    ----------
+    file
+        Where to write.
+    delimiter
+        Between the columns.
+    texts
+        The columns of text.
+    dataset
+        Whose features stand beside; none where it is None.
+    """
     numbers = [] if dataset is None else feature_column_names(dataset)
     for name in numbers:
         check_text(name)

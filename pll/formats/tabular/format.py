@@ -35,6 +35,13 @@ class TableFormat(Format):
     def table(self, path: Path, options: ReadOptions) -> Records:
         """Return the table in a file.
 
+        Parameters
+        ----------
+        path
+            The file.
+        options
+            How it is read.
+
         Raises
         ------
         UserError
@@ -62,7 +69,17 @@ class TableFormat(Format):
         return unfolded(self.table(path, options), options.columns)
 
     def dataset(self, table: Records, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        """Return the dataset of a table that `table` has read from a file."""
+        """Return the dataset of a table that `table` has read from a file.
+
+        Parameters
+        ----------
+        table
+            The table, with what lies inside of its cells as columns.
+        path
+            The file.
+        options
+            How it is read.
+        """
         return dataset_of(table, table.plan(options), options)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
@@ -98,19 +115,47 @@ class TableFormat(Format):
         self.add(source, path, self.labels_of(source, results, options).added(examples), options)
 
     def labels_of(self, source: Path, results: Results, options: ReadOptions) -> Results:
-        """Return what of the results is added to a file."""
+        """Return what of the results is added to a file.
+
+        Parameters
+        ----------
+        source
+            The file.
+        results
+            All that is known of its examples.
+        options
+            What it was read with.
+        """
         return results.in_own_file()
 
 
 def dataset_of(table: Records, columns: Sequence[Column], options: ReadOptions) -> PartialLabelDataset:
-    """Return the dataset of a table whose columns have roles, with what was understood of it."""
+    """Return the dataset of a table whose columns have roles, with what was understood of it.
+
+    Parameters
+    ----------
+    table
+        What a reader made of the file.
+    columns
+        The role of each column.
+    options
+        How it is read.
+    """
     data = build(table, columns, options)
     reading = asdict(options.reading(columns, data))
     return replace(data, notes=(*table.notes, *data.notes), reading=reading)
 
 
 def examples_of(table: Records, columns: Sequence[Column]) -> list[str]:
-    """Return for every row of a table the id of its example."""
+    """Return for every row of a table the id of its example.
+
+    Parameters
+    ----------
+    table
+        What a reader made of the file.
+    columns
+        The role of each column.
+    """
     named = [column for column in columns if column.role == "task"]
     named = named or [column for column in columns if column.role == "id"][:1]
     if not named:

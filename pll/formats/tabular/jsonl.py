@@ -77,7 +77,7 @@ class JsonLines(TableFormat):
         json_objects.write(path, _records(dataset, results), as_list=False)
 
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
-        """Write the objects again: every character as it is, and what is known of each in fields at its end."""
+        # every character as it is, and what is known of each object in fields at its end
         taken = {name for _, record in json_objects.records(source) for name in record}
         names = [free_name(name, taken) for name in added]
         rows = zip(*added.values(), strict=True)

@@ -94,6 +94,8 @@ def batches(path: Path, columns: Sequence[str] | None = None, *, texts: Sequence
 
     Parameters
     ----------
+    path
+        The file or folder.
     columns
         Names; by default all.
     texts
@@ -149,6 +151,8 @@ def metadata_of(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json:
 
     Parameters
     ----------
+    dataset
+        What is written.
     roles
         By column, its part.
     as_json
@@ -214,6 +218,8 @@ def apply_metadata(data: PartialLabelDataset, about: Mapping[str, Any]) -> Parti
 
     Parameters
     ----------
+    data
+        As it was read.
     about
         See `read_metadata`.
 
@@ -388,7 +394,15 @@ class Parquet(TableFormat):
         return name
 
     def metadata(self, fields: Sequence[pa.Field], dataset: PartialLabelDataset) -> dict[bytes, str]:
-        """Return further metadata of the schema."""
+        """Return further metadata of the schema.
+
+        Parameters
+        ----------
+        fields
+            The columns.
+        dataset
+            What is written.
+        """
         return {}
 
     def sets(self, dataset: PartialLabelDataset) -> pa.Array:
@@ -398,11 +412,27 @@ class Parquet(TableFormat):
         return pa.ListArray.from_arrays(pa.array(sets.indptr, pa.int32()), flat)
 
     def lists(self, dataset: PartialLabelDataset, answers: Sequence[Sequence[str] | None]) -> pa.Array:
-        """Return the column of an annotator; null where they did not answer."""
+        """Return the column of an annotator; null where they did not answer.
+
+        Parameters
+        ----------
+        dataset
+            What is written.
+        answers
+            n lists of labels, None where the annotator did not answer.
+        """
         return pa.array(answers, pa.list_(pa.string()))
 
     def truth(self, dataset: PartialLabelDataset, cells: Sequence[str | None]) -> pa.Array:
-        """Return the column of true labels."""
+        """Return the column of true labels.
+
+        Parameters
+        ----------
+        dataset
+            What is written.
+        cells
+            n names, empty where it is not known.
+        """
         return pa.array([cell or None for cell in cells], pa.string())
 
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:

@@ -48,6 +48,13 @@ class TextColumn:
 def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -> list[TextColumn]:
     """Return every column but the features in the order written: ids, contents, labels, extra columns, results.
 
+    Parameters
+    ----------
+    dataset
+        What is written.
+    results
+        Identified labels to write with it.
+
     Raises
     ------
     UserError
@@ -154,7 +161,15 @@ def _is_read_as_feature(name: str) -> bool:
 
 
 def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
-    """Return the features of some rows, one column each; a missing cell is null."""
+    """Return the features of some rows, one column each; a missing cell is null.
+
+    Parameters
+    ----------
+    dataset
+        What is written.
+    rows
+        Which of its examples.
+    """
     flat = dataset.X.reshape(len(dataset), -1)
     return [pa.array(column, pa.float32(), from_pandas=True) for column in flat[rows].T.copy()]
 
@@ -164,6 +179,8 @@ def table_limitations(dataset: PartialLabelDataset, supported: Collection[str] =
 
     Parameters
     ----------
+    dataset
+        What is written.
     supported
         What this kind of table holds all the same: `limitations.PARTS`, what `class_limitations` names, "equal names",
         "anonymity", "types", "missing cells", "parts".

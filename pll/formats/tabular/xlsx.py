@@ -98,7 +98,7 @@ class Xlsx(TableFormat):
         book.save(path)
 
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
-        """Write a workbook again with columns beside the table of its sheet, or of each."""
+        # columns beside the table of the sheet that was read, or of each
         with parsing("the workbook"), source.open("rb") as file:
             book = _openpyxl().load_workbook(file)
         start = 0
@@ -124,6 +124,13 @@ class Xlsx(TableFormat):
 
 def sheets(path: Path, options: ReadOptions | None = None) -> list[str]:
     """The sheets of a workbook that hold a table, those that are hidden apart; "" first, where each is a person's.
+
+    Parameters
+    ----------
+    path
+        The workbook.
+    options
+        How it is read.
 
     Raises
     ------

@@ -99,7 +99,15 @@ class Cleanlab(Csv):
 
 
 def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
-    """Return results under cleanlab's names; the label is the class number where classes have no names."""
+    """Return results under cleanlab's names; the label is the class number where classes have no names.
+
+    Parameters
+    ----------
+    dataset
+        The examples.
+    results
+        Their labels.
+    """
     rows = []
     for example, answers in zip(dataset.row_ids.tolist(), answers_of(dataset), strict=True):
         label = results.label(example)

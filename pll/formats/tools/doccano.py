@@ -46,7 +46,6 @@ class Doccano(LineFormat):
                 yield line | {"candidates": example.stated} if example.stated else line
 
     def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
-        """Return a line with the identified label, its confidence and its candidates."""
         example = str(dataset.row_ids[i])
         label, score = results.label(example), results.confidence(example)
         new: Record = {"label": [] if label is None else [label]} if example in results else {}

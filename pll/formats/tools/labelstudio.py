@@ -172,7 +172,19 @@ def _labelling_config(
 
 
 def choice_answer(name: str, question: str, to_name: str, labels: Sequence[str]) -> Record:
-    """Return an answer with choices, as annotations and predictions have it in `result`."""
+    """Return an answer with choices, as annotations and predictions have it in `result`.
+
+    Parameters
+    ----------
+    name
+        Of the answer, for people.
+    question
+        Which question it answers.
+    to_name
+        What the question is about.
+    labels
+        What was chosen.
+    """
     return {"id": name, "from_name": question, "to_name": to_name, "type": "choices", "value": {"choices": labels}}
 
 

@@ -128,6 +128,13 @@ def sample_answers(table: Records, path: Path) -> list[Line]:
     An answer that was extracted in several ways (`filter`) stands there several times: the first way that succeeds
     counts.
 
+    Parameters
+    ----------
+    table
+        A column for each field.
+    path
+        The file, whose name or folder names the model.
+
     Raises
     ------
     UserError

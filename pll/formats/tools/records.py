@@ -110,6 +110,13 @@ def examples_of(dataset: PartialLabelDataset, form: Form | None = None) -> Itera
     """Yield each example with its container, which `example_of` reads back.
 
     Its candidates are stated only where they have to be written (`has_own_sets`).
+
+    Parameters
+    ----------
+    dataset
+        What is written.
+    form
+        The signature by which it is read back.
     """
     names, answers, stated = class_names(dataset), answers_of(dataset), has_own_sets(dataset)
     numbers = [
@@ -163,6 +170,17 @@ def has_own_sets(dataset: PartialLabelDataset) -> bool:
 def example_of(form: Form, row: int, record: Record, found: Found) -> Example:
     """Return the example of a record, as the form says.
 
+    Parameters
+    ----------
+    form
+        What the record is told by.
+    row
+        The number that a message gives to it.
+    record
+        As the tool wrote it.
+    found
+        What was found in all records; more is put there.
+
     Raises
     ------
     UserError
@@ -185,7 +203,15 @@ def example_of(form: Form, row: int, record: Record, found: Found) -> Example:
 
 
 def key_in(record: Record, form: Form) -> str | None:
-    """Return what a record says to tell its example from others; None where it says nothing."""
+    """Return what a record says to tell its example from others; None where it says nothing.
+
+    Parameters
+    ----------
+    record
+        As the tool wrote it.
+    form
+        What it is told by.
+    """
     keys = (value_at(record, path) for path in form.id)
     return next((str(one) for one in keys if isinstance(one, str | int | float)), None)
 
@@ -230,6 +256,13 @@ def _merged(examples: Iterable[Example]) -> list[Example]:
 def key_of(example: Example, at: int) -> str | int:
     """Return what tells an example of a file from others: its key, else what a person answered about, else its place.
 
+    Parameters
+    ----------
+    example
+        As it was read.
+    at
+        Its place in the file.
+
     Examples
     --------
     >>> key_of(Example(1, "a", {}), 0), key_of(Example(1, None, {"text": "hi"}, answers={"": [("ann", ["x"])]}), 0)
@@ -245,6 +278,15 @@ def table_of(examples: Iterable[Example], form: Form, found: Found) -> Records:
 
     Beside the fields stand the ids, the candidates, the answers to each question as a list, the most answered first,
     with one of people, and the true labels.
+
+    Parameters
+    ----------
+    examples
+        As they stand in the file.
+    form
+        What its records are told by.
+    found
+        What was found in all of them.
 
     Raises
     ------
@@ -342,6 +384,15 @@ def _without_rejected(examples: Sequence[Example]) -> tuple[str, ...]:
 def label_name(value: Any, row: int, where: str) -> str:
     """Return a label as a name: text as it is, numbers and booleans as they are written.
 
+    Parameters
+    ----------
+    value
+        As the tool wrote it.
+    row
+        The number that a message gives to its record.
+    where
+        What a message calls its field.
+
     Raises
     ------
     UserError
@@ -359,6 +410,13 @@ def label_name(value: Any, row: int, where: str) -> str:
 
 def label_names(values: Sequence[Any], row: int, where: str) -> tuple[str, ...]:
     """Return labels as names, each once.
+
+    Parameters
+    ----------
+    values
+        As the tool wrote them.
+    row, where
+        As for `label_name`.
 
     Raises
     ------
@@ -382,11 +440,29 @@ class RecordFormat(TableFormat):
 
     @abstractmethod
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-        """Yield the records of a dataset, as they are written."""
+        """Yield the records of a dataset, as they are written.
+
+        Parameters
+        ----------
+        dataset
+            What is written.
+        results
+            Identified labels to write with it.
+        """
 
     @abstractmethod
     def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
-        """Yield the records of a file with results added, each with the name of its example."""
+        """Yield the records of a file with results added, each with the name of its example.
+
+        Parameters
+        ----------
+        source
+            The file that came in.
+        results
+            What is added.
+        options
+            What it was read with.
+        """
 
     def sniff(self, path: Path, head: bytes) -> bool:
         first = json_objects.first_record(path, head)
@@ -394,6 +470,15 @@ class RecordFormat(TableFormat):
 
     def example(self, row: int, record: Record, found: Found) -> Example:
         """Return the example of a record.
+
+        Parameters
+        ----------
+        row
+            The number that a message gives to the record.
+        record
+            As the tool wrote it.
+        found
+            What was found in all records; more is put there.
 
         Raises
         ------
@@ -435,7 +520,15 @@ class RecordFormat(TableFormat):
         return replace(table, notes=(*about, *table.notes))
 
     def question(self, source: Path, options: ReadOptions) -> str:
-        """Return the question whose answers are the labels: of people, else of models; "" where nobody answered."""
+        """Return the question whose answers are the labels: of people, else of models; "" where nobody answered.
+
+        Parameters
+        ----------
+        source
+            The file.
+        options
+            What it was read with.
+        """
         asked = (column.name for column in self.columns(source, options) if column.role == "answers")
         return next(asked, "") or next((one.question for _, one in models_answers(source, self.form)), "")
 
@@ -465,7 +558,19 @@ class LineFormat(RecordFormat):
 
     @abstractmethod
     def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
-        """Return the record of example i with its identified label."""
+        """Return the record of example i with its identified label.
+
+        Parameters
+        ----------
+        record
+            As the tool wrote it.
+        dataset
+            All examples.
+        i
+            Which of them it is.
+        results
+            Their labels.
+        """
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         further = sum(1 for _ in json_objects.records(source)) - len(self.read(source, options))
@@ -484,6 +589,13 @@ class LineFormat(RecordFormat):
 
 def models_answers(path: Path, form: Form) -> Iterator[tuple[str, Said]]:
     """Yield the example and the answer of each answer of a model in a file of records, but for those of Candid.
+
+    Parameters
+    ----------
+    path
+        The file.
+    form
+        What its records are told by.
 
     Raises
     ------

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from tqdm import tqdm
 
 from pll import catalog, formats
 from pll.catalog.sources import source_of
@@ -31,7 +31,7 @@ from pll.cli.options import (
     said_of_reading,
     source_like,
 )
-from pll.cli.progress import load
+from pll.cli.progress import Bars, load
 from pll.errors import UserError
 from pll.export.convert import convert as convert_to
 from pll.export.predictions import Predictor
@@ -141,12 +141,8 @@ def export(options: ExportOptions) -> None:
     folder = RunFolder(Path(options.run))
     check_has_result(folder)
     note([*_unverified(folder), *missing_review(folder)])
-    with tqdm(unit="file") as bar:
-
-        def show(done: int, total: int, label: str) -> None:
-            bar.total, bar.n = total, done
-            bar.set_description(label)
-
+    with Bars() as bars:
+        show = partial(bars.show, "files")
         result = export_run(folder, Path(options.out), spreadsheet_safe=options.spreadsheet_safe, progress=show)
     for file in (*result.files, result.zip_path):
         print(file)

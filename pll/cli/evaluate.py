@@ -9,8 +9,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from pll import cli
 from pll.catalog.sources import Source
 from pll.cli.declared import SETTINGS, EvaluateOptions
@@ -26,7 +24,7 @@ from pll.cli.options import (
     whole_number,
     with_voters,
 )
-from pll.cli.progress import load
+from pll.cli.progress import Bars, load
 from pll.dataset import PartialLabelDataset
 from pll.devices import default_threads
 from pll.errors import UserError
@@ -65,12 +63,12 @@ def evaluate(options: EvaluateOptions) -> None:
         note([f"{options.out} holds {len(result)} of these results already; only what is missing is fitted."])
     if others:
         note([f"{options.out} holds {len(others)} results of other evaluations too; they are kept."])
-    with tqdm(total=len(cells), initial=len(result), unit="fit") as bar:
+    with Bars() as bars:
         for key, cell in plans.items():
             if key in result:
                 continue
-            result[key], _ = fit_cell(cell, data, test, partial(_show_epochs, bar, cell.method))
-            bar.update()
+            show = partial(_show, bars, len(result), len(cells), cell.method)
+            result[key], _ = fit_cell(cell, data, test, show)
             if out is not None:  # after every fit, so that an interruption loses one fit at most
                 results = [*others, *result.values()]
                 write_csv(out, results_frame(results))
@@ -129,8 +127,8 @@ def _settings(name: str, options: EvaluateOptions) -> dict[str, Any]:
     return {key: value for key, value in explicit.items() if key in parameters and key != "recipe"}
 
 
-def _show_epochs(bar: Any, name: str, done: int, total: int) -> None:
-    bar.set_postfix_str(f"{name} {done}/{total}")
+def _show(bars: Bars, fits: int, of: int, method: str, epoch: int, epochs: int) -> None:
+    bars.show("fits", fits, of, f"{method} {epoch}/{epochs}")
 
 
 def _entries(results: Sequence[Result], names: Sequence[str]) -> list[TableEntry]:

@@ -7,18 +7,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from pll.cli import INTERRUPTED
 from pll.cli.declared import ExperimentOptions
 from pll.cli.options import listed, note, print_result
-from pll.cli.progress import stopped_by_signals
+from pll.cli.progress import Bars, stopped_by_signals
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
 from pll.experiments.cost import cost_in_words
-from pll.experiments.execution import ExperimentFolder, ExperimentProgress
+from pll.experiments.execution import ExperimentFolder, ExperimentProgress, Tell
 from pll.experiments.experiment import Experiment, read_experiment, selected
 from pll.experiments.presets import PRESETS, preset
 from pll.experiments.report import PLOTTING, failures, fit_and_report, tables_of
@@ -109,18 +108,16 @@ def _definition(name: str) -> Experiment:
 
 
 @contextmanager
-def _bar() -> Iterator[Any]:
-    """Yield a callback that shows progress: cells with rate and the time left."""
-    with tqdm(unit="cell", smoothing=0.05) as bar:
+def _bar() -> Iterator[Tell]:
+    """Yield what shows how far an experiment is."""
+    with Bars() as bars:
         begun: list[int] = []
 
         def tell(progress: ExperimentProgress) -> None:
-            if not begun:
-                begun.append(progress.todo)
-            bar.total = begun[0]
+            begun.append(progress.todo)
             left = "" if progress.left is None else f"about {tqdm.format_interval(progress.left)} left"
             failed = f"{progress.failed} failed" if progress.failed else ""
-            bar.set_postfix_str(", ".join(filter(None, (left, failed))), refresh=False)
-            bar.update(max(0, begun[0] - progress.todo - bar.n))
+            said = ", ".join(filter(None, (left, failed)))
+            bars.show("cells", begun[0] - progress.todo, begun[0], said)
 
         yield tell

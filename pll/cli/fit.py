@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
-from tqdm import tqdm
 
 from pll import cli
 from pll.catalog.sources import file_hash
@@ -31,7 +30,7 @@ from pll.cli.options import (
     source_of_test,
     with_voters,
 )
-from pll.cli.progress import SIGNALS, bar, load, stopped_by_signals
+from pll.cli.progress import SIGNALS, Bars, load, stopped_by_signals
 from pll.devices import default_threads
 from pll.errors import UserError
 from pll.io import json_text
@@ -107,18 +106,17 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             folder.note(options=_as_given(options))
         result = folder.state()
         if result["state"] != "finished":
-            with _Bars() as bars, stopped_by_signals() as stop:
-                load = partial(_load, folder, stop.hook)
+            with Bars() as bars, stopped_by_signals() as stop:
                 loop = FitLoop(
                     folder,
-                    load=load,
+                    load=partial(_load, folder, bars, stop.hook),
                     hook=stop.hook,
-                    on_ready=bars.ready,
-                    on_search=bars.search,
-                    on_how_sure=bars.how_sure,
+                    on_ready=partial(_ready, bars),
+                    on_search=lambda share: bars.show("choosing settings", round(100 * share), 100),
+                    on_how_sure=lambda share: bars.show("how sure the labels are", round(100 * share), 100),
                     ranks=ranks,
                 )
-                result = loop.train(bars.record)
+                result = loop.train(lambda record: _show(bars, loop, record))
     finally:
         folder.unlock()
     print_result(**result["metrics"], health=result["health"], **_no_answer(folder))
@@ -152,18 +150,21 @@ def _without_features(options: FitOptions) -> FitOptions:
     return replace(options, method=method)
 
 
-def _load(folder: RunFolder, hook: Callable[[], None]) -> Splits:
-    """Load the data of the run with a progress bar; Ctrl-C stops that too."""
-    with bar() as show:
+def _load(folder: RunFolder, bars: Bars, hook: Callable[[], None]) -> Splits:
+    """Read the data; a signal meanwhile interrupts, since nothing is trained yet."""
 
-        def progress(what: str, done: int, total: int | None) -> None:
-            show(what, done, total)
-            try:
-                hook()
-            except StopTraining:
-                raise KeyboardInterrupt from None  # nothing is trained yet
+    def progress(what: str, done: int, total: int | None) -> None:
+        bars.show(what, done, total)
+        try:
+            hook()
+        except StopTraining:
+            raise KeyboardInterrupt from None
 
-        return run_data.splits_of(folder, progress)
+    return run_data.splits_of(folder, progress)
+
+
+def _show(bars: Bars, loop: FitLoop, record: EpochRecord) -> None:
+    bars.show("epochs", record.epoch, loop.total, f"sharpness={record.mean_confidence:.3f}")
 
 
 def _run_config(options: FitOptions) -> RunConfig:
@@ -254,43 +255,9 @@ def _meant(config: RunConfig) -> dict[str, Any]:
     return plain | {"params": params, "source": source, "test": None, "name": ""}
 
 
-class _Bars:
-    """Progress bars, with rate and time left: the search for settings, the epochs, then how sure the labels are."""
-
-    def __init__(self) -> None:
-        self._open = ExitStack()
-        self._search: Any = None
-        self._how_sure: Any = None
-        self._epochs: Any = None
-
-    def __enter__(self) -> _Bars:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
-
-    def search(self, share: float) -> None:
-        self._search = self._advanced(self._search, "choosing settings", share)
-
-    def how_sure(self, share: float) -> None:
-        self._how_sure = self._advanced(self._how_sure, "how sure the labels are", share)
-
-    def _advanced(self, bar: Any, what: str, share: float) -> Any:
-        """The bar, made where there is none, at this share."""
-        bar = bar or self._open.enter_context(tqdm(total=100, unit="%", desc=what))
-        bar.update(round(100 * share) - bar.n)
-        return bar
-
-    def ready(self, loop: FitLoop) -> None:
-        self._open.close()
-        train, recipe = loop.splits.train, loop.folder.recipe()
-        note([] if recipe is None else recipe.messages())
-        note([*class_notes(train), *warnings_about(train), *advise(loop.estimator, train).notes])
-        self._epochs = self._open.enter_context(tqdm(total=loop.estimator.total_epochs(), unit="epoch"))
-
-    def record(self, record: EpochRecord) -> None:
-        bar = self._epochs
-        if not bar.n:
-            bar.initial = bar.n = record.epoch - 1  # a resumed run starts where it was
-        bar.set_postfix(sharpness=f"{record.mean_confidence:.3f}", refresh=False)
-        bar.update(record.epoch - bar.n)
+def _ready(bars: Bars, loop: FitLoop) -> None:
+    """Say what was chosen and what is odd about the data, before the first epoch."""
+    bars.clear()
+    train, recipe = loop.splits.train, loop.folder.recipe()
+    note([] if recipe is None else recipe.messages())
+    note([*class_notes(train), *warnings_about(train), *advise(loop.estimator, train).notes])

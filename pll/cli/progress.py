@@ -6,18 +6,19 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from tqdm import tqdm
 
 from pll.catalog.sources import Source
 from pll.cli import INTERRUPTED
 from pll.dataset import PartialLabelDataset
-from pll.io import Progress
 from pll.training.metrics import StopTraining
 
 BAR_AFTER_SECONDS = 0.7
 """Seconds before a bar appears."""
+COUNTED_ONE_BY_ONE = 10_000
+"""Of so many or more a bar shows thousands and millions."""
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals that end work before its end: Docker and Slurm send SIGTERM, a connection that is lost SIGHUP."""
 
@@ -66,32 +67,57 @@ def stopped_by_signals() -> Iterator[Stop]:
             signal.signal(name, earlier)
 
 
-@contextmanager
-def bar() -> Iterator[Progress]:
-    """Yield a progress callback that shows one bar for each kind of thing counted, one after the other."""
-    bars: dict[str, Any] = {}
+class Bars:
+    """Progress on stderr: a bar for what is at work, with rate and time left, gone when the next thing begins.
 
-    def show(what: str, done: int, total: int | None) -> None:
-        if what not in bars:
-            for other in bars.values():
-                other.close()
-            bars[what] = tqdm(
+    Nothing is shown of what takes less than `BAR_AFTER_SECONDS`.
+    """
+
+    def __init__(self) -> None:
+        self._what = ""
+        self._bar: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove the bar, before something else is printed."""
+        if self._bar is not None:
+            self._bar.close()
+        self._what, self._bar = "", None
+
+    def show(self, what: str, done: int, total: int | None, said: str = "") -> None:
+        """Say how far something is; what was done when it began does not count in the rate.
+
+        Parameters
+        ----------
+        what
+            What is counted: rows, epochs, bytes …
+        done, total
+            How many, of how many; None where nobody knows.
+        said
+            What is shown behind it.
+        """
+        if what != self._what:
+            self.clear()
+            in_bytes = what.startswith("bytes")
+            self._what = what
+            self._bar = tqdm(
                 total=total,
-                unit="B" if what.startswith("bytes") else f" {what}",
-                unit_scale=True,
+                initial=done,
+                desc=what,
+                unit="B" if in_bytes else "",
+                unit_scale=in_bytes or total is None or total >= COUNTED_ONE_BY_ONE,
                 delay=BAR_AFTER_SECONDS,
                 leave=False,
             )
-        now = bars[what]
         if total is not None:
-            now.total = total
-        now.update(done - now.n)
-
-    try:
-        yield show
-    finally:
-        for one in bars.values():
-            one.close()
+            self._bar.total = total
+        self._bar.set_postfix_str(said, refresh=False)
+        self._bar.update(done - self._bar.n)
 
 
 def load(source: Source) -> PartialLabelDataset:
@@ -102,5 +128,5 @@ def load(source: Source) -> PartialLabelDataset:
     UserError
         See `Source.load`.
     """
-    with bar() as progress:
-        return source.load(progress)
+    with Bars() as bars:
+        return source.load(bars.show)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-
-from tqdm import tqdm
 
 from pll.cli.declared import BackupOptions, GcOptions, LabelstudioOptions, RestoreOptions
 from pll.cli.options import note, print_result
+from pll.cli.progress import Bars
 from pll.errors import UserError
 from pll.export import backup as backups
 from pll.export.connections import connect
@@ -20,15 +20,10 @@ from pll.runs.folder import RunFolder, check_has_result
 
 def backup(options: BackupOptions) -> None:
     """Copy everything into a new folder."""
-    with tqdm(unit="folder") as bar:
-
-        def show(done: int, total: int, name: str) -> None:
-            bar.total, bar.n = total, done
-            bar.set_description(name)
-
+    with Bars() as bars:
         database = Database(database_url())
         try:
-            made = backups.backup(candid_home(), database, Path(options.folder), tell=show)
+            made = backups.backup(candid_home(), database, Path(options.folder), tell=partial(bars.show, "folders"))
         finally:
             database.close()
     note([f"The run {name} was damaged before; it is copied as it is." for name in made.damaged])

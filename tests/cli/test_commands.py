@@ -335,7 +335,10 @@ def test_an_odd_test_part_is_accepted_like_the_data(run: Run, table: Path, tmp_p
 # ---- fit -------------------------------------------------------------------------------------------------------------
 
 
-def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Path, tmp_path: Path) -> None:
+def test_fit_ends_with_one_line_of_json_and_a_complete_folder(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pll.cli.progress.BAR_AFTER_SECONDS", 0)
     out = tmp_path / "run"
     result = run("fit", data, *FLIP, *SMALL, "--holdout", "0.25", "--seed", 4, "--out", out)
     assert result.status == 0
@@ -353,7 +356,7 @@ def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Pa
     assert metrics["epoch"].tolist() == [1, 2, 3]
     config = RunFolder(out).config()
     assert (config.seed, config.holdout, config.params["threads"]) == (4, 0.25, 1)
-    assert "3/3" in result.err and "epoch/s" in result.err  # the bar, with its rate
+    assert "epochs: " in result.err and "/3 " in result.err and "/s" in result.err  # the bar, with its rate
 
 
 def test_truth_outside_the_sets_is_noted_and_refused_when_strict(run: Run, tmp_path: Path) -> None:

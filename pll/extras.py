@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 
+import pll
 from pll.errors import UserError
 
 
@@ -70,3 +73,9 @@ def require_extra(*modules: str) -> None:
     error = missing_extra(*(name for name in modules if not is_installed(name)))
     if error is not None:
         raise error
+
+
+def versions() -> dict[str, str]:
+    """Return what a run, a model or an experiment was made with."""
+    of_packages = {name: version(name) for name in ("torch", "numpy")}
+    return {"candid": pll.__version__, "python": platform.python_version()} | of_packages

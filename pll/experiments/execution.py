@@ -19,7 +19,6 @@ import concurrent.futures as cf
 import importlib
 import json
 import os
-import platform
 import threading
 import time
 import traceback
@@ -30,16 +29,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, Protocol
 
-import numpy
-import torch
-
-import pll
 from pll.dataset import PartialLabelDataset
 from pll.devices import computing_threads
 from pll.errors import UserError, explain
 from pll.experiments.evaluation import EpochMetrics, Result, figures, measured, results_frame
 from pll.experiments.experiment import Cell, Experiment, Missing
-from pll.extras import require_extra
+from pll.extras import require_extra, versions
 from pll.io import from_json, remove_parts, write_atomically, write_csv, write_json, writing_to
 from pll.runs.data import Splits
 from pll.runs.files import MANIFEST
@@ -212,17 +207,11 @@ class ExperimentFolder(LockedFolder):
         ours = (self.path / DEFINITION).exists() or (self.path / CELLS).is_dir()
         if self.path.exists() and any(self.path.iterdir()) and not ours:
             raise UserError(f"{self.path} holds other files; choose an empty folder for the experiment.")
-        versions = {
-            "candid": pll.__version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "numpy": numpy.__version__,
-        }
         with writing_to(self.path):
             self.unseal()
             (self.path / CELLS).mkdir(parents=True, exist_ok=True)
             write_json(
-                self.path / DEFINITION, with_checksum({"experiment": experiment.model_dump(), "versions": versions})
+                self.path / DEFINITION, with_checksum({"experiment": experiment.model_dump(), "versions": versions()})
             )
 
     def experiment(self) -> Experiment:

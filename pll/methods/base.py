@@ -31,6 +31,7 @@ from pll.io import check_finite, check_lengths, feature_array
 from pll.methods.aggregation import aggregate, union_of
 from pll.methods.chosen import Recipe
 from pll.methods.model_selection import covering_rate_scorer
+from pll.methods.names import CLASS_TITLES
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, Hook, TrainingProgress
 from pll.weights import DECISIONS, ChangedSets, HasChanges, Weights, checked_prior, identified_labels
@@ -175,7 +176,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """
 
     title: ClassVar[str]
-    """Name of the method for display."""
+    """Name of the method for display; that of a registered one stands in `pll.methods.names`."""
     summary: ClassVar[str]
     """Description of the method in at most two lines."""
     needs_truth: ClassVar[bool] = False
@@ -225,6 +226,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             raise TypeError(f"{type(self).__name__} has no setting {next(iter(settings))!r}")
 
     def __init_subclass__(cls, **more: Any) -> None:
+        if "title" not in vars(cls) and cls.__name__ in CLASS_TITLES:
+            cls.title = CLASS_TITLES[cls.__name__]
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Setting)}
         for name in own:
             delattr(cls, name)  # an instance has them from `__init__`

@@ -21,7 +21,6 @@ from torch.nn.functional import one_hot
 
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
-from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
@@ -37,7 +36,6 @@ class CAVL(DeepEstimator):
     """
 
     takes_prior: ClassVar[bool] = False
-    title: ClassVar[str] = TITLES["cavl"]
     summary: ClassVar[str] = (
         "Trains on the candidate with the largest class activation value. "
         "Decides at once, like PRODEN-sudden, by another measure; costs as much as ordinary training."

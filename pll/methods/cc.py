@@ -22,7 +22,6 @@ from torch import Tensor
 
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
-from pll.methods.names import TITLES
 from pll.methods.proden import PRODEN
 from pll.training.layouts import Batch
 from pll.training.trainer import Objective
@@ -40,7 +39,6 @@ class CC(DeepEstimator):
 
     takes_prior: ClassVar[bool] = False
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = TITLES["cc"]
     summary: ClassVar[str] = (
         "Maximises the probability of the whole candidate set. Close to PRODEN, without weights of its own; "
         "costs as much as ordinary training."
@@ -58,7 +56,6 @@ class RC(PRODEN):
     Feng, Lv, Han, Xu, Niu, Geng, An & Sugiyama, Provably consistent partial-label learning, NeurIPS 2020.
     """
 
-    title: ClassVar[str] = TITLES["rc"]
     summary: ClassVar[str] = (
         "Weights each candidate's loss by the model's own probability. The same updates as PRODEN's, "
         "derived from an unbiased risk; here to compare under its name."

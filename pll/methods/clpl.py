@@ -55,7 +55,6 @@ from pll.methods.classical import (
     blocks,
     covering_rates,
 )
-from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
@@ -115,7 +114,6 @@ class CLPL(LinearEstimator):
     Cour, Sapp & Taskar, Learning from partial labels, JMLR 12, 2011.
     """
 
-    title: ClassVar[str] = TITLES["clpl"]
     summary: ClassVar[str] = (
         "A linear classifier that wants the average score of the candidates high and every other score low. "
         "Convex: one answer, found in seconds; weak where sets are large."

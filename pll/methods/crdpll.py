@@ -28,7 +28,6 @@ from torch import Tensor
 
 from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
-from pll.methods.names import TITLES
 from pll.training.augment import shift
 from pll.training.layouts import Batch
 from pll.training.trainer import Objective, Trainer
@@ -52,7 +51,6 @@ class CRDPLL(DeepEstimator):
     """
 
     takes_prior: ClassVar[bool] = False
-    title: ClassVar[str] = TITLES["cr-dpll"]
     summary: ClassVar[str] = (
         "Rules out the labels off the set and asks for the same label on changed copies of an example. "
         "Made for images, best with augmentation; costs twice ordinary training."

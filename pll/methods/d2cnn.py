@@ -49,7 +49,6 @@ from torch import Tensor
 
 from pll.methods.base import Task, own_settings, setting
 from pll.methods.deep import DeepEstimator
-from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
@@ -76,7 +75,6 @@ class D2CNN(DeepEstimator):
     classification, AAAI 2020.
     """
 
-    title: ClassVar[str] = TITLES["d2cnn"]
     summary: ClassVar[str] = (
         "Keeps predictions among the candidates, makes them decided, and steadies them with their own past. "
         "Costs as much as ordinary training; made for images, works on tables."

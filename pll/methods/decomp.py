@@ -31,7 +31,6 @@ from torch import Tensor
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, own_settings
 from pll.methods.deep import DeepEstimator
-from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer
@@ -47,7 +46,6 @@ class PNDecomp(DeepEstimator):
     accuracy at q = 0.1 / 0.7: 93 / 65 % with 0.005, 90 / 29 % with 0.05; PRODEN-naive 93 / 69 %).
     """
 
-    title: ClassVar[str] = TITLES["pn-decomp"]
     summary: ClassVar[str] = (
         "Makes one copy of the example for each candidate and learns as if every copy were right. "
         "The simplest baseline; an epoch costs as many times more as there are candidates."

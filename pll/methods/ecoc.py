@@ -71,7 +71,6 @@ from pll.methods.classical import (
     on_candidates_by_blocks,
 )
 from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, nystrom_note
-from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights, restricted_softmax, sparse
 
@@ -126,7 +125,6 @@ class PLECOC(ClassicalEstimator):
     Zhang, Yu & Tang, Disambiguation-free partial label learning, IEEE TKDE 29(10), 2017.
     """
 
-    title: ClassVar[str] = TITLES["ecoc"]
     summary: ClassVar[str] = (
         "Never guesses: learns yes/no questions that whole candidate sets answer, and combines them. "
         "Good where sets are small; where they are large few sets answer anything."

@@ -48,7 +48,6 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods.base import Task, own_settings, setting
 from pll.methods.deep import DeepEstimator
-from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer
@@ -75,7 +74,6 @@ class GA(DeepEstimator):
     Ishida, Niu, Menon & Sugiyama, Complementary-label learning for arbitrary losses and models, ICML 2019.
     """
 
-    title: ClassVar[str] = TITLES["ga"]
     summary: ClassVar[str] = (
         "Learns from the labels that are ruled out, and stops or steps back where it sees itself overfit. "
         "Costs as much as ordinary training; needs many examples or many labels ruled out."

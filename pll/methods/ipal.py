@@ -45,7 +45,6 @@ from scipy.optimize import nnls
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix
-from pll.methods.names import TITLES
 from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_seconds
 from pll.methods.plknn import SCALES_TRIED, neighbours_scale
 from pll.training.metrics import Hook, no_hook
@@ -87,7 +86,6 @@ class IPAL(NeighbourEstimator):
     Zhang & Yu, Solving the partial label learning problem: an instance-based approach, IJCAI 2015.
     """
 
-    title: ClassVar[str] = TITLES["ipal"]
     summary: ClassVar[str] = (
         "Reconstructs each example from its 10 nearest neighbours and propagates label weights among them. "
         "Strong even where sets are large; slow on many features (it compares all pairs)."

@@ -25,7 +25,6 @@ from torch import Tensor
 
 from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
-from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.trainer import Objective, Trainer
 
@@ -44,7 +43,6 @@ class LWS(DeepEstimator):
     """
 
     takes_prior: ClassVar[bool] = False
-    title: ClassVar[str] = TITLES["lws"]
     summary: ClassVar[str] = (
         "Pushes candidates up and other labels down by one sigmoid loss a label, weighted by its own scores. "
         "Costs as much as ordinary training; keeps n × c weights."

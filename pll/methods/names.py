@@ -43,3 +43,6 @@ RECIPES = {
 
 TITLES = {name: title for name, (_, _, title) in REGISTERED.items()}
 """Name of a method → the name that papers give it."""
+
+CLASS_TITLES = {kind: title for _, kind, title in REGISTERED.values()}
+"""Class of a method → the same."""

@@ -57,7 +57,6 @@ from pll.methods.base import Task
 from pll.methods.classical import blocks
 from pll.methods.deep import scaled
 from pll.methods.kernels import Nystrom, RidgeGrid, mean_distance
-from pll.methods.names import TITLES
 from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import CLIP, fit_scaling
@@ -108,7 +107,6 @@ class PRODENOutside(PRODEN):
         Added labels and the miss probability of each set; `outside_.rate` is the estimated miss rate.
     """
 
-    title: ClassVar[str] = TITLES["proden-outside"]
     summary: ClassVar[str] = (
         "PRODEN for sets of which some miss the truth: estimates which, and may identify a label outside the set. "
         "Equals PRODEN where it finds none."

@@ -24,6 +24,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 import pll
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.extras import versions
 from pll.features import serialization
 from pll.features.serialization import packed, unpacked
 from pll.io import write_atomically, writing_to
@@ -230,7 +231,7 @@ def model_card(
         weights_sha256=hashlib.sha256(weights).hexdigest(),
         feature_names=tuple(str(name) for name in feature_names),
         temperature=estimator.temperature_,
-        versions={"candid": pll.__version__, "torch": str(torch.__version__), "numpy": np.__version__},
+        versions=versions(),
         extra=extra or {},
     )
 

@@ -37,7 +37,6 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix, best_value
-from pll.methods.names import TITLES
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
@@ -84,7 +83,6 @@ class PLKNN(NeighbourEstimator):
     Hüllermeier & Beringer, Learning from ambiguously labeled examples, Intelligent Data Analysis 10(5), 2006.
     """
 
-    title: ClassVar[str] = TITLES["plknn"]
     summary: ClassVar[str] = (
         "Each example asks its 10 nearest neighbours which labels they may have. Nothing to train or to tune; "
         "weak where sets are large, slow on many features (it compares all pairs)."

@@ -57,7 +57,6 @@ from pll.methods.classical import (
     blocks,
     covering_rates,
 )
-from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
@@ -107,7 +106,6 @@ class PLSVM(LinearEstimator):
     Nguyen & Caruana, Classification with partial labels, KDD 2008.
     """
 
-    title: ClassVar[str] = TITLES["plsvm"]
     summary: ClassVar[str] = (
         "A linear classifier that wants the best candidate to beat the best other label by a margin. "
         "Searches its one setting without truth; seconds to a minute."

@@ -22,7 +22,6 @@ from torch import Tensor
 
 from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
-from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
@@ -45,7 +44,6 @@ class POP(DeepEstimator):
     Xu, Liu, Lv, Qiao & Geng, Progressive purification for instance-dependent partial label learning, ICML 2023.
     """
 
-    title: ClassVar[str] = TITLES["pop"]
     summary: ClassVar[str] = (
         "PRODEN that also removes candidates which stay unlikely, so that they cannot come back. "
         "Costs as much as PRODEN."

@@ -66,7 +66,6 @@ from pll.methods.kernels import (
     mean_distance,
     nystrom_note,
 )
-from pll.methods.names import TITLES
 from pll.methods.plknn import neighbours_scale
 from pll.training.metrics import Hook
 from pll.training.scaling import CLIP, fit_scaling
@@ -115,7 +114,6 @@ class SURE(ClassicalEstimator):
     Feng & An, Partial label learning with self-guided retraining, AAAI 2019.
     """
 
-    title: ClassVar[str] = TITLES["sure"]
     summary: ClassVar[str] = (
         "Fits a kernel regression to the label weights and lets it correct them, rewarding a clear favourite. "
         "Strong on small data; its kernel takes 8 n² bytes (200 MB for 5,000 examples), above 10,000 a low-rank one."

@@ -31,7 +31,6 @@ from pll.candidates import CandidateSets
 from pll.methods.base import AFRESH, Start, Task, setting
 from pll.methods.classical import Cost, LinearEstimator, Matrix
 from pll.methods.kernels import LinearRidge
-from pll.methods.names import TITLES
 from pll.training.metrics import EpochRecord, Hook
 from pll.weights import Weights, dense, normalise, on_candidates
 
@@ -108,7 +107,6 @@ class Majority(VoteEstimator):
         As for every classical method; nothing is drawn at random.
     """
 
-    title: ClassVar[str] = TITLES["majority"]
     summary: ClassVar[str] = (
         "Gives each label the share of the votes it got. Instant, needs no features; the baseline for votes."
     )
@@ -131,7 +129,6 @@ class DawidSkene(VoteEstimator):
         As for every classical method; nothing is drawn at random.
     """
 
-    title: ClassVar[str] = TITLES["dawid-skene"]
     summary: ClassVar[str] = (
         "Learns from their agreement how far each voter can be relied on, class by class. "
         "Needs no features; strong where many voters answer."

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, get_args
 from zipfile import BadZipFile
@@ -18,9 +16,9 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
-import pll
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.extras import versions
 from pll.io import from_json, json_text, write_json, write_text, writing_to
 from pll.methods.chosen import Recipe, read_recipe
 from pll.runs import files
@@ -78,12 +76,7 @@ class RunFolder(LockedFolder):
             about = {
                 "run": stored.to_json(),
                 "created": datetime.now(UTC).isoformat(timespec="microseconds"),  # the runs are listed in this order
-                "versions": {
-                    "candid": pll.__version__,
-                    "python": platform.python_version(),
-                    "torch": version("torch"),
-                    "numpy": np.__version__,
-                },
+                "versions": versions(),
             }
             self._write_about(about)
             self.set_state("queued")
@@ -263,10 +256,8 @@ class RunFolder(LockedFolder):
 
     def save_outside(self, outside: Outside) -> None:
         """Write outside.npz."""
-        sets, content = outside.candidates, io.BytesIO()
-        rows, labels = sets.rows[outside.added], sets.indices[outside.added]
-        np.savez_compressed(content, rows=rows, labels=labels, miss=outside.miss)
-        Manifest(self.path).put(files.OUTSIDE, content.getvalue())
+        rows, labels = outside.candidates.rows[outside.added], outside.candidates.indices[outside.added]
+        self.put_arrays(files.OUTSIDE, {"rows": rows, "labels": labels, "miss": outside.miss})
 
     # ---- how sure the labels are ---------------------------------------------------------------------------------
 
@@ -302,7 +293,7 @@ class RunFolder(LockedFolder):
             Manifest(self.path).forget(files.HELD_OUT)
             (self.path / files.HELD_OUT).unlink(missing_ok=True)
         else:
-            self._put_arrays(files.HELD_OUT, {"weights": weights})
+            self.put_arrays(files.HELD_OUT, {"weights": weights})
 
     def held_out_so_far(self, epoch: int) -> dict[str, Array] | None:
         """Return what `save_held_out_so_far` wrote for the model after this epoch; None where there is nothing."""
@@ -319,7 +310,7 @@ class RunFolder(LockedFolder):
         arrays
             `HeldOut.state`.
         """
-        self._put_arrays(files.HELD_OUT_SO_FAR, {"epoch": np.array(epoch), **arrays})
+        self.put_arrays(files.HELD_OUT_SO_FAR, {"epoch": np.array(epoch), **arrays})
 
     def _arrays(self, name: str) -> dict[str, Array] | None:
         if not (self.path / name).exists():
@@ -330,7 +321,16 @@ class RunFolder(LockedFolder):
         except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise UserError(f"{self.path / name} is damaged ({error}); start a new run.") from error
 
-    def _put_arrays(self, name: str, arrays: Mapping[str, Array]) -> None:
+    def put_arrays(self, name: str, arrays: Mapping[str, Array]) -> None:
+        """Write arrays to a file of the run, listed with its checksum.
+
+        Parameters
+        ----------
+        name
+            Of the file, a .npz.
+        arrays
+            By their names in it.
+        """
         content = io.BytesIO()
         np.savez(content, allow_pickle=False, **arrays)
         Manifest(self.path).put(name, content.getbuffer())

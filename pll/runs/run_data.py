@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
@@ -183,9 +182,7 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
         if train.decisions is not None and train.decisions.prior is not None:
             arrays["decided_prior"] = train.decisions.prior
     if arrays:
-        content = io.BytesIO()
-        np.savez(content, allow_pickle=False, **arrays)
-        Manifest(folder.path).put(COMPUTED, content.getvalue())
+        folder.put_arrays(COMPUTED, arrays)
 
 
 def _places(folder: RunFolder) -> list[Path]:

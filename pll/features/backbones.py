@@ -22,7 +22,7 @@ from pll.catalog.entry import File, Need, files
 from pll.dataset import PartialLabelDataset
 from pll.devices import choose_device, visited
 from pll.errors import UserError, unknown
-from pll.features.base import Arrays, Features, Featuriser, not_fitted
+from pll.features.base import Arrays, Features, Featuriser
 from pll.features.images import as_planes, pixel_range, range_of, reader
 from pll.images import torchvision
 from pll.io import Progress
@@ -94,12 +94,12 @@ class BackboneFeatures(Featuriser):
     name = "backbone"
     title = "What a trained network sees in a picture"
     reads = ("pictures",)
+    dimensions: int
 
     def __init__(self, backbone: str = "resnet18", device: str = "auto") -> None:
         weights_of(backbone)
         self.backbone = backbone
         self.device = device
-        self.dimensions: int | None = None
         self.range: tuple[float, float] | None = None
         self._network: nn.Module | None = None
 
@@ -123,8 +123,6 @@ class BackboneFeatures(Featuriser):
         return self
 
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
-        if self.dimensions is None:
-            raise not_fitted(self.name)
         read = reader(data, self.range)
         network, dimensions = self._load(progress)
         device = choose_device(self.device)
@@ -145,13 +143,9 @@ class BackboneFeatures(Featuriser):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        if self.dimensions is None:
-            raise not_fitted(self.name)
         return tuple(f"{self.backbone} {k + 1}" for k in range(self.dimensions))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        if self.dimensions is None:
-            raise not_fitted(self.name)
         return {
             "backbone": self.backbone,
             "weights": weights_of(self.backbone).file.name,

@@ -6,6 +6,7 @@ The fitted state is saved with the model as JSON and plain arrays, so that loadi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from inspect import get_annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,6 +39,12 @@ class Featuriser(ABC):
     title: ClassVar[str]
     reads: tuple[str, ...]
     flat: ClassVar[bool] = True
+
+    def __getattr__(self, name: str) -> Any:
+        """What `fit` has not set yet: fields that a class declares without a value."""
+        if any(name in get_annotations(kind) for kind in type(self).__mro__):
+            raise UserError(f"The features {self.name!r} are not fitted yet; fit them on the training part first.")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     @classmethod
     @abstractmethod
@@ -148,8 +155,3 @@ def no_argument(name: str, argument: str) -> None:
     """
     if argument:
         raise UserError(f"The features {name!r} take nothing behind a colon; leave out {argument!r}.")
-
-
-def not_fitted(name: str) -> UserError:
-    """Return the error for a featuriser that is used before `fit`."""
-    return UserError(f"The features {name!r} are not fitted yet; fit them on the training part first.")

@@ -25,7 +25,7 @@ from tqdm import tqdm
 from pll.dataset import PartialLabelDataset
 from pll.devices import choose_device, visited
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, not_fitted
+from pll.features.base import Arrays, Features, Featuriser
 from pll.features.texts import texts_of
 from pll.images import torchvision
 from pll.io import Progress, write_atomically
@@ -58,11 +58,11 @@ class EmbeddingFeatures(Featuriser):
     name = "embedding"
     title = "Texts as a language model understands them"
     reads = ("texts",)
+    dimensions: int
 
     def __init__(self, model: str = DEFAULT_MODEL, device: str = "auto") -> None:
         self.model = model
         self.device = device
-        self.dimensions: int | None = None
         self.weights_sha256 = ""
 
     @classmethod
@@ -91,8 +91,6 @@ class EmbeddingFeatures(Featuriser):
         return self
 
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
-        if self.dimensions is None:
-            raise not_fitted(self.name)
         texts = texts_of(data)
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16] for text in texts]
         cache = _Cache(candid_home() / "embeddings" / self.weights_sha256[:16], self.dimensions)
@@ -139,13 +137,9 @@ class EmbeddingFeatures(Featuriser):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        if self.dimensions is None:
-            raise not_fitted(self.name)
         return tuple(f"embedding {k + 1}" for k in range(self.dimensions))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        if self.dimensions is None:
-            raise not_fitted(self.name)
         return {"model": self.model, "weights_sha256": self.weights_sha256, "dimensions": self.dimensions}, {}
 
     @classmethod

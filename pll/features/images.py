@@ -11,7 +11,7 @@ from PIL import Image
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, not_fitted, whole_argument
+from pll.features.base import Arrays, Features, Featuriser, whole_argument
 from pll.io import FEATURES_IN_MEMORY_UP_TO, Progress, large_array
 
 LARGEST_AS_IS = 64
@@ -42,10 +42,10 @@ class PixelFeatures(Featuriser):
     title = "Pixels of a picture"
     reads = ("pictures",)
     flat = False
+    shape: tuple[int, int, int]
 
     def __init__(self, side: int | None = None) -> None:
         self.side = side
-        self.shape: tuple[int, int, int] | None = None
         self.range: tuple[float, float] | None = None
 
     @classmethod
@@ -73,8 +73,6 @@ class PixelFeatures(Featuriser):
         return self
 
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
-        if self.shape is None:
-            raise not_fitted(self.name)
         read = reader(data, self.range)
         features = large_array((len(data), *self.shape), np.float32, in_memory_up_to=FEATURES_IN_MEMORY_UP_TO)
         for i in range(len(data)):
@@ -88,15 +86,11 @@ class PixelFeatures(Featuriser):
         return ()
 
     def notes(self, data: PartialLabelDataset) -> tuple[str, ...]:
-        if self.shape is None:
-            raise not_fitted(self.name)
         channels, height, width = self.shape
         colour = "in colour" if channels == 3 else "in shades of grey"
         return (f"Every picture is brought to {width} × {height} pixels {colour}.",)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        if self.shape is None:
-            raise not_fitted(self.name)
         return {"shape": list(self.shape), "range": None if self.range is None else list(self.range)}, {}
 
     @classmethod

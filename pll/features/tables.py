@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, no_argument, not_fitted
+from pll.features.base import Arrays, Features, Featuriser, no_argument
 from pll.io import Column, Progress
 
 MOST_WORDS = 50
@@ -40,9 +40,9 @@ class TableFeatures(Featuriser):
     name = "table"
     title = "Numbers and words of a table"
     reads = ("numbers", "words")
+    numbers: tuple[str, ...]
 
     def __init__(self) -> None:
-        self.numbers: tuple[str, ...] | None = None
         self.means: npt.NDArray[np.float64] = np.empty(0)
         self.words: dict[str, list[str]] = {}
 
@@ -76,8 +76,6 @@ class TableFeatures(Featuriser):
             self._encoder = encoder.fit(first)
 
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
-        if self.numbers is None:
-            raise not_fitted(self.name)
         blocks = [np.empty((len(data), 0), dtype=np.float32)]
         if self.numbers:
             blocks.append(self._imputer.transform(_numbers(data, self.numbers)).astype(np.float32))
@@ -90,8 +88,6 @@ class TableFeatures(Featuriser):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        if self.numbers is None:
-            raise not_fitted(self.name)
         suffixes = {MISSING: " is missing", OTHER: " is another"}
         return self.numbers + tuple(
             name + suffixes.get(word, f" = {word}") for name, words in self.words.items() for word in words
@@ -110,8 +106,6 @@ class TableFeatures(Featuriser):
         return tuple(result)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        if self.numbers is None:
-            raise not_fitted(self.name)
         numbers = [{"name": name, "mean": float(mean)} for name, mean in zip(self.numbers, self.means, strict=True)]
         return {"numbers": numbers, "words": [{"name": n, "words": words} for n, words in self.words.items()]}, {}
 

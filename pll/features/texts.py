@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from pll.dataset import PartialLabelDataset
 from pll.devices import one_blas_thread
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, not_fitted, whole_argument
+from pll.features.base import Arrays, Features, Featuriser, whole_argument
 from pll.io import Progress
 
 COMPONENTS = 300
@@ -40,11 +40,12 @@ class TextFeatures(Featuriser):
     name = "tfidf"
     title = "Words of a text (TF-IDF and truncated SVD)"
     reads = ("texts",)
+    _words: TfidfVectorizer
+    _svd: TruncatedSVD
 
     def __init__(self, components: int = COMPONENTS, unit: str = "auto") -> None:
         self.components = components
         self.unit = unit
-        self._words: TfidfVectorizer | None = None
         self._alone = ""
         """Message on training texts that share no word with another, if words of single texts are in the vocabulary."""
 
@@ -82,8 +83,6 @@ class TextFeatures(Featuriser):
         )
 
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
-        if self._words is None:
-            raise not_fitted(self.name)
         texts = texts_of(data)
         features = np.zeros((len(texts), self.components), dtype=np.float32)
         for start in range(0, len(texts), ROWS_AT_ONCE):
@@ -98,8 +97,6 @@ class TextFeatures(Featuriser):
         return tuple(f"text {k + 1}" for k in range(self.components))
 
     def notes(self, data: PartialLabelDataset) -> tuple[str, ...]:
-        if self._words is None:
-            raise not_fitted(self.name)
         counts = self._words.transform(texts_of(data))
         empty = int((np.diff(counts.indptr) == 0).sum())
         result = (
@@ -119,8 +116,6 @@ class TextFeatures(Featuriser):
         return tuple(result)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        if self._words is None:
-            raise not_fitted(self.name)
         words = self._words.get_feature_names_out().tolist()
         return {"unit": self.unit, "words": words}, {"idf": self._words.idf_, "components": self._svd.components_}
 

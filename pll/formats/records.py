@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -220,7 +220,7 @@ def text_of(column: pa.Array, role: str = "") -> pa.Array:
     if pa.types.is_struct(kind) and kind.get_field_index("path") >= 0:  # a picture, as Hugging Face datasets has it
         return text_of(pc.struct_field(column, "path"))
     if is_list(kind) and (pa.types.is_integer(kind.value_type) or _is_text(kind.value_type)):
-        return pa.array([None if cell is None else _joined(cell) for cell in column.to_pylist()], pa.string())
+        return pa.array([None if cell is None else _joined(*cell) for cell in column.to_pylist()], pa.string())
     if pa.types.is_map(kind):
         return pa.array([None if cell is None else _as_json(dict(cell)) for cell in column.to_pylist()], pa.string())
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
@@ -328,7 +328,8 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _joined(cell: Sequence[Any]) -> str:
+@lru_cache(maxsize=2**10)  # many rows have the same labels
+def _joined(*cell: Any) -> str:
     labels = [None if label is None else str(label) for label in cell]  # whose place counts beside other lists
     return json.dumps(labels, ensure_ascii=False) if any(label is not None for label in labels) else ""
 

@@ -43,6 +43,8 @@ from pll.io import pieces
 ROWS = 4096
 """Rows per batch; of wide tables fewer."""
 _CELLS = 4_000_000
+_BUFFER = 2**16
+"""Bytes of each column that are read at once."""
 
 _AGAIN = "it is not whole: copy or export it again"
 
@@ -109,7 +111,10 @@ def batches(path: Path, columns: Sequence[str] | None = None, *, texts: Sequence
     for one in shards(path) if path.is_dir() else [path]:
         with (
             parsing(_called(one, path), _AGAIN),
-            pq.ParquetFile(one, read_dictionary=texts, thrift_string_size_limit=2**26) as file,
+            # in small pieces: a group of rows is not in memory at once, and it may be the whole file
+            pq.ParquetFile(
+                one, read_dictionary=texts, thrift_string_size_limit=2**26, pre_buffer=False, buffer_size=_BUFFER
+            ) as file,
         ):
             rows = max(1, min(ROWS, _CELLS // max(len(columns or file.schema_arrow), 1)))
             for batch in file.iter_batches(rows, columns=columns):

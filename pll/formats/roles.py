@@ -219,7 +219,7 @@ _REST: Traits = (
     (("usual label", "!fractions"), "keep", ""),
     (("an id", "!fractions"), "keep", "an id"),
     (("named id", "ids", "!fractions"), "keep", "an id"),
-    (("one word", "word"), "keep", "the same in every row"),
+    (("one cell",), "keep", "the same in every row"),
     (("digits of ids",), "keep", "an id"),
     (("numbered names",), "keep", "a name of one of several"),
     (("named no answer",), "keep", "no answer"),
@@ -378,6 +378,26 @@ def _unclear_labels(table: Proposal) -> None:
         )
 
 
+def _about_labels(table: Proposal) -> None:
+    """Words that stand after the labels, where what is learnt from stands before them, are about the labelling.
+
+    As its state, who has it, and remarks are, in any language.
+    """
+    names = list(table.raw)
+    labels = [at for at, name in enumerate(names) if table.roles.get(name, _NO_ROLE).role in _OF_LABELS]
+    if table.form is not None or not labels:
+        return
+    before = names[: labels[0]]
+    learnt = [name for name in before if table.roles.get(name, _NO_ROLE).role in ("text", "image")]
+    after = [name for name in which(table, "word") if name in names[labels[-1] + 1 :]]
+    if learnt or which(table, "number", "!blank", among=[name for name in before if name in table.open()]):
+        table.give_all(after, "keep", why="after the labels, and about them")
+
+
+_OF_LABELS = (*LABELLED, "vote", "true_label")
+_NO_ROLE = Column(0, "", "", "")
+
+
 @dataclass(frozen=True)
 class Rule:
     """A rule, and what rules it out.
@@ -434,6 +454,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_payload),
     Rule(_unclear_labels, (*LABELLED, *LINES, "true_label"), may_be_asked=False),
     Rule(derived),
+    Rule(_about_labels),
     Rule(_by_traits(_REST)),
     Rule(sides),
 )

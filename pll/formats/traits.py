@@ -174,7 +174,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "empty lists": lambda cells: not any(cells) and "" in cells,
     "empty": lambda cells: not present_cells(cells),
     "rows": lambda cells: len(cells) >= FEW,
-    "one word": lambda cells: len(cells) >= FEW and len({*cells}) == 1,
+    "one cell": lambda cells: len(cells) >= FEW and len({*cells}) == 1,
     "number": lambda cells: default_role(cells) == "feature",
     "word": lambda cells: default_role(cells) == "category",
     "measured": is_measured,

@@ -433,7 +433,20 @@ LONG = [f"Category {k:02}: complaints about late or incomplete deliveries of kin
 @pytest.mark.parametrize("mark", ["|", ";", "\n"])
 def test_lists_of_long_names_are_the_candidates(mark: str) -> None:
     sets: list[str | None] = [mark.join(LONG[(k * step) % 24] for step in (1, 5, 7)) for k in range(1, 72)]
-    assert roles(kinds=sets, width=["1.5"] * len(sets)) == {"kinds": "candidates", "width": "feature"}
+    assert roles(kinds=sets, width=[f"{k % 7}.5" for k in range(len(sets))]) == {
+        "kinds": "candidates",
+        "width": "feature",
+    }
+
+
+def test_words_after_the_labels_are_about_the_labelling_where_what_is_learnt_from_stands_before() -> None:
+    words, states = ["good", "bad", "soso", "bad"] * 6, ["बंद", "बंद", "अपील"] * 8
+    votes = {f"annotator_{k}": words[k:] + words[:k] for k in range(3)}
+    width = [f"{k % 7}.5" for k in range(24)]
+    found = roles(width=width, colour=states, **votes, स्थिति=states, Größe=width, Version=["0"] * 24)
+    assert found["colour"] == "category" and found["स्थिति"] == "keep"
+    assert found["Größe"] == "feature" and found["Version"] == "keep"
+    assert roles(**votes, colour=states)["colour"] == "category"
 
 
 def test_a_few_sets_of_words_that_recur_are_enough() -> None:

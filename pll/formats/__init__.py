@@ -6,13 +6,11 @@
 
 from __future__ import annotations
 
-import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.archive import names_in
 from pll.formats.arrays.npz import holds_arrays
-from pll.formats.base import HEAD_BYTES, Format, ReadOptions
+from pll.formats.base import HEAD_BYTES, TABLE, Format, ReadOptions
 from pll.formats.checks import listing, looks_like_text, refuse_no_data
 from pll.formats.encodings import without_marks
 from pll.formats.odd import refuse_odd
@@ -53,10 +51,9 @@ def _format(place: str) -> Format:
     return form
 
 
-_TABLE = tomllib.loads(files(__name__).joinpath("formats.toml").read_text("utf-8"))
-ENTRIES: dict[str, dict[str, Any]] = _TABLE["format"]
+ENTRIES: dict[str, dict[str, Any]] = TABLE["format"]
 """What `formats.toml` says of each format."""
-FIELDS: dict[str, list[list[str]]] = _TABLE["fields"]
+FIELDS: dict[str, list[list[str]]] = TABLE["fields"]
 """Fields that several formats have, by the name of the group: what each means, in Markdown."""
 
 FORMATS: dict[str, Format] = {name: _format(entry["class"]) for name, entry in ENTRIES.items()}

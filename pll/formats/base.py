@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
@@ -121,8 +123,14 @@ class ReadOptions:
             self.progress(what, done, total)
 
 
+TABLE: dict[str, Any] = tomllib.loads(files("pll.formats").joinpath("formats.toml").read_text("utf-8"))
+"""What `formats.toml` says."""
+
+
 class Format(ABC):
     """One file format. Readers name rows and fields; `pll.formats.read` puts the file's name in front.
+
+    What its attributes are stands in `formats.toml`, under its name.
 
     Attributes
     ----------
@@ -159,6 +167,14 @@ class Format(ABC):
     queue: ClassVar[str] = ""
     new_classes: ClassVar[str] = ""
     loses_new_classes: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        place = f"{cls.__module__.removeprefix('pll.formats.')}:{cls.__name__}"
+        for name, about in TABLE["format"].items():
+            if about["class"] == place:
+                facts = {fact: about[fact] for fact in Format.__annotations__.keys() & about.keys()}
+                for fact, value in {"name": name, **facts}.items():
+                    setattr(cls, fact, tuple(value) if isinstance(value, list) else value)
 
     @abstractmethod
     def sniff(self, path: Path, head: bytes) -> bool:

@@ -70,14 +70,6 @@ _TESTS, _TRAINS = ("test",), ("train", "val", "valid", "validation")
 class ImageZip(Format):
     """A ZIP archive of pictures, a folder for each class, or with a table of labels."""
 
-    name = "imagezip"
-    label = "Pictures with a table, or in folders; or tables (ZIP)"
-    tool = "your archive"
-    adds = "Its tables with label and confidence; all else stays."
-    content = "binary"
-    suffixes = (".zip",)
-    row_note = "Rows are counted as in the table inside: of CSV the header is row 1."
-
     def sniff(self, path: Path, head: bytes) -> bool:
         if path.is_dir():
             return True

@@ -48,16 +48,6 @@ _KINDS = {list: "a cell array", dict: "a struct", type(None): "no matrix"}
 class Mat(Format):
     """MATLAB v5 to v7.3 files with `data`, `partial_target` and `target`; the variables are listed above."""
 
-    name = "mat"
-    label = "MATLAB file (.mat)"
-    tool = "your MATLAB file"
-    adds = "Variables with the labels (one-hot, as target) and their confidence are added to the ones that are read."
-    content = "binary"
-    suffixes = (".mat",)
-    row_note = "Rows (examples) are counted from 0; MATLAB counts from 1."
-    new_classes = "The labels of {}: their column of identified_target is empty."
-    loses_new_classes = True
-
     def sniff(self, path: Path, head: bytes) -> bool:
         from pll.formats.arrays.mat5 import is_mat5, is_mat73  # late: SciPy's matrices, which few files are of
 

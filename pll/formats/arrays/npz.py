@@ -68,14 +68,6 @@ _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0
 class Npz(Format):
     """data.npz, or a folder of its arrays as .npy files (memory-mapped)."""
 
-    name = "npz"
-    label = "NumPy arrays (.npz)"
-    tool = "your arrays"
-    adds = "Arrays with the labels and their confidence are added to your own."
-    content = "binary"
-    suffixes = (".npz",)
-    row_note = "Rows are counted from 0, as in numpy."
-
     def sniff(self, path: Path, head: bytes) -> bool:
         if path.is_dir() or path.name == FEATURES:
             return holds_arrays(path if path.is_dir() else path.parent)

@@ -266,8 +266,6 @@ def _fit(text: str, mark: str) -> tuple[bool, bool, bool, int]:
 class Delimited(TableFormat):
     """Base class of text tables; a subclass lists its delimiters, of which the first is written."""
 
-    row_note = "Rows are counted as a spreadsheet does: the header is row 1."
-    content = "text"
     delimiters: ClassVar[str]
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -325,20 +323,12 @@ class Delimited(TableFormat):
 class Csv(Delimited):
     """Comma-separated text; other delimiters are recognised."""
 
-    name = "csv"
-    label = "CSV table"
-    tool = "your CSV table"
-    suffixes = (".csv",)
     delimiters = ",;|"
 
 
 class Tsv(Delimited):
     """Tab-separated text."""
 
-    name = "tsv"
-    label = "TSV table (tab separated)"
-    tool = "your TSV table"
-    suffixes = (".tsv", ".tab")
     delimiters = "\t"
 
 

@@ -28,7 +28,6 @@ class TableFormat(Format):
         What it holds beyond a table of text: names of `table_limitations`.
     """
 
-    adds = "Every row with its label and the confidence; all else stays."
     holds: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -31,13 +30,6 @@ _BATCH = 4096
 class JsonLines(TableFormat):
     """JSON lines: an object for each example."""
 
-    name = "jsonl"
-    label = "JSON lines"
-    tool = "your JSON lines"
-    adds = "Every object with its label and the confidence; all else stays."
-    content = "json"
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
-    row_note = "Rows are counted as the lines of the file, from 1."
     holds = frozenset(("types", "missing cells"))
 
     def sniff(self, path: Path, head: bytes) -> bool:

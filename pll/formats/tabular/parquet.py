@@ -290,12 +290,6 @@ def _no_name(label: object, names: Sequence[str]) -> UserError:
 class Parquet(TableFormat):
     """Parquet files, or a folder of them as one table, read piece by piece."""
 
-    name = "parquet"
-    label = "Parquet table"
-    tool = "your Parquet table"
-    content = "binary"
-    suffixes = (".parquet", ".pq")
-    row_note = "Rows are counted from 0."
     holds = frozenset(  # by metadata of our own, which text formats cannot hold
         (
             *("image shape", "unused classes", "class order", "spelling", "equal names"),

@@ -48,13 +48,6 @@ LOOKED_AT = 50
 class Xlsx(TableFormat):
     """Workbooks of Excel."""
 
-    name = "xlsx"
-    label = "Excel workbook"
-    tool = "your workbook"
-    content = "binary"
-    suffixes = (".xlsx", ".xlsm")
-    row_note = "Rows are counted as a spreadsheet does: the header is row 1."
-
     def sniff(self, path: Path, head: bytes) -> bool:
         return head.startswith(b"PK") and "xl/workbook.xml" in names_in(path)
 

@@ -24,14 +24,7 @@ QUESTION = "label"
 class Argilla(RecordFormat):
     """Exports of Argilla."""
 
-    name = "argilla"
-    label = "Argilla records (JSON)"
-    tool = "Argilla"
-    adds = "Every record gets a suggestion with its score."
-    queue = "There, sort by the score of the suggestions, ascending."
-    new_classes = "The labels of the question: Argilla refuses {}, until they are added there."
     is_list = True
-    suffixes = (".json", ".jsonl")
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         for name, example in zip(dataset.row_ids.tolist(), examples_of(dataset, self.form), strict=True):

@@ -34,12 +34,6 @@ _INDEX = ("id", "index", "example", "task", "item", "unnamed: 0")
 class Cleanlab(Csv):
     """Tables of cleanlab's labels of several annotators."""
 
-    name = "cleanlab"
-    label = "cleanlab multi-annotator table (CSV)"
-    tool = "your cleanlab table"
-    adds = "Its columns of the consensus are added to those of the annotators."
-    new_classes = "A number for the label of {}: its name stands among the numbers."
-
     def sniff(self, path: Path, head: bytes) -> bool:
         if not super().sniff(path, head):
             return False

@@ -19,13 +19,6 @@ _PEOPLE = ("username", "user", "annotator")
 class Doccano(LineFormat):
     """Exports of doccano (JSONL)."""
 
-    name = "doccano"
-    label = "doccano (JSONL)"
-    tool = "doccano"
-    adds = "Every example has the identified label and its confidence."
-    queue = "There, examples are shown in the order in which they were imported."
-    suffixes = (".jsonl",)
-
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)
         if (dataset.texts is None and dataset.pictures is None) or "_input_hash" in dataset.extras:

@@ -24,11 +24,6 @@ _TRUTH = "label"
 class HuggingFace(Parquet):
     """Parquet files of the Hugging Face hub."""
 
-    name = "huggingface"
-    label = "Hugging Face dataset (Parquet)"
-    tool = "your Hugging Face dataset"
-    suffixes = (".parquet", ".pq")
-
     def sniff(self, path: Path, head: bytes) -> bool:
         if not head.startswith(b"PAR1"):
             return False

@@ -46,17 +46,7 @@ _LARGEST_ID = 2**31 - 1
 class LabelStudio(RecordFormat):
     """Exports of Label Studio (JSON)."""
 
-    name = "labelstudio"
-    label = "Label Studio tasks (JSON)"
-    tool = "Label Studio"
-    adds = "Every task gets a prediction with its score."
-    queue = "There, choose uncertainty sampling: the lowest score is shown first."
-    new_classes = (
-        "A choice to click on in an old project for {}: add it to the project's labelling interface, or take the "
-        "labelling configuration that comes with this file."
-    )
     is_list = True
-    suffixes = (".json",)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)

@@ -26,12 +26,6 @@ from pll.formats.tools.records import examples_of, has_own_sets
 class PlCifar(JsonLines):
     """PLCIFAR10 as JSON."""
 
-    name = "plcifar"
-    label = "PLCIFAR10 annotations (JSON)"
-    tool = "your annotations"
-    adds = "The identified label replaces the annotations."
-    suffixes = (".json",)
-
     def sniff(self, path: Path, head: bytes) -> bool:
         with suppress(UserError, UnicodeDecodeError):
             return json_objects.shape_of(path) == "keyed answers"

@@ -24,13 +24,6 @@ _OF_AN_ANSWER = ("answer", "_annotator_id", "_session_id", "_timestamp")
 class Prodigy(LineFormat):
     """Exports of Prodigy (JSONL)."""
 
-    name = "prodigy"
-    label = "Prodigy (JSONL)"
-    tool = "Prodigy"
-    adds = "Of every example the identified label is accepted beforehand, and its score is shown."
-    queue = "There, a file is worked through from its first line on."
-    suffixes = (".jsonl",)
-
     def example(self, row: int, record: Record, found: Found) -> Example:
         example, answer = super().example(row, record, found), record.get("answer")
         if answer is None:

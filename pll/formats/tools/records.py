@@ -429,8 +429,6 @@ def label_names(values: Sequence[Any], row: int, where: str) -> tuple[str, ...]:
 class RecordFormat(TableFormat):
     """Base class of formats that are records, one an example or an answer: a form of `forms.toml`, and its writer."""
 
-    content = "json"
-    row_note = "Rows are counted as the lines of the file, from 1."
     is_list: ClassVar[bool] = False
 
     @property

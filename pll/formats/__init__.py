@@ -23,6 +23,7 @@ from pll.formats.arrays.npz import holds_arrays
 from pll.formats.base import HEAD_BYTES, TABLE, Format, ReadOptions
 from pll.formats.checks import listing, looks_like_text, refuse_no_data
 from pll.formats.encodings import without_marks
+from pll.formats.forms import STRANGERS
 from pll.formats.odd import refuse_odd
 from pll.formats.reading import Column
 from pll.formats.results import Results
@@ -64,19 +65,6 @@ _USUAL = sorted(FORMATS, key=lambda name: f".{name}" not in FORMATS[name].suffix
 
 FAILED = "failed"
 """Kind of an error that is a mistake in Candid."""
-
-_STRANGERS = {
-    b"\x80\x03": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",
-    b"\x80\x04": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",
-    b"\x80\x05": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",
-    b"\x89HDF": "an HDF5 file: export it as npz or CSV",
-    b"\x1f\x8b": "compressed with gzip: unpack it first",
-    b"PK": "a ZIP archive without arrays, pictures or tables",
-    b"\x89PNG": "a picture, not a dataset",
-    b"\xff\xd8\xff": "a picture, not a dataset",
-    b"%PDF": "a PDF document",
-}
-"""What else a file turns out to be, by its first bytes."""
 
 
 def detect(path: Path | str) -> Format:
@@ -291,7 +279,7 @@ def _detect(path: Path, display_name: str) -> Format:
             return form
     # Unknown content: the reader of the file's suffix has the best error message.
     suffix = Path(display_name).suffix.lower()
-    stranger = next((words for start, words in _STRANGERS.items() if head.startswith(start)), None)
+    stranger = next((words for start, words in STRANGERS.items() if head.startswith(start)), None)
     if head.startswith(b"PK") and not zipfile.is_zipfile(path):
         raise UserError("The file is a ZIP archive that is cut off or damaged; copy, download or export it again.")
     if _is_workbook(path, head):

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from pll.candidates import MOST_CLASSES
 from pll.errors import DuplicateIds, RowError, UserError
 from pll.formats.encodings import CONTROL, END_OF_TEXT, as_utf8
+from pll.formats.forms import NO_DATA
 from pll.io import Progress, check_finite, is_mapped
 
 
@@ -250,36 +251,6 @@ def looks_like_text(head: bytes) -> bool:
     return bool(text) and text[:1] not in b"{[<" and len(text.translate(None, CONTROL)) == len(text)
 
 
-_TABLES = (
-    "Bring tables instead: for each person a CSV file with the columns id and label, and text or image where there is "
-    "one, a row for each text or picture; several files together, or in one ZIP archive, are a person each."
-)
-_PAGE = (
-    "a page of the web and not the data (of a login, perhaps): download the file itself; or, if a spreadsheet shows a "
-    "table in it, save that as CSV UTF-8"
-)
-_ANNEX = "a pointer of git-annex and not the data: run git annex get, and bring the file itself"
-_NO_DATA = {
-    b'"%types":': f"JSON of UIMA, as INCEpTION exports it: it marks parts of a text. {_TABLES}",
-    b'"annotation_documents":': f"a project of INCEpTION, which marks parts of texts. {_TABLES}",
-    b"#format=webanno": f"WebAnno TSV, as INCEpTION exports it: it marks parts of a text, a word a line. {_TABLES}",
-    b"<annotations>": f"XML of CVAT, which draws on pictures. {_TABLES}",
-    b"<annotation>": f"XML of Pascal VOC, which has boxes in a picture. {_TABLES}",
-    b"<tei": f"XML of a text (TEI). {_TABLES}",
-    b"version https://git-lfs": "a pointer of Git LFS and not the data: run git lfs pull where it was cloned, or "
-    "download the file from the website of the repository, and bring that",
-    b"../.git/annex": _ANNEX,
-    b"/annex/objects/": _ANNEX,
-    b"[internetshortcut]": "a link to a page and not the data: open it, and download the file itself",
-    b'{"url": "https://docs.google.com': "a link to a document of Google and not the data: open it, download it as "
-    "comma-separated values, and bring that",
-    b"<!doctype html": _PAGE,
-    b"<html": _PAGE,
-    b"<?xml": f"XML. {_TABLES}",
-}
-"""Text that is no data, by what it begins with, or a tag or key in it, in small letters: what it is, and what to do."""
-
-
 def refuse_no_data(head: bytes) -> None:
     """Raise where a file begins as text does that is no data: marks in a text or a picture, a pointer, a page.
 
@@ -290,7 +261,7 @@ def refuse_no_data(head: bytes) -> None:
     """
     text = as_utf8(head).lstrip().lower()
     inside = {b"<": text.startswith(b"<?xml"), b'"': text.startswith(b"{")}
-    for mark, words in _NO_DATA.items():
+    for mark, words in NO_DATA.items():
         if text.startswith(mark) or (inside.get(mark[:1]) and mark in text):
             raise UserError(f"The file is {words.rstrip('.')}.")
 

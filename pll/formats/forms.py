@@ -248,3 +248,14 @@ FIELDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words i
 """Words of the fields of an answer that is an object: who, what, about it, its state."""
 ARRAYS: Mapping[str, Mapping[str, Sequence[str]]] = _data()["arrays"]
 """Names of arrays by part of a file and meaning, the earlier one counts."""
+ROLES: Mapping[str, Mapping[str, Any]] = _data()["roles"]
+"""Roles of columns: `what` one holds, and what is so of it."""
+NO_DATA, STRANGERS = (
+    {
+        mark.encode("latin-1"): one["what"].format(**_data()["remedies"])
+        for one in _data()[kind]
+        for mark in one["marks"]
+    }
+    for kind in ("no_data", "stranger")
+)
+"""Text that is no data, by a mark in it; and what else a file is that no format reads, by its first bytes."""

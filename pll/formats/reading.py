@@ -13,43 +13,24 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from pll.errors import UserError
+from pll.formats import forms
 
-ROLES = {
-    "id": "name of the example",
-    "text": "what there is to read",
-    "image": "name or address of a picture",
-    "feature": "number to learn from",
-    "vector": "a list of numbers to learn from, such as an embedding",
-    "category": "words to learn from, once they are encoded",
-    "candidates": "the labels the example may have",
-    "candidate": "one of the labels the example may have; a column each",
-    "true_label": "its true label",
-    "split": "train or test",
-    "annotator": "the labels of one annotator; a column each",
-    "score": "the confidence of one annotator in each answer, as a number; a column each",
-    "answers": "all answers to the example: a list, counts of labels, or who answered what",
-    "people": "who gave the answers of the list in another column",
-    "class": "1 where this class is a candidate, 0 where not; a column each",
-    "count": "how many voted for this class; a column each",
-    "probability": "how likely this class is, as a model says; a column each",
-    "task": "one answer a line: the example it is about",
-    "worker": "one answer a line: who annotated",
-    "vote": "one answer a line: the label that was given",
-    "state": "one answer a line: whether it counts (submitted, rejected …)",
-    "person": "a person a row: who it is",
-    "item": "a person a row: the answers about one example; a column each",
-    "keep": "carried along, never learnt from",
-    "ignore": "left out",
-}
-"""Roles of columns."""
+ROLES: Mapping[str, str] = {name: role["what"] for name, role in forms.ROLES.items()}
+"""Roles of columns, and what they hold."""
 
-SINGLE = (
-    *("id", "text", "image", "candidates", "true_label", "split", "answers", "people"),
-    *("vote", "state", "person"),
-)
+
+def _which(fact: str) -> tuple[str, ...]:
+    return tuple(name for name, role in forms.ROLES.items() if role.get(fact))
+
+
+SINGLE = _which("single")
 """Roles that only one column can have. Several of the role task name an example, and of worker a voter."""
-LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probability", "count", "answers", "item")
+OF_LABELS = _which("labels")
+"""Roles of columns that say who says what of which example."""
+LABELLED = _which("sets")
 """Roles of which one is enough for candidate sets."""
+OF_NAMES = _which("names")
+"""Roles of columns whose cells are names, though they may be written as numbers."""
 LINES = ("task", "worker", "vote")
 """Roles of a table of one answer a line (long form)."""
 

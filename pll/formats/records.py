@@ -22,7 +22,7 @@ from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.forms import Form, form_told_by
 from pll.formats.names import check_header, check_number, labels_at_end, sample_rows
-from pll.formats.reading import LABELLED, Column
+from pll.formats.reading import LABELLED, OF_NAMES, Column
 from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import Cells
 
@@ -33,7 +33,6 @@ RowNumber = Callable[[int], int]
 """Function from a position (0 is the first row of data) to the row number used in messages."""
 
 _SAMPLE_BYTES = 16 * 2**20
-_LABELS = ("candidates", "candidate", "true_label", "annotator", "vote", "item", "id", "task", "worker", "person")
 
 
 @dataclass(frozen=True)
@@ -215,7 +214,7 @@ def text_of(column: pa.Array, role: str = "") -> pa.Array:
     if pa.types.is_dictionary(kind):
         return text_of(column.dictionary_decode(), role)
     if pa.types.is_floating(kind):
-        is_whole = role in _LABELS and pc.all(pc.equal(column, pc.floor(column))).as_py() is not False
+        is_whole = role in OF_NAMES and pc.all(pc.equal(column, pc.floor(column))).as_py() is not False
         return column.cast(pa.float64()).cast(pa.int64() if is_whole else pa.float64()).cast(pa.string())
     if pa.types.is_struct(kind) and kind.get_field_index("path") >= 0:  # a picture, as Hugging Face datasets has it
         return text_of(pc.struct_field(column, "path"))

@@ -28,7 +28,7 @@ from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import Labels, labels_of
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says_labels
-from pll.formats.reading import ERRORS, PERSONS, Column, form_of, option
+from pll.formats.reading import ERRORS, OF_LABELS, PERSONS, Column, form_of, option
 from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, numbers_of, text_of, value_of
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
@@ -47,11 +47,6 @@ from pll.io import as_column
 
 FEW_AGAIN = 0.05
 """Share of the rows whose id stands in another row too, up to which that is a slip, and no other form of a table."""
-OF_LABELS = (
-    *("candidates", "candidate", "true_label", "annotator", "score", "answers", "people", "class", "count"),
-    *("probability", "task", "worker", "vote", "state", "person", "item"),
-)
-"""Roles of columns that say who says what of which example."""
 
 
 def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> PartialLabelDataset:

@@ -85,8 +85,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         self.candidates_ = task.candidates
         self.class_names_ = task.candidates.class_names
         self.input_shape_ = task.X.shape[1:]
-        prior = task.prior if self.takes_prior else None
-        self.label_weights_ = task.candidates.uniform_weights() if prior is None else prior
+        self.label_weights_ = self._first_weights(task)
         self.scale_ = self._choose_scale(task, hook or no_hook)
         self._scaling = fit_scaling(task.X, self.scale_)
         monitor = Monitor(task.candidates, task.y, task.y_test)
@@ -107,6 +106,11 @@ class ClassicalEstimator(PartialLabelEstimator):
                 seconds=time.perf_counter() - started,
             )
             started = time.perf_counter()
+
+    def _first_weights(self, task: Task) -> Weights:
+        """Return the label weights before anything is learnt."""
+        prior = task.prior if self.takes_prior else None
+        return task.candidates.uniform_weights() if prior is None else prior
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         """Return the scaling to learn with; a method may choose it by the data. Where `hook` stops it, it can predict.

@@ -26,12 +26,12 @@ import numpy.typing as npt
 from torch import nn
 
 from pll.annotations.data import Annotations
-from pll.annotations.voters import fit_voters
+from pll.annotations.voters import VoterModels, fit_voters
 from pll.candidates import CandidateSets
-from pll.methods.base import AFRESH, Start, Task, setting
+from pll.methods.base import Task, setting
 from pll.methods.classical import Cost, LinearEstimator, Matrix
 from pll.methods.kernels import LinearRidge
-from pll.training.metrics import EpochRecord, Hook
+from pll.training.metrics import Hook
 from pll.weights import Weights, dense, normalise, on_candidates
 
 
@@ -41,9 +41,6 @@ class VoteEstimator(LinearEstimator):
     needs_features: ClassVar[bool] = False
     takes_votes: ClassVar[bool] = True
     beta: float = setting(1.0, above=0)
-    _votes: Annotations | None = None
-    _prior: Weights | None = None
-    _true_labels: npt.NDArray[np.int64] | None = None
 
     def module(self) -> nn.Module | None:
         """The regression as a torch module; None without features."""
@@ -51,18 +48,17 @@ class VoteEstimator(LinearEstimator):
         return super().module() if len(self.coef_) else None
 
     @abstractmethod
-    def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
-        """Return (nnz,) label weights."""
+    def _voters(self, votes: Annotations, true_labels: npt.NDArray[np.int64] | None) -> VoterModels:
+        """Return models of who voted."""
+
+    def _first_weights(self, task: Task) -> Weights:
+        if task.votes is None:
+            return task.candidates.uniform_weights() if task.prior is None else task.prior
+        posterior = self._voters(task.votes, task.decided).posterior
+        return normalise(on_candidates(posterior, task.candidates), task.candidates)
 
     def total_epochs(self) -> int:
         return 1
-
-    def iter_fit(self, task: Task, *, hook: Hook | None = None, start: Start = AFRESH) -> Iterator[EpochRecord]:
-        self._votes, self._true_labels, self._prior = task.votes, task.decided, task.prior
-        try:
-            yield from super().iter_fit(task, hook=hook, start=start)
-        finally:
-            self._votes = self._true_labels = self._prior = None
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -82,18 +78,13 @@ class VoteEstimator(LinearEstimator):
         self.coef_ = np.zeros((X.shape[1], candidates.n_classes))
         self.intercept_ = np.zeros(candidates.n_classes)  # training stopped before the end leaves a model that predicts
         hook()
-        votes = self._votes
-        if votes is not None:
-            weights = self._weights(votes, candidates)
-        else:
-            weights = candidates.uniform_weights() if self._prior is None else self._prior
-        P = dense(weights.astype(np.float64), candidates)
+        P = dense(self.label_weights_.astype(np.float64), candidates)
         self.intercept_ = P.mean(axis=0)
         if X.shape[1]:
             ridge = LinearRidge(X.copy(), self.beta, hook)
             ridge.fit(P)
             self.coef_, self.intercept_ = ridge.coef, ridge.intercept
-        yield weights, None
+        yield self.label_weights_, None
 
 
 class Majority(VoteEstimator):
@@ -111,8 +102,8 @@ class Majority(VoteEstimator):
         "Gives each label the share of the votes it got. Instant, needs no features; the baseline for votes."
     )
 
-    def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
-        return normalise(on_candidates(fit_voters(votes, kind="majority").posterior, candidates), candidates)
+    def _voters(self, votes: Annotations, true_labels: npt.NDArray[np.int64] | None) -> VoterModels:
+        return fit_voters(votes, kind="majority")
 
 
 class DawidSkene(VoteEstimator):
@@ -136,6 +127,5 @@ class DawidSkene(VoteEstimator):
 
     kind: str = setting("pooled")
 
-    def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
-        models = fit_voters(votes, kind=self.kind, true_labels=self._true_labels)
-        return normalise(on_candidates(models.posterior, candidates), candidates)
+    def _voters(self, votes: Annotations, true_labels: npt.NDArray[np.int64] | None) -> VoterModels:
+        return fit_voters(votes, kind=self.kind, true_labels=true_labels)

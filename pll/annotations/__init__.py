@@ -1,11 +1,11 @@
 """Several people's labels for the same examples: what they said, how far to rely on them, candidate sets from it.
 
 >>> annotations = Annotations.from_votes([[0, 0], [1, 2]], ["cat", "dog", "fox"])
->>> resolve(annotations, Rule("union")).candidates.sizes.tolist()
+>>> resolve(annotations, SetRule("union")).candidates.sizes.tolist()
 [1, 2]
 """
 
 from pll.annotations.data import Annotations
-from pll.annotations.rules import RULES, Resolved, Rule, resolve, rule_table
+from pll.annotations.rules import SET_RULES, Resolved, SetRule, resolve, rule_table
 
-__all__ = ["RULES", "Annotations", "Resolved", "Rule", "resolve", "rule_table"]
+__all__ = ["SET_RULES", "Annotations", "Resolved", "SetRule", "resolve", "rule_table"]

@@ -17,7 +17,7 @@ from pll.errors import UserError, unknown
 if TYPE_CHECKING:
     import pandas as pd
 
-RULES = {"union": None, "votes": 2.0, "reliability": 0.05, "voters": None}
+SET_RULES = {"union": None, "votes": 2.0, "reliability": 0.05, "voters": None}
 """The rules by name, each with the value it takes where none is given."""
 
 MOST_FILLED = 50_000_000
@@ -27,7 +27,7 @@ SIZES_SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Rule:
+class SetRule:
     """Which labels become candidates.
 
     Parameters
@@ -47,18 +47,18 @@ class Rule:
 
     Examples
     --------
-    >>> Rule.parse("votes:3"), str(Rule("union")), Rule("reliability").words
-    (Rule(how='votes', value=3.0), 'union', 'probability at least 0.05')
+    >>> SetRule.parse("votes:3"), str(SetRule("union")), SetRule("reliability").words
+    (SetRule(how='votes', value=3.0), 'union', 'probability at least 0.05')
     """
 
     how: str = "union"
     value: float | None = None
 
     def __post_init__(self) -> None:
-        if self.how not in RULES:
-            raise unknown("rule", self.how, RULES)
+        if self.how not in SET_RULES:
+            raise unknown("rule", self.how, SET_RULES)
         if self.value is None:
-            object.__setattr__(self, "value", RULES[self.how])
+            object.__setattr__(self, "value", SET_RULES[self.how])
         elif self.how == "union":
             raise UserError("The union takes every label; it has no value.")
         elif self.how == "voters":
@@ -74,7 +74,7 @@ class Rule:
         return self.value or 0.0
 
     @classmethod
-    def parse(cls, text: str) -> Rule:
+    def parse(cls, text: str) -> SetRule:
         """From `union`, `votes:2`, `reliability:0.05`; the number may be left out.
 
         Raises
@@ -138,7 +138,7 @@ class Resolved:
         Examples
         --------
         >>> some = Annotations.from_votes([[0], [-1], [1]], ["a", "b"])
-        >>> [row.tolist() for row in resolve(some, Rule("union")).filled()]
+        >>> [row.tolist() for row in resolve(some, SetRule("union")).filled()]
         [[0], [0, 1], [1]]
         """
         made, c = self.candidates, self.candidates.n_classes
@@ -168,7 +168,7 @@ class Resolved:
         return tuple(messages)
 
 
-def resolve(annotations: Annotations, rule: Rule) -> Resolved:
+def resolve(annotations: Annotations, rule: SetRule) -> Resolved:
     """The candidate sets that a rule makes of annotations.
 
     Parameters
@@ -186,7 +186,7 @@ def resolve(annotations: Annotations, rule: Rule) -> Resolved:
     Examples
     --------
     >>> annotations = Annotations.from_votes([[0, 0, 1], [1, 2, 3]], ["a", "b", "c", "d"])
-    >>> [resolve(annotations, rule).candidates.names(0) for rule in (Rule("union"), Rule("votes", 2))]
+    >>> [resolve(annotations, rule).candidates.names(0) for rule in (SetRule("union"), SetRule("votes", 2))]
     [['a', 'b'], ['a']]
     """
     votes = annotations.votes
@@ -215,8 +215,8 @@ def rule_table(annotations: Annotations, y: npt.NDArray[np.int64] | None = None)
     Returns
     -------
     pd.DataFrame
-        A row a rule: `rule` (as `Rule.parse` reads it), `meaning`, `rows` (with a set), `fallback`, `mean_candidates`,
-        `1` … `4`, `5+` (rows with so many candidates) and, with `y`, `truth_inside` (a share).
+        A row a rule: `rule` (as `SetRule.parse` reads it), `meaning`, `rows` (with a set), `fallback`,
+        `mean_candidates`, `1` … `4`, `5+` (rows with so many candidates) and, with `y`, `truth_inside` (a share).
 
     Raises
     ------
@@ -250,11 +250,11 @@ def _column(size: int) -> str:
     return f"{size}+" if size == SIZES_SHOWN else str(size)
 
 
-def _usual(annotations: Annotations) -> list[Rule]:
+def _usual(annotations: Annotations) -> list[SetRule]:
     most = int(annotations.votes.data.max(initial=0))
-    rules = [Rule("union")] + [Rule("votes", k) for k in (2, 3) if k <= most]
+    rules = [SetRule("union")] + [SetRule("votes", k) for k in (2, 3) if k <= most]
     if not annotations.anonymous and annotations.n_classes > 1 and (annotations.answers_per_row >= 2).any():
-        rules.append(Rule("reliability"))
+        rules.append(SetRule("reliability"))
     return rules
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from pll import catalog, formats
-from pll.annotations import Rule, resolve
+from pll.annotations import SetRule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.arrays.matrix import is_array
@@ -58,7 +58,7 @@ class Source:
     options
         Fields of `pll.formats.ReadOptions`, as plain values.
     rule
-        How annotators' labels become candidate sets (`pll.annotations.Rule.parse`); "" for the candidate sets of the
+        How annotators' labels become candidate sets (`pll.annotations.SetRule.parse`); "" for the candidate sets of the
         data.
     classes
         What becomes of the file's classes (`pll.formats.classes.Edits`): merged, renamed, dropped.
@@ -100,7 +100,7 @@ class Source:
             Unknown name, or a file that cannot be read or has changed.
         """
         data = with_classes(self._with_votes(progress) if self.vote_files else self._read(progress), self.classes)
-        return by_rule(data, Rule.parse(self.rule)) if self.rule else data
+        return by_rule(data, SetRule.parse(self.rule)) if self.rule else data
 
     def _with_votes(self, progress: Progress | None) -> PartialLabelDataset:
         """Read the examples and the votes; the classes are as the files have them."""
@@ -202,7 +202,7 @@ def source_of(data: str, rule: str = "") -> Source:
         Neither a file nor a catalogue name, or an unknown rule.
     """
     if rule:
-        Rule.parse(rule)
+        SetRule.parse(rule)
     return replace(_source_of(data), rule=rule)
 
 
@@ -269,7 +269,7 @@ def joined_votes(files: Sequence[Source], data: Source | None = None) -> Source:
     return replace(data, votes=votes)
 
 
-def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
+def by_rule(data: PartialLabelDataset, rule: SetRule) -> PartialLabelDataset:
     """Return the data with candidate sets made from annotators' labels; `unanswered` marks examples without one.
 
     Parameters

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll import formats
-from pll.annotations import Rule
+from pll.annotations import SetRule
 from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
 from pll.cli.declared import FileOptions, SetOptions, TrainingOptions
 from pll.dataset import PartialLabelDataset
@@ -183,7 +183,7 @@ def resolve_source(options: SetOptions) -> Source:
     if options.answer and data.path is None and not votes:
         raise UserError(f"--answer is for files; the labels of {data.name} are known.")
     if options.rule:
-        Rule.parse(options.rule)
+        SetRule.parse(options.rule)
     answers = data.answers | answers_by_hand(options.answer)
     return replace(data, rule=options.rule, classes=resolve_classes(options), answers=answers)
 

@@ -116,7 +116,7 @@ class Bars:
             )
         if total is not None:
             self._bar.total = total
-        self._bar.set_postfix_str(said, refresh=False)
+        self._bar.set_postfix_str(said, refresh=bool(said) and done == self._bar.n)
         self._bar.update(done - self._bar.n)
 
 

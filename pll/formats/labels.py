@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.annotations.rules import Resolved, Rule, resolve
+from pll.annotations.rules import Resolved, SetRule, resolve
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN
 from pll.errors import Note, RowError, UserError
@@ -595,7 +595,7 @@ def sets_of(annotations: Annotations, combine: str = "union") -> tuple[Candidate
         is_largest = np.repeat(chosen, annotations.answer_sizes)
         triples = (annotations.rows[is_largest], annotations.annotators[is_largest], annotations.labels[is_largest])
         annotations = Annotations(*triples, annotations.n_rows, annotations.class_names, annotations.annotator_names)
-    return filled(resolve(annotations, Rule("union")))
+    return filled(resolve(annotations, SetRule("union")))
 
 
 def filled(resolved: Resolved) -> tuple[CandidateSets, list[str]]:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pll.annotations import Annotations, Rule, resolve
+from pll.annotations import Annotations, SetRule, resolve
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import Note, RowError, UserError, notes_of
 from pll.formats import detect
@@ -348,7 +348,7 @@ def with_votes(
     if votes.n_annotators == 1:
         notes.append(ONE_VOTER if base.contents else ONE_VOTER_ALONE)
     noted = replace(base, notes=(*base.notes, *notes))
-    return noted.resolved_to(resolve(votes, Rule("union")), votes)
+    return noted.resolved_to(resolve(votes, SetRule("union")), votes)
 
 
 def _together(files: Sequence[Answers], rows: Sequence[Numbers], people: Annotations | None, n: int) -> Answers:

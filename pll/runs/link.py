@@ -22,7 +22,7 @@ from pydantic import Field as Limited
 from pydantic import FiniteFloat, StringConstraints, TypeAdapter, ValidationError
 
 from pll import catalog
-from pll.annotations import Rule
+from pll.annotations import SetRule
 from pll.catalog.sources import Source
 from pll.errors import UserError, did_you_mean
 from pll.features import without_folders
@@ -472,7 +472,7 @@ def _source(parts: Mapping[str, Any]) -> Source:
     if ("data" in parts) == ("file" in parts):
         raise UserError("The link must say which data: either data (a dataset of the catalogue) or file and sha256.")
     if parts.get("rule"):
-        Rule.parse(parts["rule"])
+        SetRule.parse(parts["rule"])
     joined = _given(parts, "rule", "classes", "answers")
     joined["votes"] = tuple(Source(name, "", sha256=mark) for name, mark in parts.get("votes", ()))
     if "data" in parts:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.annotations import RULES, Annotations, Rule, resolve, rule_table
+from pll.annotations import SET_RULES, Annotations, SetRule, resolve, rule_table
 from pll.annotations.voters import fit_voters
 from pll.errors import UserError
 from tests.annotations.test_data import made, triples
@@ -19,9 +19,9 @@ def test_sets_equal_counting_the_votes(case: Case, k: int) -> None:
     said = made(found, n, a, c)
     if not found:
         with pytest.raises(UserError, match="Nobody annotated anything"):
-            resolve(said, Rule("union"))
+            resolve(said, SetRule("union"))
         return
-    by_union, by_votes = resolve(said, Rule("union")), resolve(said, Rule("votes", k))
+    by_union, by_votes = resolve(said, SetRule("union")), resolve(said, SetRule("votes", k))
     assert by_union.rows.tolist() == sorted({row for row, _, _ in found}) == by_votes.rows.tolist()
     assert by_union.unannotated == n - len(by_union.rows)
     assert len(by_union.fallback) == 0
@@ -35,9 +35,9 @@ def test_sets_equal_counting_the_votes(case: Case, k: int) -> None:
 
 
 class TestRule:
-    @pytest.mark.parametrize("how", RULES)
+    @pytest.mark.parametrize("how", SET_RULES)
     def test_is_read_back_as_it_is_written(self, how: str) -> None:
-        assert Rule.parse(str(Rule(how))) == Rule(how)
+        assert SetRule.parse(str(SetRule(how))) == SetRule(how)
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -53,7 +53,7 @@ class TestRule:
     )
     def test_a_rule_that_makes_no_sense_is_refused(self, text: str, message: str) -> None:
         with pytest.raises(UserError) as caught:
-            Rule.parse(text)
+            SetRule.parse(text)
         assert message in str(caught.value)
 
 
@@ -80,7 +80,7 @@ class TestReliability:
 
     def test_keeps_the_truth_better_than_votes_with_no_more_candidates(self) -> None:
         said, y = simulated(5, np.array([0.97, 0.95, 0.5, 0.45, 0.4, 0.35]), seed=3)
-        by_votes, by_reliable = resolve(said, Rule("votes", 2)), resolve(said, Rule("reliability", 0.05))
+        by_votes, by_reliable = resolve(said, SetRule("votes", 2)), resolve(said, SetRule("reliability", 0.05))
         inside = [made.candidates.contains(y[made.rows]).mean() for made in (by_votes, by_reliable)]
         sizes = [made.candidates.sizes.mean() for made in (by_votes, by_reliable)]
         assert inside[1] > inside[0] + 0.02 and sizes[1] < sizes[0] + 0.05

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.annotations import Annotations, Rule, resolve
+from pll.annotations import Annotations, SetRule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS
 from pll.methods.chosen import Recipe
@@ -26,7 +26,7 @@ def test_while_features_are_made_the_stage_and_the_data_are_shown_and_stop_works
     open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = Annotations.from_votes([[0, 0], [1, 0]], ["late", "lost"], ["Ann", "Bob"])
-    data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(answers, Rule("union")), answers)
+    data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(answers, SetRule("union")), answers)
     reached, going = threading.Event(), threading.Event()
 
     def slow(folder: Any, progress: Any, on_read: Any) -> Any:

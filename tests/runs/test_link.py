@@ -113,7 +113,7 @@ def test_nothing_of_a_run_is_forgotten() -> None:
         name="mine",
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pll.runs.link.Rule.parse", lambda rule: rule)
+        patch.setattr("pll.runs.link.SetRule.parse", lambda rule: rule)
         assert there_and_back(Share((config,))).configs == (config,)
 
 

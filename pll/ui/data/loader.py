@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import streamlit as st
 
 from pll import catalog
-from pll.annotations import Rule
+from pll.annotations import SetRule
 from pll.catalog.sources import Source, by_rule
 from pll.dataset import PartialLabelDataset
 from pll.features import suggested
@@ -45,7 +45,7 @@ def dataset(source: Source) -> PartialLabelDataset:
         return cached(
             "dataset",
             data_key(source),
-            lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)),
+            lambda: by_rule(dataset(replace(source, rule="")), SetRule.parse(source.rule)),
         )
     if source.classes:
         return cached(

@@ -29,10 +29,10 @@ def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: boo
     Examples
     --------
     >>> import numpy as np
-    >>> from pll.annotations import Annotations, Rule, resolve
+    >>> from pll.annotations import Annotations, SetRule, resolve
     >>> from pll.annotations.agreement import agreement
     >>> answers = Annotations.from_votes([[0, 0], [1, 0]], ["late", "lost"])
-    >>> data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(answers, Rule("union")), answers)
+    >>> data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(answers, SetRule("union")), answers)
     >>> sentence(data, agreement(answers))
     '2 examples, 2 classes (late, lost), 2 people answered 4 times; they agree on 50 of 100.'
     """

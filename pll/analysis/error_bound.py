@@ -32,7 +32,7 @@ import torch
 
 from pll.errors import UserError
 from pll.training.losses import LOSSES, Loss, get_loss
-from pll.training.scaling import Scaling
+from pll.training.scaling import Scaling, flattened
 
 NORMS_AT_ONCE = 4096
 
@@ -254,8 +254,6 @@ def feature_radius(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
     """
     largest = 0.0
     for start in range(0, len(X), NORMS_AT_ONCE):
-        rows = torch.from_numpy(np.array(X[start : start + NORMS_AT_ONCE]))
-        with torch.no_grad():
-            squares = (scaling(rows).flatten(1).double() ** 2).sum(dim=1)
+        squares = (flattened(scaling, X[start : start + NORMS_AT_ONCE]).double() ** 2).sum(dim=1)
         largest = max(largest, float(squares.max()))
     return math.sqrt(largest + 1)

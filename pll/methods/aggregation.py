@@ -37,7 +37,7 @@ from pll.errors import UserError
 from pll.training.metrics import Hook, no_hook
 from pll.training.models import step_work
 from pll.training.rng import seeded
-from pll.training.scaling import fit_scaling
+from pll.training.scaling import fit_scaling, flattened
 from pll.weights import Weights, checked_prior, on_candidates
 
 VOTE_FOLDS = 3
@@ -145,7 +145,7 @@ def aggregate(
             return _CACHE[key]
     has_pairs = bool((votes.answers_per_row >= 2).any())  # else a voter's mistakes cannot be estimated
     has_features = has_pairs and X[0].size > 0 and len(X) >= 2 * VOTE_FOLDS
-    classifier = partial(_out_of_fold, _scaled(X), seed=seed, hook=hook) if has_features else None
+    classifier = partial(_out_of_fold, flattened(fit_scaling(X), X), seed=seed, hook=hook) if has_features else None
     models = fit_voters(votes, classifier=classifier, true_labels=decided)
     candidates, added = _grown(votes, models.product) if has_pairs else (union_of(votes), 0)
     likelihood = models.likelihood if has_features else models.posterior
@@ -176,12 +176,6 @@ def _grown(votes: Annotations, posterior: Numbers) -> tuple[CandidateSets, int]:
     rows, places = np.nonzero(likely)
     mask[rows, top[rows, places]] = True
     return CandidateSets.from_mask(mask, votes.class_names), len(rows)
-
-
-def _scaled(X: npt.NDArray[np.float32]) -> torch.Tensor:
-    with torch.no_grad():
-        scaled: torch.Tensor = fit_scaling(X)(torch.from_numpy(np.array(X))).flatten(1)
-    return scaled
 
 
 def _out_of_fold(X: torch.Tensor, T: Numbers, *, seed: int, hook: Hook) -> Numbers:

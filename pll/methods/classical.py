@@ -18,7 +18,7 @@ from pll.candidates import CandidateSets
 from pll.io import check_fits_memory
 from pll.methods.base import AFRESH, PartialLabelEstimator, Start, Task, setting
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
-from pll.training.scaling import Scaling, fit_scaling
+from pll.training.scaling import Scaling, fit_scaling, flattened
 from pll.weights import Weights, restricted_softmax
 
 Matrix = npt.NDArray[np.float64]
@@ -153,10 +153,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         return self
 
     def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
-        writable = X if X.flags.writeable else X.copy()  # torch cannot mark a tensor read-only and warns
-        with torch.no_grad():
-            scaled = self._scaling(torch.from_numpy(writable))
-        return np.asarray(scaled.flatten(1).numpy().astype(np.float64))
+        return np.asarray(flattened(self._scaling, X).numpy().astype(np.float64))
 
 
 def on_candidates_by_blocks(

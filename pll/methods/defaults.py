@@ -18,10 +18,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from pll.training.models import ModelSpec
-from pll.training.scaling import Scaling
+from pll.training.scaling import Scaling, flattened
 
 ADAM = 0.001
 MOST_BATCH = 256
@@ -88,9 +87,7 @@ def default_lr(
 
 
 def _largest_moment(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
-    rows = np.array(X[:: -(-len(X) // ROWS)])
-    with torch.no_grad():
-        x = scaling(torch.from_numpy(rows)).flatten(1).double().numpy()
+    x = flattened(scaling, X[:: -(-len(X) // ROWS)]).double().numpy()
     gram = x @ x.T if len(x) < x.shape[1] else x.T @ x  # the same eigenvalues but for zeros
     return float(np.linalg.eigvalsh(gram)[-1]) / len(x)
 

@@ -57,7 +57,7 @@ from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperatur
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
-from pll.training.scaling import fit_scaling
+from pll.training.scaling import fit_scaling, flattened
 from pll.training.trainer import evaluation_batch
 from pll.weights import Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
 
@@ -476,8 +476,9 @@ class _Together:
         if task.prior is not None:
             some = [dense(task.prior[sets.positions(rows)], sets.take(rows)) for rows in subsets]
             prior = torch.from_numpy(np.stack(some, axis=1)).to(self._device)
+        examples = [flattened(one, task.X[rows]) for one, rows in zip(self._scalings, subsets, strict=True)]
         self._models = BatchedModels(
-            torch.stack([self._scaled(k, task.X[rows]) for k, rows in enumerate(subsets)], dim=1),
+            torch.stack(examples, dim=1).to(self._device),
             torch.from_numpy(masks).to(self._device),
             [steps] * len(subsets),
             hidden=0 if model == "linear" else SHALLOW_WIDTH,
@@ -504,17 +505,12 @@ class _Together:
 
     def scores(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
         """Return the (B, c) logits of model k for raw features."""
-        x = self._scaled(k, X)
+        x = flattened(self._scalings[k], X).to(self._device)
         weights, bias, *second = self._models.parameters(k)
         z = x @ weights + bias
         if second:
             z = z.relu_() @ second[0] + second[1]
         return z.cpu()
-
-    def _scaled(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
-        with torch.no_grad():
-            scaled: Tensor = self._scalings[k](torch.from_numpy(np.array(X)))
-        return scaled.flatten(1).to(self._device)
 
 
 class _One:

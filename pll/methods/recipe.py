@@ -51,7 +51,7 @@ from pll.methods.set_likelihood import likeliest_temperature, set_likelihood
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
-from pll.training.scaling import fit_scaling
+from pll.training.scaling import fit_scaling, flattened
 from pll.weights import Weights, dense, on_candidates, restricted_softmax
 
 Values = npt.NDArray[Any]
@@ -342,7 +342,7 @@ class _Arms:
         self._scaling = fit_scaling(problem.X[train], shared["scale"]).to(problem.device)
         sets, prior = problem.candidates.take(train), _prior_of(problem, train)
         self._models = BatchedModels(
-            self._scaled(problem, train),
+            flattened(self._scaling, problem.X[train]),
             torch.from_numpy(sets.mask()).to(problem.device),
             [Steps(lr, decay, shared["momentum"]) for lr, decay in group.arms],
             hidden=SHALLOW_WIDTH if shared["model"] == SHALLOW else 0,
@@ -361,7 +361,7 @@ class _Arms:
         return [] if losses is None else losses.cpu().tolist()
 
     def logits(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
-        return self._models.logits(self._scaled(problem, rows))
+        return self._models.logits(flattened(self._scaling, problem.X[rows]))
 
     def label_weights(self, problem: Problem, model: int) -> Weights:
         """Return (nnz,) label weights of all examples under one of the models."""
@@ -370,11 +370,6 @@ class _Arms:
             for rows in np.array_split(np.arange(len(problem.X)), -(-len(problem.X) // 4096))
         ]
         return restricted_softmax(np.concatenate(scores), problem.candidates, problem.prior)
-
-    def _scaled(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
-        with torch.no_grad():
-            scaled: Tensor = self._scaling(torch.from_numpy(problem.X[rows]).to(problem.device))
-        return scaled.flatten(1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -127,6 +127,22 @@ _BASE = ("fill", "shift", "spread")
 _OPTIONAL = ("knots", "targets", "limit", "length", "centres", "width", "basis_shift", "basis_spread")
 
 
+def flattened(scaling: Scaling, X: npt.NDArray[np.float32]) -> Tensor:
+    """Return the representation of examples, (m, d) float32, on the device of the scaling.
+
+    Parameters
+    ----------
+    scaling
+        Fitted.
+    X
+        (m, …) raw features.
+    """
+    rows = torch.from_numpy(np.require(X, requirements=["C", "W"]))  # torch has no read-only tensors
+    with torch.no_grad():
+        scaled: Tensor = scaling(rows.to(scaling.shift.device))
+    return scaled.flatten(1)
+
+
 def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Return the representation of examples for comparing them: (m, d) float32, cut off at ±3, flattened.
 
@@ -143,9 +159,7 @@ def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.floa
     >>> clipped(fit_scaling(X), np.array([[2.0], [9.0]], dtype=np.float32)).ravel().tolist()
     [1.0, 3.0]
     """
-    with torch.no_grad():
-        scaled = scaling(torch.from_numpy(np.array(X)))  # a copy: torch needs a writable array
-    flat: npt.NDArray[np.float32] = scaled.clamp(-CLIP, CLIP).flatten(1).numpy()
+    flat: npt.NDArray[np.float32] = flattened(scaling, X).clamp(-CLIP, CLIP).numpy()
     return flat
 
 

@@ -10,8 +10,8 @@ import streamlit as st
 from pll.runs.access import Access, Role, person_id
 from pll.runs.run import Run
 from pll.ui import session
+from pll.ui.bound import bound
 from pll.ui.buttons import button
-from pll.ui.controls import setting
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import plain
 from pll.ui.routes import address
@@ -51,13 +51,15 @@ def _person(run: Run, place: int, person: str, role: Role) -> None:
     key = f"access-{run.id}-{place}-{person}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(plain(person), width="stretch")
-        setting(
+        bound(
+            st.selectbox,
             "Role",
             list(ACCESS_TITLES),
-            role,
             key=key,
-            format_value=ACCESS_TITLES.__getitem__,
+            now=role,
             change=lambda role: _change(run, {person: role}),
+            format_func=ACCESS_TITLES.__getitem__,
+            label_visibility="collapsed",
             width=180,
         )
         button("", _change, run, {person: None}, icon="close", kind="tertiary", help="Remove", key=f"{key}-remove")

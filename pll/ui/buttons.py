@@ -1,9 +1,9 @@
-"""Buttons that do something: what goes wrong in it is said in a toast."""
+"""Buttons that do something, where what goes wrong is said in a toast; and boxes that open."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -59,3 +59,32 @@ def button(
         disabled=disabled,
         width=width,
     )
+
+
+def popover(
+    label: str,
+    draw: Callable[..., object],
+    *args: Any,
+    key: str,
+    icon: str = "",
+    kind: Kind = "tertiary",
+) -> None:
+    """Show a box that opens; while it is closed it costs nothing.
+
+    Parameters
+    ----------
+    label
+        What stands on it.
+    draw, args
+        What is called where it is open, and with what.
+    key
+        Of the widget.
+    icon
+        Name of a Material symbol; "" for none.
+    kind
+        How much it stands out.
+    """
+    box = st.popover(label, icon=f":material/{icon}:" if icon else None, type=kind, key=key, on_change="rerun")
+    if box.open:
+        with box:
+            draw(*args)

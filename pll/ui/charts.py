@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.colors import ACCENT
+from pll.ui.buttons import popover
 from pll.ui.components.saving import picture_buttons
 from pll.ui.downloads import download
 from pll.wording import short_names
@@ -35,17 +36,16 @@ def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
     """Show a chart; a button opens its numbers and downloads (PNG, SVG, CSV)."""
     _disarm(figure)
     st.plotly_chart(figure, key=key, alt=alt, config={"displayModeBar": False})  # it would cover the title
-    numbers = st.popover(
-        "Numbers and picture", icon=":material/table:", type="tertiary", key=f"{key}-numbers", on_change="rerun"
-    )
-    if numbers.open:  # a closed one costs nothing
-        with numbers:
-            filled = table.tail(MOST_TABLE_ROWS).dropna(axis="columns", how="all")  # the file has the empty ones too
-            st.dataframe(filled, hide_index=True, key=f"{key}-table", alt=alt)
-            if len(table) > MOST_TABLE_ROWS:
-                st.caption(f"The last {MOST_TABLE_ROWS:,} of {len(table):,} rows; the file has them all.")
-            csv_button(lambda: table, f"candid-{key}.csv", key=f"{key}-csv")
-            picture_buttons(key, f"candid-{key}")
+    popover("Numbers and picture", _numbers, table, key, alt, key=f"{key}-numbers", icon="table")
+
+
+def _numbers(table: pd.DataFrame, key: str, alt: str) -> None:
+    filled = table.tail(MOST_TABLE_ROWS).dropna(axis="columns", how="all")  # the file has the empty ones too
+    st.dataframe(filled, hide_index=True, key=f"{key}-table", alt=alt)
+    if len(table) > MOST_TABLE_ROWS:
+        st.caption(f"The last {MOST_TABLE_ROWS:,} of {len(table):,} rows; the file has them all.")
+    csv_button(lambda: table, f"candid-{key}.csv", key=f"{key}-csv")
+    picture_buttons(key, f"candid-{key}")
 
 
 def _disarm(figure: go.Figure) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from pll.methods import method_title
 from pll.runs.run import Run, readable
 from pll.ui import session
+from pll.ui.bound import bound
 from pll.ui.routes import go
 
 
@@ -28,21 +29,16 @@ def choose_run(in_view: Run | None, nothing_yet: str, icon: str) -> None:
         return
     if len(runs) == 1 and in_view is not None:
         return
-    key = f"choose-run-{in_view.id if in_view else ''}"
-
-    def show() -> None:
-        if st.session_state[key]:
-            session.view(runs[st.session_state[key]])
-
-    titles = _titles(runs)
-    st.selectbox(
+    bound(
+        st.selectbox,
         "Run",
         list(runs),
+        key="choose-run",
+        now=None if in_view is None else in_view.id,
+        change=lambda chosen: session.view(runs[chosen]) if chosen else None,
         index=None if in_view is None else 0,
-        format_func=titles.__getitem__,
+        format_func=_titles(runs).__getitem__,
         placeholder="Choose a run",
-        key=key,
-        on_change=show,
         label_visibility="collapsed" if in_view else "visible",
     )
 

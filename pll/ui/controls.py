@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import streamlit as st
 
 from pll.runs.run import Run
 from pll.ui import session
+from pll.ui.bound import bound
 from pll.ui.buttons import button
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.view_state import RunView, run_view
 
-T = TypeVar("T")
 FULL_SPEED = math.inf
 SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
 """Epochs a second."""
@@ -138,13 +137,15 @@ def restart_finished(run: Run, state: str) -> None:
 def speed(run: Run) -> None:
     """Show the speed selector."""
     now = run.pace or FULL_SPEED
-    setting(
+    bound(
+        st.selectbox,
         "Speed",
-        sorted({*SPEEDS, now}, reverse=True),
-        now,
+        sorted({*SPEEDS, now}, reverse=True),  # a link may bring another one
         key=f"speed-{run.id}",
-        format_value=format_speed,
+        now=now,
         change=lambda pace: control(run, lambda: run.set_pace(None if pace == FULL_SPEED else pace)),
+        format_func=format_speed,
+        label_visibility="collapsed",
         width=130,
     )
 
@@ -152,40 +153,17 @@ def speed(run: Run) -> None:
 def patience(run: Run) -> None:
     """Show the selector of the stop condition."""
     now = run.patience or NEVER_SETTLED
-    setting(
+    bound(
+        st.selectbox,
         "Stop when settled",
         sorted({*PATIENCES, now}),
-        now,
         key=f"patience-{run.id}",
-        format_value=format_patience,
+        now=now,
         change=lambda epochs: control(run, lambda: run.set_patience(epochs or None)),
+        format_func=format_patience,
+        label_visibility="collapsed",
         width=245,
         help="Settled: no identified label has changed for this many epochs. You can resume the run later.",
-    )
-
-
-def setting(
-    title: str,
-    values: Sequence[T],
-    now: T,
-    *,
-    key: str,
-    format_value: Callable[[T], str],
-    change: Callable[[T], None],
-    width: int,
-    help: str | None = None,
-) -> None:
-    """Show a selector without a label that takes effect at once; `now`, which a link may bring, is among the values."""
-    st.selectbox(
-        title,
-        values,
-        index=values.index(now),
-        format_func=format_value,
-        key=key,
-        on_change=lambda: change(st.session_state[key]),
-        help=help,
-        label_visibility="collapsed",
-        width=width,
     )
 
 
@@ -283,7 +261,6 @@ def train_longer(run: Run) -> None:
     session.view(session.registry().start(longer))
 
 
-@toast_errors
 def control(run: Run, action: Callable[[], None]) -> None:
     """Change a setting of a run."""
     session.registry().control(run, action)

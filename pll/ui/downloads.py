@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Literal
+from mimetypes import guess_type
 
 import streamlit as st
 
-MIME = {
-    ".csv": "text/csv",
-    ".tsv": "text/tab-separated-values",
-    ".html": "text/html",
-    ".json": "application/json",
-    ".xml": "application/xml",
-    ".zip": "application/zip",
-    ".npz": "application/zip",
-}
+from pll.ui.buttons import Kind
 
 
 def download(
@@ -25,17 +16,37 @@ def download(
     name: str,
     *,
     key: str,
-    kind: Literal["primary", "secondary", "tertiary"] = "secondary",
+    kind: Kind = "secondary",
     icon: str = "download",
     help: str | None = None,
     disabled: bool = False,
 ) -> None:
-    """Show a button that downloads a file, made when it is pressed if `data` is a function; the page does not run."""
+    """Show a button that downloads a file; the page does not run.
+
+    Parameters
+    ----------
+    label
+        What stands on it.
+    data
+        The content, or a function that makes it when the button is pressed.
+    name
+        Of the file.
+    key
+        Of the widget.
+    kind
+        How much it stands out.
+    icon
+        Name of a Material symbol.
+    help
+        What it holds, where the pointer rests.
+    disabled
+        Whether it cannot be pressed now.
+    """
     st.download_button(
         label,
         data,
         file_name=name,
-        mime=MIME.get(Path(name).suffix, "application/octet-stream"),
+        mime=guess_type(name)[0] or "application/octet-stream",
         key=key,
         type=kind,
         icon=f":material/{icon}:",

@@ -207,24 +207,20 @@ def _is_here(share: Share, what: str) -> bool:
 # ---- a link to be given away -----------------------------------------------------------------------------------------
 
 
-def popover(run: Run, snapshot: Snapshot) -> None:
+def share(run: Run, snapshot: Snapshot) -> None:
     """The link to a run as it is looked at now, what a lesson hides, and a run of one lane as a page of its own."""
-    box = st.popover("Share", icon=":material/share:", key="share", on_change="rerun")
-    if not box.open:  # a closed one costs nothing
+    access_panel.panel(run)
+    if not run.is_together:
+        reason = "These runs were trained separately, so one link cannot set them up. Open a lane and share it."
+        st.info(reason, icon=":material/link_off:")
         return
-    with box:
-        access_panel.panel(run)
-        if not run.is_together:
-            reason = "These runs were trained separately, so one link cannot set them up. Open a lane and share it."
-            st.info(reason, icon=":material/link_off:")
-            return
-        try:
-            _offer_link(run, snapshot)
-        except UserError as error:
-            st.info(plain(error), icon=":material/link_off:")
-        if not run.is_comparison:
-            st.divider()
-            _offer_replay(run, snapshot)
+    try:
+        _offer_link(run, snapshot)
+    except UserError as error:
+        st.info(plain(error), icon=":material/link_off:")
+    if not run.is_comparison:
+        st.divider()
+        _offer_replay(run, snapshot)
 
 
 def _offer_link(run: Run, snapshot: Snapshot) -> None:

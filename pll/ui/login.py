@@ -5,11 +5,12 @@ Where a login is set up, every page needs it (`require`, at the beginning of eve
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import streamlit as st
@@ -22,6 +23,7 @@ from streamlit.runtime.media_file_storage import MediaFileStorage
 from streamlit.web.server.starlette import starlette_websocket
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
+from pll.paths import candid_home
 from pll.runs.access import Person, person_id
 from pll.runs.process import PerProcess
 from pll.ui.buttons import button
@@ -94,6 +96,18 @@ def person() -> Person | None:
         return Person("")
     user = mark(st.user)
     return Person(user, signature(st.user), is_admin=bool(user) and user in setting("PLL_ADMINS"))
+
+
+def own_folder(name: str) -> Path:
+    """Return a folder of the home: of one person where people log in, else of all.
+
+    Parameters
+    ----------
+    name
+        What it holds.
+    """
+    user = person()
+    return candid_home() / name / ("" if user is None else hashlib.sha256(user.id.encode()).hexdigest()[:24])
 
 
 def mark(claims: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.runs.run import Run
 from pll.ui import controls, links, live_page, session
-from pll.ui.buttons import button
+from pll.ui.buttons import button, popover
 from pll.ui.compare import live as lanes
 from pll.ui.error_messages import show_error
 from pll.ui.format import plain
@@ -32,7 +32,7 @@ def follow(run: Run) -> None:
             controls.restart_finished(run, snapshot.state)
         with right:
             if not looking.hidden:  # a lesson is shared by its author
-                links.popover(run, snapshot)
+                popover("Share", links.share, run, snapshot, key="share", icon="share", kind="secondary")
             if "next" not in looking.hidden:
                 _leave(run)
         if run.is_comparison and "settings" not in looking.hidden:

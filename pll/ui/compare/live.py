@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -14,6 +14,7 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT
 from pll.ui import charts, live_page
+from pll.ui.buttons import popover
 from pll.ui.compare import lines
 from pll.ui.compare.lines import swatch
 from pll.ui.components.canvas import Presentation, mount
@@ -140,26 +141,22 @@ def show_table(lanes: Sequence[Scene]) -> None:
     """The same as a table, and everything to take away."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown("**Results**", width="content")
-        take = st.popover(
-            "Download", icon=":material/download:", type="tertiary", key="compare-take", on_change="rerun"
-        )
+        popover("Download", _take, lanes, key="compare-take", icon="download")
     table = figures_table([lane.figures for lane in lanes], [lane.y_true for lane in lanes])
     st.table(readable(table), border="horizontal", hide_index=True, alt="Figures of every lane at the epoch in view")
-    if take.open:  # a closed one costs nothing
-        with take:
-            name = f"candid-comparison-epoch-{max(lane.frame.epoch for lane in lanes)}"
-            quantities = lines.quantities(lanes)
-            charts.csv_button(lambda: table, f"{name}.csv", key="compare-table-csv", label="This table as CSV")
-            charts.csv_button(
-                lambda: lines.table(lanes, quantities),
-                "candid-comparison-epochs.csv",
-                key="compare-epochs-csv",
-                label="Every epoch as CSV",
-            )
-            labels = f"candid-comparison-labels-epoch-{max(lane.frame.epoch for lane in lanes)}.csv"
-            charts.csv_button(
-                lambda: lines.labels(lanes), labels, key="compare-labels-csv", label="Labels of every lane as CSV"
-            )
+
+
+def _take(lanes: Sequence[Scene]) -> None:
+    """The table, every epoch and all labels as files."""
+    figures, truths = [lane.figures for lane in lanes], [lane.y_true for lane in lanes]
+    epoch, quantities = max(lane.frame.epoch for lane in lanes), lines.quantities(lanes)
+    files: tuple[tuple[str, str, str, Callable[[], pd.DataFrame]], ...] = (
+        ("This table", f"-epoch-{epoch}", "table", lambda: figures_table(figures, truths)),
+        ("Every epoch", "-epochs", "epochs", lambda: lines.table(lanes, quantities)),
+        ("Labels of every lane", f"-labels-epoch-{epoch}", "labels", lambda: lines.labels(lanes)),
+    )
+    for what, name, key, table in files:
+        charts.csv_button(table, f"candid-comparison{name}.csv", key=f"compare-{key}-csv", label=f"{what} as CSV")
 
 
 SHARE_COLUMNS = {

@@ -59,7 +59,7 @@ def map_payload(
     names = [*candidates.class_names, OTHER_CLASSES]
     colours = [*class_colours(candidates.n_classes), OTHERS_GREY]
     names = [names[label] for label in present]
-    wide = np.uint8 if len(present) <= 256 else np.uint16 if len(present) <= 65_536 else np.uint32
+    wide = np.min_scalar_type(max(len(present) - 1, 0))
     number_of = np.zeros(candidates.n_classes + 1, dtype=wide)
     number_of[present] = np.arange(len(present))
     note = format_shown(m, n)
@@ -71,7 +71,7 @@ def map_payload(
         "top": TOP,
         "points": points,
         "labels": raw(number_of[labels]),
-        "labelSize": np.dtype(wide).itemsize,
+        "labelSize": wide.itemsize,
         "confidence": raw(np.rint(confidence * 255).astype(np.uint8)),
         "names": names,
         "short": short_names(names),

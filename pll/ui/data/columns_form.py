@@ -24,6 +24,7 @@ from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import MOST_SHOWN, Oddity, OddReading
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question, signature
 from pll.formats.votes import VOTES
+from pll.ui.bound import bound
 from pll.ui.buttons import button
 from pll.ui.data import classes_form, last_time, loader, understood
 from pll.ui.data.editable import edit_column
@@ -268,22 +269,22 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
 
 def _role_above(table: Columns, column: Column) -> None:
     """What a column is taken for, and the choice of something else."""
-    key = f"role-{column.at}-{_key(table.source)}"
     is_asked = column.name in table.asked
-    st.session_state[key] = None if is_asked else column.role
 
-    def change() -> None:
-        if st.session_state[key] is not None:  # nothing is chosen by clearing the field
-            set_roles(table, {column.name: st.session_state[key]})
+    def change(role: str | None) -> None:
+        if role is not None:  # nothing is chosen by clearing the field
+            set_roles(table, {column.name: role})
 
-    st.selectbox(
+    bound(
+        st.selectbox,
         plain(column.name),
         list(ROLE_TITLES),
+        key=f"role-{column.at}-{_key(table.source)}",
+        now=None if is_asked else column.role,
+        change=change,
         index=None if is_asked else 0,
         placeholder="asked below",
         format_func=ROLE_TITLES.__getitem__,
-        key=key,
-        on_change=change,
         help=plain(column.why) or None,
     )
 

@@ -14,7 +14,6 @@ from pll.formats.base import ReadOptions
 from pll.formats.kept import read_reading
 from pll.formats.reading import Column, Reading
 from pll.io import write_text
-from pll.paths import candid_home
 from pll.ui import login
 
 
@@ -40,8 +39,6 @@ def otherwise(columns: Sequence[Column]) -> Reading | None:
 
 
 def _file(columns: Sequence[Column]) -> Path:
-    """Where the reading of files with these columns is kept: of one person where people log in, else of all."""
-    user = login.person()
+    """Where the reading of files with these columns is kept."""
     names = json.dumps(sorted(column.name for column in columns))
-    owner = "" if user is None else hashlib.sha256(user.id.encode()).hexdigest()[:24]
-    return candid_home() / "readings" / owner / f"{hashlib.sha256(names.encode()).hexdigest()[:24]}.json"
+    return login.own_folder("readings") / f"{hashlib.sha256(names.encode()).hexdigest()[:24]}.json"

@@ -20,7 +20,7 @@ from pll.formats.tabular.parts import are_one_a_person
 from pll.formats.tools.records import RecordFormat
 from pll.formats.votes import VOTES, kind_of
 from pll.io import check_free_space, stored_name, write_bytes
-from pll.paths import app_root, candid_home
+from pll.paths import app_root
 from pll.ui import login
 from pll.ui.buttons import button
 from pll.ui.downloads import download
@@ -37,9 +37,8 @@ ONLY_VOTES = "No file of examples: votes alone"
 
 
 def uploads_folder() -> Path:
-    """Return the folder of uploads: of one person where people log in, else of all."""
-    user = login.person()
-    return candid_home() / "uploads" / ("" if user is None else hashlib.sha256(user.id.encode()).hexdigest()[:24])
+    """Return the folder of uploads of whoever is at this page."""
+    return login.own_folder("uploads")
 
 
 def store_upload(name: str, content: bytes) -> Source:

@@ -18,6 +18,7 @@ from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS, Results
 from pll.runs.folder import RunFolder
 from pll.runs.run import Run
+from pll.ui.buttons import Kind
 from pll.ui.data import loader
 from pll.ui.downloads import download
 from pll.ui.format import plain
@@ -41,10 +42,14 @@ def one_file(name: str, exporter: Exporter, source: ExportSource, *, is_first: b
         partial(exporter.data, source),
         exporter.file_name,
         key=f"export-{name}",
-        kind="primary" if is_first else "secondary",
+        kind=_kind(is_first),
         help=plain(why_not) if why_not else f"{exporter.label}. {exporter.summary}",
         disabled=why_not is not None,
     )
+
+
+def _kind(is_first: bool) -> Kind:
+    return "primary" if is_first else "secondary"
 
 
 def back(run: Run, source: ExportSource, *, results: Results | None = None, is_first: bool) -> list[str]:
@@ -101,7 +106,7 @@ def labels(source: ExportSource, *, is_first: bool) -> None:
 
 def in_hand(run: Run, *, is_first: bool) -> None:
     """Offer the labels of a run that has ended in the file they came from, and labels.csv; made when pressed."""
-    first: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
+    first = _kind(is_first)
     try:
         own = next(iter(files_of(run.config.source).items()), None)
     except UserError:  # its file is gone, as the export page says
@@ -171,8 +176,7 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
     uncertain_first = bool(FORMATS[plan.to].queue) and st.session_state.get(f"first-{key}", True)
     with st.container(horizontal=True, vertical_alignment="center"):
         content = partial(file_content, plan, uncertain_first, safe=safe)
-        kind: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
-        download(f"Download {plain(name)}", content, name, key=f"take-{key}", kind=kind)
+        download(f"Download {plain(name)}", content, name, key=f"take-{key}", kind=_kind(is_first))
         for end, text in plan.extra_files.items():
             download(
                 "Its labelling configuration",
@@ -202,9 +206,8 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
 def file_content(plan: Conversion, uncertain_first: bool, *, safe: bool = False) -> bytes:
     """Return the file's content, made when the button is pressed; `safe` neutralises what spreadsheets execute."""
     with tempfile.TemporaryDirectory() as folder:
-        file = plan.write(Path(folder) / f"file{FORMATS[plan.to].suffixes[0]}", uncertain_first=uncertain_first).files[
-            0
-        ]
+        place = Path(folder) / f"file{FORMATS[plan.to].suffixes[0]}"
+        file = plan.write(place, uncertain_first=uncertain_first).files[0]
         if safe:
             neutralise(file)
         return file.read_bytes()

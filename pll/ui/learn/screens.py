@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pll.ui.buttons import button
+from pll.ui.bound import bound
+from pll.ui.buttons import button, popover
 from pll.ui.components.component import register
 from pll.ui.downloads import download
 from pll.ui.learn.layout import CHAPTERS, IDEA
@@ -42,40 +43,33 @@ def bar(name: str) -> None:
     """Where one is, and the ways to other ideas."""
     names = list(CHAPTERS)
     at = names.index(name)
-
-    def chosen() -> None:
-        go_to(st.session_state["learn-idea"])
-
-    st.session_state["learn-idea"] = name
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         before, after = names[max(at - 1, 0)], names[min(at + 1, len(names) - 1)]
         button("Back", go_to, before, icon="arrow_back", key="learn-back", disabled=at == 0)
         button("Next", go_to, after, icon="arrow_forward", key="learn-next", disabled=after == name, kind="primary")
-        st.selectbox(
+        bound(
+            st.selectbox,
             "Idea",
             names,
             key="learn-idea",
+            now=name,
+            change=go_to,
             format_func=lambda one: f"{names.index(one) + 1} of {len(names)} · {CHAPTERS[one]}",
-            on_change=chosen,
             label_visibility="collapsed",
             width=420,
         )
-        share(name)
+        popover("Share", share, name, key="learn-share", icon="share", kind="secondary")
     st.progress((at + 1) / len(names))
 
 
 def share(name: str) -> None:
     """A link to the screen of an idea, with what is set there; and the lesson as a folder."""
-    box = st.popover("Share", icon=":material/share:", key="learn-share", on_change="rerun")
-    if not box.open:  # a closed one costs nothing
-        return
-    with box:
-        st.markdown("**Link to this screen** with its settings")
-        query = urlencode(st.query_params.to_dict() | {IDEA: name})
-        st.code(f"{address('learn')}?{query}", language=None, wrap_lines=True)
-        hint = "A folder with all ideas that need no server. It opens by a double click, offline, on a phone too."
-        file, key = "candid-lesson.zip", "learn-download"
-        download("Download the lesson", lesson_zip, file, key=key, icon="folder_zip", help=hint)
+    st.markdown("**Link to this screen** with its settings")
+    query = urlencode(st.query_params.to_dict() | {IDEA: name})
+    st.code(f"{address('learn')}?{query}", language=None, wrap_lines=True)
+    hint = "A folder with all ideas that need no server. It opens by a double click, offline, on a phone too."
+    file, key = "candid-lesson.zip", "learn-download"
+    download("Download the lesson", lesson_zip, file, key=key, icon="folder_zip", help=hint)
 
 
 def keys(name: str) -> None:

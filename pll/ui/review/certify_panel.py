@@ -13,7 +13,7 @@ from pll.review.events import GOALS
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate
-from pll.ui.buttons import button
+from pll.ui.buttons import button, popover
 from pll.ui.downloads import download
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
@@ -37,30 +37,28 @@ def chooser(tab: ReviewTab) -> None:
     """Whether people look or certify, in a box that costs nothing while it is closed; owners only."""
     if not tab.may("owner"):
         return
+    popover("Certify", _goals, tab, key=box_key(tab.review), icon="verified_user")
+
+
+def _goals(tab: ReviewTab) -> None:
     review = tab.review
-    box = st.popover(
-        "Certify", icon=":material/verified_user:", type="tertiary", key=box_key(review), on_change="rerun"
+    now = LOOK if review.certification is None else CERTIFY
+    chosen = st.radio(
+        "What is reviewed",
+        GOALS,
+        index=GOALS.index(now),
+        format_func=GOAL_NAMES.__getitem__,
+        captions=[EXPLAINED[goal] for goal in GOALS],
+        key=f"review-goal-{review.id}",
+        label_visibility="collapsed",
     )
-    if not box.open:
-        return
-    with box:
-        now = LOOK if review.certification is None else CERTIFY
-        chosen = st.radio(
-            "What is reviewed",
-            GOALS,
-            index=GOALS.index(now),
-            format_func=GOAL_NAMES.__getitem__,
-            captions=[EXPLAINED[goal] for goal in GOALS],
-            key=f"review-goal-{review.id}",
-            label_visibility="collapsed",
-        )
-        begun = review.latest_certification
-        if chosen == CERTIFY and now == LOOK and begun is not None:
-            st.caption(f"Begun before: {target(begun.plan)}. What was decided since counts.")
-        if chosen != now and (chosen == LOOK or begun is not None):
-            button(GOAL_NAMES[chosen], switch, tab, chosen, key="review-goal-save", kind="primary")
-        if chosen == CERTIFY:
-            form(tab)
+    begun = review.latest_certification
+    if chosen == CERTIFY and now == LOOK and begun is not None:
+        st.caption(f"Begun before: {target(begun.plan)}. What was decided since counts.")
+    if chosen != now and (chosen == LOOK or begun is not None):
+        button(GOAL_NAMES[chosen], switch, tab, chosen, key="review-goal-save", kind="primary")
+    if chosen == CERTIFY:
+        form(tab)
 
 
 def box_key(review: ReviewSession) -> str:

@@ -14,6 +14,7 @@ from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
+from pll.ui.buttons import popover
 from pll.ui.data.voters import can_be_judged, show_voters, voter_table
 from pll.ui.format import count, duration, plain
 from pll.ui.review import certify_panel, follow_panel, retraining_panel, reviewers_form
@@ -89,7 +90,7 @@ def draw(tab: ReviewTab) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if is_owner:
             certify_panel.chooser(tab)
-            reviewers_form.reviewers(tab)
+            popover("Reviewers", reviewers_form.reviewers, tab, key="review-reviewers", icon="group")
         if not is_certified:
             link("export", "Export the labels", run=review.current.run)
     if is_owner:

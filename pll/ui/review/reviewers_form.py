@@ -15,29 +15,25 @@ OVERLAP_SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
 def reviewers(tab: ReviewTab) -> None:
     """How many reviewers are asked, and on which share of the examples."""
     record = tab.review.record
-    box = st.popover("Reviewers", icon=":material/group:", type="tertiary", key="review-reviewers", on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        overlap = st.segmented_control(
-            "Reviewers for each example",
-            [1, 2, 3],
-            default=min(3, record.overlap),
-            required=True,
-            key="review-overlap",
-            help="With two or more, Candid says how far they agree, and lists where they do not.",
-        )
-        share_now = record.overlap_share if record.overlap > 1 else 0.1
-        share = st.select_slider(
-            "On which share of the examples",
-            OVERLAP_SHARES,
-            value=min(OVERLAP_SHARES, key=lambda one: abs(one - share_now)),
-            format_func=lambda share: percent(share, 0),
-            key="review-overlap-share",
-            disabled=overlap == 1,
-            help="On the others one reviewer is enough.",
-        )
-        button("Save", ask, tab, overlap, share if overlap > 1 else 1.0, key="review-ask")
+    overlap = st.segmented_control(
+        "Reviewers for each example",
+        [1, 2, 3],
+        default=min(3, record.overlap),
+        required=True,
+        key="review-overlap",
+        help="With two or more, Candid says how far they agree, and lists where they do not.",
+    )
+    share_now = record.overlap_share if record.overlap > 1 else 0.1
+    share = st.select_slider(
+        "On which share of the examples",
+        OVERLAP_SHARES,
+        value=min(OVERLAP_SHARES, key=lambda one: abs(one - share_now)),
+        format_func=lambda share: percent(share, 0),
+        key="review-overlap-share",
+        disabled=overlap == 1,
+        help="On the others one reviewer is enough.",
+    )
+    button("Save", ask, tab, overlap, share if overlap > 1 else 1.0, key="review-ask")
 
 
 def ask(tab: ReviewTab, overlap: int, share: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import datetime
+from functools import partial
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from pll.runs.link import slug
 from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT, Metric
 from pll.ui import live_page
+from pll.ui.bound import bound
 from pll.ui.format import count, duration, plain
 from pll.ui.train import delayed_start, ended, pictures, presenter
 from pll.ui.train.shown_classes import choose_classes
@@ -49,14 +51,16 @@ def views(now: Scene) -> None:
         return
     if looking.view not in names:
         looking.view = names[0]
-    st.session_state[looking.view_key] = looking.view  # and no default beside it, of which Streamlit would warn
-
-    def choose() -> None:
-        looking.view = st.session_state[looking.view_key] or looking.view
-
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.segmented_control(
-            "View", names, required=True, key=looking.view_key, on_change=choose, label_visibility="collapsed"
+        bound(
+            st.segmented_control,
+            "View",
+            names,
+            key=looking.view_key,
+            now=looking.view,
+            change=partial(setattr, looking, "view"),
+            required=True,
+            label_visibility="collapsed",
         )
         choose_classes(now)
     VIEWS[looking.view](now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ import streamlit as st
 
 from pll.formats.label_frame import labels_frame
 from pll.methods import METHODS
+from pll.ui.bound import bound
+from pll.ui.buttons import popover
 from pll.ui.charts import csv_button
 from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.component import Component, Payload
@@ -63,14 +66,10 @@ def _show(picture: Picture, now: Scene) -> None:
         key=f"picture-head-{name}", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
     ):
         st.markdown(f"**{picture.title}**", help=picture.help, width="content")
-        key = f"{name}-options-{now.run.id}"
-        options = st.popover("Options", icon=":material/tune:", type="tertiary", key=key, on_change="rerun")
+        popover("Options", picture.options, now, key=f"{name}-options-{now.run.id}", icon="tune")
     choice = picture.choice(now)
     payload = _payload(name, now.stamp, choice, looking.selected, looking.presenting, shown_classes(now), picture, now)
     mount(picture.component, payload, f"{name}-{now.run.id}", len(now.data), looking.select)
-    if options.open:  # closed ones cost nothing
-        with options:
-            picture.options(now)
 
 
 @st.cache_resource(max_entries=2 * CACHED_PICTURES, show_spinner=False)
@@ -105,16 +104,12 @@ def _heatmap(now: Scene, presentation: Presentation, order: str) -> Payload:
 
 def _star_options(now: Scene) -> None:
     """What the colours mean."""
-    key = f"star-truth-{now.run.id}"
-
-    def colour() -> None:
-        now.looking.truth = st.session_state[key]
-
-    st.toggle(
+    bound(
+        st.toggle,
         "Colour by true label",
-        value=now.looking.truth,
-        key=key,
-        on_change=colour,
+        key=f"star-truth-{now.run.id}",
+        now=now.looking.truth,
+        change=partial(setattr, now.looking, "truth"),
         disabled=now.data.y is None,
         help=COLOURS_HELP,
     )
@@ -124,20 +119,15 @@ def _star_options(now: Scene) -> None:
 
 def _heatmap_options(now: Scene) -> None:
     """How the rows stand."""
-    looking = now.looking
-    order_key = f"order-{now.run.id}"
-
-    def sort() -> None:
-        looking.order = st.session_state[order_key] or looking.order
-
-    st.segmented_control(
+    bound(
+        st.segmented_control,
         "Rows",
         list(ORDERS),
-        default=looking.order,
+        key=f"order-{now.run.id}",
+        now=now.looking.order,
+        change=partial(setattr, now.looking, "order"),
         required=True,
         format_func=lambda name: ORDERS[name].capitalize(),
-        key=order_key,
-        on_change=sort,
     )
     name, key = f"candid-label-weights-epoch-{now.frame.epoch}.csv", f"weights-csv-{now.run.id}"
     csv_button(lambda: weights_frame(now), name, key=key, label="Label weights as CSV")

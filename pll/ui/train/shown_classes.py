@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
 from pll.candidates import CandidateSets
+from pll.ui.buttons import popover
 from pll.ui.view_state import Scene
 
 MOST_AT_ONCE = 20
@@ -39,25 +42,24 @@ def choose_classes(now: Scene) -> None:
     if shown is None:
         return
     which = "chosen" if now.looking.classes else "largest"
+    label = f"{len(shown)} {which} of {now.sets.n_classes:,} classes"
+    popover(label, _search, now, shown, key=f"classes-{now.run.id}-box")
+
+
+def _search(now: Scene, shown: Sequence[int]) -> None:
     key = f"classes-{now.run.id}"
-    box = st.popover(
-        f"{len(shown)} {which} of {now.sets.n_classes:,} classes", type="tertiary", key=f"{key}-box", on_change="rerun"
-    )
-    if not box.open:  # a closed one costs nothing
-        return
 
     def choose() -> None:
         now.looking.classes = tuple(sorted(st.session_state[key]))
 
-    with box:
-        st.multiselect(
-            "Classes in the pictures",
-            range(now.sets.n_classes),
-            default=list(shown),
-            format_func=now.sets.class_names.__getitem__,
-            max_selections=MOST_AT_ONCE,
-            key=key,
-            on_change=choose,
-            help="Type a part of a name. None: the largest.",
-            width=420,
-        )
+    st.multiselect(
+        "Classes in the pictures",
+        range(now.sets.n_classes),
+        default=list(shown),
+        format_func=now.sets.class_names.__getitem__,
+        max_selections=MOST_AT_ONCE,
+        key=key,
+        on_change=choose,
+        help="Type a part of a name. None: the largest.",
+        width=420,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import streamlit as st
 
 from pll.annotations.agreement import Pair, rows_of_disagreement
 from pll.ui.agreement import choose_pair, pairs_of
+from pll.ui.bound import bound
 from pll.ui.components.gallery import gallery
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
@@ -49,16 +51,16 @@ def draw(scene: Scene) -> None:
     # While it trains, cards that stay are calmer than cards that come and go.
     suits = "A fixed sample" if scene.snapshot.is_active else "Least sharp"
     selected = looking.listed if looking.listed in lists else suits
-    st.session_state[LIST_KEY] = (
-        selected  # a default that changes would move the picture of the widget, and not its value
-    )
-
-    def choose_list() -> None:
-        looking.listed = st.session_state[LIST_KEY]
-
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.segmented_control(
-            "Examples", lists, required=True, key=LIST_KEY, label_visibility="collapsed", on_change=choose_list
+        bound(
+            st.segmented_control,
+            "Examples",
+            lists,
+            key=LIST_KEY,
+            now=selected,
+            change=partial(setattr, looking, "listed"),
+            required=True,
+            label_visibility="collapsed",
         )
         if selected == DISAGREE:
             rows, meaning = where_two_disagree(scene, pairs), "The least sharp of them."

@@ -17,6 +17,7 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.runs.run import Run
 from pll.ui import controls
+from pll.ui.bound import bound
 from pll.ui.buttons import button
 from pll.ui.example import show_picture
 from pll.ui.format import count, plain
@@ -118,15 +119,14 @@ def head(scene: Scene, step: SlowStep) -> None:
 
 def choose(scene: Scene, step: SlowStep) -> None:
     """Another example of the same mini-batch."""
-    key = f"slow-example-{scene.run.id}"
-    rows = np.sort(step.rows)
-    st.session_state[key] = step.example  # it may have been chosen elsewhere
-    st.selectbox(
+    bound(
+        st.selectbox,
         "Example of this mini-batch",
-        rows.tolist(),
+        np.sort(step.rows).tolist(),
+        key=f"slow-example-{scene.run.id}",
+        now=step.example,
+        change=scene.looking.select,
         format_func=lambda row: str(scene.data.row_ids[row]),
-        key=key,
-        on_change=lambda: scene.looking.select(int(st.session_state[key])),
         width=220,
     )
 

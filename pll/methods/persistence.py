@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 
 import pll
 from pll.dataset import PartialLabelDataset
@@ -27,7 +27,7 @@ from pll.errors import UserError
 from pll.extras import versions
 from pll.features import serialization
 from pll.features.serialization import packed, unpacked
-from pll.io import write_atomically, writing_to
+from pll.io import from_json, write_atomically, writing_to
 from pll.methods import METHODS, PartialLabelEstimator
 from pll.weights import Weights, on_candidates, restricted_softmax
 
@@ -266,16 +266,12 @@ def read_card(folder: Path | str) -> ModelCard:
     path = Path(folder) / CARD_FILE
     value = serialization.read_card(path, FORMAT)
     try:
-        card = _CARDS.validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
-        name = error.errors(include_url=False)[0]["loc"][0]
-        raise UserError(f"{path}: the field {name!r} is missing or damaged. Save or export the model again.") from error
+        card = from_json(ModelCard, value)
+    except ValueError as error:
+        raise UserError(f"{path}: a field is missing or damaged, {error}. Save or export the model again.") from error
     if card.method not in METHODS:
         raise UserError(f"{path} is a model of the method {card.method!r}, which this Candid does not have.")
     return card
-
-
-_CARDS = TypeAdapter(ModelCard)
 
 
 def _check_custom(path: Path, card: ModelCard, replacements: dict[str, Any]) -> None:

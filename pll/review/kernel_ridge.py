@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
+from pll.methods.classical import blocks
 from pll.methods.kernels import MOST_LEVERAGE, Nystrom, RidgeGrid
 from pll.review.neighbours import Points
 from pll.weights import Weights, normalise, sparse
@@ -70,7 +71,7 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     m = len(kernel.centres) + 1
     gram, reached = np.zeros((m, m)), np.zeros((m, sets.n_classes))
     labels = sparse(weights, sets)
-    for rows in _blocks(n):
+    for rows in blocks(n, DENSE_ROWS):
         phi = features(rows)
         gram += phi.T @ phi
         reached += (labels[rows].T @ phi).T
@@ -85,7 +86,7 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     is_large = grid.values > NEGLIGIBLE * ridge
     to_factor = grid.vectors[:, is_large] / np.sqrt(grid.values[is_large] + ridge)
     result = np.empty((n, int(is_large.sum())), dtype=np.float16)
-    for rows in _blocks(n):
+    for rows in blocks(n, DENSE_ROWS):
         result[rows] = features(rows) @ to_factor
     return result
 
@@ -109,10 +110,10 @@ def leave_one_out(
     labels = sparse((weights * counts[sets.rows]).astype(np.float32), sets)
     to_counted = _to_counted(factor, counts)
     together = np.zeros((factor.shape[1], sets.n_classes), dtype=np.float32)
-    for rows in _blocks(len(sets)):
+    for rows in blocks(len(sets), DENSE_ROWS):
         together += (labels[rows].T @ (factor[rows] @ to_counted)).T
     result = np.empty(sets.nnz, dtype=np.float32)
-    for rows in _blocks(len(sets)):
+    for rows in blocks(len(sets), DENSE_ROWS):
         block = factor[rows] @ to_counted
         at = slice(int(sets.indptr[rows.start]), int(sets.indptr[rows.stop]))
         own = sets.rows[at] - rows.start
@@ -129,7 +130,3 @@ def _to_counted(factor: Factor, counts: npt.NDArray[np.floating[Any]]) -> npt.ND
     gram = np.eye(factor.shape[1]) + (block.T * (counts[several] - 1)) @ block
     root: npt.NDArray[np.float32] = np.linalg.inv(np.linalg.cholesky(gram)).T.astype(np.float32)
     return root
-
-
-def _blocks(n: int) -> list[slice]:
-    return [slice(start, min(start + DENSE_ROWS, n)) for start in range(0, n, DENSE_ROWS)]

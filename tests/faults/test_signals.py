@@ -38,12 +38,12 @@ def test_a_signal_stops_with_a_checkpoint_and_resume_goes_on_to_the_same_bits(
     assert main([*fit, "--out", str(tmp_path / "whole")]) == 0
     before = signal.getsignal(number)
 
-    def signal_after_two(_: object, record: EpochRecord) -> None:
+    def signal_after_two(bars: object, loop: object, record: EpochRecord) -> None:
         if record.epoch == 2:
             os.kill(os.getpid(), number)
 
     with monkeypatch.context() as patched:
-        patched.setattr(fit_module._Bars, "record", signal_after_two)
+        patched.setattr(fit_module, "_show", signal_after_two)
         assert main([*fit, "--out", str(tmp_path / "run")]) == 128 + number
     assert "--resume" in capsys.readouterr().err
     assert signal.getsignal(number) == before

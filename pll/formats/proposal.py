@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 from pll.errors import UserError
 from pll.formats.doubt import read_by_hand
@@ -154,6 +155,11 @@ class Proposal:
             rows = {key: at for at, key in reversed(list(enumerate(self.raw[task])))}.values()
             return [cells[at] for at in sorted(rows)]
         return cells
+
+    def only(self, rows: Sequence[bool]) -> Proposal:
+        """The same table with some of its rows."""
+        raw, cells = ({n: [*compress(some, rows)] for n, some in of.items()} for of in (self.raw, self.cells))
+        return replace(self, raw=raw, cells=cells, known={}, _words={})
 
     # ---- labels ------------------------------------------------------------------------------------------------------
 

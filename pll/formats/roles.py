@@ -142,7 +142,7 @@ def roles_of(
     while explicit and (open_question := question(columns.values())):
         called |= {(one.name, one.role): one.display_name for one in columns.values()}
         said = {name: role for name, role in explicit.items() if columns[name].asks is open_question}
-        answer = next((roles for _, roles in open_question.answers if roles.items() & said.items()), None)
+        answer = next((roles for _, roles in open_question.answers if _fits(roles, said, explicit)), None)
         if answer is None:
             break
         answered |= answer
@@ -162,6 +162,13 @@ def roles_of(
         replace(columns[name], at=at, first=tuple(raw[name][:FIRST_CELLS]), comma=commas[name], signature=title)
         for at, name in enumerate(header)
     ]
+
+
+def _fits(answer: Mapping[str, str], said: Mapping[str, str], explicit: Mapping[str, str]) -> bool:
+    """Whether an answer has a role that is given, and none that another one contradicts: what is given always wins."""
+    is_other = any(explicit.get(name, role) != role for name, role in answer.items())
+    added = {role for name, role in answer.items() if name not in explicit and role in LINES}
+    return bool(answer.items() & said.items()) and not is_other and added.isdisjoint(explicit.values())
 
 
 # ---- the rules, in the order of `RULES` ------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from pll.formats.checks import listing, shorten
@@ -383,6 +383,9 @@ class _Told:
     state: str = ""
 
 
+_Likelihood = tuple[bool, bool, float]
+
+
 def _by_structure(table: Proposal) -> bool:
     """No name says that a line is an answer, and nobody answers an example twice: the user is asked whether that is so.
 
@@ -391,8 +394,10 @@ def _by_structure(table: Proposal) -> bool:
     columns of which nearly each line marks one.
     """
     words = {name: table.raw[name] for name in _short_words(table) if table.may_be_answers(name)}
+    words = {name: cells for name, cells in words.items() if 2 * len(present_cells(table.cells[name])) >= len(cells)}
     classes = _one_hot(table, table.open())
-    told = _told(table, words) or _told(table, _marked_in(table, classes)) or _told(table, _numbers(table))
+    told = _told_where_answered(table) or _told(table, words)
+    told = told or _told(table, _marked_in(table, classes)) or _told(table, _numbers(table))
     if told is None or are_counted(table):
         return False
     table.give_all([told.task] if told.task not in table.having("text", "image") else (), "keep")
@@ -444,14 +449,43 @@ def _numbers(table: Proposal) -> dict[str, Cells]:
     return {name: table.raw[name] for name, some in numbers.items() if some.count(None) <= (1 - NEARLY_ALL) * len(some)}
 
 
+def _told_where_answered(table: Proposal) -> _Told | None:
+    """What is told by the lines that have an answer alone, where many have none: what happened else, or is known."""
+    filled: dict[tuple[bool, ...], list[str]] = {}
+    for name in [name for name in _short_words(table) if table.may_be_answers(name)]:
+        rows = tuple(bool((cell or "").strip()) for cell in table.raw[name])
+        if SOME <= sum(rows) < NEARLY_ALL * len(rows):
+            filled.setdefault(rows, []).append(name)
+    found = list[tuple[_Likelihood, _Told]]()
+    for rows, names in [*filled.items()][:MOST_OFFERED]:
+        some = table.only(rows)
+        found += _all_told(some, {name: some.raw[name] for name in names})
+    return _likeliest(table, found)
+
+
 def _told(table: Proposal, answers: Mapping[str, Cells]) -> _Told | None:
     """Of all pairs of columns that may name an example and a person, the likeliest with an answer."""
+    return _likeliest(table, _all_told(table, answers))
+
+
+def _likeliest(table: Proposal, found: Sequence[tuple[_Likelihood, _Told]]) -> _Told | None:
+    """Of what is told the likeliest; of sessions and the people whose they are the people."""
+    if not found:
+        return None
+    best = max(found, key=lambda one: one[0])[1]
+    for _, one in found:
+        is_same = replace(one, worker=best.worker) == best
+        if is_same and table.is_function(one.worker, best.worker) and not table.is_function(best.worker, one.worker):
+            best = one
+    return best
+
+
+def _all_told(table: Proposal, answers: Mapping[str, Cells]) -> list[tuple[_Likelihood, _Told]]:
     keys = [name for name in (*table.open(), *table.having("id", "text", "image")) if _may_be_key(table, name)]
     if len(next(iter(table.raw.values()), ())) < SOME or len(keys) > MOST_KEYS or not answers:
-        return None
+        return []
     pairs = [(one, other) for one, other in combinations(keys, 2) if _are_crossed(table, one, other)]
-    found = [told for one, other in pairs if (told := _told_by(table, one, other, keys, answers)) is not None]
-    return max(found, key=lambda one: one[0], default=(None, None))[1]
+    return [told for one, other in pairs if (told := _told_by(table, one, other, keys, answers)) is not None]
 
 
 def _are_crossed(table: Proposal, one: str, other: str) -> bool:
@@ -461,7 +495,7 @@ def _are_crossed(table: Proposal, one: str, other: str) -> bool:
 
 def _told_by(
     table: Proposal, one: str, other: str, keys: Sequence[str], answers: Mapping[str, Cells]
-) -> tuple[tuple[bool, bool, bool, float], _Told] | None:
+) -> tuple[_Likelihood, _Told] | None:
     """Return what is told by two columns, and how likely it is; None where they are no examples and people."""
     rows, pairs = len(table.raw[one]), len({*zip(table.raw[one], table.raw[other], strict=True)})
     state = "" if pairs == rows else _state(table, one, other)
@@ -479,7 +513,7 @@ def _told_by(
     if not is_item or is_voter or is_measurement or agree[best, task] < LEAST_SHARED:
         return None
     votes = [name for name in sorted(free, key=lambda name: -agree[name, task]) if agree[name, task] >= LEAST_SHARED]
-    likely = (not is_measured(table.raw[worker]), not turn, is_named_id(task), agree[best, task])
+    likely = (not is_measured(table.raw[worker]), not turn, agree[best, task])
     return likely, _Told(task, worker, turn, tuple(votes[:MOST_VOTES]), state)
 
 
@@ -612,8 +646,7 @@ def _ask_whether_lines(table: Proposal, task: str, vote: str, weights: Mapping[s
 
 def _short_words(table: Proposal) -> list[str]:
     """Columns of words without a role, short on average."""
-    short = [name for name in table.open() if are_names(present_cells(table.cells[name])) and table.may_be_label(name)]
-    return [name for name in short if 2 * len(present_cells(table.cells[name])) >= len(table.raw[name])]
+    return [name for name in table.open() if are_names(present_cells(table.cells[name])) and table.may_be_label(name)]
 
 
 def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:

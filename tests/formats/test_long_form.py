@@ -94,6 +94,28 @@ def test_names_that_nobody_knows_are_told_by_structure(tmp_path: Path, names: st
     assert data.annotations is not None and data.annotations.n_annotators == 3 and len(data) == 40
 
 
+def test_lines_without_an_answer_do_not_hide_who_answered_what(tmp_path: Path) -> None:
+    """As of a log of events, or of what is known of the examples; and a session is no person."""
+    answered = lines().drop(columns=["Kommentar", "gold"]).set_axis(["Sache", "Leute", "Meinung"], axis=1)
+    answered["Art"] = "antwort"
+    answered["Sitzung"] = [f"{who}-{k // 30}" for k, who in enumerate(answered["Leute"])]
+    known = pd.DataFrame(
+        {"Sache": answered["Sache"].unique(), "Art": "stamm", "Leute": "", "Meinung": "", "Sitzung": ""}
+    )
+    data, roles, _ = told(tmp_path, pd.concat([known, answered]).sample(frac=1, random_state=0))
+    assert (roles["Sache"], roles["Leute"], roles["Meinung"]) == ("task", "worker", "vote")
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and len(data) == 40
+
+
+def test_roles_by_hand_win_over_the_answers_that_are_offered(tmp_path: Path) -> None:
+    table = lines().set_axis(["Sache", "Leute", "Meinung", "Notiz", "gold"], axis=1).drop(columns=["Notiz", "gold"])
+    table["Fall"], table["Person"] = table["Sache"].str.replace("T", "F"), [f"p{k % 3 + k // 60}" for k in range(120)]
+    table.to_csv(tmp_path / "lines.csv", index=False)
+    given = {"Fall": "task", "Person": "worker", "Meinung": "vote"}
+    found = formats.columns(tmp_path / "lines.csv", options=ReadOptions(columns=given))
+    assert {one.name: one.role for one in found if one.role in ("task", "worker", "vote")} == given
+
+
 def test_turns_of_a_person_are_said_and_withdrawn_answers_do_not_count(tmp_path: Path) -> None:
     once = lines().drop(columns="gold").set_axis(["Sache", "Leute", "Meinung", "Notiz"], axis=1)
     turns = pd.concat(

@@ -172,8 +172,7 @@ class Format(ABC):
         place = f"{cls.__module__.removeprefix('pll.formats.')}:{cls.__name__}"
         for name, about in TABLE["format"].items():
             if about["class"] == place:
-                facts = {fact: about[fact] for fact in Format.__annotations__.keys() & about.keys()}
-                for fact, value in {"name": name, **facts}.items():
+                for fact, value in {**about, "name": name}.items():
                     setattr(cls, fact, tuple(value) if isinstance(value, list) else value)
 
     @abstractmethod

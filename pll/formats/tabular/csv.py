@@ -264,7 +264,13 @@ def _fit(text: str, mark: str) -> tuple[bool, bool, bool, int]:
 
 
 class Delimited(TableFormat):
-    """Base class of text tables; a subclass lists its delimiters, of which the first is written."""
+    """Base class of text tables.
+
+    Attributes
+    ----------
+    delimiters
+        What may stand between its columns; the first is written.
+    """
 
     delimiters: ClassVar[str]
 
@@ -323,13 +329,9 @@ class Delimited(TableFormat):
 class Csv(Delimited):
     """Comma-separated text; other delimiters are recognised."""
 
-    delimiters = ",;|"
-
 
 class Tsv(Delimited):
     """Tab-separated text."""
-
-    delimiters = "\t"
 
 
 def write_table(

@@ -28,7 +28,7 @@ class TableFormat(Format):
         What it holds beyond a table of text: names of `table_limitations`.
     """
 
-    holds: ClassVar[frozenset[str]] = frozenset()
+    holds: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def table(self, path: Path, options: ReadOptions) -> Records:

@@ -30,8 +30,6 @@ _BATCH = 4096
 class JsonLines(TableFormat):
     """JSON lines: an object for each example."""
 
-    holds = frozenset(("types", "missing cells"))
-
     def sniff(self, path: Path, head: bytes) -> bool:
         return json_objects.first_record(path, head) is not None
 

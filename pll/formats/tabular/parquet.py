@@ -290,13 +290,6 @@ def _no_name(label: object, names: Sequence[str]) -> UserError:
 class Parquet(TableFormat):
     """Parquet files, or a folder of them as one table, read piece by piece."""
 
-    holds = frozenset(  # by metadata of our own, which text formats cannot hold
-        (
-            *("image shape", "unused classes", "class order", "spelling", "equal names"),
-            *("anonymity", "types", "missing cells", "parts"),
-        )
-    )
-
     def sniff(self, path: Path, head: bytes) -> bool:
         return head.startswith(b"PAR1")
 

@@ -24,8 +24,6 @@ QUESTION = "label"
 class Argilla(RecordFormat):
     """Exports of Argilla."""
 
-    is_list = True
-
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         for name, example in zip(dataset.row_ids.tolist(), examples_of(dataset, self.form), strict=True):
             metadata = {field: value for field, value in example.fields.items() if field not in PAYLOAD}

@@ -46,8 +46,6 @@ _LARGEST_ID = 2**31 - 1
 class LabelStudio(RecordFormat):
     """Exports of Label Studio (JSON)."""
 
-    is_list = True
-
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)
         if dataset.annotations is not None and has_own_sets(dataset):

@@ -33,7 +33,7 @@ from pll.formats.results import Results, Value
 from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.writer import answers_of, feature_column_names, table_limitations
+from pll.formats.tabular.writer import answers_of, feature_column_names
 from pll.formats.unfold import Said, said_in, value_at
 
 PAYLOAD = ("text", "image")
@@ -534,7 +534,7 @@ class RecordFormat(TableFormat):
         return ""
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = table_limitations(dataset, {"types", "missing cells", "parts"})
+        lost = super().cannot_hold(dataset)
         annotations = dataset.annotations
         if annotations is not None and len(set(annotations.annotators.tolist())) < annotations.n_annotators:
             lost.append("Annotators without an answer.")

@@ -69,7 +69,8 @@ PAPER = re.compile(r"\bet al\.|\b[A-Z][\w-]+ & [A-Z][\w-]+ (?:\(?\d{4}|20\d\d)")
 
 
 SHOWN_ALONE = ("ui", "mat5.py")
-"""Rooms and files of which only the modules of the reference are counted; mat5.py is as it was checked."""
+"""Rooms and files of which only the modules of the reference are counted, and of ui what several pages use; mat5.py is
+as it was checked."""
 
 
 @cache
@@ -82,8 +83,9 @@ def public() -> list[tuple[str, ast.ClassDef | ast.FunctionDef]]:
     whole = [
         file for file in library.rglob("*.py") if not {file.relative_to(library).parts[0], file.name} & {*SHOWN_ALONE}
     ]
+    shared = [*library.glob("ui/*.py"), *library.glob("ui/components/*.py")]
     found: list[tuple[str, ast.ClassDef | ast.FunctionDef]] = []
-    for file in sorted({*filter(Path.exists, files), *whole}):
+    for file in sorted({*filter(Path.exists, files), *whole, *shared}):
         waiting: list[tuple[str, ast.stmt]] = [(file.stem, node) for node in ast.parse(file.read_text("utf-8")).body]
         for where, node in waiting:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):

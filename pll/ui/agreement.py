@@ -68,7 +68,25 @@ def choose_pair(
     collapsed: bool = False,
     on_change: Callable[[], None] | None = None,
 ) -> Pair | None:
-    """Let one of the pairs be chosen; with `optional`, or none of them; `collapsed` hides the label."""
+    """Let one of the pairs be chosen; with `optional`, or none of them; `collapsed` hides the label.
+
+    Parameters
+    ----------
+    annotations
+        Everybody's answers.
+    pairs
+        To choose from.
+    label
+        Above the field.
+    key
+        Of the widget.
+    optional
+        Whether none of them may be chosen.
+    collapsed
+        Whether the label is hidden.
+    on_change
+        Called when another one is chosen, before the page runs.
+    """
     return st.selectbox(
         label,
         pairs,
@@ -88,7 +106,15 @@ def _named(annotations: Annotations, pair: Pair) -> str:
 
 
 def show_two(key: str, annotations: Annotations) -> None:
-    """Let two voters who disagree be chosen, and show how they differ: the confusion table of data with this key."""
+    """Let two voters who disagree be chosen, and show how they differ: the confusion table of data with this key.
+
+    Parameters
+    ----------
+    key
+        The same for the same data: what is computed is kept by it.
+    annotations
+        Everybody's answers.
+    """
     pairs = pairs_of(key, annotations)
     if not pairs:
         return
@@ -105,7 +131,15 @@ def show_two(key: str, annotations: Annotations) -> None:
 
 
 def confusion_frame(annotations: Annotations, pair: Pair) -> pd.DataFrame:
-    """The confusion table of two voters: a column for each label of the second; of many classes the largest cells."""
+    """The confusion table of two voters: a column for each label of the second; of many classes the largest cells.
+
+    Parameters
+    ----------
+    annotations
+        Everybody's answers.
+    pair
+        The two.
+    """
     table = confusion_of_two(annotations, pair.first, pair.second)
     first, second = (annotations.annotator_names[who] for who in (pair.first, pair.second))
     names = np.array(annotations.class_names)

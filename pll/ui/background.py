@@ -37,6 +37,17 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
 
     The work begins the first time; the result is handed over once, and is the caller's to store. Of one `slot` a tab
     has one job at a time: another key stops the work before, which no one waits for any more.
+
+    Parameters
+    ----------
+    key
+        Of the work: sessions that need the same share one job.
+    title
+        What is done, as the page says it.
+    work
+        Called in a thread with a function by which it reports how far it is.
+    slot
+        For what the tab needs it; "" where it may have several jobs at a time.
     """
     if slot:
         before = st.session_state.get(f"job-{slot}")

@@ -33,7 +33,19 @@ QUIET = "#7a8794"
 
 
 def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
-    """Show a chart; a button opens its numbers and downloads (PNG, SVG, CSV)."""
+    """Show a chart; a button opens its numbers and downloads (PNG, SVG, CSV).
+
+    Parameters
+    ----------
+    figure
+        The chart.
+    table
+        Its numbers.
+    key
+        Of the widget.
+    alt
+        What is to be seen, for those who do not see it.
+    """
     _disarm(figure)
     st.plotly_chart(figure, key=key, alt=alt, config={"displayModeBar": False})  # it would cover the title
     popover("Numbers and picture", _numbers, table, key, alt, key=f"{key}-numbers", icon="table")
@@ -69,6 +81,13 @@ def _literal(value: Any) -> Any:
 def thinned(n: int, most: int = MOST_LINE_POINTS) -> npt.NDArray[np.int64]:
     """(≤ most,) of n places, evenly spaced, the first and the last among them: what a line of n points needs.
 
+    Parameters
+    ----------
+    n
+        Places there are.
+    most
+        Places that are wanted.
+
     Examples
     --------
     >>> thinned(3).tolist(), thinned(9, most=3).tolist()
@@ -78,7 +97,19 @@ def thinned(n: int, most: int = MOST_LINE_POINTS) -> npt.NDArray[np.int64]:
 
 
 def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, label: str = "Download as CSV") -> None:
-    """Show a button that computes and downloads a table as CSV when pressed."""
+    """Show a button that computes and downloads a table as CSV when pressed.
+
+    Parameters
+    ----------
+    table
+        Makes the table when the button is pressed.
+    file_name
+        Of the download.
+    key
+        Of the widget.
+    label
+        What stands on it.
+    """
     download(label, lambda: table().to_csv(index=False), file_name, key=key, kind="tertiary")
 
 
@@ -101,7 +132,23 @@ def over_epochs(
     viewed: int | None,
     height: int = CHART_HEIGHT,
 ) -> go.Figure:
-    """Curves over the full length of a run, where that is known, with a mark at the epoch in view."""
+    """Curves over the full length of a run, where that is known, with a mark at the epoch in view.
+
+    Parameters
+    ----------
+    title
+        Of the chart.
+    unit
+        Of the values; `%` goes from 0 to 100.
+    curves
+        Those without any value are left out.
+    total
+        Epochs of the whole run; None where that is not known.
+    viewed
+        The epoch in view; None where none is to be marked.
+    height
+        In pixels.
+    """
     figure = go.Figure()
     for curve in curves:
         if np.isnan(curve.values).all() and len(curve.values):
@@ -123,7 +170,17 @@ def over_epochs(
 
 
 def mark_epoch(figure: go.Figure, total: int | None, viewed: int | None) -> None:
-    """Set the epoch axis to the full length of the run, where that is known, and mark the epoch in view."""
+    """Set the epoch axis to the full length of the run, where that is known, and mark the epoch in view.
+
+    Parameters
+    ----------
+    figure
+        A chart over epochs.
+    total
+        Epochs of the whole run; None where that is not known.
+    viewed
+        The epoch in view; None where none is to be marked.
+    """
     if total is not None:
         figure.update_xaxes(range=[0, max(total, 1)])
     if viewed is not None:
@@ -136,7 +193,19 @@ def mark_epoch(figure: go.Figure, total: int | None, viewed: int | None) -> None
 def matrix_chart(
     matrix: npt.NDArray[np.floating[Any]], names: Sequence[str], *, title: str, across: str, down: str
 ) -> tuple[go.Figure, pd.DataFrame]:
-    """A (c, c) matrix of shares as a heatmap; the diagonal is left out of the scale, since it is always 1."""
+    """A (c, c) matrix of shares as a heatmap; the diagonal is left out of the scale, since it is always 1.
+
+    Parameters
+    ----------
+    matrix
+        (c, c) in [0, 1].
+    names
+        Of the c classes.
+    title
+        Of the chart.
+    across, down
+        What its columns and its rows are.
+    """
     shares = np.array(matrix, dtype=np.float64) * 100
     np.fill_diagonal(shares, np.nan)
     finite = shares[np.isfinite(shares)]
@@ -172,7 +241,19 @@ def matrix_chart(
 
 
 def dress(figure: go.Figure, title: str, x: str, y: str, *, height: int = CHART_HEIGHT) -> None:
-    """Apply title, axis labels and the common layout."""
+    """Apply title, axis labels and the common layout.
+
+    Parameters
+    ----------
+    figure
+        The chart.
+    title
+        Above it.
+    x, y
+        Titles of the axes.
+    height
+        In pixels.
+    """
     figure.update_layout(
         title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "y": 0.97},
         height=height,

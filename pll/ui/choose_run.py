@@ -19,7 +19,17 @@ def has_labels(run: Run) -> bool:
 
 
 def choose_run(in_view: Run | None, nothing_yet: str, icon: str) -> None:
-    """A choice among the runs with labels, which becomes the run in view; `nothing_yet` is shown without any."""
+    """A choice among the runs with labels, which becomes the run in view; `nothing_yet` is shown without any.
+
+    Parameters
+    ----------
+    in_view
+        The run that the page shows; None for none.
+    nothing_yet
+        Said where no run has labels.
+    icon
+        Beside that, as Streamlit names it.
+    """
     runs = {} if in_view is None else {in_view.id: in_view}
     runs |= {run.id: run for run in readable(session.registry().all()) if has_labels(run)}
     if not runs:

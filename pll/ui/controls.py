@@ -39,6 +39,13 @@ def bar(run: Run, state: str) -> None:
     """Show the control bar of a run of one or more lanes; its buttons keep their places while there is work left.
 
     In the main script and not in the fragment that refreshes, so that they answer at once.
+
+    Parameters
+    ----------
+    run
+        The run.
+    state
+        Its state, for which the page was made.
     """
     show_role(run)
     if not run.is_together or not session.registry().may(run, "owner"):
@@ -59,7 +66,17 @@ def bar(run: Run, state: str) -> None:
 
 
 def transport(run: Run, state: str, *, can_move: bool) -> None:
-    """Show pause or resume, steps and stop."""
+    """Show pause or resume, steps and stop.
+
+    Parameters
+    ----------
+    run
+        The run.
+    state
+        Its state, for which the page was made.
+    can_move
+        Whether training can go on.
+    """
     moving = state in ("running", "queued")
     play_or_pause(run, moving=moving, disabled=not can_move)
     is_active = moving or state == "paused"
@@ -82,7 +99,17 @@ def transport(run: Run, state: str, *, can_move: bool) -> None:
 
 
 def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
-    """Show Pause or Resume, in the same width, so that the buttons beside it do not move."""
+    """Show Pause or Resume, in the same width, so that the buttons beside it do not move.
+
+    Parameters
+    ----------
+    run
+        The run.
+    moving
+        Whether it trains or waits to.
+    disabled
+        Whether it cannot be pressed now.
+    """
     name, icon = ("Pause", "pause") if moving else ("Resume", "play_arrow")
     button(
         name,
@@ -98,7 +125,15 @@ def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
 
 
 def steps(run: Run, *, disabled: bool) -> None:
-    """Show the buttons that run some epochs, then pause."""
+    """Show the buttons that run some epochs, then pause.
+
+    Parameters
+    ----------
+    run
+        The run.
+    disabled
+        Whether they cannot be pressed now.
+    """
     whose = " of every lane" if run.is_comparison else ""
     for epochs in STEP_EPOCHS:
         button(
@@ -114,7 +149,15 @@ def steps(run: Run, *, disabled: bool) -> None:
 
 
 def restart(run: Run, state: str) -> None:
-    """Show the button that begins again; of a run that has ended it stands beside the settings."""
+    """Show the button that begins again; of a run that has ended it stands beside the settings.
+
+    Parameters
+    ----------
+    run
+        The run.
+    state
+        Its state, for which the page was made.
+    """
     what = "comparison with the same lanes" if run.is_comparison else "run with the same settings"
     button(
         "Restart",
@@ -128,7 +171,15 @@ def restart(run: Run, state: str) -> None:
 
 
 def restart_finished(run: Run, state: str) -> None:
-    """Show Restart where a run has finished, and has no control bar."""
+    """Show Restart where a run has finished, and has no control bar.
+
+    Parameters
+    ----------
+    run
+        The run.
+    state
+        Its state, for which the page was made.
+    """
     mine = session.registry().may(run, "owner") and run.is_together
     if state == "finished" and mine and "transport" not in run_view(run).hidden:
         restart(run, state)
@@ -190,7 +241,15 @@ def format_patience(epochs: int) -> str:
 
 
 def resume(run: Run, state: str) -> None:
-    """Offer to resume a run, where it is shown, that was stopped or interrupted."""
+    """Offer to resume a run, where it is shown, that was stopped or interrupted.
+
+    Parameters
+    ----------
+    run
+        The run.
+    state
+        Its state, for which the page was made.
+    """
     if state in ("stopped", "interrupted") and run.is_together and session.registry().may(run, "owner"):
         button("Resume", play, run, icon="play_arrow", key=f"resume-{run.id}")
 
@@ -214,7 +273,15 @@ def play(run: Run) -> None:
 
 @toast_errors
 def step(run: Run, epochs: int | None = None, batches: int | None = None) -> None:
-    """Run some epochs or mini-batches, and follow the latest epoch."""
+    """Run some epochs or mini-batches, and follow the latest epoch.
+
+    Parameters
+    ----------
+    run
+        The run.
+    epochs, batches
+        How many of them; None for none.
+    """
     run_view(run).follow = True
     session.registry().control(run, lambda: run.resume(epochs=epochs, batches=batches), trains=True)
     run.wait_until_paused(PRESS_SECONDS)
@@ -262,7 +329,15 @@ def train_longer(run: Run) -> None:
 
 
 def control(run: Run, action: Callable[[], None]) -> None:
-    """Change a setting of a run."""
+    """Change a setting of a run.
+
+    Parameters
+    ----------
+    run
+        The run.
+    action
+        What changes it.
+    """
     session.registry().control(run, action)
 
 

@@ -15,7 +15,15 @@ P = ParamSpec("P")
 
 
 def show_error(error: Exception | str, *, icon: str = "error") -> None:
-    """Show what went wrong, in its place on the page."""
+    """Show what went wrong, in its place on the page.
+
+    Parameters
+    ----------
+    error
+        What went wrong.
+    icon
+        Name of a Material symbol.
+    """
     st.error(plain(error), icon=f":material/{icon}:")
 
 

@@ -16,13 +16,33 @@ MOST_TEXT = 4000
 
 
 def show_example(data: PartialLabelDataset, row: int, width: int) -> None:
-    """Show the picture of an example, `width` pixels wide, and its text; without either what else there is."""
+    """Show the picture of an example, `width` pixels wide, and its text; without either what else there is.
+
+    Parameters
+    ----------
+    data
+        The data.
+    row
+        The example.
+    width
+        Of its picture, in pixels.
+    """
     if not show_picture(data, row, width) or data.texts is not None:
         show_contents(data, row)
 
 
 def show_picture(data: PartialLabelDataset, row: int, width: int) -> bool:
-    """The picture of one example, small ones with their pixels as they are; False where it has none."""
+    """The picture of one example, small ones with their pixels as they are; False where it has none.
+
+    Parameters
+    ----------
+    data
+        The data.
+    row
+        The example.
+    width
+        In pixels.
+    """
     uri = picture_uri(data, row, 2 * width)
     if uri is None:
         return False
@@ -33,7 +53,15 @@ def show_picture(data: PartialLabelDataset, row: int, width: int) -> bool:
 
 
 def show_contents(data: PartialLabelDataset, row: int) -> None:
-    """What there is to read of an example that has no picture: its text, its words, else its features."""
+    """What there is to read of an example that has no picture: its text, its words, else its features.
+
+    Parameters
+    ----------
+    data
+        The data.
+    row
+        The example.
+    """
     if data.texts is not None:
         st.text(str(data.texts[row])[:MOST_TEXT])
         return

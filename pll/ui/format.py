@@ -90,6 +90,15 @@ def duration(seconds: float | None) -> str:
 def count(number: int, one: str, many: str | None = None) -> str:
     """A number and its noun.
 
+    Parameters
+    ----------
+    number
+        How many.
+    one
+        The noun of one.
+    many
+        Of more; with an s where it is not given.
+
     Examples
     --------
     >>> count(1, "class", "classes"), count(1797, "example")
@@ -111,6 +120,13 @@ def after(epochs: int) -> str:
 
 def format_when(stamp: str, zone: tzinfo) -> str:
     """A moment (ISO 8601, in UTC where it names no zone) as day and time of day of the reader; "" where it is unknown.
+
+    Parameters
+    ----------
+    stamp
+        ISO 8601, in UTC where it names no zone.
+    zone
+        Of the reader.
 
     Examples
     --------
@@ -219,6 +235,13 @@ def _format_work(snapshot: Snapshot, total: str) -> str:
 def with_left(done: str, seconds: float | None) -> str:
     """How far some work is, with the time that it will still take, where that is known.
 
+    Parameters
+    ----------
+    done
+        How far it is.
+    seconds
+        To go; None where that is not known.
+
     Examples
     --------
     >>> with_left("3 of 10", 75.0), with_left("3 of 10", 0.2), with_left("3 of 10", None)
@@ -244,6 +267,13 @@ EXCERPT = 160
 
 def excerpt(text: object, most: int = EXCERPT) -> str:
     """The beginning of a text, on one line.
+
+    Parameters
+    ----------
+    text
+        The text.
+    most
+        Characters of what is returned.
 
     Examples
     --------

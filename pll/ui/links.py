@@ -45,7 +45,17 @@ SLUGS = {slug(title): title for title in (*VIEWS, *EXPERT_VIEWS)}
 
 
 def page(kind: session.Kind, follow: Callable[[Run], None], prepare: Callable[[], None]) -> None:
-    """Draw a page: the run that its address opens, else the one this tab showed last, else the form for a new one."""
+    """Draw a page: the run that its address opens, else the one this tab showed last, else the form for a new one.
+
+    Parameters
+    ----------
+    kind
+        Whether it is about a run or a comparison.
+    follow
+        Draws a run.
+    prepare
+        Draws the form for a new one.
+    """
     run = None
     try:
         run = opened(kind) if _is_link() else session.run_in_view(kind)
@@ -150,7 +160,15 @@ def confirm_start(share: Share) -> bool:
 
 
 def complete_share(share: Share, what: str) -> Share | None:
-    """Return what a link sets up once its data is available; else show how to get it and return None."""
+    """Return what a link sets up once its data is available; else show how to get it and return None.
+
+    Parameters
+    ----------
+    share
+        What the link says.
+    what
+        What it sets up, in a word.
+    """
     if share.missing:
         refused: list[UserError] = []
         for source in _request_files(share.missing, what):
@@ -208,7 +226,15 @@ def _is_here(share: Share, what: str) -> bool:
 
 
 def share(run: Run, snapshot: Snapshot) -> None:
-    """The link to a run as it is looked at now, what a lesson hides, and a run of one lane as a page of its own."""
+    """The link to a run as it is looked at now, what a lesson hides, and a run of one lane as a page of its own.
+
+    Parameters
+    ----------
+    run
+        The run.
+    snapshot
+        Where it stands.
+    """
     access_panel.panel(run)
     if not run.is_together:
         reason = "These runs were trained separately, so one link cannot set them up. Open a lane and share it."
@@ -286,7 +312,17 @@ def _looked_at(run: Run) -> dict[str, Any]:
 
 
 def caveats(run: Run, snapshot: Snapshot, look: Look) -> list[str]:
-    """Return warnings about sharing a link."""
+    """Return warnings about sharing a link.
+
+    Parameters
+    ----------
+    run
+        The run.
+    snapshot
+        Where it stands.
+    look
+        What the link shows and hides.
+    """
     sentences = []
     source = run.config.source
     files = [one for one in (source, *source.votes) if one.path is not None]

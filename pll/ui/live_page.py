@@ -50,8 +50,18 @@ def heading(snapshot: Snapshot) -> tuple[DeltaGenerator, DeltaGenerator]:
 def watch(run: Run, state: str, draw: Draw, height: int) -> None:
     """Draw everything about a run that changes, and refresh it while it may change.
 
-    The rest of the page was made for `state`: once it is another one, all of the page is made anew. `height` is that of
-    the placeholder until the data is ready.
+    The rest of the page was made for `state`: once it is another one, all of the page is made anew.
+
+    Parameters
+    ----------
+    run
+        The run.
+    state
+        Its state, for which the rest of the page was made.
+    draw
+        Draws what changes.
+    height
+        Of the placeholder until the data is ready, in pixels.
     """
     shortest = {"running": RUN_REFRESH, "queued": RUN_REFRESH, "paused": IDLE_REFRESH}.get(state)
     interval = None if shortest is None else pace().interval(shortest)
@@ -103,7 +113,15 @@ def _known(run: Run) -> None:
 
 
 def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
-    """Where the run stands, and which epoch is in view."""
+    """Where the run stands, and which epoch is in view.
+
+    Parameters
+    ----------
+    now
+        What is to be seen, by lane.
+    snapshot
+        Where the run stands.
+    """
     looking = now[0].looking
     when = max(now, key=lambda scene: scene.frame.epoch).frame.when.lower()
     back = "" if looking.follow or all(scene.is_latest for scene in now) else f" · **in view: {when}**"
@@ -136,7 +154,15 @@ def _skip(run: Run, step: StepProgress) -> None:
 
 
 def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:
-    """The epochs, with the one in view: one timeline for all lanes."""
+    """The epochs, with the one in view: one timeline for all lanes.
+
+    Parameters
+    ----------
+    now
+        What is to be seen, by lane.
+    snapshot
+        Where the run stands.
+    """
     looking = now[0].looking
     if "timeline" in looking.hidden:
         return

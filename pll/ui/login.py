@@ -154,6 +154,13 @@ def _address(claims: Mapping[str, Any]) -> str:
 def clean(name: str, longest: int) -> str:
     """A name as it is kept: one line of printable characters.
 
+    Parameters
+    ----------
+    name
+        As somebody gave it.
+    longest
+        Characters that it may have.
+
     Examples
     --------
     >>> clean("  Ada\\tLovelace ", 80)
@@ -196,7 +203,15 @@ def who_sees_file(file_id: str) -> set[str | None]:
 
 
 def may_make_file(file_id: str, person: str) -> bool:
-    """Whether a download that is made on request is on a page of this person; one that is on no page is not made."""
+    """Whether a download that is made on request is on a page of this person; one that is on no page is not made.
+
+    Parameters
+    ----------
+    file_id
+        Of the download.
+    person
+        Id of who asks for it.
+    """
     deferred = get_instance().media_file_mgr._deferred_callables.get(file_id)
     return deferred is None or who_has_session(deferred["session_id"]) == person
 

@@ -43,7 +43,15 @@ class Pace:
         self._cost = 0.0
 
     def note(self, tab: str, seconds: float) -> None:
-        """Count a refresh of a tab, by the CPU time that it took."""
+        """Count a refresh of a tab, by the CPU time that it took.
+
+        Parameters
+        ----------
+        tab
+            Id of the tab.
+        seconds
+            Of CPU time.
+        """
         now = self._clock()
         with self._lock:
             if tab in self._last_refresh:  # its first refresh loads what is cached then
@@ -70,6 +78,13 @@ class Pace:
         """Whether a page that refreshes at `current` seconds should do so at another one.
 
         To change it, all of the page is made anew, which costs several refreshes: so only where it is far off.
+
+        Parameters
+        ----------
+        current
+            Seconds between its refreshes now.
+        every
+            Seconds where it is alone.
         """
         interval = self.interval(every)
         return interval > MUCH * current or interval < current / MUCH

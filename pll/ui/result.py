@@ -32,7 +32,17 @@ IN_SHORT = {
 
 
 def status_of_run(run: Run, labels: Certainty, health: Health | None) -> ReviewStatus:
-    """Return the state of the review of a run; `labels` are its own, for one that nobody has begun to review."""
+    """Return the state of the review of a run; `labels` are its own, for one that nobody has begun to review.
+
+    Parameters
+    ----------
+    run
+        The run.
+    labels
+        Its own, for a run that nobody has begun to review.
+    health
+        The verdict on it; None where there is none.
+    """
     from pll.ui.review import service  # loads a database
 
     if service.is_begun(run):
@@ -49,8 +59,12 @@ def sentence_of(
 
     Parameters
     ----------
+    status
+        Of its review.
     votes
         Of the same examples as `labels`, where there are any.
+    labels
+        Its own.
     predicted
         Labels of examples that were not learnt from.
     votes_alone
@@ -66,6 +80,13 @@ def sentence_of(
 
 def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> str:
     """Say of how many labels the votes name another one more often, and of how many another one as often.
+
+    Parameters
+    ----------
+    identified
+        (n,) labels.
+    votes
+        Everybody's answers about the same examples.
 
     Examples
     --------
@@ -90,6 +111,13 @@ def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
     """Show the verdict on a run that has ended in one line; one that is not good opens to what was found.
 
     `more` also speaks against the labels: beside a verdict that is not good, it is among what was found.
+
+    Parameters
+    ----------
+    health
+        The verdict; None where there is none.
+    more
+        What else speaks against the labels.
     """
     more = list(dict.fromkeys((*more, *(() if health is None else health.doubts))))
     if health is None or health.verdict != "unhealthy":

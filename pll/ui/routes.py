@@ -36,7 +36,17 @@ def go(name: str, **query: str) -> None:
 
 
 def link(name: str, label: str, **query: str) -> None:
-    """A link to another page."""
+    """A link to another page.
+
+    Parameters
+    ----------
+    name
+        Of the page.
+    label
+        What stands on it.
+    query
+        Of its address.
+    """
     st.page_link(PAGES[name]["page"], label=label, query_params=query, icon=":material/arrow_forward:")
 
 

@@ -81,7 +81,15 @@ def address_is_sent() -> None:
 
 
 def view(run: Run | None, kind: Kind = "run") -> None:
-    """Make this the run in view, in this tab and in its address; without one, leave the run or comparison in view."""
+    """Make this the run in view, in this tab and in its address; without one, leave the run or comparison in view.
+
+    Parameters
+    ----------
+    run
+        The run; None to leave the one in view.
+    kind
+        Of what is left.
+    """
     kind = kind if run is None else "comparison" if run.is_comparison else "run"
     before = st.query_params.get(kind)
     if before is not None and (run is None or before != run.id):
@@ -113,7 +121,15 @@ def run_in_view(kind: Kind = "run") -> Run | None:
 
 
 def find(kind: Kind, run_id: str) -> Run:
-    """Return the run of that id; UserError where there is none of this kind."""
+    """Return the run of that id; UserError where there is none of this kind.
+
+    Parameters
+    ----------
+    kind
+        Whether it is a run or a comparison.
+    run_id
+        Its id.
+    """
     run = registry().get(run_id)
     if run.is_comparison != (kind == "comparison"):
         raise UserError(MISSING.format(kind))

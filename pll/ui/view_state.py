@@ -63,7 +63,17 @@ class RunView:
     outline: list[tuple[int, int]] | None = None  # the corners of what was drawn on the map; None where nothing is
 
     def look(self, epoch: int, follow: bool, requested: int) -> None:
-        """Show this epoch, or follow the latest one."""
+        """Show this epoch, or follow the latest one.
+
+        Parameters
+        ----------
+        epoch
+            The epoch.
+        follow
+            Whether the latest is followed.
+        requested
+            Number of the timeline's request.
+        """
         self.epoch, self.follow, self.requested = epoch, follow, requested
 
     @property
@@ -263,7 +273,15 @@ class Scene:
 
 
 def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
-    """What is to be seen now of every lane; UserError where the data of the run cannot be read."""
+    """What is to be seen now of every lane; UserError where the data of the run cannot be read.
+
+    Parameters
+    ----------
+    run
+        The run.
+    snapshot
+        Where it stands.
+    """
     looking = run_view(run)
     if looking.sought is not None:
         looking.seek(run.splits().train)
@@ -292,7 +310,15 @@ def common_epoch(snapshot: Snapshot) -> int | None:
 
 
 def metrics_at(snapshot: LaneSnapshot, epoch: int) -> dict[str, Any]:
-    """Return the metrics of an epoch; of the last one those of the final model, as in labels.csv. Empty before it."""
+    """Return the metrics of an epoch; of the last one those of the final model, as in labels.csv. Empty before it.
+
+    Parameters
+    ----------
+    snapshot
+        Where the lane stands.
+    epoch
+        The epoch in view.
+    """
     row = snapshot.rows[epoch - 1] if 0 < epoch <= len(snapshot.rows) else {}
     if snapshot.metrics and epoch == snapshot.metrics.get("epoch"):
         row = row | snapshot.metrics
@@ -303,6 +329,15 @@ def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialL
     """How many identified labels are right, in a row of metrics.csv, and what that rests on.
 
     With a 95 % interval where only some true labels are known, and the share of the held-out examples in `test`.
+
+    Parameters
+    ----------
+    row
+        Of metrics.csv.
+    data
+        What was learnt from.
+    test
+        What was held out; None for nothing.
     """
     share, on_test = row.get("transductive_accuracy"), row.get("test_accuracy")
     n_labelled = 0 if data.y is None else int((data.y >= 0).sum())
@@ -354,7 +389,17 @@ def _frame(snapshot: LaneSnapshot, history: History, epochs: list[int], looking:
 
 
 def stored_frame(history: History, epoch: int, sets: CandidateSets) -> Frame:
-    """The label weights of the stored epoch nearest to `epoch`; uniform where nothing is stored yet."""
+    """The label weights of the stored epoch nearest to `epoch`; uniform where nothing is stored yet.
+
+    Parameters
+    ----------
+    history
+        Label weights over the epochs.
+    epoch
+        That is wanted.
+    sets
+        The candidate sets.
+    """
     for _ in range(2):  # a frame may be thinned out just when it is wanted; another one is the nearest then
         try:
             return _cached(str(history.folder), _final_stamp(history), history.nearest(epoch), history, sets)

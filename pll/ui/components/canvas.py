@@ -19,8 +19,10 @@ from pll.ui.components.component import Component, Payload, register
 from pll.ui.format import count, excerpt
 
 HERE = Path(__file__).parent
+SPOKEN_STYLE = HERE / "spoken.css"
 CANVAS_SCRIPTS = (HERE / "svgpen.js", HERE / "canvas.js")
-"""Scripts that all pictures have in common."""
+CANVAS_STYLES = (SPOKEN_STYLE, HERE / "canvas.css")
+"""Scripts and styles that all pictures have in common."""
 HTML = """
 <div class="plot">
   <div class="head">
@@ -38,7 +40,7 @@ HTML = """
 
 def canvas_component(name: str) -> Component:
     """Registers `<name>.js`, and returns the command that mounts it."""
-    return register(name, HTML, scripts=[*CANVAS_SCRIPTS, HERE / f"{name}.js"], styles=[HERE / "canvas.css"])
+    return register(name, HTML, scripts=[*CANVAS_SCRIPTS, HERE / f"{name}.js"], styles=CANVAS_STYLES)
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,15 @@ class Presentation:
     fill: int | None = None  # pixels of the window that all else takes: the picture takes the rest, `height` at most
 
     def payload(self, examples: npt.NDArray[np.int64], *, names: bool = True) -> Payload:
-        """The part of a payload that says so of these examples, with their ids and texts unless they are too many."""
+        """The part of a payload that says so of these examples, with their ids and texts unless they are too many.
+
+        Parameters
+        ----------
+        examples
+            (m,) rows that the picture shows.
+        names
+            Whether their ids and texts are sent.
+        """
         parts = {"when": self.when, "selected": self.selected, "height": self.height, "fill": self.fill}
         return parts | (_ids(self.ids, examples) | _texts(self.texts, examples) if names else {})
 
@@ -68,8 +78,20 @@ def mount(
 ) -> None:
     """Mounts or updates the component called `key`.
 
-    `on_select` is called with the selected one of the `n` examples, before the page runs. `callbacks` are
-    `on_…_change` of further triggers.
+    Parameters
+    ----------
+    component
+        As `canvas_component` returns it.
+    payload
+        What it shows.
+    key
+        Of the widget.
+    n
+        Examples of the data.
+    on_select
+        Called with the example that was selected, before the page runs.
+    callbacks
+        `on_…_change` of further triggers.
     """
 
     def selected() -> None:
@@ -114,6 +136,13 @@ def _texts(texts: npt.NDArray[Any] | None, examples: npt.NDArray[np.int64]) -> P
 
 def format_shown(examples: int, of: int, classes: int = 0, of_classes: int = 0) -> str:
     """How many of the examples a picture shows, and of the classes where it does not show them all.
+
+    Parameters
+    ----------
+    examples, of
+        How many examples it shows, and how many there are.
+    classes, of_classes
+        The same of the classes.
 
     Examples
     --------

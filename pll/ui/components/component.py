@@ -78,6 +78,17 @@ def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[
 
     The scripts become one module: the last one exports the function that Streamlit calls with every update; what the
     others export is left out.
+
+    Parameters
+    ----------
+    name
+        Of the component.
+    html
+        Its elements.
+    scripts
+        JavaScript files in their order.
+    styles
+        Style sheets in their order.
     """
     shared = "".join(_text([file]).split(EXPORTED)[0] for file in scripts[:-1])
     drawn = _text(scripts[-1:]).replace(EXPORTED, "const drawn = function")

@@ -53,8 +53,22 @@ def gallery(
 ) -> None:
     """Shows the examples of some rows as cards, with the label weights (nnz,) of their candidates as bars.
 
-    The same key in every run keeps the cards alive. `on_select` is called with the example whose card is pressed,
-    before the page runs.
+    The same key in every run keeps the cards alive.
+
+    Parameters
+    ----------
+    data
+        The data.
+    rows
+        (m,) examples to show.
+    weights
+        (nnz,) label weights.
+    key
+        Of the widget.
+    selected
+        The example to mark; None for none.
+    on_select
+        Called with the example whose card is pressed, before the page runs.
     """
     listed = [int(row) for row in rows]
 
@@ -69,7 +83,19 @@ def gallery(
 def gallery_payload(
     data: PartialLabelDataset, rows: npt.NDArray[np.int64], weights: Weights, selected: int | None
 ) -> Payload:
-    """What `gallery` sends to the browser, as `gallery.js` reads it."""
+    """What `gallery` sends to the browser, as `gallery.js` reads it.
+
+    Parameters
+    ----------
+    data
+        The data.
+    rows
+        (m,) examples to show.
+    weights
+        (nnz,) label weights.
+    selected
+        The example to mark; None for none.
+    """
     sets = data.sets()
     colours = class_colours(sets.n_classes)
     cards = [_card(data, int(row), weights) for row in rows]
@@ -103,7 +129,17 @@ def _card(data: PartialLabelDataset, row: int, weights: Weights) -> dict[str, An
 
 
 def picture_uri(data: PartialLabelDataset, row: int, largest: int = THUMBNAIL) -> str | None:
-    """The picture of an example as a data URI, made smaller where it is large; None where it has none."""
+    """The picture of an example as a data URI, made smaller where it is large; None where it has none.
+
+    Parameters
+    ----------
+    data
+        The data.
+    row
+        The example.
+    largest
+        Pixels of the longer side, at most.
+    """
     picture = data.picture(row)
     return None if picture is None else _uri(picture.tobytes(), picture.shape, largest)
 

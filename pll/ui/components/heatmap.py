@@ -44,6 +44,19 @@ def heatmap_order(
     same rows are in blocks of their identified labels, sharp to flat within each. The selected row takes the place of
     the one at the nearest quantile. `sharp` is that of the weights, where it is computed already.
 
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights.
+    candidates
+        The n candidate sets.
+    by
+        From sharp to flat, or in blocks of labels.
+    selected
+        A row that is among them in any case; None for none.
+    sharp
+        Of the weights, where it is computed already.
+
     Examples
     --------
     >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0]], n_classes=3)
@@ -92,6 +105,17 @@ def heatmap_cells(
 
     The (m, k) mask is True where the column's class is a candidate of the row; the values are one uint8 for each of
     these in row-major order, 0 … 255 for weights 0 … 1.
+
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights.
+    candidates
+        The n candidate sets.
+    rows
+        (m,) examples.
+    columns
+        (k,) classes.
 
     Examples
     --------

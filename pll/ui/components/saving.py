@@ -17,7 +17,15 @@ HTML = """
 
 
 def picture_buttons(chart: str, file_name: str) -> None:
-    """Show both buttons for the `st.plotly_chart` of that key; the file name is without an ending."""
+    """Show both buttons for the `st.plotly_chart` of that key; the file name is without an ending.
+
+    Parameters
+    ----------
+    chart
+        Key of the chart.
+    file_name
+        Of the picture, without its ending.
+    """
     _buttons(key=f"{chart}-picture", data={"chart": chart, "name": file_name})
 
 

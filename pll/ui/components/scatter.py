@@ -45,6 +45,23 @@ def map_payload(
     `points` is `raw` of their (m, 2) places (`pll.analysis.projection.project`); `sharp` is of the label weights at the
     viewed epoch; an `outline` that was drawn stays to be seen. The colours are those of `classes`, None for all: of
     very many a mixture would be grey; all other examples show how many lie where.
+
+    Parameters
+    ----------
+    points
+        `raw` of the (m, 2) places of the rows (`pll.analysis.projection.project`).
+    sharp
+        Of the label weights at the viewed epoch.
+    candidates
+        The n candidate sets.
+    rows
+        (m,) examples that are drawn.
+    presentation
+        By example numbers.
+    outline
+        What was drawn around points; None where nothing is.
+    classes
+        Those that have colours; None for all.
     """
     n, m = len(candidates), len(rows)
     labels = sharp.identified if m == n else sharp.identified[rows]
@@ -89,7 +106,21 @@ def mount_map(
     on_select: Callable[[int], None],
     on_outline: Callable[[Outline], None],
 ) -> None:
-    """Mounts or updates the map called `key`; reports an example that was clicked, and the corners of an outline."""
+    """Mounts or updates the map called `key`; reports an example that was clicked, and the corners of an outline.
+
+    Parameters
+    ----------
+    payload
+        As `map_payload` makes it.
+    key
+        Of the widget.
+    n
+        Examples of the data.
+    on_select
+        Called with the example that was clicked, before the page runs.
+    on_outline
+        Called with the corners of an outline that was drawn.
+    """
 
     def drawn() -> None:
         outline = checked_outline(st.session_state[key].get("outline"))

@@ -58,6 +58,8 @@ def star_payload(
     before
         (nnz,) label weights at an earlier epoch: examples whose identified label was another one then wear a faint
         ring.
+    most
+        Examples drawn.
     classes
         The anchors, in the order of classes; the examples whose identified label is another one are left out. None for
         all.
@@ -130,6 +132,15 @@ def star_positions(
 ) -> npt.NDArray[np.float32]:
     """(n, 2) float32: Σ_j w_ij · anchor_j of every example, within the unit circle; other classes pull to the middle.
 
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights.
+    candidates
+        The n candidate sets.
+    anchored
+        The classes that are anchors, in their order; None for all.
+
     Examples
     --------
     >>> sets = CandidateSets.from_lists([[0, 2], [1]], n_classes=4)
@@ -145,6 +156,13 @@ def star_positions(
 
 def star_sample(n: int, cap: int = MOST_STAR_POINTS) -> npt.NDArray[np.int64]:
     """(min(n, cap),) sorted row numbers: all, or a random sample that is the same in every call.
+
+    Parameters
+    ----------
+    n
+        Examples there are.
+    cap
+        Examples that may be drawn.
 
     Examples
     --------

@@ -59,7 +59,14 @@ class Timeline:
 def mount_timeline(timeline: Timeline, *, key: str, on_look: Callable[[int, bool, int], None]) -> None:
     """Mounts or updates the timeline called `key`.
 
-    `on_look` is called with epoch, follow and the number of the request, before the page runs.
+    Parameters
+    ----------
+    timeline
+        What it shows.
+    key
+        Of the widget.
+    on_look
+        Called with epoch, follow and the number of the request, before the page runs.
     """
 
     def looked() -> None:
@@ -90,7 +97,15 @@ def spark(changed: npt.NDArray[np.float32]) -> list[list[int]]:
 
 
 def checked(look: object, total: int) -> tuple[int, bool, int] | None:
-    """Return the request [epoch, follow, number] of the browser, or None if it is invalid."""
+    """Return the request [epoch, follow, number] of the browser, or None if it is invalid.
+
+    Parameters
+    ----------
+    look
+        What a browser sent.
+    total
+        The last epoch there may be.
+    """
     match look:
         case [int(epoch), bool(follow), int(requested)] if 0 <= epoch <= total:
             return epoch, follow, requested

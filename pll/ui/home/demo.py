@@ -25,7 +25,7 @@ _film = register(
     "demo",
     canvas.HTML,
     scripts=[*canvas.CANVAS_SCRIPTS, canvas.HERE / "star.js", HERE / "demo.js"],
-    styles=[canvas.HERE / "canvas.css", HERE / "demo.css"],
+    styles=[*canvas.CANVAS_STYLES, HERE / "demo.css"],
 )
 
 

@@ -19,7 +19,7 @@ from pll.ui.learn.layout import CHAPTERS, ON_OWN_DATA
 LESSON_FOLDER = Path(__file__).with_name("lesson")
 SHARED_SCRIPTS = ("train", "ground", "landscape", "linechart", "toypicture", "toyhands", "toy", "screen", "ideas")
 SCRIPTS = [*canvas.CANVAS_SCRIPTS, *(LESSON_FOLDER / f"{name}.js" for name in SHARED_SCRIPTS)]
-STYLES = [canvas.HERE / "canvas.css", LESSON_FOLDER / "toy.css", LESSON_FOLDER / "lesson.css"]
+STYLES = [*canvas.CANVAS_STYLES, LESSON_FOLDER / "toy.css", LESSON_FOLDER / "lesson.css"]
 """What the Learn page and the folder have in common, in the order in which it is read."""
 MOST_DIGITS = 120
 

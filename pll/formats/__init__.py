@@ -28,8 +28,6 @@ from pll.formats.odd import refuse_odd
 from pll.formats.reading import Column
 from pll.formats.results import Results
 from pll.formats.tabular.parquet import holds_shards
-from pll.formats.tabular.xlsx import Xlsx
-from pll.formats.tabular.xlsx import sheets as sheets_of
 from pll.io import is_stream, write_atomically, write_text
 
 __all__ = [
@@ -159,7 +157,7 @@ def sheets(path: Path | str, *, name: str | None = None) -> list[str]:
     """
     path = Path(path)
     with _add_file_name(name or path.name):
-        return sheets_of(path) if isinstance(_detect(path, name or path.name), Xlsx) else []
+        return _detect(path, name or path.name).sheets(path, ReadOptions())
 
 
 def write(

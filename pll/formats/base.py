@@ -244,6 +244,23 @@ class Format(ABC):
         """
         return []
 
+    def sheets(self, path: Path, options: ReadOptions) -> list[str]:
+        """Return what `options.sheet` may be, what is read by default first; none where the format has no sheets.
+
+        Parameters
+        ----------
+        path
+            The file.
+        options
+            How it is read.
+
+        Raises
+        ------
+        UserError
+            See `read`.
+        """
+        return []
+
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         """Write a file of this format again with results added to it, everything else as it was.
 

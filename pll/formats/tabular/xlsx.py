@@ -63,6 +63,11 @@ class Xlsx(TableFormat):
         also = f"{read}; there {'is' if len(others) == 1 else 'are'} also {listing(others)}."
         return replace(table, notes=(*table.notes, also))
 
+    def sheets(self, path: Path, options: ReadOptions) -> list[str]:
+        # those that are hidden apart; "" first, where each is a person's
+        one_a_person = len(_sheets_of(path, replace(options, sheet=None))) > 1
+        return [*([""] if one_a_person else []), *_sheets(*key_of(path), options.max_bytes)]
+
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)
         if dataset.texts is not None and any("\r" in text for text in dataset.texts.tolist()):
@@ -113,26 +118,6 @@ class Xlsx(TableFormat):
         if any(name.startswith(("xl/drawings/", "xl/pivot", "xl/slicers")) for name in inside):
             lost.append("Shapes and pivot tables; pictures and charts may look different.")
         return lost
-
-
-def sheets(path: Path, options: ReadOptions | None = None) -> list[str]:
-    """The sheets of a workbook that hold a table, those that are hidden apart; "" first, where each is a person's.
-
-    Parameters
-    ----------
-    path
-        The workbook.
-    options
-        How it is read.
-
-    Raises
-    ------
-    UserError
-        It cannot be read.
-    """
-    read_options = options or ReadOptions()
-    one_a_person = len(_sheets_of(path, replace(read_options, sheet=None))) > 1
-    return [*([""] if one_a_person else []), *_sheets(*key_of(path), read_options.max_bytes)]
 
 
 @lru_cache(maxsize=16)

@@ -533,7 +533,7 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     """A class that says nothing of the example, in whatever language: perhaps that there is no answer.
 
     Others do not say it too more often than by chance, although they agree on the other classes, and what they say
-    beside it is what they say anywhere. A rare one must also be written otherwise than the others.
+    beside it is what they say anywhere. It is rarer than the others, and a rare one must also be written otherwise.
     """
     votes = data.annotations
     if votes is None or options.class_names or len(data) < SOME_EXAMPLES or not 3 <= votes.n_classes <= MOST_COMPARED:
@@ -552,6 +552,8 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
         if name in seen or usual < LEAST_USUAL or times[k] * usual < LEAST_MISSED:
             continue
         is_other = _is_other(name, names)
+        if times[k] * len(names) * (1 if is_other else 2) >= times.sum():  # that there is none is not what most say
+            continue
         apart, noise = _told_by(k, labels, shares)
         is_by_chance = abs(kappa[k]) <= (usual / 3 if is_other else BY_CHANCE)
         if is_by_chance and apart - noise <= SAYS_LITTLE * usual and (is_other or noise <= SEEN * usual):

@@ -10,7 +10,7 @@ from pll.formats.doubt import meant
 from pll.formats.names import may_hold_labels
 from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, share_among
 from pll.formats.settled import SPARSE
-from pll.formats.tabular.cells import NEARLY_ALL, are_names, guess_separator, present_cells, split_cell
+from pll.formats.tabular.cells import NEARLY_ALL, are_names, are_texts, guess_separator, present_cells, split_cell
 
 LEAST = 0.02
 """Share of the cells that name several labels, or one with a doubt, from which these are no slips."""
@@ -47,6 +47,8 @@ def _unsure(table: Proposal, name: str) -> list[str]:
         return []
     words, mark = table.words(name), guess_separator(cells)
     if not are_names([*cells]) or len(words) > max(FEW, cells.total() // 4) or 2 * len(words) > cells.total():
+        return []
+    if are_texts([*cells], 4):  # questions, which nobody doubts
         return []
     doubted = meant(cells)
     try:

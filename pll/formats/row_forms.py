@@ -132,6 +132,7 @@ def persons(table: Proposal) -> None:
     distinct = [name for name in distinct if default_role(table.raw[name]) != "feature"]
     distinct.sort(key=lambda name: are_dates(table.raw[name]))
     named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", distinct)]
+    named += [name for name in distinct if are_mails(table.raw[name])]
     sent = [name for name in table.open() if _are_moments(table.raw[name])]
     if grids := _alike(table, lambda name: (match := GRID.fullmatch(name)) and match["question"], LEAST_IN_GRID):
         told = [*table.having("text", "image"), *(n for n in distinct if are_texts(table.raw[n], 4))]

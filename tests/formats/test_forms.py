@@ -1042,3 +1042,27 @@ def test_readings_of_a_record_are_answers_of_their_readers(tmp_path: Path) -> No
     header = "record_id,case_id,reader,finding___1,finding___2,reading_complete"
     votes = formats.read(table(tmp_path, header, rows)).annotations
     assert votes is not None and (votes.annotator_names, votes.n_answers) == (PEOPLE, 36)
+
+
+def test_a_grid_with_times_of_any_zone_and_addresses_is_a_row_a_person(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = [
+        [f"2023/09/{k + 10} 4:{k + 10}:48 PM EEST", f"p{k}@example.pl", *("ab"[(k + j) % 2] for j in range(6))]
+        for k in range(9)
+    ]
+    header = ["Kiedy", "Nazwa", *(f"Jaki to grzyb? [Zdjęcie {j}]" for j in range(6))]
+    path.write_text("\n".join(",".join(row) for row in [header, *rows]))
+    data = formats.read(path)
+    assert len(data) == 6
+    assert data.annotations is not None
+    assert data.annotations.annotator_names == tuple(f"p{k}@example.pl" for k in range(9))
+
+
+def test_questions_to_read_are_no_doubtful_labels(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    asked = [f"What is the capital of {country}?" for country in ("Peru", "Mali", "Oman", "Laos", "Fiji", "Chad")]
+    asked += [f"Name {k} reasons to learn how to swim." for k in range(3)]
+    rows = [f"{text},{'AB'[k % 2]},{'AB'[k // 2 % 2]}" for k, text in enumerate(asked * 4)]
+    path.write_text("\n".join(["request,this-one-large,that-one-small", *rows]))
+    about = question(formats.columns(path))
+    assert about is None or "request" not in about.text

@@ -90,6 +90,27 @@ def test_a_file_or_a_sheet_a_person(
     assert votes(make(tmp_path / name, files)) == EXPECTED
 
 
+def test_a_file_of_what_nobody_has_answered_yet_is_no_other_table(tmp_path: Path) -> None:
+    files = {f"{who}.jsonl": as_lines(said * 4) for who, said in PEOPLE.items()}
+    files["unknown.jsonl"] = json.dumps({"id": "e99", "text": "row 99", "label": []}) + "\n"
+    data = formats.read(archive(tmp_path / "t.zip", files))
+    assert data.annotations is not None
+    assert set(data.annotations.annotator_names) == {*PEOPLE}
+    assert len(data) == len(formats.read(archive(tmp_path / "u.zip", dict([*files.items()][:-1])))) + 1
+
+
+def test_a_first_sheet_of_codes_is_not_the_table(tmp_path: Path) -> None:
+    codes = "code,meaning\n" + "".join(f"{letter},class {letter}\n" for letter in "xy")
+    rows = "id,rater_1,rater_2,rater_3\n" + "".join(f"e{k},{'xy'[k % 2]},{'xy'[k // 2 % 2]},x\n" for k in range(40))
+    path = workbook(tmp_path / "t.xlsx", {"First": codes, "Second": rows})
+    data = formats.read(path)
+    assert len(data) == 40
+    done = Results([f"e{k}" for k in range(40)], {"identified_label": ["x"] * 40})
+    formats.give_back(path, tmp_path / "out.xlsx", done)
+    book = openpyxl.load_workbook(tmp_path / "out.xlsx")
+    assert (book["First"].max_column, book["Second"].max_column) == (2, 5)
+
+
 def test_each_file_of_an_archive_gets_its_labels_and_keeps_its_bytes(tmp_path: Path) -> None:
     files = {f"{who}.csv": text_of(said) for who, said in PEOPLE.items()} | {"README.txt": "by us"}
     path = archive(tmp_path / "t.zip", files)

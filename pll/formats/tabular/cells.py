@@ -244,7 +244,7 @@ def are_texts(cells: Cells, words: int) -> bool:
         How many words a text has on average, at least.
     """
     filled = _filled(cells)
-    if not filled or nearly_all(is_number, filled) or are_pictures(filled):
+    if not filled or nearly_all(is_number, filled) or are_pictures(filled) or are_dates(filled):
         return False
     return sum(len(cell.split()) for cell in filled) >= words * len(filled) and 2 * len(set(filled)) > len(filled)
 
@@ -324,7 +324,8 @@ def present_cells(cells: Cells) -> list[str]:
 _DAY = re.compile(
     r"(?:(?:0?[1-9]|1[0-2])[./](?:19|20)\d\d|1\d{9}(?:\.\d+)?|1\d{12}|"  # a month; seconds or milliseconds since 1970
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d\d))?"  # day
-    r"(?:(?:^|[T,]? ?)\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?(?: ?Z| ?UTC| ?[+-]\d\d:?\d\d)?)?)",  # hour
+    r"(?:(?:^|[T,]? ?)\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?(?: ?(?:Z|UTC|[A-Z]{2,4}T))?"  # hour
+    r"(?: ?[+-]\d\d?(?::?\d\d)?)?)?)",
     re.IGNORECASE,
 )
 
@@ -351,7 +352,7 @@ def are_dates(cells: Cells) -> bool:
 
     Examples
     --------
-    >>> are_dates(["2026-07-01", "2026-07-02 09:12"]), are_dates(["10-12", "8-10"])
+    >>> are_dates(["2026-07-01", "2026-07-02 09:12", "2026/07/03 4:40:48 PM GMT+2"]), are_dates(["10-12", "8-10"])
     (True, False)
     """
     return nearly_all(lambda cell: _DAY.fullmatch(cell.strip()) is not None, cells)

@@ -7,7 +7,7 @@ of the sheet or of the file is the person. Others, as parts of one export, are o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -98,7 +98,7 @@ def _with_settled_apart(
         name: Counter(filter(None, text_of(c.slice(start, end - start).combine_chunks()).to_pylist()))
         for name, c in columns.items()
     }
-    labels = [name for name, words in said.items() if 1 < len(words) <= words.total() / 2]
+    labels = [name for name, words in said.items() if _repeats(words)]
     if len(labels) != 1:
         return columns
     cells = columns[labels[0]]
@@ -138,7 +138,21 @@ def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:
         best = found if several and len(found) > len(best) else best
         if len(best) == len(cells):
             break
+    labels = {name for at in best for name, some in cells[at].items() if _repeats(Counter(filter(None, some)))}
+    if len(best) > 1:  # a file of what nobody has answered yet is about other examples
+        none = [at for at, one in enumerate(cells) if at not in best and _are_empty(one, labels)]
+        best |= {at: {} for at in none}
     return best
+
+
+def _repeats(words: Counter[str]) -> bool:
+    return 1 < len(words) <= words.total() / 2
+
+
+def _are_empty(cells: Mapping[str, Sequence[str | None]], labels: Set[str]) -> bool:
+    """Whether the columns that hold labels in other tables hold none, nor lists of any, in this one."""
+    own = labels & cells.keys()
+    return bool(own) and all(cell in (None, "[]", "{}") for name in own for cell in cells[name])
 
 
 LEAST_BESIDE = 3
@@ -163,7 +177,7 @@ def _called_as(
         likely = max(free, key=shared.__getitem__, default=None)
         if likely is not None and shared[likely] >= SHARED * min(len(words[0][likely]), len(words[1][name])):
             called[name] = likely
-    left, right = ([n for n, count in some.items() if 1 < len(count) <= count.total() / 2] for some in words)
+    left, right = ([n for n, count in some.items() if _repeats(count)] for some in words)
     left, right = [n for n in left if n not in called.values()], [n for n in right if n not in called]
     called |= {right[0]: left[0]} if len(left) == len(right) == 1 else {}
     repeats = [words[0][to] for to in called.values() if words[0][to].total() >= 2 * len(words[0][to])]

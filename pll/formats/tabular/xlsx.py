@@ -41,6 +41,8 @@ MOST_CHARACTERS = 32_767
 """Rows of a sheet, and characters of a cell, as Excel has them."""
 MOST_PEOPLE = 30
 """Sheets that may be a person's each."""
+FOREWORD = 20
+"""Rows, at most, of a first sheet that says what stands in the next ones, such as codes and what they mean."""
 LOOKED_AT = 50
 """Rows in which a sheet must show that it holds a table."""
 
@@ -186,6 +188,9 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
         people = people_among([one.records for one in parts])
         if len(people) > 1:
             return [parts[k] for k in people]
+        largest = max(parts, key=lambda one: len(one.below))
+        if len(first.below) <= FOREWORD and len(largest.below) >= 10 * len(first.below):
+            return [largest]
     return [first]
 
 

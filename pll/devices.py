@@ -273,12 +273,12 @@ def pinned(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 
 def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Return a host tensor on the device, without waiting for the copy where the device can copy by itself.
+    """Return a tensor on the device, without waiting for the copy where the device can copy by itself.
 
     Parameters
     ----------
     tensor
-        In the machine's memory.
+        In the machine's memory, or there already.
     device
         Where it goes.
     """

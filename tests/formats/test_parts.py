@@ -104,7 +104,7 @@ def test_a_first_sheet_of_codes_is_not_the_table(tmp_path: Path) -> None:
     rows = "id,rater_1,rater_2,rater_3\n" + "".join(f"e{k},{'xy'[k % 2]},{'xy'[k // 2 % 2]},x\n" for k in range(40))
     path = workbook(tmp_path / "t.xlsx", {"First": codes, "Second": rows})
     data = formats.read(path)
-    assert len(data) == 40
+    assert len(data) == 40 and formats.sheets(path) == ["Second", "First"]
     done = Results([f"e{k}" for k in range(40)], {"identified_label": ["x"] * 40})
     formats.give_back(path, tmp_path / "out.xlsx", done)
     book = openpyxl.load_workbook(tmp_path / "out.xlsx")

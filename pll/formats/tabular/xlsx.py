@@ -67,8 +67,9 @@ class Xlsx(TableFormat):
 
     def sheets(self, path: Path, options: ReadOptions) -> list[str]:
         # those that are hidden apart; "" first, where each is a person's
-        one_a_person = len(_sheets_of(path, replace(options, sheet=None))) > 1
-        return [*([""] if one_a_person else []), *_sheets(*key_of(path), options.max_bytes)]
+        read = [sheet.name for sheet in _sheets_of(path, replace(options, sheet=None))]
+        first = "" if len(read) > 1 else read[0]
+        return list(dict.fromkeys([first, *_sheets(*key_of(path), options.max_bytes)]))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)

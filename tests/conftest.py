@@ -39,6 +39,11 @@ settings.register_profile("random", settings.get_profile("candid"), derandomize=
 settings.load_profile("candid")  # `pytest --hypothesis-profile random` looks for new examples
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Workers of `-n auto`: one more than processors, since a test with a server or a browser mostly waits."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Libraries and tests stay: the garbage collector need not look through them each time."""
     gc.freeze()

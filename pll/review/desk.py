@@ -377,6 +377,7 @@ class Desk:
     ) -> Event:
         """Store a decision; apply it once the transaction is committed."""
         review = self.review
+        people = review.state.outcome(assignment.row)
         if label is not None and len(label) > LONGEST_LABEL and label not in review.root.candidates.class_names:
             raise UserError(
                 f"The new label has {len(label):,} characters; a class name has at most {LONGEST_LABEL}. Shorten it."
@@ -392,7 +393,8 @@ class Desk:
             verified=self.verified,
             kind=kind,
             label=label,
-            before=review.label_of(assignment.row),
+            # What the reviewer met, as the weights: following labels may have changed the model's since.
+            before=people.label if people.status in ("label", "none") else assignment.identified,
             seconds=seconds,
             weights=tuple((choice.label, round(choice.weight, 6)) for choice in assignment.choices[:MOST_WEIGHTS]),
             queue=assignment.queue,

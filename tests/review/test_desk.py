@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession
 from pll.review.store import reading
+from pll.weights import normalise
 from tests.review_helpers import Clock, close, given, open_with, top
 
 
@@ -26,6 +28,18 @@ def test_a_decision_is_stored_with_everything_around_it(review: ReviewSession, c
     assert (event.queue, event.position, event.control) == ("confidence", 0, False)
     assert [label for label, _ in event.weights] == [choice.label for choice in one.choices]
     assert step.next is not None and step.next.row != one.row
+
+
+def test_labels_that_followed_meanwhile_are_not_those_that_the_reviewer_met(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    one = given(desk)
+    weights = normalise(1 / review.current.weights, review.current.candidates)  # the most likely one is the least
+    review.follow(replace(review.current, weights=weights, held_out=weights))
+    assert review.label_of(one.row) != one.identified
+    step = desk.decide(one, "pick", one.identified)
+    assert step.event is not None and (step.event.before, step.event.after) == (one.identified, one.identified)
+    again = desk.decide(desk.show(one.row), "pick", one.choices[1].label)
+    assert again.event is not None and again.event.before == one.identified  # what a person said last
 
 
 def test_the_same_decision_sent_again_is_stored_once(review: ReviewSession, database_url: str, clock: Clock) -> None:

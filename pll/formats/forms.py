@@ -249,7 +249,7 @@ FIELDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words i
 ARRAYS: Mapping[str, Mapping[str, Sequence[str]]] = _data()["arrays"]
 """Names of arrays by part of a file and meaning, the earlier one counts."""
 ROLES: Mapping[str, Mapping[str, Any]] = _data()["roles"]
-"""Roles of columns: `what` one holds, and what is so of it."""
+"""Roles of columns: its short `title`, `what` one holds, and what is so of it."""
 NO_DATA, STRANGERS = (
     {
         mark.encode("latin-1"): one["what"].format(**_data()["remedies"])

@@ -297,6 +297,11 @@ def _are_as_long(cells: Cells, others: Cells) -> bool:
     return same >= NEARLY_ALL * len(lengths) and 2 * sum(a > 1 for a, _ in lengths) >= len(lengths) > 0
 
 
+def _about_people(table: Proposal) -> None:
+    """In a table of a row a person, what is no answer is a fact about the person: nothing is learnt from it."""
+    table.give_all(table.open() if table.having("item") else (), "keep", why="about the person")
+
+
 def _truth(table: Proposal) -> None:
     """`label` and the like: candidate sets where a cell holds several labels, else the true label."""
     for name in [name for name in table.usual("true_label", table.open()) if _may_be_truth(table, name)][:1]:
@@ -435,11 +440,12 @@ RULES: tuple[Rule, ...] = (
     Rule(_by_traits(_JSON)),
     Rule(_listed, (*LABELLED, *LINES)),
     Rule(persons, (*LABELLED, *LINES)),
-    Rule(lines, ("candidates", "answers", "item")),
+    Rule(_about_people),
+    Rule(lines, ("candidates", "answers")),
     Rule(_truth, ("true_label",)),
     Rule(_sets, LABELLED),
-    Rule(annotators, ("vote", "class", "candidate", "probability", "count", "answers", "item")),
-    Rule(answers, ("vote", "item")),
+    Rule(annotators, ("vote", "class", "candidate", "probability", "count", "answers")),
+    Rule(answers, ("vote",)),
     Rule(classes),
     Rule(probabilities, LABELLED),
     Rule(counts, LABELLED),
@@ -449,12 +455,12 @@ RULES: tuple[Rule, ...] = (
     Rule(aggregates),
     Rule(_sets_by_type, LABELLED, may_be_asked=False),
     Rule(by_hand, (*LABELLED, *LINES), may_be_asked=False),
-    Rule(vocabulary, ("vote", "answers", "item"), may_be_asked=False),
+    Rule(vocabulary, ("vote", "answers"), may_be_asked=False),
     Rule(scores),
     Rule(beside),
-    Rule(talkers, ("vote", "answers", "item")),
+    Rule(talkers, ("vote", "answers")),
     Rule(aggregates),
-    Rule(settled, ("item",)),
+    Rule(settled),
     Rule(rounds),
     Rule(grades, (*LABELLED, "true_label", "task"), may_be_asked=False),
     Rule(_ids, ("id", "task")),

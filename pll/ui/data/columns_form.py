@@ -20,9 +20,10 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, MissingPictures, UserError, WordsInFeatures
 from pll.formats.checks import capital, listing
+from pll.formats.forms import ROLES
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import MOST_SHOWN, Oddity, OddReading
-from pll.formats.reading import ROLES, SINGLE, Column, Question, question, signature
+from pll.formats.reading import SINGLE, Column, Question, question, signature
 from pll.formats.votes import VOTES
 from pll.ui.bound import bound
 from pll.ui.buttons import button
@@ -36,35 +37,8 @@ VISIBLE_ROWS = 14
 MOST_EDITED = 300
 """Columns that a person goes through in a table; of more what was proposed stands."""
 
-ROLE_TITLES = {
-    "id": "id",
-    "text": "text",
-    "image": "picture",
-    "feature": "learnt: number",
-    "category": "learnt: words",
-    "vector": "learnt: list of numbers",
-    "annotator": "answers",
-    "candidates": "possible labels",
-    "true_label": "true label",
-    "split": "train or test",
-    "task": "example of the line",
-    "worker": "who answered",
-    "vote": "the answer",
-    "keep": "not learnt from",
-    "ignore": "left out",
-    "candidate": "one possible label",
-    "score": "how sure of the answer",
-    "answers": "list of all answers",
-    "people": "who gave the list",
-    "class": "class: 1 where possible",
-    "count": "votes for a class",
-    "probability": "likelihood of a class",
-    "state": "whether it counts",
-    "person": "whose row it is",
-    "item": "answers about one example",
-}
+ROLE_TITLES = {name: role["title"] for name, role in ROLES.items()}
 """What a column is, in as few words as there is room for above it; what most are first."""
-assert set(ROLE_TITLES) == set(ROLES)
 
 
 @dataclass(frozen=True)

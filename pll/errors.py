@@ -54,7 +54,7 @@ class UserError(ValueError):
         return self
 
     def _said(self, more: str) -> str:
-        return " ".join(filter(None, (f"{self.place}{super().__str__()}", self.row_note, more)))
+        return " ".join(filter(None, (f"{self.place}{ValueError.__str__(self)}", self.row_note, more)))
 
     @property
     def on_page(self) -> str:

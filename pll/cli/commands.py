@@ -20,9 +20,8 @@ from pll.cli.declared import (
 )
 from pll.cli.options import (
     class_notes,
-    flip_of,
-    noisy_of,
     note,
+    prepared,
     print_result,
     read_as,
     read_options,
@@ -92,7 +91,7 @@ def _is_here(entry: catalog.Entry) -> bool:
 def synthesize(options: SynthesizeOptions) -> None:
     """Make candidate sets from true labels, from labels that may be wrong, or from several annotators; write them."""
     data = load(resolve_source(options))
-    how = Preparation(flip=flip_of(options, data), noisy=noisy_of(options, data), seed=options.seed)
+    how = Preparation(**prepared(options, data))
     is_given = how.flip is None and how.noisy is None
     if is_given and not options.rule:
         raise UserError(

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from pll.errors import UserError
-from pll.runs.description import FIELDS, Field, setting_of
+from pll.runs.description import FIELDS, METHOD_SETTINGS, Field, setting_of
 from pll.synthesis.names import FLIPS, NOISY
 
 HOWS = [
@@ -335,15 +335,12 @@ class TrainingOptions(SetOptions):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of methods that were given."""
+        """The settings of methods that were given, by an option or `--set`."""
         given = {name: getattr(self, name) for name in SETTINGS}
         return {name: value for name, value in given.items() if value is not None} | dict(self.set)
 
 
-SETTINGS = (
-    *("recipe", "model", "loss", "epochs", "batch_size", "lr", "weight_decay", "momentum", "scale"),
-    *("device", "threads"),
-)
+SETTINGS = tuple(name for name in METHOD_SETTINGS if name in TrainingOptions.__dataclass_fields__)
 """Settings of methods that are options; `--set` gives any."""
 
 

@@ -13,11 +13,10 @@ from pll import cli
 from pll.catalog.sources import Source
 from pll.cli.declared import SETTINGS, EvaluateOptions
 from pll.cli.options import (
-    flip_of,
     listed,
-    noisy_of,
     note,
     note_models_beside,
+    prepared,
     print_result,
     resolve_source,
     source_of_test,
@@ -87,7 +86,7 @@ def _cells(
     seeds: Sequence[int],
 ) -> list[Cell]:
     """Return the fits, the methods of one part one after the other."""
-    flip, noisy = flip_of(options, data), noisy_of(options, data)
+    how = prepared(options, data)
     every = set().union(*(get_method(name)().get_params() for name in names))
     unknown = next((name for name in options.settings if name not in every and name not in SETTINGS), None)
     if unknown is not None:
@@ -98,7 +97,6 @@ def _cells(
         Cell(
             dataset=data.name,
             source=source,
-            flip=flip,
             method=name,
             model=str(({"model": ""} | get_method(name)().get_params() | own[name])["model"]),
             recipe=options.settings.get("recipe", cli.RECIPE),
@@ -106,12 +104,9 @@ def _cells(
             seed=seed,
             fold=fold,
             folds=options.folds,
-            holdout=options.holdout,
-            features=options.features,
-            strict=options.strict,
             data=files,
-            noisy=noisy,
             test="" if test is None else test.name,
+            **how,
         )
         for seed, fold, name in product(seeds, range(max(options.folds or 1, 1)), names)
     ]

@@ -20,11 +20,10 @@ from pll.catalog.sources import file_hash
 from pll.cli.declared import FitOptions, option_of
 from pll.cli.options import (
     class_notes,
-    flip_of,
     needs_classes,
-    noisy_of,
     note,
     note_models_beside,
+    prepared,
     print_result,
     resolve_source,
     source_of_test,
@@ -184,13 +183,8 @@ def _run_config(options: FitOptions) -> RunConfig:
         source=source,
         method=options.method,
         params=params,
-        flip=flip_of(options, data),
-        noisy=noisy_of(options, data),
-        features=options.features,
-        holdout=options.holdout,
         test=source_of_test(options),
-        seed=options.seed,
-        strict=options.strict,
+        **prepared(options, data),
     )
 
 

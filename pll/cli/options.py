@@ -24,6 +24,7 @@ from pll.formats.classes import class_edits
 from pll.formats.kept import options_of, read_reading
 from pll.formats.tabular.cells import no_answers
 from pll.formats.votes import ONE_VOTER, kind_of
+from pll.runs.config import AS_GIVEN
 from pll.synthesis import FLIPS, SETTINGS, Flip
 from pll.synthesis.label_noise import Noisy
 from pll.synthesis.transitions import read_matrix, transitions_from_confusion, truth_given_label
@@ -105,6 +106,25 @@ def noisy_of(options: SetOptions, data: PartialLabelDataset | None = None) -> No
         truth_given_label(matrix, data.class_names, rows=noisy.rows)  # raises with a message
         return replace(noisy, confusion=as_plain(matrix))
     return noisy
+
+
+def prepared(options: SetOptions, data: PartialLabelDataset | None) -> dict[str, Any]:
+    """Return the fields of a `Preparation` that a command gives.
+
+    Parameters
+    ----------
+    options
+        Of the command.
+    data
+        As for `flip_of`.
+
+    Raises
+    ------
+    UserError
+        As `flip_of` and `noisy_of`.
+    """
+    given = {name: getattr(options, name) for name in AS_GIVEN if hasattr(options, name)}
+    return given | {"flip": flip_of(options, data), "noisy": noisy_of(options, data)}
 
 
 def needs_classes(options: SetOptions) -> bool:

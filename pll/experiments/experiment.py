@@ -28,7 +28,7 @@ from pll.experiments.evaluation import CHOSEN, Result, as_json
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.names import RECIPES
-from pll.runs.config import Preparation, RunConfig, new_estimator
+from pll.runs.config import AS_GIVEN, Preparation, RunConfig, new_estimator
 from pll.runs.data import Splits, one_fold, prepare
 from pll.runs.description import FIELDS
 from pll.synthesis import Flip
@@ -148,6 +148,8 @@ class Cell(Preparation):
     def described(self) -> dict[str, Any]:
         """Return, as plain values, what its result depends on besides flip, q, seed, fold and method."""
         source, flip = self.source, self.flip
+        usual = asdict(Preparation())
+        how = asdict(Preparation(**{name: getattr(self, name) for name in usual}))
         facts = {
             "data": self.data,
             "rule": source.rule,
@@ -155,11 +157,8 @@ class Cell(Preparation):
             "classes": source.classes,
             "answers": source.answers,
             "folds": self.folds,
-            "holdout": self.holdout,
             "test": self.test,
-            "features": None if self.features == "auto" else self.features,
-            "strict": self.strict,
-            "noisy": None if self.noisy is None else asdict(self.noisy),
+            **{name: value for name, value in how.items() if value != usual[name] and name not in ("flip", "seed")},
             "size": None if flip is None else flip.size,
             "matrix": None if flip is None else flip.matrix,
         }
@@ -369,18 +368,16 @@ class Experiment(_TomlTable):
                 yield Cell(
                     dataset=name,
                     source=source,
-                    flip=flip,
                     method=method,
                     model=model if has_model else "",
                     recipe=recipe,
                     settings=self._settings(name, method, model if has_model else ""),
-                    seed=seed,
                     fold=fold,
                     folds=self.folds,
-                    holdout=self.holdout,
-                    features=self.features,
-                    strict=self.strict,
                     data=data,
+                    flip=flip,
+                    seed=seed,
+                    **{name: getattr(self, name) for name in AS_GIVEN if name != "seed"},
                 )
 
     def _settings(self, dataset: str, method: str, model: str) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class LabelColumn:
     settled: float | None = None
 
 
-LABEL_COLUMNS = {
+LABELS_CSV = {
     "id": LabelColumn(is_result=False),
     "identified_label": LabelColumn(is_reserved=True),
     "confidence": LabelColumn("share", is_reserved=True, settled=1.0),
@@ -62,17 +62,17 @@ LABEL_COLUMNS = {
 }
 """The columns of labels.csv, in their order; a new one is a line here and its values in `labels_frame`. The order of
 rows is that of the examples."""
-NUMBERS = tuple(name for name, one in LABEL_COLUMNS.items() if one.kind != "text")
+NUMBERS = tuple(name for name, one in LABELS_CSV.items() if one.kind != "text")
 """Those that hold numbers; shares are of the held-out weights."""
 TIE = "tie"
 """`source` of a label of votes alone that another one equals in support."""
-RESULT_COLUMNS = tuple(name for name, one in LABEL_COLUMNS.items() if one.is_result)
+RESULT_COLUMNS = tuple(name for name, one in LABELS_CSV.items() if one.is_result)
 """Those that hold results."""
-RESERVED_COLUMNS = tuple(name for name, one in LABEL_COLUMNS.items() if one.is_reserved)
+RESERVED_COLUMNS = tuple(name for name, one in LABELS_CSV.items() if one.is_reserved)
 """Names of results that no feature can have."""
 
 
-def value_of(name: str, cell: str) -> str | float:
+def labels_csv_value(name: str, cell: str) -> str | float:
     """Return the value of a cell that is not empty: a number in a column of numbers.
 
     Parameters
@@ -84,11 +84,11 @@ def value_of(name: str, cell: str) -> str | float:
 
     Examples
     --------
-    >>> value_of("confidence", "0.75"), value_of("source", "model")
+    >>> labels_csv_value("confidence", "0.75"), labels_csv_value("source", "model")
     (0.75, 'model')
     """
     kinds: dict[str, Callable[[str], str | float]] = {"share": float, "whole": int}
-    kind = kinds.get(LABEL_COLUMNS[name].kind) if name in LABEL_COLUMNS else None
+    kind = kinds.get(LABELS_CSV[name].kind) if name in LABELS_CSV else None
     return cell if kind is None else kind(cell)
 
 
@@ -127,10 +127,10 @@ def labels_frame(
     source: str = "model",
     votes_alone: bool = False,
     tied_votes: npt.NDArray[np.bool_] | None = None,
-    has_candidates: bool = True,
+    has_set: npt.NDArray[np.bool_] | None = None,
     given: CandidateSets | None = None,
 ) -> pd.DataFrame:
-    """Return a table with one row per example, in order, and the columns `LABEL_COLUMNS`.
+    """Return a table with one row per example, in order, and the columns `LABELS_CSV`.
 
     Labels are class names. `identified_label` is the decision where there is one (`source` is then `human`), with the
     confidence 1; where people refused all candidates, label and numbers are missing values. So is what is not known:
@@ -158,8 +158,8 @@ def labels_frame(
         `"tie"`: which of them the label is says nothing.
     tied_votes
         As for `taken_home`.
-    has_candidates
-        False leaves the column of candidates empty: the examples have none of their own.
+    has_set
+        (n,) whether an example has a candidate set of its own; None where all have one.
     given
         The candidate sets of the data, for the column of candidates, where labels joined `candidates`.
 
@@ -193,20 +193,24 @@ def labels_frame(
             raise RowError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
         identified[row], sources[row] = decision.label, "human"
         for name, column in numbers.items():
-            column[row] = LABEL_COLUMNS[name].settled if decision.label is not None else np.nan
+            column[row] = LABELS_CSV[name].settled if decision.label is not None else np.nan
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
     truth = np.full(n, None, dtype=object) if y is None else names[y]
-    cells = candidate_cells(given or candidates) if has_candidates else np.full(n, "", dtype=object)
     values = numbers | {
         "id": rows,
         "identified_label": identified,
-        "candidates": cells,
+        "candidates": candidate_cells(given or candidates),
         "source": sources,
         "reviewer": reviewer,
         "decided_at": decided_at,
         "true_label": truth,
     }
-    return pd.DataFrame({name: _series(values[name], one.kind) for name, one in LABEL_COLUMNS.items()})
+    frame = pd.DataFrame({name: _series(values[name], one.kind) for name, one in LABELS_CSV.items()})
+    if has_set is not None:
+        for name, one in LABELS_CSV.items():
+            if one.needs_set:
+                frame.loc[~has_set, name] = "" if one.kind == "text" else None
+    return frame
 
 
 def name_lists(candidates: CandidateSets) -> list[list[str]]:

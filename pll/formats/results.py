@@ -13,7 +13,7 @@ from typing import TypeVar
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import parsing
-from pll.formats.label_frame import LABEL_COLUMNS, RESULT_COLUMNS, value_of
+from pll.formats.label_frame import LABELS_CSV, RESULT_COLUMNS, labels_csv_value
 
 T = TypeVar("T")
 Value = str | float | None
@@ -122,7 +122,7 @@ class Results:
     def added(self, examples: Sequence[str]) -> dict[str, list[Value]]:
         """The columns for records that are about these examples, with numbers as such; None where there is none."""
         return {
-            name: [value_of(name, cell) if cell else None for cell in cells]
+            name: [labels_csv_value(name, cell) if cell else None for cell in cells]
             for name, cells in self.aligned(examples).items()
         }
 
@@ -137,7 +137,7 @@ class Results:
         new = {
             name: [cell and str(round(float(cell), digits) + 0.0) for cell in self.columns[name]]  # never -0.0
             for name in self.columns
-            if name in LABEL_COLUMNS and LABEL_COLUMNS[name].kind == "share"
+            if name in LABELS_CSV and LABELS_CSV[name].kind == "share"
         }
         return replace(self, columns={**self.columns, **new})
 
@@ -145,7 +145,7 @@ class Results:
         """The results of an example as JSON has them; empty where it has none."""
         cells = {column: self.cell(example, column) for column in self.columns}
         return {
-            name: value_of(name, cell) if cell else cell
+            name: labels_csv_value(name, cell) if cell else cell
             for name, cell in cells.items()
             if cell or (name == "identified_label" and example in self)
         }

@@ -51,8 +51,6 @@ _OTHERS = {
 class UnknownMethod(UserError, KeyError):
     """Raised by `METHODS[name]` where no method has that name; the message suggests one."""
 
-    __str__ = UserError.__str__  # KeyError's would put the message in quotation marks
-
 
 class _Registry(MutableMapping[str, "type[PartialLabelEstimator]"]):
     """Classes by name, each imported when it is first used."""

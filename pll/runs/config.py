@@ -10,6 +10,7 @@ from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import get_method, method_title
 from pll.runs.decided_sets import DecidedSets
+from pll.runs.description import FIELDS
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 from pll.wording import percent
@@ -45,6 +46,10 @@ class Preparation:
     holdout: float | None = None
     seed: int = 0
     strict: bool = False
+
+
+AS_GIVEN = tuple(name for name in FIELDS if name in Preparation.__dataclass_fields__ and name not in ("flip", "noisy"))
+"""Fields of a preparation that shell, link and TOML give as they are."""
 
 
 @dataclass(frozen=True)

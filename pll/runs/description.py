@@ -162,52 +162,52 @@ def _titled(table: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     return {name: str(entry[0]) for name, entry in table.items()}
 
 
-FIELDS = {
-    one.name: one
-    for one in (
-        # ---- from data to a training task ----------------------------------------------------------------------------
-        Field("flip", "How wrong labels enter", "make candidates of true labels"),
-        Field("q", "Flipping probability q", "probability that a wrong label enters", "number", most=1, step=0.05),
-        Field("size", "Size of the sets", "labels in a set", "whole", least=1, most=10**6),
-        Field("noisy", "What joins a label", "make candidates of single labels that may be wrong"),
-        Field("features", "Features", "of texts, pictures, words: auto, none, tfidf:100",
-              default="auto", metavar="SPEC"),
-        Field("holdout", "Held out to test on", "test on this share of the data, 0-1",
-              "number", None, 0, 1, True, True, 0.05, metavar="SHARE"),
-        Field("strict", "Strict", "refuse a truth that is not among the candidates", "flag", False),
-        Field("seed", "Seed", "the same seed, the same result",
-              "whole", 0, most=2**31 - 1),
-        # ---- the method ----------------------------------------------------------------------------------------------
-        Field("method", "Method", "candid methods lists them", default="proden"),
-        Field("recipe", "Recipe", "where other settings come from",
-              choices=_titled(RECIPES), others=True),
-        Field("model", "Model", "the network, also torchvision:NAME", choices=_titled(MODELS), others=True),
-        Field("loss", "Loss", "the loss of one label",
-              choices=_titled(LOSSES), others=True),
-        Field("epochs", "Epochs", "passes over all examples", "whole", None, 1, 100_000, step=10),
-        Field("batch_size", "Batch size", "examples a step", "whole", None, 1, 1_000_000, step=32),
-        Field("lr", "Learning rate", "size of a step; too large diverges, too small is slow",
-              "number", None, 0, 10, True, step=0.01),
-        Field("weight_decay", "Weight decay", "keeps parameters small; more for few examples", "number",
-              most=10, step=0.0001),
-        Field("momentum", "Momentum", "share of the last steps in the next one",
-              "number", None, 0, 1, below=True, step=0.05),
-        Field("optimiser", "Optimiser", "Adam suits networks whose learning rate nobody tuned", choices=OPTIMISERS),
-        Field("lr_decay", "Decay of the learning rate", "what it is multiplied by every so many epochs",
-              "number", None, 0, 1, True, step=0.05),
-        Field("lr_decay_every", "Epochs between decays", "1: after every epoch", "whole", None, 1, 100_000, step=5),
-        Field("update_every", "Update weights every", "epochs between two updates of the weights",
-              "whole", None, 1, 100_000, step=5),
-        Field("augment", "Vary images while training",
-              "random shifts of up to 4 pixels, and mirrored; helps large networks", choices=_named(AUGMENTATIONS)),
-        Field("scale", "Scaling of features", "of features; auto is z-scores, for images by channel",
-              choices=_named(SCALES)),
-        Field("precision", "Precision", "numbers of the training passes", choices=_named(PRECISIONS)),
-        Field("device", "Device", "auto, cpu, cuda, cuda:1, mps or xpu"),
-        Field("threads", "CPU threads", "if not given, one less than there are cores", "whole", None,
-              1, 1024),
-    )
-}  # fmt: skip
+_OF_TASKS = (
+    Field("flip", "How wrong labels enter", "make candidates of true labels"),
+    Field("q", "Flipping probability q", "probability that a wrong label enters", "number", most=1, step=0.05),
+    Field("size", "Size of the sets", "labels in a set", "whole", least=1, most=10**6),
+    Field("noisy", "What joins a label", "make candidates of single labels that may be wrong"),
+    Field("features", "Features", "of texts, pictures, words: auto, none, tfidf:100",
+          default="auto", metavar="SPEC"),
+    Field("holdout", "Held out to test on", "test on this share of the data, 0-1",
+          "number", None, 0, 1, True, True, 0.05, metavar="SHARE"),
+    Field("strict", "Strict", "refuse a truth that is not among the candidates", "flag", False),
+    Field("seed", "Seed", "the same seed, the same result",
+          "whole", 0, most=2**31 - 1),
+    Field("method", "Method", "candid methods lists them", default="proden"),
+)  # fmt: skip
+_OF_METHODS = (
+    Field("recipe", "Recipe", "where other settings come from",
+          choices=_titled(RECIPES), others=True),
+    Field("model", "Model", "the network, also torchvision:NAME", choices=_titled(MODELS), others=True),
+    Field("loss", "Loss", "the loss of one label",
+          choices=_titled(LOSSES), others=True),
+    Field("epochs", "Epochs", "passes over all examples", "whole", None, 1, 100_000, step=10),
+    Field("batch_size", "Batch size", "examples a step", "whole", None, 1, 1_000_000, step=32),
+    Field("lr", "Learning rate", "size of a step; too large diverges, too small is slow",
+          "number", None, 0, 10, True, step=0.01),
+    Field("weight_decay", "Weight decay", "keeps parameters small; more for few examples", "number",
+          most=10, step=0.0001),
+    Field("momentum", "Momentum", "share of the last steps in the next one",
+          "number", None, 0, 1, below=True, step=0.05),
+    Field("optimiser", "Optimiser", "Adam suits networks whose learning rate nobody tuned", choices=OPTIMISERS),
+    Field("lr_decay", "Decay of the learning rate", "what it is multiplied by every so many epochs",
+          "number", None, 0, 1, True, step=0.05),
+    Field("lr_decay_every", "Epochs between decays", "1: after every epoch", "whole", None, 1, 100_000, step=5),
+    Field("update_every", "Update weights every", "epochs between two updates of the weights",
+          "whole", None, 1, 100_000, step=5),
+    Field("augment", "Vary images while training",
+          "random shifts of up to 4 pixels, and mirrored; helps large networks", choices=_named(AUGMENTATIONS)),
+    Field("scale", "Scaling of features", "of features; auto is z-scores, for images by channel",
+          choices=_named(SCALES)),
+    Field("precision", "Precision", "numbers of the training passes", choices=_named(PRECISIONS)),
+    Field("device", "Device", "auto, cpu, cuda, cuda:1, mps or xpu"),
+    Field("threads", "CPU threads", "if not given, one less than there are cores", "whole", None,
+          1, 1024),
+)  # fmt: skip
+METHOD_SETTINGS = tuple(one.name for one in _OF_METHODS)
+"""The fields that are settings of methods; single methods have more."""
+FIELDS = {one.name: one for one in (*_OF_TASKS, *_OF_METHODS)}
 """Every field by its name."""
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.formats.label_frame import LABEL_COLUMNS, NUMBERS, labels_frame
+from pll.formats.label_frame import LABELS_CSV, NUMBERS, labels_frame
 from pll.io import write_atomically, write_csv
 from pll.methods import PartialLabelEstimator
 from pll.runs.data import Splits
@@ -104,6 +104,9 @@ def predicted_frame(
         if own is not None and holdout.prior is not None and type(estimator).takes_prior:
             weights = weights * holdout.prior[own.span(rows)]
         weights = weights if own is None else normalise(weights, sets)
+        has_set = np.full(b, own is not None)
+        if holdout.unanswered is not None:  # their set is every class; nobody named one
+            has_set &= ~holdout.unanswered[rows]
         frames.append(
             labels_frame(
                 sets,
@@ -112,14 +115,11 @@ def predicted_frame(
                 held_out=None if estimator.temperature_ is None else weights,
                 y=None if holdout.y is None else holdout.y[rows],
                 source="predicted",
-                has_candidates=own is not None,
+                has_set=has_set,
             )
         )
         begin += b
-    frame = pd.concat(frames, ignore_index=True)
-    if holdout.unanswered is not None:  # their set is every class; nobody named one
-        frame.loc[holdout.unanswered, [name for name, one in LABEL_COLUMNS.items() if one.needs_set]] = ""
-    return frame
+    return pd.concat(frames, ignore_index=True)
 
 
 def write_no_answer(ids: Sequence[str], path: Path) -> None:
@@ -148,7 +148,7 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
         The file.
     """
     # The csv module does not quote a lone carriage return, and readers would see two rows.
-    bare = any(frame[name].str.contains("\r", regex=False).any() for name in LABEL_COLUMNS if name not in NUMBERS)
+    bare = any(frame[name].str.contains("\r", regex=False).any() for name in LABELS_CSV if name not in NUMBERS)
     _write_frames([frame], path, bare)
 
 
@@ -192,7 +192,7 @@ def _write_frames(frames: Iterable[pd.DataFrame], path: Path, bare: bool) -> Non
     def write(temporary: Path) -> None:
         for number, frame in enumerate(frames):
             # As float64: a reader in double precision gets exactly the value of the float32.
-            frame.astype({name: np.float64 for name, one in LABEL_COLUMNS.items() if one.kind == "share"}).to_csv(
+            frame.astype({name: np.float64 for name, one in LABELS_CSV.items() if one.kind == "share"}).to_csv(
                 temporary,
                 index=False,
                 encoding="utf-8",

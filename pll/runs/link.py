@@ -29,7 +29,7 @@ from pll.features import without_folders
 from pll.formats import ReadOptions
 from pll.formats.checks import listing
 from pll.methods import get_method
-from pll.runs.config import RunConfig, new_estimator
+from pll.runs.config import AS_GIVEN, RunConfig, new_estimator
 from pll.runs.description import FIELDS, Field, setting_of
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
@@ -118,7 +118,7 @@ LOOK = {
 }  # fmt: skip
 """The fields of `Look`."""
 
-AS_THEY_ARE = tuple(name for name in FIELDS if name in RunConfig.__dataclass_fields__ and name not in ("flip", "noisy"))
+AS_THEY_ARE = (*AS_GIVEN, "method")
 """Parts that are fields of `RunConfig` of the same name and value."""
 
 PARTS = {

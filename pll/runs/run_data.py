@@ -23,7 +23,7 @@ from pll.formats.classes import with_classes
 from pll.formats.reading import Reading
 from pll.io import Progress
 from pll.methods.aggregation import aggregate
-from pll.runs.config import RunConfig
+from pll.runs.config import Preparation, RunConfig
 from pll.runs.data import Computed, Splits, prepare
 from pll.runs.files import COMPUTED, READING
 from pll.runs.folder import RunFolder
@@ -93,10 +93,11 @@ def _identity(config: RunConfig, data: PartialLabelDataset, test: PartialLabelDa
     so that lanes with other seeds may share their data.
     """
     run = config.to_json()
+    made = {*Preparation.__dataclass_fields__, "decided_sets"} - {"seed", "strict"}
     draws = config.flip is not None or config.noisy is not None or config.holdout is not None or data.needs_vote_sets
     facts = {
         "read": [data.fingerprint, None if test is None else test.fingerprint],
-        "made": {name: run[name] for name in ("flip", "holdout", "features", "noisy", "decided_sets")},
+        "made": {name: run[name] for name in made},
         "rule": config.source.rule,
         "seed": config.seed if draws else None,
     }

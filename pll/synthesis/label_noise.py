@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.synthesis.cross_val import FoldsDone, cached_out_of_fold
 from pll.synthesis.names import NOISY
 from pll.synthesis.transitions import Matrix, as_numbers, read_matrix, truth_given_label
@@ -59,7 +59,7 @@ class Noisy:
 
     def __post_init__(self) -> None:
         if self.how not in NOISY:
-            raise UserError(f"Labels cannot be doubted the way {self.how!r}; use one of {', '.join(NOISY)}.")
+            raise unknown("way to doubt labels", self.how, NOISY)
         if self.value is None:
             object.__setattr__(self, "value", NOISY[self.how][1])
         if self.how == "topk" and not (self.number >= 1 and self.number == int(self.number)):

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from pll.errors import UserError
+from pll.errors import unknown
 
 if TYPE_CHECKING:  # the names are listed by pages and commands that do not compute
     from torch import Tensor
@@ -115,5 +115,5 @@ def get_loss(loss: str | Loss) -> Loss:
     if callable(loss):
         return loss
     if loss not in LOSSES:
-        raise UserError(f"There is no loss called {loss!r}; use one of {', '.join(LOSSES)}.")
+        raise unknown("loss", loss, LOSSES)
     return LOSSES[loss].function

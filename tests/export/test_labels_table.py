@@ -17,7 +17,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
-from pll.formats.label_frame import LABEL_COLUMNS, NUMBERS, Decision, LabelColumn, _series, labels_frame
+from pll.formats.label_frame import LABELS_CSV, NUMBERS, Decision, LabelColumn, labels_frame
 from pll.formats.results import Results
 from pll.formats.tabular.cells import split_cell
 from pll.methods import METHODS
@@ -106,11 +106,8 @@ def test_the_csv_gives_back_every_name_and_number(source: ExportSource, tmp_path
         np.testing.assert_array_equal(table[name].astype(float).to_numpy(), source.frame[name].to_numpy())
 
 
-def test_a_column_of_whole_numbers_stays_whole_in_every_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(LABEL_COLUMNS, "rounds", LabelColumn("whole"))
-    column = _series(np.array([4, None], dtype=object), "whole")
-    pd.DataFrame({"rounds": column}).to_csv(tmp_path / "a.csv", index=False)
-    assert read_csv(tmp_path / "a.csv")["rounds"].tolist() == ["4", ""]
+def test_a_column_of_whole_numbers_stays_whole_in_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LABELS_CSV, "rounds", LabelColumn("whole"))
     done = Results(["a", "b"], {"identified_label": ["x", "y"], "rounds": ["4", ""], "confidence": ["0.98765", ""]})
     assert done.record("a") == {"identified_label": "x", "rounds": 4, "confidence": 0.98765}
     assert done.rounded().added(["a", "b"]) == {
@@ -118,6 +115,15 @@ def test_a_column_of_whole_numbers_stays_whole_in_every_file(monkeypatch: pytest
         "rounds": [4, None],
         "confidence": [0.988, None],
     }
+
+
+def test_what_needs_a_set_is_blank_without_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(LABELS_CSV, "margin", LabelColumn("whole", needs_set=True))
+    sets, weights = CandidateSets.from_lists([[0], [1]], 2), np.ones(2, dtype=np.float32)
+    frame = labels_frame(sets, weights, ["a", "b"], held_out=weights, has_set=np.array([True, False]))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    table = read_csv(tmp_path / "a.csv")
+    assert table[["candidates", "margin", "confidence"]].to_numpy().tolist() == [["0", "1", "1.0"], ["", "", "1.0"]]
 
 
 @st.composite

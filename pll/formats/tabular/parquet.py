@@ -23,7 +23,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing, shorten
-from pll.formats.label_frame import LABEL_COLUMNS, NUMBERS, value_of
+from pll.formats.label_frame import LABELS_CSV, NUMBERS, labels_csv_value
 from pll.formats.limitations import class_names
 from pll.formats.reading import ROLES, Column
 from pll.formats.records import JSON, Records, is_list, no_rows
@@ -361,8 +361,8 @@ class Parquet(TableFormat):
             elif column.role == "true_label":
                 array = self.truth(dataset, column.cells)
             elif column.name in NUMBERS and column.role == "ignore":
-                kind = pa.int64() if LABEL_COLUMNS[column.name].kind == "whole" else pa.float64()
-                array = pa.array([value_of(column.name, cell) if cell else None for cell in column.cells], kind)
+                kind = pa.int64() if LABELS_CSV[column.name].kind == "whole" else pa.float64()
+                array = pa.array([labels_csv_value(column.name, cell) if cell else None for cell in column.cells], kind)
             else:
                 cells = column.cells
                 if any(value is not None and not isinstance(value, str) for value in column.values):

@@ -25,7 +25,7 @@ from pll.formats.archive import key_of, names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
 from pll.formats.codebook import MOST_CODES, Codes, codes_in
-from pll.formats.label_frame import NUMBERS, value_of
+from pll.formats.label_frame import NUMBERS, labels_csv_value
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
@@ -90,7 +90,7 @@ class Xlsx(TableFormat):
         sheet.append([_text_cell(sheet, name) for name in (*(column.name for column in columns), *numbers)])
         for i in range(len(dataset)):
             cells = [
-                (value_of(column.name, cell) if (cell := column.cells[i]) else None)
+                (labels_csv_value(column.name, cell) if (cell := column.cells[i]) else None)
                 if column.role == "ignore" and column.name in NUMBERS
                 else _text_cell(sheet, column.cells[i])
                 for column in columns

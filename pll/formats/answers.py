@@ -298,35 +298,31 @@ class _Filler:
                 "In long form a table has a column of tasks, one of labels, and mostly one of annotators; say which is "
                 "which (task, vote, worker)."
             )
-        cells = tasks[0][1] if len(tasks) == 1 else _together([chunks for _, chunks in tasks])
         is_answer = np.logical_or.reduce([_filled_rows(*codes_of(cells)) for _, cells in votes])
-        self.example, self.ids = self._named("task", cells, is_answer)
+        self.example, self.ids = self._named("task", tasks, is_answer)
         if workers:
-            whose = workers[0][1] if len(workers) == 1 else _together([chunks for _, chunks in workers])
-            counts = is_answer & self.counted  # of whom nothing counts is no voter
-            self.who, people = self._named("annotator", pc.if_else(pa.array(counts), whose, None), counts)
+            self.who, people = self._named("annotator", workers, is_answer & self.counted, only_these=True)
         else:  # the first, second, … answer to each example
             self.anonymous, self.who = True, _times_before(self.example)
             people = [f"answer {k + 1}" for k in range(int(self.who.max(initial=-1)) + 1)]
         self.people = {name: k for k, name in enumerate(people)}
 
-    def _named(self, what: str, chunks: Chunks, is_needed: npt.NDArray[np.bool_]) -> tuple[Numbers, list[str]]:
-        """Codes of a column of names, and these, trimmed, in the order of first appearance; −1 where none is needed."""
-        codes, cells = codes_of(pc.fill_null(chunks, ""))
-        place: dict[str, int] = {}
-        code_of = [place.setdefault(name, len(place)) if name else NOBODY for name in alike(cells)]
-        codes = np.array(code_of, dtype=np.int64)[codes]
+    def _named(
+        self, what: str, columns: Sequence[Filled], is_needed: npt.NDArray[np.bool_], *, only_these: bool = False
+    ) -> tuple[Numbers, list[str]]:
+        """Codes of the names in columns, and these; of whom nothing counts is no voter, so `only_these` have one."""
+        codes, names = names_in([cells for _, cells in columns], is_needed if only_these else None)
         missing = np.flatnonzero((codes == NOBODY) & is_needed)
         if len(missing):
             row = self.row_of(int(missing[0]))
             raise RowError(f"Row {row}, column {what} is empty; every line needs its {what}.")
-        return codes, list(place)
+        return codes, names
 
     def _persons(self) -> None:
         """A row is a person: the columns are the examples."""
         who, people = self.example, [f"person {k + 1}" for k in range(self.rows)]
-        for _, cells in self.having("person"):  # of whom nothing counts is no voter
-            who, people = self._named("person", pc.if_else(pa.array(self.counted), cells, None), self.counted)
+        if named := self.having("person"):
+            who, people = self._named("person", named, self.counted, only_these=True)
         self.people = {name: k for k, name in enumerate(people)}
         for at, (column, cells) in enumerate(self.having("item")):
             self.example, self.ids = np.full(self.rows, at, dtype=np.int64), [*self.ids, column.display_name]
@@ -481,33 +477,41 @@ def _abstains(cell: str) -> bool:
     return cell.strip() in ("-1", "-1.0", "") or cell.strip().casefold() == "abstain"
 
 
-def _together(columns: Sequence[Chunks]) -> Chunks:
-    """Several columns that name an example, or a voter, together, as one."""
-    cells = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
-    names = [name_together(row) if any(row) else None for row in cells]
-    return pa.chunked_array([pa.array(names, pa.string())])
+def names_in(columns: Sequence[Chunks], only: npt.NDArray[np.bool_] | None = None) -> tuple[Numbers, list[str]]:
+    """Return (rows,) which name each row has, −1 where it has none, and the names in the order of first appearance.
 
-
-def name_together(cells: Sequence[str | None]) -> str:
-    """Return the name of an example that several cells name together.
+    Parameters
+    ----------
+    columns
+        Of which the cells of a row name something together.
+    only
+        (rows,) which rows have a name; None for all.
 
     Examples
     --------
-    >>> name_together(["81", "gpt"]), name_together([" a "])
-    ('81 · gpt', 'a')
+    >>> codes, names = names_in([pa.chunked_array([["81", None, " 81"]]), pa.chunked_array([["gpt", None, "gpt"]])])
+    >>> codes.tolist(), names
+    ([0, -1, 0], ['81 · gpt'])
     """
-    return " · ".join((cell or "").strip() for cell in cells)
+    cells = columns[0]
+    if len(columns) > 1:
+        rows = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
+        together = [" · ".join((cell or "").strip() for cell in row) if any(row) else None for row in rows]
+        cells = pa.chunked_array([pa.array(together, pa.string())])
+    cells = cells if only is None else pc.if_else(pa.array(only), cells, None)
+    codes, distinct = codes_of(pc.fill_null(cells, ""))
+    place: dict[str, int] = {}
+    code_of = [place.setdefault(name, len(place)) if name else NOBODY for name in _alike(distinct)]
+    return np.array(code_of, dtype=np.int64)[codes], list(place)
 
 
 _NUMBERED = re.compile(r"^([^\W\d_]+)[-_.](\d+)$")
 
 
-def alike(names: Sequence[str]) -> list[str]:
-    """Return names, trimmed, as they are first written: case and spaces are slips, but in short ones.
+def _alike(names: Sequence[str]) -> list[str]:
+    """Names, trimmed, as they are first written: case and spaces are slips, but in short ones.
 
-    Examples
-    --------
-    >>> alike(["C-013", "c - 013", "C013", "1-1", "11", "A", "a"])
+    >>> _alike(["C-013", "c - 013", "C013", "1-1", "11", "A", "a"])
     ['C-013', 'C-013', 'C-013', '1-1', '11', 'A', 'a']
     """
     first: dict[str, str] = {}

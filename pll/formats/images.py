@@ -32,12 +32,12 @@ from pll.formats.checks import check_ids, listing, refuse_no_data, shorten
 from pll.formats.codebook import codes_in
 from pll.formats.encodings import as_utf8, without_marks
 from pll.formats.reading import Column
-from pll.formats.records import Records, text_of
+from pll.formats.records import Records
 from pll.formats.results import Results
-from pll.formats.tabular.builder import build
+from pll.formats.tabular.builder import build, examples_of
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
-from pll.formats.tabular.format import TableFormat, dataset_of, examples_of
+from pll.formats.tabular.format import TableFormat, dataset_of
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.parts import are_one_a_person, people_of, stacked
@@ -148,12 +148,12 @@ class ImageZip(Format):
 def _examples(table: Records, members: Members, options: ReadOptions) -> list[str]:
     """The ids of the rows of a table: the names of the pictures beside it where it has none itself."""
     columns = table.plan(options)
-    image = next((column.at for column in columns if column.role == "image"), None)
-    if image is not None and _pictures(members) and not any(column.role in ("id", "task") for column in columns):
-        cells = [cell or "" for batch in table.batches([image]) for cell in text_of(batch.column(0)).to_pylist()]
-        if (ids := _ids_of(cells)) is not None:
-            return [str(one) for one in ids]
-    return examples_of(table, columns)
+    image = [column for column in columns if column.role == "image"][:1]
+    is_named = any(column.role in ("id", "task") for column in columns)
+    cells = table.cells(image)[0].to_pylist() if image and _pictures(members) and not is_named else []
+    if cells and (ids := _ids_of([cell or "" for cell in cells])) is not None:
+        return [str(one) for one in ids]
+    return examples_of(table, columns, options)
 
 
 # ---- in --------------------------------------------------------------------------------------------------------------

@@ -146,6 +146,14 @@ class Records:
         for batch in self.batches([at]):
             yield from text_of(batch.column(0)).to_pylist()
 
+    def cells(self, columns: Sequence[Column]) -> list[pa.ChunkedArray]:
+        """Return the cells of some columns as text, as their roles say."""
+        parts: list[list[pa.Array]] = [[] for _ in columns]
+        for batch in self.batches([column.at for column in columns]):
+            for some, column, cells in zip(parts, columns, batch.columns, strict=True):
+                some.append(text_of(cells, column.role))
+        return [pa.chunked_array(some, pa.string()) for some in parts]
+
     def values(self, used: Sequence[int]) -> Iterator[dict[str, Any]]:
         """Yield the rows as values of JSON by name, of some columns by their positions."""
         names = [self.names[at] for at in used]

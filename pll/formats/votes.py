@@ -27,7 +27,7 @@ from pll.annotations import Annotations, SetRule, resolve
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import Note, RowError, UserError, notes_of
 from pll.formats import detect
-from pll.formats.answers import Answers, Chunk, Chunks, Filled, Numbers, answers_in, codes_of, share_chunks
+from pll.formats.answers import Answers, Chunk, Filled, Numbers, answers_in, codes_of, share_chunks
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing
 from pll.formats.forms import Form, form_called, form_told_by
@@ -35,7 +35,7 @@ from pll.formats.json_objects import first_record, records
 from pll.formats.labels import labels_of
 from pll.formats.names import LABEL_COLUMNS, is_named_id, may_hold_labels
 from pll.formats.reading import Column, form_of, question
-from pll.formats.records import Records, text_of
+from pll.formats.records import Records
 from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
@@ -232,7 +232,7 @@ def _planned(table: Records) -> list[Column]:
 def _of_table(table: Records, stem: str) -> Answers:
     """The answers in columns, one a voter, or in lines, or in cells; or class probabilities."""
     columns = _planned(table)
-    filled = list(zip(columns, _texts(table, columns), strict=True))
+    filled = list(zip(columns, table.cells(columns), strict=True))
     rows, counts = len(filled[0][1]), table.form.counts if table.form else ()
     about = [(column, cells) for column, cells in filled if column.role not in ("true_label", "candidates", "ignore")]
     answers = answers_in(about, rows, table.row_of, counts=counts, anonymous=table.anonymous)
@@ -257,14 +257,6 @@ def _with_ids(answers: Answers, filled: Sequence[Filled]) -> Answers:
     example, ids = codes_of(pc.utf8_trim_whitespace(pc.fill_null(named[0], "")))
     chunks = [replace(chunk, example=example[chunk.example]) for chunk in answers.chunks]
     return replace(answers, chunks=tuple(chunks), n=len(ids), ids=ids)
-
-
-def _texts(table: Records, columns: Sequence[Column]) -> list[Chunks]:
-    parts: list[list[pa.Array]] = [[] for _ in columns]
-    for batch in table.batches(range(len(columns))):
-        for some, column, cells in zip(parts, columns, batch.columns, strict=True):
-            some.append(text_of(cells, column.role))
-    return [pa.chunked_array(some, pa.string()) for some in parts]
 
 
 def _of_shares(

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from pll import io
 from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, Note, RowError, UserError, WordsInFeatures
-from pll.formats.answers import Chunks, answers_in, codes_of
+from pll.formats.answers import Chunks, answers_in, codes_of, names_in
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
@@ -97,13 +97,10 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         columns = [column for column in columns if column not in left_out]
         about_columns = _unused(left_out)
     elif named is not None:
-        keys = [cell or "" for cell in cells[named.at].to_pylist()]
-        again = len(keys) - len(set(keys))
-        if 0 < again <= (len(keys) if named.guessed else FEW_AGAIN * len(keys)) and named.name not in options.columns:
+        ids = ids_in(named, cells[named.at], options)
+        if ids is None:
             columns = [replace(one, role="keep") if one is named else one for one in columns]
             about_columns = [f"{named.name} names some examples twice: they are numbered, and it is carried along."]
-        else:
-            ids = keys
     checked = None if ids is None else _ids(ids, lambda at: row_of(int(rows[at])), named)
 
     def many(role: str) -> dict[str, Chunks]:
@@ -143,6 +140,45 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     )
     coded = [one.name for one in columns if one.role in OF_LABELS]
     return with_names(data, table.codes, coded)
+
+
+def ids_in(named: Column, cells: Chunks, options: ReadOptions) -> list[str] | None:
+    """Return the ids in a column; None where it names some rows twice, as a slip or by chance: they are numbered then.
+
+    Parameters
+    ----------
+    named
+        The column.
+    cells
+        Its cells.
+    options
+        How the file is read: who says that these are the ids has an error instead.
+    """
+    keys = [cell or "" for cell in cells.to_pylist()]
+    again = len(keys) - len({*keys})
+    few = len(keys) if named.guessed else FEW_AGAIN * len(keys)
+    return None if 0 < again <= few and named.name not in options.columns else keys
+
+
+def examples_of(table: Records, columns: Sequence[Column], options: ReadOptions) -> list[str]:
+    """Return for every row of a table the id of its example, as `build` gives it.
+
+    Parameters
+    ----------
+    table
+        What a reader made of the file.
+    columns
+        The role of each column.
+    options
+        How it is read.
+    """
+    tasks = [column for column in columns if column.role == "task"]
+    if tasks:
+        codes, names = names_in(table.cells(tasks))
+        return [*map([*names, ""].__getitem__, codes.tolist())]
+    named = next((column for column in columns if column.role == "id"), None)
+    ids = None if named is None else ids_in(named, table.cells([named])[0], options)
+    return list(map(str, range(sum(map(len, table.batches([0])))))) if ids is None else ids
 
 
 def _uncounted(asked: Sequence[tuple[Column, Chunks]], counts: Sequence[str]) -> list[Note]:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from pll.dataset import PartialLabelDataset
-from pll.formats.answers import alike, name_together
 from pll.formats.base import Format, ReadOptions
 from pll.formats.reading import Column, form_of
-from pll.formats.records import Records, text_of
+from pll.formats.records import Records
 from pll.formats.results import Results, Value
-from pll.formats.tabular.builder import build
+from pll.formats.tabular.builder import build, examples_of
 from pll.formats.tabular.writer import table_limitations
 from pll.formats.unfold import unfolded
 
@@ -110,7 +109,7 @@ class TableFormat(Format):
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         table = self.unfolded(source, options)
-        examples = examples_of(table, table.plan(options))
+        examples = examples_of(table, table.plan(options), options)
         self.add(source, path, self.labels_of(source, results, options).added(examples), options)
 
     def labels_of(self, source: Path, results: Results, options: ReadOptions) -> Results:
@@ -143,23 +142,3 @@ def dataset_of(table: Records, columns: Sequence[Column], options: ReadOptions) 
     data = build(table, columns, options)
     reading = asdict(options.reading(columns, data))
     return replace(data, notes=(*table.notes, *data.notes), reading=reading)
-
-
-def examples_of(table: Records, columns: Sequence[Column]) -> list[str]:
-    """Return for every row of a table the id of its example.
-
-    Parameters
-    ----------
-    table
-        What a reader made of the file.
-    columns
-        The role of each column.
-    """
-    named = [column for column in columns if column.role == "task"]
-    named = named or [column for column in columns if column.role == "id"][:1]
-    if not named:
-        return list(map(str, range(sum(len(batch) for batch in table.batches([0])))))
-    batches = table.batches([column.at for column in named])
-    texts = ((text_of(cells, named[0].role).to_pylist() for cells in batch.columns) for batch in batches)
-    names = [name_together(row) for some in texts for row in zip(*some, strict=True)]
-    return alike(names) if named[0].role == "task" else names

@@ -63,29 +63,20 @@ def test_names_in_docstrings_exist() -> None:
     assert not [name for name in sorted(names) if not exists(name)]
 
 
-API = re.compile(r"^::: ((?:pll)(?:\.[a-z_0-9]+)*)$", re.MULTILINE)
-"""Modules of the reference; what of them has no underscore is public."""
 PAPER = re.compile(r"\bet al\.|\b[A-Z][\w-]+ & [A-Z][\w-]+ (?:\(?\d{4}|20\d\d)")
 
 
-SHOWN_ALONE = ("ui", "mat5.py")
-"""Rooms and files of which only the modules of the reference are counted, and of ui what several pages use; mat5.py is
-as it was checked."""
+AS_CHECKED = "mat5.py"
+"""A file that stays as it was checked; all others are counted."""
 
 
 @cache
 def public() -> list[tuple[str, ast.ClassDef | ast.FunctionDef]]:
-    """Public classes and functions of the modules that the reference shows, and of other rooms; with their names."""
-    pages = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
-    places = [ROOT / name.replace(".", "/") for name in sorted(set(API.findall(pages)) - {"pll"})]
-    files = [place / "__init__.py" if place.is_dir() else place.with_suffix(".py") for place in places]
-    library = ROOT / "pll"
-    whole = [
-        file for file in library.rglob("*.py") if not {file.relative_to(library).parts[0], file.name} & {*SHOWN_ALONE}
-    ]
-    shared = [*library.glob("ui/*.py"), *library.glob("ui/components/*.py")]
+    """Public classes and functions of all modules, with their names."""
     found: list[tuple[str, ast.ClassDef | ast.FunctionDef]] = []
-    for file in sorted({*filter(Path.exists, files), *whole, *shared}):
+    for file in sorted((ROOT / "pll").rglob("*.py")):
+        if file.name == AS_CHECKED:
+            continue
         waiting: list[tuple[str, ast.stmt]] = [(file.stem, node) for node in ast.parse(file.read_text("utf-8")).body]
         for where, node in waiting:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):

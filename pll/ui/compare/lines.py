@@ -38,6 +38,17 @@ def chart(
     """One quantity of all lanes, with the epoch in view marked where it is not the latest one.
 
     While they train there is a new picture only now and then, since each takes the browser 0.1 s.
+
+    Parameters
+    ----------
+    lanes
+        What is to be seen of each lane.
+    quantity
+        A key of `ABOUT`, such as `test_accuracy`.
+    snapshot
+        Where the comparison stands.
+    viewed
+        The epoch in view; None where the latest is followed.
     """
     every = max(1, (snapshot.total or 1) // PICTURES) if snapshot.state == "running" else 1
     until = max(lane.snapshot.epoch for lane in lanes) // every * every
@@ -54,7 +65,15 @@ def chart(
 
 
 def table(lanes: Sequence[Scene], quantities: Sequence[str]) -> pd.DataFrame:
-    """Every epoch of every lane: lane, epoch and the quantities, as metrics.csv has them."""
+    """Every epoch of every lane: lane, epoch and the quantities, as metrics.csv has them.
+
+    Parameters
+    ----------
+    lanes
+        What is to be seen of each lane.
+    quantities
+        Keys of `ABOUT`, a column each.
+    """
     rows = [
         {"lane": lane.title, "epoch": row["epoch"]} | {name: row[name] for name in quantities}
         for lane in lanes
@@ -71,6 +90,13 @@ def labels(lanes: Sequence[Scene]) -> pd.DataFrame:
 
 def swatch(lane: int, title: str) -> str:
     """A piece of the lane's line and its title, as HTML.
+
+    Parameters
+    ----------
+    lane
+        Its number, from 0: it has a colour and a dash of its own.
+    title
+        Shown literally.
 
     Examples
     --------

@@ -52,21 +52,29 @@ def settings(run: Run) -> None:
 
 
 def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
-    """Everything about several lanes that changes."""
+    """Everything about several lanes that changes.
+
+    Parameters
+    ----------
+    lanes
+        What is to be seen of each lane.
+    snapshot
+        Where the comparison stands.
+    """
     looking = lanes[0].looking
-    verdict = lanes_verdict(lanes)
+    verdict = _lanes_verdict(lanes)
     live_page.progress(lanes, snapshot)
     if "star" not in looking.hidden:
-        stars(lanes)
+        _stars(lanes)
     if "verdict" not in looking.hidden:
-        show_verdict(snapshot, verdict)
+        _show_verdict(snapshot, verdict)
     if "curves" not in looking.hidden:
-        over_epochs(lanes, snapshot)
+        _over_epochs(lanes, snapshot)
     if "table" not in looking.hidden:
-        show_table(lanes)
+        _show_table(lanes)
 
 
-def stars(lanes: Sequence[Scene]) -> None:
+def _stars(lanes: Sequence[Scene]) -> None:
     """A small star plot a lane, all alike, and its figures at the epoch in view."""
     looking = lanes[0].looking
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -100,7 +108,7 @@ def stars(lanes: Sequence[Scene]) -> None:
                 link("train", "Open", run=lane.lane.id)
 
 
-def lanes_verdict(lanes: Sequence[Scene]) -> Verdict:
+def _lanes_verdict(lanes: Sequence[Scene]) -> Verdict:
     """The verdict at the epoch in view."""
     figures = [lane.figures for lane in lanes]
     if not lanes[0].run.shares_data():
@@ -108,7 +116,7 @@ def lanes_verdict(lanes: Sequence[Scene]) -> Verdict:
     return verdict(figures, lanes[0].y_true, sizes=lanes[0].data.sets().sizes)
 
 
-def show_verdict(snapshot: Snapshot, verdict: Verdict) -> None:
+def _show_verdict(snapshot: Snapshot, verdict: Verdict) -> None:
     """Show the verdict; "so far" while it may still change.
 
     While lanes train, without the reasons: text that changes twice a second cannot be read, and its changing length
@@ -126,7 +134,7 @@ def show_verdict(snapshot: Snapshot, verdict: Verdict) -> None:
             st.caption(plain(note))
 
 
-def over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
+def _over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
     """Each quantity of all lanes on the same axes."""
     viewed = None if lanes[0].looking.follow else max(lane.frame.epoch for lane in lanes)
     quantities = lines.quantities(lanes)
@@ -137,13 +145,13 @@ def over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
             charts.show(figure, table, f"compare-{quantity}", f"{ABOUT[quantity].title} of every lane over the epochs")
 
 
-def show_table(lanes: Sequence[Scene]) -> None:
+def _show_table(lanes: Sequence[Scene]) -> None:
     """The same as a table, and everything to take away."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown("**Results**", width="content")
         popover("Download", _take, lanes, key="compare-take", icon="download")
     table = figures_table([lane.figures for lane in lanes], [lane.y_true for lane in lanes])
-    st.table(readable(table), border="horizontal", hide_index=True, alt="Figures of every lane at the epoch in view")
+    st.table(_readable(table), border="horizontal", hide_index=True, alt="Figures of every lane at the epoch in view")
 
 
 def _take(lanes: Sequence[Scene]) -> None:
@@ -167,7 +175,7 @@ SHARE_COLUMNS = {
 }
 
 
-def readable(table: pd.DataFrame) -> pd.DataFrame:
+def _readable(table: pd.DataFrame) -> pd.DataFrame:
     """The figures as people read them; columns of which nothing is known are left out.
 
     A plain table and not a data grid: five rows, drawn again at every refresh.

@@ -85,30 +85,30 @@ def choose_lanes(data: PartialLabelDataset) -> list[str]:
         for method, kind in METHODS.items()
         if (voted or not issubclass(kind, VoteEstimator)) and why_not(method, data) is None
     ]
-    first = opening(able, has_votes=voted)
+    first = _opening(able, has_votes=voted)
     key = f"compare_lanes-{','.join(able)}"
     chosen = _pills(f"Methods, up to {MOST_LANES}", first, key, default=first)
     with st.expander("More methods", icon=":material/add:"):
         for family in FAMILIES:
-            members = [method for method in able if method not in first and family_of(method) == family]
+            members = [method for method in able if method not in first and _family_of(method) == family]
             if members:
                 chosen += _pills(family, members, f"{key}-{family}")
     return [method for method in METHODS if method in chosen]
 
 
-def opening(able: Sequence[str], *, has_votes: bool) -> list[str]:
+def _opening(able: Sequence[str], *, has_votes: bool) -> list[str]:
     """PRODEN and two others: without weights and with the truth; where people voted, what needs no features.
 
     Examples
     --------
-    >>> opening(["plknn", "pn-oracle", "proden", "proden-naive"], has_votes=False)
+    >>> _opening(["plknn", "pn-oracle", "proden", "proden-naive"], has_votes=False)
     ['proden', 'proden-naive', 'pn-oracle']
     """
     wished = ("proden", "majority", "dawid-skene") if has_votes else ("proden", "proden-naive", "pn-oracle", "plknn")
     return [method for method in wished if method in able][:3]
 
 
-def family_of(method: str) -> str:
+def _family_of(method: str) -> str:
     """Which of `FAMILIES` a method is of."""
     kind = METHODS[method]
     if issubclass(kind, VoteEstimator):
@@ -133,16 +133,26 @@ def _pills(title: str, methods: Sequence[str], key: str, default: Sequence[str] 
 def settings(
     choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]
 ) -> tuple[list[RunConfig], list[str]]:
-    """Settings for all lanes, below them those in which a lane differs; and what is wrong with them."""
+    """Settings for all lanes, below them those in which a lane differs; and what is wrong with them.
+
+    Parameters
+    ----------
+    choice
+        The data, and how its candidate sets are made.
+    data
+        The same, read.
+    methods
+        Names of methods, a lane each.
+    """
     defaults = {method: get_method(method)().get_params() for method in methods}
     with st.expander("Settings", icon=":material/tune:"):
         model = {"model": choose_model(data, "compare")} if any("model" in one for one in defaults.values()) else {}
         shared = choose_settings(methods, choice, data, model, key="compare")
         own = _own_settings(defaults, shared.config.params)
-    return lane_configs(shared.config, methods, own), [*shared.wrong, *wrong_of_lanes(own)]
+    return lane_configs(shared.config, methods, own), [*shared.wrong, *_wrong_of_lanes(own)]
 
 
-def wrong_of_lanes(own: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _wrong_of_lanes(own: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return what is wrong with the settings of single lanes."""
     problems = ((method, FIELDS[name].problem(value)) for method, one in own.items() for name, value in one.items())
     return [f"{method_title(method)}: {problem}" for method, problem in problems if problem]
@@ -180,7 +190,15 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
 
 
 def begin(configs: Sequence[RunConfig], seconds: float) -> Run:
-    """Create lanes; slowed down where they would end before one could watch them."""
+    """Create lanes; slowed down where they would end before one could watch them.
+
+    Parameters
+    ----------
+    configs
+        Of the lanes.
+    seconds
+        That all of them together will take at full speed.
+    """
     run = session.registry().start(*configs)
     longest = max(int(config.params.get("epochs", 100)) for config in configs)
     if seconds < LONGEST_WATCHED and longest <= LONGEST_WATCHED * PACE:

@@ -50,7 +50,19 @@ def is_question(ways: Sequence[str]) -> bool:
 
 
 def choose_way(ways: Sequence[str], source: Source, page: DeltaGenerator, details: DeltaGenerator) -> str:
-    """Which of the ways, the first by default."""
+    """Which of the ways, the first by default.
+
+    Parameters
+    ----------
+    ways
+        As `ways` returns them, one at least.
+    source
+        Where the data comes from: another one is asked anew.
+    page
+        Where the question stands that all have to answer.
+    details
+        Where it stands for data that has candidates anyway.
+    """
     if len(ways) == 1:
         return ways[0]
     key = f"candidates_way-{source.name}"
@@ -65,14 +77,14 @@ def _is_of_one_person(data: PartialLabelDataset) -> bool:
     return data.annotations is not None and data.annotations.n_annotators == 1 and not data.annotations.anonymous
 
 
-def feature_title(spec: str) -> str:
+def _feature_title(spec: str) -> str:
     """The features of a specification, in words.
 
     Examples
     --------
-    >>> feature_title("tfidf"), feature_title("table+tfidf:100")
+    >>> _feature_title("tfidf"), _feature_title("table+tfidf:100")
     ('Words of the texts (tfidf)', 'Columns of the table + Words of the texts (table+tfidf:100)')
-    >>> feature_title("")
+    >>> _feature_title("")
     'Pictures as they are'
     """
     titles = [FEATURE_TITLES.get(part.split(":")[0].strip(), part) for part in spec.split("+")]
@@ -83,6 +95,13 @@ def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
     """How texts, pictures and words become features, where the data has some.
 
     Raises UserError where what was typed is no kind of features, or cannot be made of this data; the remedy is named.
+
+    Parameters
+    ----------
+    choice
+        The data, and how its candidate sets are made.
+    data
+        The same, read.
     """
     usual = suggested(data)
     if not usual and "pictures" not in data.contents:
@@ -92,7 +111,7 @@ def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
     spec = st.selectbox(
         "What is learnt from",
         list(dict.fromkeys([usual, *ready, *fitting_choices(data)])),
-        format_func=feature_title,
+        format_func=_feature_title,
         help="The one for this data is chosen. You can type another, such as tfidf:500; several are joined by +. A "
         "language model (MiniLM, 90 MB, downloaded once) reads about 50 texts a second.",
         key=key,

@@ -69,7 +69,7 @@ def charts_of(data: PartialLabelDataset) -> None:
     sets = data.sets()
     left, right = st.columns(2, gap="large")
     with left:
-        figure, table = sizes_chart(sets.sizes)
+        figure, table = _sizes_chart(sets.sizes)
         charts.show(figure, table, "sizes", "Number of examples by number of candidates")
     with right:
         if (sets.sizes == 1).all():
@@ -88,7 +88,7 @@ def charts_of(data: PartialLabelDataset) -> None:
         charts.show(figure, table, "company", "Share of sets with one label that hold another")
 
 
-def sizes_chart(sizes: npt.NDArray[np.int64]) -> tuple[go.Figure, pd.DataFrame]:
+def _sizes_chart(sizes: npt.NDArray[np.int64]) -> tuple[go.Figure, pd.DataFrame]:
     """How many candidates the examples have."""
     counts = np.bincount(sizes)
     table = pd.DataFrame({"candidates": np.arange(1, len(counts)), "examples": counts[1:]})

@@ -42,7 +42,15 @@ def with_spellings(source: Source) -> Source:
 
 
 def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, PartialLabelDataset]:
-    """Join spellings and drop what is no answer, as far as a person did not choose otherwise; say so."""
+    """Join spellings and drop what is no answer, as far as a person did not choose otherwise; say so.
+
+    Parameters
+    ----------
+    source
+        Where the data comes from.
+    data
+        As it was read, before any correction by hand.
+    """
     counts = class_counts(data)
     edits = _edits(source, counts)
     joined = {name: to for note in notes_of(data.notes, "spellings") for name, to in note.cells.items()}
@@ -75,7 +83,15 @@ def _key(source: Source) -> str:
 
 
 def edit(source: Source, edits: Edits) -> None:
-    """Merge or drop some classes, until a person undoes it."""
+    """Merge or drop some classes, until a person undoes it.
+
+    Parameters
+    ----------
+    source
+        Whose classes they are.
+    edits
+        Class → what it becomes: another class, a new name, or None for no answer.
+    """
     st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | dict(edits)
 
 
@@ -89,7 +105,15 @@ def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:
 
 
 def edit_classes(source: Source, data: PartialLabelDataset) -> None:
-    """Show how often each class of the data as it was read occurs and what it becomes, and take corrections."""
+    """Show how often each class of the data as it was read occurs and what it becomes, and take corrections.
+
+    Parameters
+    ----------
+    source
+        Where the data comes from.
+    data
+        As it was read, before any correction by hand.
+    """
     counts = class_counts(data)
     edits = _edits(source, counts)
     st.caption(

@@ -101,7 +101,15 @@ def _with_roles(source: Source, roles: Mapping[str, str]) -> Source:
 
 
 def taken_for_true(source: Source, table: Columns) -> Source:
-    """The file with the labels of its one annotator taken for the true ones."""
+    """The file with the labels of its one annotator taken for the true ones.
+
+    Parameters
+    ----------
+    source
+        The file.
+    table
+        Its columns.
+    """
     return _with_roles(source, {column.name: "true_label" for column in table.columns if column.role == "annotator"})
 
 
@@ -166,7 +174,7 @@ def _explicit_roles(source: Source) -> Mapping[str, str]:
     return roles
 
 
-def set_roles(table: Columns, roles: Mapping[str, str]) -> None:
+def _set_roles(table: Columns, roles: Mapping[str, str]) -> None:
     """Store the roles of some columns, and of all others with them: one may change what is guessed of another.
 
     Where only one column can have a role, the other that had it is kept and not learnt from. A question that waits
@@ -177,7 +185,7 @@ def set_roles(table: Columns, roles: Mapping[str, str]) -> None:
     st.session_state[_key(table.source)] = others | dict(roles)
 
 
-def set_accepted(source: Source, *kinds: str) -> None:
+def _set_accepted(source: Source, *kinds: str) -> None:
     """Read the file although something of these kinds is odd about it (`ReadOptions.accept`)."""
     key = _accepted_key(source)
     st.session_state[key] = list(dict.fromkeys((*st.session_state.get(key, ()), *kinds)))
@@ -198,7 +206,15 @@ PLENTY = ("feature", "keep", "class", "probability", "count", "item", "ignore")
 
 
 def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
-    """Show the first cells of the columns that a person looks for; above each, what it is taken for, to be changed."""
+    """Show the first cells of the columns that a person looks for; above each, what it is taken for, to be changed.
+
+    Parameters
+    ----------
+    table
+        The columns of the file; none where it has none.
+    data
+        What was read of it, for the rows of a file without columns; None before it is read.
+    """
     before = {column.name: column.role for column in table.guessed}  # a column stays where it is when it is changed
     visible = sorted(
         table.columns,
@@ -232,7 +248,7 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
         elif last := last_time.otherwise(table.columns):
             button(
                 f"As last time ({plain(last.file)})",
-                set_roles,
+                _set_roles,
                 table,
                 last.roles,
                 icon="history",
@@ -247,7 +263,7 @@ def _role_above(table: Columns, column: Column) -> None:
 
     def change(role: str | None) -> None:
         if role is not None:  # nothing is chosen by clearing the field
-            set_roles(table, {column.name: role})
+            _set_roles(table, {column.name: role})
 
     bound(
         st.selectbox,
@@ -288,7 +304,7 @@ def edit_roles(table: Columns) -> None:
             }
         ),
         "is",
-        lambda cells: set_roles(table, {table.columns[row].name: role_of[str(cell)] for row, cell in cells.items()}),
+        lambda cells: _set_roles(table, {table.columns[row].name: role_of[str(cell)] for row, cell in cells.items()}),
         key=f"roles-{_key(table.source)}",
         config={
             "is": st.column_config.SelectboxColumn(
@@ -308,11 +324,19 @@ def _beginning(cells: Sequence[str | None]) -> str:
 
 
 def read(table: Columns, source: Source) -> PartialLabelDataset | None:
-    """The data, as `loader.read`; where it is odd, ids stand twice or pictures are missing, the answer is offered."""
+    """The data, as `loader.read`; where it is odd, ids stand twice or pictures are missing, the answer is offered.
+
+    Parameters
+    ----------
+    table
+        The columns of the file, whose roles an answer changes.
+    source
+        The file with all that was chosen so far.
+    """
     try:
         return loader.read(source)
     except OddReading as error:
-        accept = partial(set_accepted, source, *(finding.kind for finding in error.findings))
+        accept = partial(_set_accepted, source, *(finding.kind for finding in error.findings))
 
         def edit(edits: Mapping[str, str | None]) -> None:
             classes_form.edit(source, edits)
@@ -360,14 +384,14 @@ def _answer_to(error: UserError, table: Columns, source: Source) -> tuple[str, s
     match error:
         case MissingPictures():
             about = "Their rows are left out, and the export says so."
-            return "Go on without them", "image_not_supported", about, partial(set_accepted, source, MISSING_PICTURES)
+            return "Go on without them", "image_not_supported", about, partial(_set_accepted, source, MISSING_PICTURES)
         case WordsInFeatures():
             label = f"Carry {'them' if len(error.columns) > 1 else 'it'} along"
             about = f"Kept and exported, but not learnt from: {plain(listing(error.columns))}."
             roles = dict.fromkeys(error.columns, "keep")
-            return label, "do_not_disturb_on", about, partial(set_roles, table, roles)
+            return label, "do_not_disturb_on", about, partial(_set_roles, table, roles)
         case DuplicateIds() if names := [column.name for column in table.columns if column.role == "id"]:
             about = f"The column {plain(names[0])} is kept and exported, and every row gets a number."
-            act = partial(set_roles, table, {names[0]: "keep"})
+            act = partial(_set_roles, table, {names[0]: "keep"})
             return "Number the examples instead", "format_list_numbered", about, act
     return None

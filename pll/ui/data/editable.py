@@ -23,7 +23,23 @@ def edit_column(
     config: Mapping[str, Any],
     visible_rows: int,
 ) -> None:
-    """Show a table; `save` takes the cells of a column that a person changed, by row."""
+    """Show a table; `save` takes the cells of a column that a person changed, by row.
+
+    Parameters
+    ----------
+    table
+        What is shown.
+    column
+        The one column of it that can be edited.
+    save
+        Called with the cells of that column that a person changed, by number of the row; None for an emptied one.
+    key
+        Of the widget.
+    config
+        How columns are shown, as Streamlit takes it.
+    visible_rows
+        Rows that show without scrolling, at most.
+    """
     key = f"{key}-{hash(tuple(table[column]))}"  # the widget has no edits of an earlier table
 
     def edited() -> None:

@@ -18,7 +18,17 @@ from pll.ui import login
 
 
 def remember(name: str, columns: Sequence[Column], options: ReadOptions) -> None:
-    """Keep what the columns of a file were taken for; what cannot be kept is not."""
+    """Keep what the columns of a file were taken for; what cannot be kept is not.
+
+    Parameters
+    ----------
+    name
+        Of the file.
+    columns
+        Its columns with their roles; of none nothing is kept.
+    options
+        How else it was read.
+    """
     if not columns:
         return
     file = _file(columns)

@@ -95,7 +95,17 @@ def _cached(what: str, key: str, _make: Callable[[], Any]) -> Any:
 
 
 def cached(what: str, key: str, make: Callable[[], T]) -> T:
-    """What was made under a key, once for all tabs: a dataset, data with candidates, columns."""
+    """What was made under a key, once for all tabs: a dataset, data with candidates, columns.
+
+    Parameters
+    ----------
+    what
+        What kind of thing it is: keys of different kinds may be alike.
+    key
+        The same for the same value, as `data_key` and `choice_key` make it.
+    make
+        Called where nothing is kept under the key.
+    """
     value: T = _cached(what, key, make)
     return value
 
@@ -108,7 +118,7 @@ def _not_yet() -> NoReturn:
     raise _NotYet
 
 
-def if_cached(what: str, key: str) -> Any:
+def _if_cached(what: str, key: str) -> Any:
     """Return what is cached under a key, or None."""
     with suppress(_NotYet):
         return cached(what, key, _not_yet)
@@ -139,15 +149,27 @@ def read(source: Source) -> PartialLabelDataset | None:
     if size < LARGE_FILE:
         with st.spinner("Reading…"):
             return dataset(source)
-    is_begun = if_cached("dataset", key) or background.board().get(f"dataset {key}")
+    is_begun = _if_cached("dataset", key) or background.board().get(f"dataset {key}")
     if is_begun is None and not may_read(source):
         return None
     return in_background("dataset", key, title, source.load)
 
 
 def in_background(what: str, key: str, title: str, work: Callable[[Report], T]) -> T | None:
-    """What the work returns, cached as `cached` does; None while it is at work, as the page says then."""
-    value: T | None = if_cached(what, key)
+    """What the work returns, cached as `cached` does; None while it is at work, as the page says then.
+
+    Parameters
+    ----------
+    what
+        What kind of thing is made; a tab waits for one of a kind at a time.
+    key
+        The same for the same value, as `data_key` and `choice_key` make it.
+    title
+        What is done, as the page says it.
+    work
+        Called in a thread with a function by which it reports how far it is.
+    """
+    value: T | None = _if_cached(what, key)
     if value is not None:
         return value
     result = background.result_of(f"{what} {key}", title, work, slot=what)
@@ -172,16 +194,16 @@ def may_read(source: Source) -> bool:
 def prepared(choice: ChosenData) -> PartialLabelDataset | None:
     """The data with features and candidate sets, or None while they are being made, as the page says then."""
     key = choice_key(choice)
-    made: PartialLabelDataset | None = if_cached("prepared", key)
+    made: PartialLabelDataset | None = _if_cached("prepared", key)
     if made is not None:  # what it was made of may have left the cache
         return made
     data = dataset(choice.source)
-    if not is_slow(choice, data):
+    if not _is_slow(choice, data):
         return with_candidates(choice)
     return in_background("prepared", key, "Getting the data ready", partial(_with_candidates, choice, data))
 
 
-def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:
+def _is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:
     """Whether making features and sets takes longer than one likes to wait."""
     spec = suggested(data) if choice.features == "auto" else choice.features
     if "backbone" in spec or "embedding" in spec:

@@ -24,7 +24,17 @@ LIKE_A_MODEL = re.compile(
 
 
 def show(key: str, data: PartialLabelDataset, agreed: Agreement) -> None:
-    """Put both on the page, where the data has what they need."""
+    """Put both on the page, where the data has what they need.
+
+    Parameters
+    ----------
+    key
+        The same for the same data: what is computed is kept by it.
+    data
+        Data with annotations.
+    agreed
+        How far the voters agree.
+    """
     annotations = data.annotations
     assert annotations is not None
     worth = worth_of_votes(annotations, data.y)
@@ -74,7 +84,7 @@ def _stand_in(key: str, annotations: Annotations, kappa: float | None) -> None:
         f"it is not chance, all people taken together.{plain(few)}"
     )
     st.dataframe(
-        stand_in_frame(result),
+        _stand_in_frame(result),
         hide_index=True,
         key="stand-in-table",
         column_config={
@@ -91,7 +101,7 @@ def _tested(key: str, model: str, epsilon: float, _annotations: Annotations) -> 
     return alternative_annotator_test(_annotations, model, people=people, epsilon=epsilon)
 
 
-def stand_in_frame(result: AlternativeTest) -> pd.DataFrame:
+def _stand_in_frame(result: AlternativeTest) -> pd.DataFrame:
     """A row for each person compared."""
     return pd.DataFrame(
         {

@@ -32,7 +32,15 @@ def missing(data: PartialLabelDataset) -> str:
 
 
 def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
-    """Return a run on this choice with every setting chosen by the data, which has no features made of texts yet."""
+    """Return a run on this choice with every setting chosen by the data, which has no features made of texts yet.
+
+    Parameters
+    ----------
+    choice
+        The data, and how its candidate sets are made.
+    data
+        The same, read.
+    """
     learns = bool(data.contents)
     has_test_part = data.is_test is not None and bool(data.is_test.any())
     is_ones_own = choice.source.path is not None or data.y is None

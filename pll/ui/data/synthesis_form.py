@@ -39,7 +39,17 @@ CLASSIFIER = "From a classifier's confusions"
 
 
 def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGenerator) -> ChosenData | None:
-    """Sets made from true labels; None while a matrix is missing. What few want to set stands among the details."""
+    """Sets made from true labels; None while a matrix is missing. What few want to set stands among the details.
+
+    Parameters
+    ----------
+    source
+        Where the data comes from, read so that it has true labels.
+    data
+        The data, whose classes a matrix has to have.
+    details
+        Where the seed stands.
+    """
     left, right = st.columns(2, gap="large")
     how = left.selectbox(
         "How wrong labels enter",
@@ -79,7 +89,15 @@ def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
 
 
 def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> ChosenData | None:
-    """Sets made of single labels that may be wrong; None while a confusion matrix is missing."""
+    """Sets made of single labels that may be wrong; None while a confusion matrix is missing.
+
+    Parameters
+    ----------
+    source
+        Where the data comes from.
+    data
+        The data, with single labels.
+    """
     st.caption(
         "The label that was given always stays. More candidates hold more of the truth, and say less."
         + " Doubted labels are no truth: nothing is measured against them." * (data.candidates is None)
@@ -114,7 +132,17 @@ def _confusion(data: PartialLabelDataset) -> Noisy | None:
 
 
 def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabelDataset) -> None:
-    """The matrix of the settings, as a chart."""
+    """The matrix of the settings, as a chart.
+
+    Parameters
+    ----------
+    choice
+        How the sets were made; those of the data themselves show nothing here.
+    raw
+        The data as it was read.
+    made
+        The same with the sets that were made.
+    """
     flip, noisy, names = choice.flip, choice.noisy, made.class_names
     if flip is None and noisy is None:
         return

@@ -26,6 +26,15 @@ PICTURE_ROW = 56
 def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: bool = False) -> str:
     """Say what the data is: examples, classes, how often people or models answered, or how many labels are possible.
 
+    Parameters
+    ----------
+    data
+        The data.
+    agreed
+        How far the voters agree; None where there are none.
+    models
+        Whether the voters are models.
+
     Examples
     --------
     >>> import numpy as np
@@ -65,7 +74,7 @@ def _answers(annotations: Annotations, agreed: Agreement | None, *, models: bool
     return f"{who} answered {count(annotations.n_answers, 'time')}{agree}."
 
 
-def first_rows(data: PartialLabelDataset) -> pd.DataFrame:
+def _first_rows(data: PartialLabelDataset) -> pd.DataFrame:
     """Return the first rows as a table: picture or text, labels, and the first columns a person reads."""
     few = data.take(slice(0, FIRST_ROWS))
     table: dict[str, Sequence[object]] = {}
@@ -92,7 +101,7 @@ def show_rows(data: PartialLabelDataset | None) -> None:
     """Put three rows on the page."""
     if data is None:
         return
-    table = first_rows(data)
+    table = _first_rows(data)
     if "picture" in table:
         st.dataframe(
             table,

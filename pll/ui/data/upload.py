@@ -42,7 +42,15 @@ def uploads_folder() -> Path:
 
 
 def store_upload(name: str, content: bytes) -> Source:
-    """Store an uploaded file under its hash, and say where it is; UserError where it cannot be written."""
+    """Store an uploaded file under its hash, and say where it is; UserError where it cannot be written.
+
+    Parameters
+    ----------
+    name
+        As the browser gives it; a path before it is left out.
+    content
+        Its bytes.
+    """
     digest = hashlib.sha256(content).hexdigest()
     file = uploads_folder() / digest[:16] / stored_name(name)
     try:
@@ -61,7 +69,7 @@ def remember_uploads(sources: Sequence[Source]) -> None:
     st.session_state["uploads"] = list(sources)
 
 
-def forget_upload() -> None:
+def _forget_upload() -> None:
     """Forget the uploaded files."""
     st.session_state.pop("uploads", None)
 
@@ -100,21 +108,21 @@ def drop_area() -> Source | None:
     last = last_uploads()
     if not last:
         with st.container(horizontal=True):
-            explain_formats()
+            _explain_formats()
             for way, icon in ((CATALOGUE, "dataset"), (SERVER, "folder_open")):
                 button(way, begin_with, way, icon=icon, kind="tertiary")
         return None
     with st.container(horizontal=True, vertical_alignment="center"):
         names = listing([source.name for source in last])
         st.markdown(f":material/draft: **{plain(names)}** {'is' if len(last) == 1 else 'are'} open", width="content")
-        button("Remove", forget_upload, icon="close", kind="tertiary")
+        button("Remove", _forget_upload, icon="close", kind="tertiary")
     return _together(last)
 
 
 def _forget_if_taken_away() -> None:
     """The cross beside a file removes it; an uploader that is empty after a change of page does not."""
     if not st.session_state.get(_uploader_key()):
-        forget_upload()
+        _forget_upload()
 
 
 def _uploader_key() -> str:
@@ -205,7 +213,7 @@ def _kind(path: str, sha256: str) -> str:
     return kind_of(Path(path))
 
 
-def explain_formats() -> None:
+def _explain_formats() -> None:
     """What a file may look like, with a sample of each to open or to start from."""
     with st.popover("File formats and samples", icon=":material/help:", type="tertiary"):
         st.markdown(

@@ -46,7 +46,15 @@ TABLE_WORDS = {
 
 
 def with_rule(source: Source, data: PartialLabelDataset) -> Source:
-    """Show how labels come of the answers; return the source with that rule. Where voters can be weighed, they are."""
+    """Show how labels come of the answers; return the source with that rule. Where voters can be weighed, they are.
+
+    Parameters
+    ----------
+    source
+        Where the data comes from.
+    data
+        Data with annotations.
+    """
     annotations = data.annotations
     assert annotations is not None
     names = [name for name in RULE_TITLES if _is_possible(name, data, annotations)]
@@ -83,7 +91,17 @@ def _is_possible(rule: str, data: PartialLabelDataset, annotations: Annotations)
 
 
 def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -> None:
-    """Show how far the voters agree, what each rule would leave, and what each of several voters is worth."""
+    """Show how far the voters agree, what each rule would leave, and what each of several voters is worth.
+
+    Parameters
+    ----------
+    source
+        Where the data comes from: what is computed is kept by it.
+    data
+        Data with annotations.
+    agreed
+        How far the voters agree.
+    """
     annotations = data.annotations
     assert annotations is not None
     show_agreement(agreed)

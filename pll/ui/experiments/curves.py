@@ -24,7 +24,7 @@ def show(results: Sequence[Table]) -> None:
         for dataset in table.datasets:
             cells = st.grid(2, min_column_width=320, gap="medium")
             for title in (IDENTIFIED_TITLE, UNSEEN_TITLE):
-                figure, numbers = chart(table, dataset, title)
+                figure, numbers = _chart(table, dataset, title)
                 if numbers.empty:  # no true label is known
                     continue
                 key = f"experiment-{number}-{table.datasets.index(dataset)}-{title.split()[-1]}"
@@ -32,13 +32,13 @@ def show(results: Sequence[Table]) -> None:
                     charts.show(figure, numbers, key, f"{title} of each method, mean and standard deviation")
 
 
-def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFrame]:
+def _chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFrame]:
     """The chart of one data set of a table: curves over q where it has several, else a mark a method."""
     transductive, title = title == IDENTIFIED_TITLE, f"{dataset}: {title[0].lower()}{title[1:]}"
     columns = [column for column in table.columns if column[0] == dataset]
     if len(columns) == 1:
         entries = [entry for (column, _), entry in table.entries.items() if column == columns[0]]
-        return mean_chart(entries, table.methods, title, transductive=transductive)
+        return _mean_chart(entries, table.methods, title, transductive=transductive)
     one = Table(table.title, table.methods, tuple(columns), table.entries)
     panels = q_panels([one], transductive=transductive, fewest=2)
     if not panels:
@@ -50,7 +50,7 @@ def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFra
     return figure, numbers
 
 
-def mean_chart(
+def _mean_chart(
     entries: Sequence[TableEntry], methods: Sequence[str], title: str, *, transductive: bool
 ) -> tuple[go.Figure, pd.DataFrame]:
     """A mark a method, with a bar of ± one standard deviation."""

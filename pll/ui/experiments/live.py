@@ -28,12 +28,12 @@ EXPERIMENT_SECONDS = 2.0
 """Seconds between two looks at an experiment that runs."""
 
 
-def format_state(state: str) -> str:
+def _format_state(state: str) -> str:
     """The state of an experiment in words."""
     return "not started" if state == "new" else state
 
 
-def state_of(folder: ExperimentFolder) -> tuple[str, ExperimentProgress | None]:
+def _state_of(folder: ExperimentFolder) -> tuple[str, ExperimentProgress | None]:
     """Return the state of an experiment, "running" also while it begins, and how far it is."""
     state, progress = folder.progress()
     return "running" if background.is_running(folder) else state, progress
@@ -41,22 +41,22 @@ def state_of(folder: ExperimentFolder) -> tuple[str, ExperimentProgress | None]:
 
 def in_short(folder: ExperimentFolder) -> str:
     """Return name, state and how far it is, as Markdown."""
-    state, progress = state_of(folder)
+    state, progress = _state_of(folder)
     done = "" if progress is None else f" · {progress.done:,} of {count(progress.total, 'fit')}"
     icon = STATE_ICONS.get(state, ":material/hourglass_empty:")
-    return f"{icon} **{plain(folder.path.name)}**  \n:gray[:small[{format_state(state)}{done}]]"
+    return f"{icon} **{plain(folder.path.name)}**  \n:gray[:small[{_format_state(state)}{done}]]"
 
 
 def heading(folder: ExperimentFolder) -> None:
     """Title, and the buttons that fit the state."""
-    state, progress = state_of(folder)
+    state, progress = _state_of(folder)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         st.title(plain(folder.experiment().title or folder.path.name), anchor=False, width="content")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             if state == "running":
                 button("Stop", background.stop, folder, icon="stop", key="experiment-stop")
             elif progress is None or progress.done < progress.total:
-                resume("Resume", "play_arrow", folder)
+                _resume("Resume", "play_arrow", folder)
             if st.button("All experiments", icon=":material/arrow_back:", key="experiment-all"):
                 leave()
             if state != "running":
@@ -73,19 +73,19 @@ def leave() -> None:
     st.rerun()
 
 
-def resume(title: str, icon: str, folder: ExperimentFolder) -> None:
+def _resume(title: str, icon: str, folder: ExperimentFolder) -> None:
     """Show the button that goes on."""
     button(title, background.resume, folder, icon=icon, key=f"experiment-{title}")
 
 
 def watch(folder: ExperimentFolder) -> None:
     """Everything that changes, looked at again while it runs."""
-    state, _ = state_of(folder)
+    state, _ = _state_of(folder)
     st.fragment(partial(_live, folder, state), run_every=EXPERIMENT_SECONDS if state == "running" else None)()
 
 
 def _live(folder: ExperimentFolder, state_of_page: str) -> None:
-    state, progress = state_of(folder)
+    state, progress = _state_of(folder)
     if (state == "running") != (state_of_page == "running"):
         st.rerun()  # the buttons above belong to another state
     _show_progress(folder, state, progress)
@@ -94,7 +94,7 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
         experiment = folder.experiment()
     except UserError as error:
         show_error(error)
-        resume("Write it anew", "refresh", folder)
+        _resume("Write it anew", "refresh", folder)
         return
     results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
     result_tables = tables(results, methods=experiment.methods, n_fits=len(experiment.seeds) * (experiment.folds or 1))
@@ -115,7 +115,7 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentPro
         error = "" if job is None else job.status().error
         show_error(error or "It has not been started.")
         return
-    text = f"{format_state(state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}"
+    text = f"{_format_state(state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}"
     text += f" · {progress.failed:,} failed" if progress.failed else ""
     if state == "running":
         text += f" · {60 * progress.rate:.3g} fits a minute" if progress.rate else ""
@@ -135,7 +135,7 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentPro
 def _show_table(table: Table, number: int) -> None:
     st.subheader(table.title, anchor=False)
     alt = f"Test accuracy in percent: {table.title}"
-    st.dataframe(table_frame(table), hide_index=True, key=f"experiment-table-{number}", alt=alt)
+    st.dataframe(_table_frame(table), hide_index=True, key=f"experiment-table-{number}", alt=alt)
     first = method_title(table.methods[0])
     st.caption(
         f"Test accuracy in %, mean ± standard deviation of the fits; of each fit the mean of its last 10 epochs. • (◦) "
@@ -144,7 +144,7 @@ def _show_table(table: Table, number: int) -> None:
     )
 
 
-def table_frame(table: Table) -> pd.DataFrame:
+def _table_frame(table: Table) -> pd.DataFrame:
     """Return a table as it is shown: a row for each method and q, a column for each data set.
 
     Of a single data set, the transductive accuracy too.
@@ -179,12 +179,12 @@ def _downloads(folder: ExperimentFolder, state: str) -> None:
     with st.container(horizontal=True, gap="small"):
         if state != "running":
             name, key = f"{folder.path.name}.zip", "experiment-zip"
-            download("Everything in one ZIP", partial(archive, folder), name, key=key, icon="folder_zip")
+            download("Everything in one ZIP", partial(_archive, folder), name, key=key, icon="folder_zip")
         for name in there:
             download(name, (folder.path / name).read_bytes, name, key=f"experiment-{name}", kind="tertiary")
 
 
-def archive(folder: ExperimentFolder) -> bytes:
+def _archive(folder: ExperimentFolder) -> bytes:
     """Return tables, figures, results and the definition as a ZIP; no data."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:

@@ -44,7 +44,7 @@ def experiment() -> Experiment | None:
     own = [OWN_FILE] if mine is not None and mine.source.path is not None else []
     name = st.selectbox("Experiment", [*PRESETS, *own], format_func=partial(_title, mine=mine), key="experiment-preset")
     if name == OWN_FILE:
-        text = None if mine is None else own_text(mine)
+        text = None if mine is None else _own_text(mine)
         if text is None:
             return None
     else:
@@ -55,7 +55,7 @@ def experiment() -> Experiment | None:
     datasets = _pills("Datasets", here, here, name, lambda one: catalog.find(one).title) if here else []
     for dataset in in_catalogue:
         if dataset not in here:
-            missing(catalog.find(dataset))
+            _missing(catalog.find(dataset))
     methods = _pills("Methods", definition.methods, definition.methods, name, method_title)
     with st.expander("Settings", icon=":material/tune:"):
         protocol, epochs = _settings(definition, name)
@@ -76,7 +76,7 @@ def _title(name: str, mine: ChosenData | None) -> str:
     return preset(name).title if name != OWN_FILE else f"Your data: {'' if mine is None else mine.source.name}"
 
 
-def own_text(mine: ChosenData) -> str | None:
+def _own_text(mine: ChosenData) -> str | None:
     """Return the TOML text of an experiment on a file that was brought; None where it cannot be one, as is said."""
     source, flip = mine.source, mine.flip
     beyond = source.classes or source.answers or source.votes or source.options.keys() - {"columns"}
@@ -151,7 +151,7 @@ def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
     return protocol, epochs
 
 
-def missing(entry: Entry) -> None:
+def _missing(entry: Entry) -> None:
     """Show how a dataset comes to this server, in one line: downloaded, or put there by hand."""
     folder = folder_of(entry.files[0])
     if server_data.download_of(entry) is None:

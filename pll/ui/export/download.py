@@ -34,7 +34,7 @@ ELSEWHERE = ("labels-csv", *CERTIFICATE_FILES)
 """Files that have a place of their own on the page."""
 
 
-def one_file(name: str, exporter: Exporter, source: ExportSource, *, is_first: bool = False) -> None:
+def _one_file(name: str, exporter: Exporter, source: ExportSource, *, is_first: bool = False) -> None:
     """A button for one of the files, with the reason where there is no such file."""
     why_not = exporter.why_not(source)
     download(
@@ -55,7 +55,16 @@ def _kind(is_first: bool) -> Kind:
 def back(run: Run, source: ExportSource, *, results: Results | None = None, is_first: bool) -> list[str]:
     """Offer the labels in the file they came from; the names of its formats, none where they came from no such file.
 
-    `results` are the labels where they are not those of the run: certified ones.
+    Parameters
+    ----------
+    run
+        The run.
+    source
+        What is exported of it.
+    results
+        The labels where they are not those of the run: certified ones.
+    is_first
+        Whether the button may stand out; it does where the labels are healthy or certified.
     """
     uploads = files_of(run.config.source)
     for name, content in uploads.items():
@@ -74,7 +83,15 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
 
 
 def certified(run: Run, source: ExportSource) -> None:
-    """What the certificate says, and its labels; nothing where none was begun."""
+    """What the certificate says, and its labels; nothing where none was begun.
+
+    Parameters
+    ----------
+    run
+        The run.
+    source
+        What is exported of it, with its certificate where one is earned.
+    """
     if not service.is_begun(run):
         return
     review = service.queue_of(run).review
@@ -92,20 +109,36 @@ def certified(run: Run, source: ExportSource) -> None:
     exporters = exporters_of(source)
     with st.container(horizontal=True, key="certificate"):
         for name in CERTIFICATE_FILES:
-            one_file(name, exporters[name], source, is_first=name == "final" and not own)
+            _one_file(name, exporters[name], source, is_first=name == "final" and not own)
     st.caption("Anyone can check certificate.json: `candid verify certificate.json`.")
 
 
 def labels(source: ExportSource, *, is_first: bool) -> None:
-    """Offer labels.csv."""
+    """Offer labels.csv.
+
+    Parameters
+    ----------
+    source
+        What is exported of a run.
+    is_first
+        Whether the button may stand out; it does where the labels are healthy.
+    """
     healthy = source.health is not None and source.health.is_healthy
     with st.container(horizontal=True, vertical_alignment="center"):
-        one_file("labels-csv", exporters_of(source)["labels-csv"], source, is_first=is_first and healthy)
+        _one_file("labels-csv", exporters_of(source)["labels-csv"], source, is_first=is_first and healthy)
         st.caption("A row an example: its label and how sure it is.", width="content")
 
 
 def in_hand(run: Run, *, is_first: bool) -> None:
-    """Offer the labels of a run that has ended in the file they came from, and labels.csv; made when pressed."""
+    """Offer the labels of a run that has ended in the file they came from, and labels.csv; made when pressed.
+
+    Parameters
+    ----------
+    run
+        A run that has ended.
+    is_first
+        Whether the first button stands out.
+    """
     first = _kind(is_first)
     try:
         own = next(iter(files_of(run.config.source).items()), None)
@@ -135,7 +168,17 @@ def _file_name(source: str, form: str, ending: Literal["labelled", "certified", 
 
 
 def into_another(run: Run, source: ExportSource, titles: Collection[str]) -> None:
-    """Offer the labels in any format but those they came from."""
+    """Offer the labels in any format but those they came from.
+
+    Parameters
+    ----------
+    run
+        The run.
+    source
+        What is exported of it.
+    titles
+        Names of the formats that it came from, which are offered elsewhere.
+    """
     names = [name for name in FORMATS if name not in titles]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         to = st.selectbox(
@@ -164,7 +207,7 @@ def everything(source: ExportSource) -> None:
     with st.container(horizontal=True, key="export-single-files"):
         for name, exporter in exporters_of(source).items():
             if name not in ELSEWHERE:
-                one_file(name, exporter, source)
+                _one_file(name, exporter, source)
 
 
 def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, safe: bool = False) -> None:
@@ -204,7 +247,17 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
 
 
 def file_content(plan: Conversion, uncertain_first: bool, *, safe: bool = False) -> bytes:
-    """Return the file's content, made when the button is pressed; `safe` neutralises what spreadsheets execute."""
+    """Return the file's content, made when the button is pressed; `safe` neutralises what spreadsheets execute.
+
+    Parameters
+    ----------
+    plan
+        What is written, and in which format.
+    uncertain_first
+        Whether the least certain examples lead, in formats that are a queue.
+    safe
+        Whether cells that a spreadsheet would execute are neutralised.
+    """
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / f"file{FORMATS[plan.to].suffixes[0]}"
         file = plan.write(place, uncertain_first=uncertain_first).files[0]

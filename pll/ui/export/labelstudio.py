@@ -37,7 +37,7 @@ def panel(run: Run) -> None:
             st.rerun()
     if not connected:
         return
-    here, inside = addresses(str(st.context.url or ""), run.id)
+    here, inside = _addresses(str(st.context.url or ""), run.id)
     st.markdown("In Label Studio: *Settings → Model → Connect Model*, with this address:")
     if made is None:
         st.code(here, language=None)
@@ -54,14 +54,14 @@ def panel(run: Run) -> None:
         st.dataframe(pd.DataFrame(latest), hide_index=True, key="labelstudio-requests")
 
 
-def addresses(page: str, run: str) -> tuple[str, str]:
+def _addresses(page: str, run: str) -> tuple[str, str]:
     """Return the address of a run for Label Studio: as this browser sees the server, and as a container would.
 
     Examples
     --------
-    >>> addresses("http://localhost:8501/export?run=r", "r")
+    >>> _addresses("http://localhost:8501/export?run=r", "r")
     ('http://localhost:8501/labelstudio/r', 'http://host.docker.internal:8501/labelstudio/r')
-    >>> addresses("https://candid.example.org/export", "r")[1]
+    >>> _addresses("https://candid.example.org/export", "r")[1]
     'https://candid.example.org/labelstudio/r'
     """
     parts = urlsplit(page or f"http://localhost:{st.config.get_option('server.port')}")

@@ -31,16 +31,16 @@ COLUMN_WIDTHS = (4, 4, 3, 3, 3)
 def runs() -> None:
     """The runs of the past, the newest first."""
     everybodys = _heading()
-    past = past_runs(everybodys=everybodys)
+    past = _past_runs(everybodys=everybodys)
     if not past:
         st.caption("None yet.")
     limit = st.session_state.get(LISTED, RECENT_RUNS)
     differences = _differences(past[:limit])
     for one in past[:limit]:
         try:
-            row(one, differences.get(one.id, ""))
+            _row(one, differences.get(one.id, ""))
         except UserError as error:
-            damaged_row(one, str(error))
+            _damaged_row(one, str(error))
     if len(past) > limit:
         button(f"Show more of {count(len(past), 'run')}", _show_more, icon="expand_more")
 
@@ -60,7 +60,7 @@ def _heading() -> bool:
         return st.toggle("Everybody's runs", key="everybodys-runs", help="You are an administrator of this server.")
 
 
-def past_runs(*, everybodys: bool = False) -> list[Run]:
+def _past_runs(*, everybodys: bool = False) -> list[Run]:
     """Runs and comparisons, the newest first; lanes that were trained together are one.
 
     An administrator may see everybody's, not only what is theirs or shared with them.
@@ -75,7 +75,7 @@ def past_runs(*, everybodys: bool = False) -> list[Run]:
     return [one for _, one in sorted(made, key=lambda pair: pair[0], reverse=True)]
 
 
-def damaged_row(one: Run, problem: str) -> None:
+def _damaged_row(one: Run, problem: str) -> None:
     """One run or comparison whose files cannot be read: what is wrong, and the way to remove it."""
     name, message, actions = st.columns([3, 6, 3], vertical_alignment="center")
     name.markdown(f":material/broken_image: **Damaged**  \n{one.id}")
@@ -110,7 +110,7 @@ def _settings_of(run: Run) -> dict[str, str]:
     return fixed | {"features": f"features {config.features}", "seed": f"seed {config.seed}"} | given
 
 
-def row(one: Run, differs: str = "") -> None:
+def _row(one: Run, differs: str = "") -> None:
     """One run or comparison: its methods, data, time, state, result, and what can be done with it.
 
     `differs` says in which settings it differs from others of its name.
@@ -139,11 +139,11 @@ def row(one: Run, differs: str = "") -> None:
         if not registry.may(one, "owner"):
             return
         if snapshot.state in ("stopped", "interrupted") and one.is_together:
-            button("Resume", resume, one, icon="play_arrow", key=f"resume-{one.id}")
+            button("Resume", _resume, one, icon="play_arrow", key=f"resume-{one.id}")
         with st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename or delete"):
             with st.form(f"rename-{one.id}", border=False):
                 st.text_input("Name", value=snapshot.name, max_chars=MOST_NAME, key=f"name-{one.id}")
-                st.form_submit_button("Rename", on_click=rename, args=(one,))
+                st.form_submit_button("Rename", on_click=_rename, args=(one,))
             if not snapshot.is_active:
                 st.write(question)
                 _confirm_delete(one)
@@ -167,12 +167,12 @@ def _zone() -> tzinfo:
 
 
 @toast_errors
-def rename(one: Run) -> None:
+def _rename(one: Run) -> None:
     """Give a run or comparison the name that was typed."""
     session.registry().rename(one, st.session_state[f"name-{one.id}"])
 
 
-def resume(run: Run) -> None:
+def _resume(run: Run) -> None:
     """Resume a run."""
     session.registry().control(run, run.resume, "resumed", trains=True)
 
@@ -187,10 +187,10 @@ def _confirm_delete(one: Run) -> None:
     if run_id == one.id:
         st.warning(reviews, icon=":material/rate_review:")
     label = "Delete all the same" if run_id == one.id else "Delete"
-    button(label, delete, one, key=f"delete-{one.id}")
+    button(label, _delete, one, key=f"delete-{one.id}")
 
 
-def delete(one: Run) -> None:
+def _delete(one: Run) -> None:
     """Move a run or comparison to the bin; what is under review only after a second confirmation."""
     if st.session_state.get(CONFIRMING, ("",))[0] != one.id and (reviews := _under_review(one)):
         st.session_state[CONFIRMING] = (one.id, reviews)

@@ -38,7 +38,7 @@ def draw() -> None:
             "accompanies a true one."
         )
         formula(r"\gamma = \sup_{(X, Y),\; \bar Y \neq Y} \Pr(\bar Y \in S)")
-        source = choose()
+        source = _choose()
         try:
             data = source.read()
             labels, estimated = labels_of(source, data)
@@ -54,12 +54,12 @@ def draw() -> None:
             )
             link("train", "Train on it")
             return
-        answered = ask(cooccurrence, data.sets())
+        answered = _ask(cooccurrence, data.sets())
     with figure:
-        show(cooccurrence, data, answered)
+        _show(cooccurrence, data, answered)
 
 
-def choose() -> LessonData:
+def _choose() -> LessonData:
     """Which data; for the digits, how their sets are made."""
     source = choose_source("learn-gamma-data")
     if source.key != OF_DIGITS:
@@ -75,7 +75,7 @@ def choose() -> LessonData:
     return digits(q, how)
 
 
-def ask(cooccurrence: LabelCooccurrence, sets: CandidateSets) -> bool:
+def _ask(cooccurrence: LabelCooccurrence, sets: CandidateSets) -> bool:
     """γ with its numbers, and the question what it means; whether that is answered."""
     truth, company = (sets.class_names[label] for label in cooccurrence.pair)
     k, m = cooccurrence.together
@@ -100,11 +100,11 @@ def ask(cooccurrence: LabelCooccurrence, sets: CandidateSets) -> bool:
         lambda: 3 if math.isinf(needed) else int(np.searchsorted(BANDS, needed)),
     )
     if is_answered:
-        st.markdown(meaning(cooccurrence, truth, company))
+        st.markdown(_meaning(cooccurrence, truth, company))
     return is_answered
 
 
-def meaning(cooccurrence: LabelCooccurrence, truth: str, company: str) -> str:
+def _meaning(cooccurrence: LabelCooccurrence, truth: str, company: str) -> str:
     """What the condition γ < 1 says here, and what it does not."""
     needed = examples_to_tell(cooccurrence.gamma)
     if math.isinf(needed):
@@ -129,7 +129,7 @@ def meaning(cooccurrence: LabelCooccurrence, truth: str, company: str) -> str:
     return text
 
 
-def show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: bool) -> None:
+def _show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: bool) -> None:
     """The worst pairs; and, once somebody has guessed, γ^m over m and where the reader stands."""
     truth, company = (data.class_names[label] for label in cooccurrence.pair)
     rows = "Identified label" if cooccurrence.is_estimated else "True label"
@@ -137,7 +137,7 @@ def show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: b
         m = st.slider(f"Examples of {truth} that you have seen", 1, 60, 10, key="learn-gamma-m", **IN_ADDRESS)
         left = cooccurrence.gamma**m
         formula(rf"\gamma^{{m}} = {cooccurrence.gamma:.3f}^{{{m}}} = {left:.3g}")
-        chart, table = survival(cooccurrence.gamma, m, company)
+        chart, table = _survival(cooccurrence.gamma, m, company)
         charts.show(
             chart,
             table,
@@ -146,7 +146,7 @@ def show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: b
         )
     else:
         st.markdown("**The most frequent wrong labels**")
-        st.markdown(worst_pairs(cooccurrence, data.class_names, rows))
+        st.markdown(_worst_pairs(cooccurrence, data.class_names, rows))
     if data.n_classes <= MOST_IN_MATRIX:
         whole = st.expander("All pairs", icon=":material/grid_on:", key="learn-gamma-all", on_change="rerun")
         if whole.open:  # a chart in a closed one would be drawn all the same
@@ -167,26 +167,26 @@ def show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: b
     )
 
 
-def worst_pairs(cooccurrence: LabelCooccurrence, names: tuple[str, ...], rows: str) -> str:
+def _worst_pairs(cooccurrence: LabelCooccurrence, names: tuple[str, ...], rows: str) -> str:
     """The worst pairs as a small table."""
     lines = [f"| {rows} | has among its candidates | in | share |", "|:--|:--|--:|--:|"]
     for truth, company, k, m in cooccurrence.worst():
-        lines.append(f"| {cell(names[truth])} | {cell(names[company])} | {k:,} of {m:,} | {percent(k / m)} |")
+        lines.append(f"| {_cell(names[truth])} | {_cell(names[company])} | {k:,} of {m:,} | {percent(k / m)} |")
     return "\n".join(lines)
 
 
-def cell(name: str) -> str:
+def _cell(name: str) -> str:
     """A name that cannot break a table.
 
     Examples
     --------
-    >>> cell("a|b")
+    >>> _cell("a|b")
     'a\\\\|b'
     """
     return name.replace("|", "\\|").replace("\n", " ")
 
 
-def survival(gamma: float, m: int, company: str) -> tuple[go.Figure, pd.DataFrame]:
+def _survival(gamma: float, m: int, company: str) -> tuple[go.Figure, pd.DataFrame]:
     """γ^m as a line; every set is taken as an independent draw."""
     at = np.arange(1, 61)
     chance = gamma**at * 100

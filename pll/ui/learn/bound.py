@@ -44,14 +44,14 @@ def draw() -> None:
             r" & + 2M \sqrt{\frac{\log(2/\delta)}{2n}} \end{aligned}"
         )
         try:
-            bound = chosen_bound()
+            bound = _chosen_bound()
         except NotComputable as error:
             st.warning(plain(error), icon=":material/block:")
             return
         except UserError as error:
             st.warning(plain(error), icon=":material/info:")
             return
-        st.latex(numbers(bound))
+        st.latex(_numbers(bound))
         is_answered = guess(
             "bound",
             f"For n = {bound.n:,}, does the bound say anything? (No risk of this class can be worse by more than "
@@ -60,20 +60,20 @@ def draw() -> None:
             lambda: int(bound.is_vacuous),
         )
         if is_answered:
-            st.markdown(meaning(bound))
+            st.markdown(_meaning(bound))
     with figure:
         if is_answered:
-            chart, table = over_n(bound)
+            chart, table = _over_n(bound)
             charts.show(
                 chart, table, "learn-bound",
                 f"The bound over the number of examples: {bound.value:.3g} at n = {bound.n:,}; below "
                 f"{bound.trivial:.3g} from n = {bound.examples_needed:,.0f} on",
             )  # fmt: skip
-        symbols(bound)
+        _symbols(bound)
         st.markdown(NOT_SAID)
 
 
-def chosen_bound() -> Bound:
+def _chosen_bound() -> Bound:
     """The bound of what the reader has set; NotComputable where this model or loss has none."""
     with st.container(horizontal=True, gap="small"):
         source = choose_source("learn-bound-data")
@@ -109,7 +109,7 @@ def _slider(label: str, values: Sequence[T], start: T, name: str, form: str) -> 
     )
 
 
-def numbers(bound: Bound) -> str:
+def _numbers(bound: Bound) -> str:
     """The right side with its numbers, and its sum."""
     c, constants = bound.c, bound.constants
     return (
@@ -120,7 +120,7 @@ def numbers(bound: Bound) -> str:
     ).replace(",", r"{,}")
 
 
-def meaning(bound: Bound) -> str:
+def _meaning(bound: Bound) -> str:
     """Whether it says something, and from how many examples on."""
     need = bound.examples_needed
     if bound.is_vacuous:
@@ -153,7 +153,7 @@ NOT_SAID = """
 """
 
 
-def symbols(bound: Bound) -> None:
+def _symbols(bound: Bound) -> None:
     """Every symbol of the theorem, its value, and where that comes from."""
     constants = bound.constants
     of_features = "largest norm of an example's scaled features, with a 1 for the bias; of this sample"
@@ -176,7 +176,7 @@ def symbols(bound: Bound) -> None:
         )
 
 
-def over_n(bound: Bound) -> tuple[go.Figure, pd.DataFrame]:
+def _over_n(bound: Bound) -> tuple[go.Figure, pd.DataFrame]:
     """The bound and its two terms over n, beside what is certain anyway."""
     exponents = np.linspace(1, max(8.0, math.log10(bound.n) + 1), 60)
     at = [bound.at(round(10**e)) for e in exponents]

@@ -24,14 +24,14 @@ _lesson = register(
 def draw(name: str) -> None:
     """One idea: the browser shows it, and tells of settings."""
     data = {"idea": name, "settings": st.query_params.get(SETTINGS_PART, ""), "lesson": lesson_data()}
-    _lesson(key=LESSON_KEY, data=data, on_settings_change=remember)
+    _lesson(key=LESSON_KEY, data=data, on_settings_change=_remember)
     if name in ("together", "jin"):
         link("compare", "Compare the methods on real data")
     if name == list(CHAPTERS)[-1]:
         link("data", "Try your own data")
 
 
-def remember() -> None:
+def _remember() -> None:
     """Put what the reader has set into the address."""
     state = st.session_state[LESSON_KEY].get("settings")
     if isinstance(state, str) and _MEANT.fullmatch(state):

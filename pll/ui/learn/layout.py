@@ -44,9 +44,19 @@ def formula(tex: str) -> None:
 def guess(name: str, question: str, options: Sequence[str], answer: Callable[[], int]) -> bool:
     """Asks; returns whether the figure may show the outcome: somebody has guessed, or asked to be shown.
 
-    `answer` computes which of the options is right for the settings as they are. It is called at the moment of the
-    guess, so that the verdict is about what the reader had before them; moving a slider afterwards does not judge a
-    second time.
+    What is right is computed at the moment of the guess, so that the verdict is about what the reader had before them;
+    moving a slider afterwards does not judge a second time.
+
+    Parameters
+    ----------
+    name
+        Of the question, for what is kept of it.
+    question
+        What is asked, in Markdown.
+    options
+        The answers to choose from.
+    answer
+        Called at the moment of the guess; returns the number of the right option.
     """
     key = f"learn-guess-{name}"
 
@@ -85,7 +95,17 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
 
 
 def marker(figure: go.Figure, x: float, y: float, name: str) -> None:
-    """A mark on a line, with what it is in the legend."""
+    """A mark on a line, with what it is in the legend.
+
+    Parameters
+    ----------
+    figure
+        The chart.
+    x, y
+        Where on it.
+    name
+        In the legend.
+    """
     edge = {"width": 1.5, "color": "rgba(255,255,255,0.9)"}
     figure.add_scatter(x=[x], y=[y], name=name, mode="markers", marker={"size": 13, "color": ACCENT, "line": edge})
 
@@ -93,5 +113,21 @@ def marker(figure: go.Figure, x: float, y: float, name: str) -> None:
 def line(
     figure: go.Figure, x: Any, y: Any, name: str, colour: str, *, width: float = 2.5, dash: str | None = None
 ) -> None:
-    """A curve."""
+    """A curve.
+
+    Parameters
+    ----------
+    figure
+        The chart.
+    x, y
+        (m,) its points.
+    name
+        In the legend.
+    colour
+        As Plotly takes it.
+    width
+        In pixels.
+    dash
+        As Plotly names it; None for a solid line.
+    """
     figure.add_scatter(x=x, y=y, name=name, mode="lines", line={"color": colour, "width": width, "dash": dash})

@@ -36,7 +36,15 @@ class LessonData:
 
 
 def digits(q: float = 0.7, how: str = "binomial") -> LessonData:
-    """The embedded digits, with candidate sets made from their truth."""
+    """The embedded digits, with candidate sets made from their truth.
+
+    Parameters
+    ----------
+    q
+        Flipping probability, in [0, 1].
+    how
+        A key of `FLIPS` that takes q.
+    """
 
     def read() -> PartialLabelDataset:
         data = loader.dataset(Source("digits"))
@@ -46,7 +54,7 @@ def digits(q: float = 0.7, how: str = "binomial") -> LessonData:
     return LessonData("handwritten digits", OF_DIGITS, read)
 
 
-def lesson_sources() -> dict[str, LessonData]:
+def _lesson_sources() -> dict[str, LessonData]:
     """What there is to ask about, the reader's own first, the digits last."""
     sources = {}
     run = _run()
@@ -63,7 +71,7 @@ def lesson_sources() -> dict[str, LessonData]:
 
 def choose_source(key: str) -> LessonData:
     """Choose what to ask about, where there is more than the digits."""
-    sources = lesson_sources()
+    sources = _lesson_sources()
     if len(sources) == 1:
         return sources[OF_DIGITS]
     return sources[st.selectbox("Data", list(sources), format_func=lambda kind: sources[kind].name, key=key, width=200)]
@@ -73,6 +81,13 @@ def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArra
     """(labels, whether they are estimated): the truth where any is known, else the identified labels of the run.
 
     (None, True) where there are neither.
+
+    Parameters
+    ----------
+    source
+        What was chosen; of a run its identified labels may be used.
+    data
+        The same, read.
     """
     if data.y is not None and (data.y >= 0).any():
         return data.y, False

@@ -33,7 +33,7 @@ def current() -> str:
     return name
 
 
-def go_to(name: str) -> None:
+def _go_to(name: str) -> None:
     """Show another idea."""
     st.session_state[_KEY + "-last"] = name
     st.query_params[IDEA] = name
@@ -45,24 +45,24 @@ def bar(name: str) -> None:
     at = names.index(name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         before, after = names[max(at - 1, 0)], names[min(at + 1, len(names) - 1)]
-        button("Back", go_to, before, icon="arrow_back", key="learn-back", disabled=at == 0)
-        button("Next", go_to, after, icon="arrow_forward", key="learn-next", disabled=after == name, kind="primary")
+        button("Back", _go_to, before, icon="arrow_back", key="learn-back", disabled=at == 0)
+        button("Next", _go_to, after, icon="arrow_forward", key="learn-next", disabled=after == name, kind="primary")
         bound(
             st.selectbox,
             "Idea",
             names,
             key="learn-idea",
             now=name,
-            change=go_to,
+            change=_go_to,
             format_func=lambda one: f"{names.index(one) + 1} of {len(names)} · {CHAPTERS[one]}",
             label_visibility="collapsed",
             width=420,
         )
-        popover("Share", share, name, key="learn-share", icon="share", kind="secondary")
+        popover("Share", _share, name, key="learn-share", icon="share", kind="secondary")
     st.progress((at + 1) / len(names))
 
 
-def share(name: str) -> None:
+def _share(name: str) -> None:
     """A link to the screen of an idea, with what is set there; and the lesson as a folder."""
     st.markdown("**Link to this screen** with its settings")
     query = urlencode(st.query_params.to_dict() | {IDEA: name})
@@ -78,6 +78,6 @@ def keys(name: str) -> None:
     def pressed() -> None:
         target = st.session_state[_KEY].get("go")
         if target in CHAPTERS:
-            go_to(target)
+            _go_to(target)
 
     _keys(key=_KEY, data={"names": list(CHAPTERS), "at": name}, on_go_change=pressed)

@@ -58,7 +58,15 @@ class LookAlikeBatch:
         return self.tiles[0].token if self.tiles else ""
 
     def do(self, message: Message, nonce: str) -> None:
-        """A key of the grid."""
+        """A key of the grid.
+
+        Parameters
+        ----------
+        message
+            What the browser sent: `what` was pressed, and the `token` of the group it was meant for.
+        nonce
+            Of the message: an undo that is sent twice is done once.
+        """
         what = message.get("what")
         if what == "undo":
             result = self.tab.desk.undo(token=nonce)

@@ -54,11 +54,11 @@ def _goals(tab: ReviewTab) -> None:
     )
     begun = review.latest_certification
     if chosen == CERTIFY and now == LOOK and begun is not None:
-        st.caption(f"Begun before: {target(begun.plan)}. What was decided since counts.")
+        st.caption(f"Begun before: {_target(begun.plan)}. What was decided since counts.")
     if chosen != now and (chosen == LOOK or begun is not None):
-        button(GOAL_NAMES[chosen], switch, tab, chosen, key="review-goal-save", kind="primary")
+        button(GOAL_NAMES[chosen], _switch, tab, chosen, key="review-goal-save", kind="primary")
     if chosen == CERTIFY:
-        form(tab)
+        _form(tab)
 
 
 def box_key(review: ReviewSession) -> str:
@@ -66,14 +66,14 @@ def box_key(review: ReviewSession) -> str:
     return f"review-certify-{len(review.plans)}-{review.certification is None}"
 
 
-def switch(tab: ReviewTab, goal: str) -> None:
+def _switch(tab: ReviewTab, goal: str) -> None:
     """Do the other from now on; nothing that was decided or drawn is lost."""
     tab.require("owner")
     tab.review.configure(goal=goal)
     tab.reassign()
 
 
-def form(tab: ReviewTab) -> None:
+def _form(tab: ReviewTab) -> None:
     """How many labels may be wrong, how many checks that takes, and the button that begins them."""
     review, key = tab.review, f"review-all-{tab.review.id}"
     n = len(review.root)
@@ -81,7 +81,7 @@ def form(tab: ReviewTab) -> None:
         "Wrong labels at most",
         ERRORS,
         value=0.05,
-        format_func=lambda share: f"{in_100(share)} ({int(share * n + 1e-9):,} of {n:,})",
+        format_func=lambda share: f"{_in_100(share)} ({int(share * n + 1e-9):,} of {n:,})",
         key=f"{key}-error",
     )
     level = st.segmented_control(
@@ -99,7 +99,7 @@ def form(tab: ReviewTab) -> None:
         return
     table = table_of(review.current, review.state)
     expected = expected_before(table, review.state, error, level, tab.queue.neighbour_labels)
-    st.caption(sentence(expected.after(0, expected.controls), error, level))
+    st.caption(_sentence(expected.after(0, expected.controls), error, level))
     if plan_controls(n, error, level).controls > n / 2:
         st.caption(":material/info: There are few labels for that: most of them have to be looked at.")
     before = len(draws_of(table, [record.plan for record in review.plans]))
@@ -111,7 +111,7 @@ def form(tab: ReviewTab) -> None:
         )
     button(
         "Start checking",
-        begin,
+        _begin,
         tab,
         error,
         level,
@@ -121,7 +121,7 @@ def form(tab: ReviewTab) -> None:
     )
 
 
-def begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
+def _begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
     """Freeze the labels and draw the checks; the desk hands them out from now on."""
     tab.require("owner")
     tab.queue.compute_order()  # the labels of this moment
@@ -135,32 +135,32 @@ def begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
 # ---- words -----------------------------------------------------------------------------------------------------------
 
 
-def in_100(share: float) -> str:
+def _in_100(share: float) -> str:
     """A share in words.
 
     Examples
     --------
-    >>> in_100(0.05), in_100(0.075)
+    >>> _in_100(0.05), _in_100(0.075)
     ('5 in 100', '7.5 in 100')
     """
     return f"{100 * share:g} in 100"
 
 
-def sentence(checks: ExpectedChecks, error: float, level: float) -> str:
+def _sentence(checks: ExpectedChecks, error: float, level: float) -> str:
     """What is to be done, and what holds then.
 
     Examples
     --------
-    >>> sentence(ExpectedChecks(250, 340, 420, 175), 0.05, 0.95)
+    >>> _sentence(ExpectedChecks(250, 340, 420, 175), 0.05, 0.95)
     'Check about 340 more (250-420): 175 random ones, then about 165 others. Then at most 5 in 100 are wrong (sure to \
 95 %).'
     """
-    return f"{checks.sentence}. Then at most {in_100(error)} are wrong (sure to {percent(level, 0)})."
+    return f"{checks.sentence}. Then at most {_in_100(error)} are wrong (sure to {percent(level, 0)})."
 
 
-def target(plan: Plan) -> str:
+def _target(plan: Plan) -> str:
     """What is to hold of all labels, as half a sentence."""
-    return f"at most {in_100(plan.error)} labels are wrong (sure to {percent(plan.level, 0)})"
+    return f"at most {_in_100(plan.error)} labels are wrong (sure to {percent(plan.level, 0)})"
 
 
 # ---- how far it is ---------------------------------------------------------------------------------------------------
@@ -178,7 +178,15 @@ class Standing:
 
 
 def standing_of(tab: ReviewTab, certification: Certification) -> Standing:
-    """Return how far the certificate is."""
+    """Return how far the certificate is.
+
+    Parameters
+    ----------
+    tab
+        The reviewer's tab, whose queue knows what is left to check.
+    certification
+        The certificate that is worked for.
+    """
     review, plan = tab.review, certification.plan
     status, checks = certification.status(review.state, review.required), tab.queue.checks()
     if checks is None:
@@ -193,7 +201,7 @@ def standing_of(tab: ReviewTab, certification: Certification) -> Standing:
     note = ""
     if checks.controls:
         note = f"No percentages for the first {plan.controls:,}: your answers measure the model, so it must not hint."
-    words = sentence(checks, plan.error, plan.level)
+    words = _sentence(checks, plan.error, plan.level)
     return Standing(checks, words, note, max(1, round(checks.likely / rate)) if rate else None, share)
 
 
@@ -215,7 +223,15 @@ def draw(tab: ReviewTab) -> bool:
 
 
 def certified(tab: ReviewTab, certification: Certification) -> None:
-    """The certified labels to take away, where the certificate is earned."""
+    """The certified labels to take away, where the certificate is earned.
+
+    Parameters
+    ----------
+    tab
+        The reviewer's tab.
+    certification
+        The certificate that is worked for, or was.
+    """
     review = tab.review
 
     def final_csv() -> bytes:

@@ -35,7 +35,7 @@ def draw(tab: ReviewTab) -> None:
     """The figures, then one disagreement after the other."""
     review = tab.review
     review.refresh()
-    figures(agreement_of(review))
+    _figures(_agreement_of(review))
     open_ = review.conflicts()
     if not open_:
         st.success("No disagreement is open.", icon=":material/check_circle:")
@@ -43,7 +43,7 @@ def draw(tab: ReviewTab) -> None:
     st.markdown(f"**{count(len(open_), 'disagreement')} to settle**")
     listed, chosen_one = st.columns([2, 3], gap="large")
     with listed:
-        table = table_of(review, open_[:SHOWN_CONFLICTS])
+        table = _table_of(review, open_[:SHOWN_CONFLICTS])
         chosen = st.dataframe(
             table,
             hide_index=True,
@@ -55,10 +55,10 @@ def draw(tab: ReviewTab) -> None:
     rows = chosen["selection"]["rows"]
     with chosen_one:
         row, outcome = open_[rows[0] if rows else 0]
-        settle(tab, row, outcome)
+        _settle(tab, row, outcome)
 
 
-def figures(agreed: Agreement | None) -> None:
+def _figures(agreed: Agreement | None) -> None:
     """How far reviewers agree."""
     if agreed is None or agreed.rows == 0:
         st.info(
@@ -72,7 +72,7 @@ def figures(agreed: Agreement | None) -> None:
         show_agreement(agreed)
 
 
-def agreement_of(review: ReviewSession) -> Agreement | None:
+def _agreement_of(review: ReviewSession) -> Agreement | None:
     """Of the labels that reviewers gave; "none of these" is an answer like any other, unsure is none."""
     triples = [
         (row, name, answer.label if answer.label is not None else NONE_OF_THESE)
@@ -86,7 +86,7 @@ def agreement_of(review: ReviewSession) -> Agreement | None:
     return agreement(Annotations.from_long(rows, names, labels))
 
 
-def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.DataFrame:
+def _table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.DataFrame:
     """A row a disagreement: who answered what."""
     short = short_by_name(review.root.candidates.class_names)
     return pd.DataFrame(
@@ -103,7 +103,7 @@ def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.Data
     )
 
 
-def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
+def _settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
     """One disagreement: the example, the answers, and what is to count."""
     data, review = tab.queue.data, tab.review
     st.markdown(f"**{plain(review.root.ids[row])}**")
@@ -120,7 +120,7 @@ def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
         for k, label in enumerate([*labels, NONE_OF_THESE]):
             button(
                 plain(label),
-                decide,
+                _decide,
                 tab,
                 row,
                 None if label == NONE_OF_THESE else label,
@@ -129,7 +129,7 @@ def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
             )
 
 
-def decide(tab: ReviewTab, row: int, label: str | None) -> None:
+def _decide(tab: ReviewTab, row: int, label: str | None) -> None:
     """This label counts."""
     tab.require("reviewer")
     tab.desk.settle(row, label)

@@ -31,7 +31,7 @@ def panel(tab: ReviewTab) -> None:
     more = f"review-changed-rows-{review.id}"
     most = int(st.session_state.get(more, SHOWN_CHANGES))
     chosen = st.dataframe(
-        table(changed, review.root.ids, tab.queue.data, most),
+        _table(changed, review.root.ids, tab.queue.data, most),
         hide_index=True,
         height="content",
         column_config={"picture": st.column_config.ImageColumn()},
@@ -52,11 +52,11 @@ def panel(tab: ReviewTab) -> None:
     label = f"Take back {count(len(some), 'change')}" if some else "Take back all"
     rows = some or changed.rows.tolist()
     with st.container(horizontal=True, gap="small"):
-        button("Review these next", look, tab, changed.rows, key="review-look-changed")
-        button(label, restore, tab, rows, icon="undo", key=f"review-{label}")
+        button("Review these next", _look, tab, changed.rows, key="review-look-changed")
+        button(label, _restore, tab, rows, icon="undo", key=f"review-{label}")
 
 
-def table(
+def _table(
     changed: LabelChanges, ids: npt.NDArray[np.str_], data: PartialLabelDataset, most: int = SHOWN_CHANGES
 ) -> pd.DataFrame:
     """The least certain of them, with their pictures or texts where the data has some."""
@@ -79,7 +79,7 @@ def table(
     )
 
 
-def restore(tab: ReviewTab, rows: list[int]) -> None:
+def _restore(tab: ReviewTab, rows: list[int]) -> None:
     """Give these examples the run's label again."""
     tab.require("owner")
     tab.desk.restore(rows)
@@ -88,6 +88,6 @@ def restore(tab: ReviewTab, rows: list[int]) -> None:
     st.toast(f"{count(len(rows), 'change')} taken back.", icon=":material/undo:")
 
 
-def look(tab: ReviewTab, rows: npt.NDArray[np.int64]) -> None:
+def _look(tab: ReviewTab, rows: npt.NDArray[np.int64]) -> None:
     """Those first, the least certain leading."""
     tab.look_at(rows, "changed")

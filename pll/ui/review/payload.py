@@ -45,38 +45,38 @@ def payload(tab: ReviewTab) -> Payload:
         can_undo=can_undo,
         can_go_back=can_undo if past is None else tab.back < n_past,
     )
-    votes = votes_of(data, assignment.row)
+    votes = _votes_of(data, assignment.row)
     listed = ordered(tab, assignment)
     return {
         "message": _spoken(tab, assignment, listed),
         "token": assignment.token,
         "row": assignment.row,
-        "actions": actions(data, situation),
+        "actions": _actions(data, situation),
         "id": assignment.example,
-        "hero": hero(tab, assignment.row, listed),
-        "choices": choices(tab, assignment, listed),
+        "hero": _hero(tab, assignment.row, listed),
+        "choices": _choices(tab, assignment, listed),
         "votes": _by_voter(data, votes),
-        "texts": known_classes(tab),
+        "texts": _known_classes(tab),
         "by_place": not stand_for_classes(data.class_names),
-        "past": None if past is None else {"place": tab.back, "of": n_past, "words": format_event(past)},
+        "past": None if past is None else {"place": tab.back, "of": n_past, "words": _format_event(past)},
         "decidable": situation.can_decide,
     }
 
 
-def actions(data: PartialLabelDataset, situation: Situation) -> list[Payload]:
+def _actions(data: PartialLabelDataset, situation: Situation) -> list[Payload]:
     """The actions of the desk: their keys and buttons, and whether they can be done now."""
     keys = action_keys(data.class_names)
     return [vars(one) | {"key": keys[one.name], "possible": one.possible(situation)} for one in ACTIONS]
 
 
-def known_classes(tab: ReviewTab) -> list[str]:
+def _known_classes(tab: ReviewTab) -> list[str]:
     """All classes, those last that people have added in this review."""
     state = tab.review.state
     added = (event.label for event in state.all_events if event.kind == "other" and state.is_live(event))
     return list(dict.fromkeys((*tab.queue.data.class_names, *filter(None, added))))
 
 
-def hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
+def _hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
     """The example itself: its picture, its text, or the columns in which it differs most from its neighbours."""
     data = tab.queue.data
     picture = _picture(data, row, PICTURE_PIXELS)
@@ -110,11 +110,11 @@ def hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
     }
 
 
-def choices(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption]) -> list[Payload]:
+def _choices(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption]) -> list[Payload]:
     """The candidates in the order of their keys."""
     data, place = tab.queue.data, _places(tab.queue.data)
     colours, short = class_colours(len(place)), short_by_name(data.class_names)
-    votes = votes_of(data, assignment.row)
+    votes = _votes_of(data, assignment.row)
     n_votes, n_voters = Counter(label for _, label in votes), len({voter for voter, _ in votes})
     keys = candidate_keys([one.label for one in listed], data.class_names)
     is_shown = data.texts is not None or data.pictures is not None or data.images is not None or data.is_image
@@ -144,6 +144,13 @@ def ordered(tab: ReviewTab, assignment: Assignment) -> list[CandidateOption]:
     """The candidates in the order of classes where keys stand for these, the model's view is hidden, or it is wanted.
 
     Else by weight.
+
+    Parameters
+    ----------
+    tab
+        The reviewer's tab, with its choices of display.
+    assignment
+        What is on the desk.
     """
     data = tab.queue.data
     if not (tab.is_blind or tab.fixed or stand_for_classes(data.class_names)):
@@ -157,7 +164,17 @@ def _places(data: PartialLabelDataset) -> dict[str, int]:
 
 
 def neighbour(data: PartialLabelDataset, row: int, pixels: int = NEIGHBOUR_PIXELS) -> Payload:
-    """A small picture, the beginning of a text, or of a row of numbers."""
+    """A small picture, the beginning of a text, or of a row of numbers.
+
+    Parameters
+    ----------
+    data
+        The data.
+    row
+        The example.
+    pixels
+        Of the longer side of its picture, at most.
+    """
     picture, text = _picture(data, row, pixels), None
     if picture is None and data.texts is not None:
         text = str(data.texts[row])[:140]
@@ -176,7 +193,7 @@ def _picture(data: PartialLabelDataset, row: int, pixels: int) -> str | None:
 # ---- votes -----------------------------------------------------------------------------------------------------------
 
 
-def votes_of(data: PartialLabelDataset, row: int) -> list[tuple[int, str]]:
+def _votes_of(data: PartialLabelDataset, row: int) -> list[tuple[int, str]]:
     """(annotator, label) of every vote on an example."""
     votes = data.annotations
     if votes is None:
@@ -208,13 +225,13 @@ def _by_voter(data: PartialLabelDataset, votes: list[tuple[int, str]]) -> list[d
 # ---- words -----------------------------------------------------------------------------------------------------------
 
 
-def format_event(event: Event) -> str:
+def _format_event(event: Event) -> str:
     """What somebody answered on an example.
 
     Examples
     --------
     >>> from datetime import datetime
-    >>> format_event(Event("r", "t", "run", 1, 0, "a", "Ada", "pick", datetime(2026, 1, 1), label="cat"))
+    >>> _format_event(Event("r", "t", "run", 1, 0, "a", "Ada", "pick", datetime(2026, 1, 1), label="cat"))
     'You said cat.'
     """
     match event.kind:
@@ -233,4 +250,4 @@ def _spoken(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption
     open_ = [one for one in listed[:9] if not one.eliminated]
     names = [one.label if tab.is_blind else f"{one.label} {percent(one.weight, 0)}" for one in open_]
     now = f"Now: example {assignment.example}; {', '.join(names)}."
-    return " ".join(filter(None, (tab.problem or tab.message, format_event(tab.past) if tab.past else "", now)))
+    return " ".join(filter(None, (tab.problem or tab.message, _format_event(tab.past) if tab.past else "", now)))

@@ -32,8 +32,8 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     mine, done = int(review.state.answered_by(name).sum()), int((review.state.answers > 0).sum())
     by_me = f", {mine:,} by you" if done > mine else ""
     rate = recent_rate(review.state, name)
-    pace = "" if rate is None else f" · {format_rate(rate)}"
-    line = {"left": f"{done:,} decided{by_me}{pace}", "right": looked(tab), "note": "", "share": 0.0, "holds": False}
+    pace = "" if rate is None else f" · {_format_rate(rate)}"
+    line = {"left": f"{done:,} decided{by_me}{pace}", "right": _looked(tab), "note": "", "share": 0.0, "holds": False}
     try:
         certification = review.certification
     except UserError as error:  # the labels have changed under the certificate
@@ -49,7 +49,7 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     }
 
 
-def looked(tab: ReviewTab) -> str:
+def _looked(tab: ReviewTab) -> str:
     """How many of the last labels were wrong, and how many other labels the decisions changed; "" before the first."""
     state = tab.review.state
     labelled = (event for event in reversed(state.all_events) if state.is_live(event) and event.kind in LABEL_KINDS)
@@ -62,12 +62,12 @@ def looked(tab: ReviewTab) -> str:
     return f"{wrong} of the last {len(late)} {'was' if wrong == 1 else 'were'} wrong{changed}"
 
 
-def format_rate(rate: float) -> str:
+def _format_rate(rate: float) -> str:
     """Decisions a minute in words, as precise as it is known.
 
     Examples
     --------
-    >>> format_rate(12.34), format_rate(3.14)
+    >>> _format_rate(12.34), _format_rate(3.14)
     ('12 a minute', '3.1 a minute')
     """
     return f"{_rounded(rate):,g} a minute"
@@ -84,7 +84,7 @@ def draw(tab: ReviewTab) -> None:
     """How far people are, what their answers changed; the rest is for experts."""
     review = tab.review
     review.refresh()
-    figures(tab)
+    _figures(tab)
     is_certified = certify_panel.draw(tab)
     is_owner = tab.may("owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -102,11 +102,11 @@ def draw(tab: ReviewTab) -> None:
         certify_panel.for_experts(tab)
         if is_owner:
             retraining_panel.panel(tab)
-        work(review)
-        voters(tab)
+        _work(review)
+        _voters(tab)
 
 
-def figures(tab: ReviewTab) -> None:
+def _figures(tab: ReviewTab) -> None:
     """A strip of figures."""
     review, status = tab.review, tab.queue.status()
     st.markdown(plain(status.sentence))
@@ -127,13 +127,13 @@ def figures(tab: ReviewTab) -> None:
         rate = recent_rate(review.state)
         cells += [
             ("Other labels changed", changed, "Labels that nobody has looked at and that followed the decisions."),
-            ("Pace", "–" if rate is None else format_rate(rate), "Recent decisions per minute of work."),
+            ("Pace", "–" if rate is None else _format_rate(rate), "Recent decisions per minute of work."),
         ]
     for place, (name, value, help_text) in zip(st.columns(4), cells, strict=True):
         place.metric(name, value, help=help_text or None)
 
 
-def work(review: ReviewSession) -> None:
+def _work(review: ReviewSession) -> None:
     """Who has done what."""
     done = work_by_reviewer(review)
     st.markdown("**Reviewers**")
@@ -157,7 +157,7 @@ def work(review: ReviewSession) -> None:
     st.dataframe(table, hide_index=True, alt="What each reviewer has done")
 
 
-def voters(tab: ReviewTab) -> None:
+def _voters(tab: ReviewTab) -> None:
     """What the decisions say about whoever gave the votes."""
     annotations, review = tab.queue.data.annotations, tab.review
     if annotations is None or not can_be_judged(annotations):

@@ -27,7 +27,7 @@ def display_options(tab: ReviewTab) -> None:
             key=key,
             help="No weights, candidates in fixed order. Your answers are then independent of the model.",
         )
-        only_disagreements(tab)
+        _only_disagreements(tab)
         if stand_for_classes(tab.queue.data.class_names):
             return  # they are in the order of the classes anyway
         fixed = st.toggle(
@@ -41,7 +41,7 @@ def display_options(tab: ReviewTab) -> None:
             tab.fixed = fixed
 
 
-def only_disagreements(tab: ReviewTab) -> None:
+def _only_disagreements(tab: ReviewTab) -> None:
     """Choose two voters, to see only examples on which they disagree."""
     annotations, run = tab.queue.data.annotations, tab.queue.run.id
     pairs = pairs_of(f"review-{run}", annotations)
@@ -54,11 +54,11 @@ def only_disagreements(tab: ReviewTab) -> None:
     def chosen() -> None:
         pair: Pair | None = st.session_state[key]
         if pair is None:
-            restrict(tab, None)
+            _restrict(tab, None)
             return
         names = " and ".join(annotations.annotator_names[who] for who in (pair.first, pair.second))
         rows = rows_of_disagreement(annotations, pair.first, pair.second)
-        restrict(tab, (rows, f"on which {plain(names)} disagree"))
+        _restrict(tab, (rows, f"on which {plain(names)} disagree"))
 
     choose_pair(annotations, pairs, label="Only where two disagree", key=key, optional=True, on_change=chosen)
 
@@ -69,16 +69,34 @@ CHOSEN_KEY = "review-chosen"
 
 
 def choose_rows(run: str, rows: npt.NDArray[np.int64], how: str = "chosen on the map") -> None:
-    """Have this tab's next review of the run assign these examples only, in their order: "the 12 examples <how>"."""
+    """Have this tab's next review of the run assign these examples only, in their order: "the 12 examples <how>".
+
+    Parameters
+    ----------
+    run
+        Id of the run.
+    rows
+        (m,) its examples, in the order in which they are assigned.
+    how
+        What they are, behind "the 12 examples".
+    """
     st.session_state[CHOSEN_KEY] = (run, rows, how)
 
 
 def chosen_rows(tab: ReviewTab, run: str) -> None:
-    """Use what was chosen, and show that it is in force."""
+    """Use what was chosen, and show that it is in force.
+
+    Parameters
+    ----------
+    tab
+        The reviewer's tab.
+    run
+        Id of the run in view; what was chosen for another one is dropped.
+    """
     chosen = st.session_state.pop(CHOSEN_KEY, None)
     if chosen is not None and chosen[0] == run:
         _, rows, how = chosen
-        restrict(tab, (rows, how))
+        _restrict(tab, (rows, how))
         if how == DISPUTED:
             tab.look_at(rows, "disputed")
     if tab.only is None:
@@ -86,11 +104,11 @@ def chosen_rows(tab: ReviewTab, run: str) -> None:
     rows, how = tab.only
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(f"Only the {count(len(rows), 'example')} {how}.", width="content")
-        button("All examples", restrict, tab, None, key="review-all", kind="tertiary")
+        button("All examples", _restrict, tab, None, key="review-all", kind="tertiary")
 
 
 @toast_errors
-def restrict(tab: ReviewTab, only: Chosen | None) -> None:
+def _restrict(tab: ReviewTab, only: Chosen | None) -> None:
     """Assign these examples only; None for all."""
     tab.only = only
     mask = None

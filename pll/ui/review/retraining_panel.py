@@ -33,7 +33,7 @@ def panel(tab: ReviewTab) -> None:
         )
     button(
         f"Train on {count(waiting, 'decision')}",
-        begin,
+        _begin,
         tab,
         icon="school",
         key="review-retrain",
@@ -43,10 +43,10 @@ def panel(tab: ReviewTab) -> None:
         changed = len(changed_by_retraining(tab.review))
         st.caption(f"Last time, {count(changed, 'other label')} changed because of your decisions.")
         if changed:
-            button("Review these next", look, tab, key="review-look-panel", kind="tertiary")
+            button("Review these next", _look, tab, key="review-look-panel", kind="tertiary")
 
 
-def begin(tab: ReviewTab) -> None:
+def _begin(tab: ReviewTab) -> None:
     """Start retraining, or say why not."""
     tab.require("owner")
     outside = bool(st.session_state.get(OUTSIDE_KEY)) and tab.queue.retraining.can_look_outside()
@@ -66,8 +66,8 @@ def notice(tab: ReviewTab) -> None:
             f":material/school: **{count(changed, 'other label')}** changed because of your decisions.", width="content"
         )
         if changed:
-            button("Review these next", look, tab, key="review-look")
-        button("Dismiss", dismiss, key="review-retrained-dismiss", kind="tertiary")
+            button("Review these next", _look, tab, key="review-look")
+        button("Dismiss", _dismiss, key="review-retrained-dismiss", kind="tertiary")
 
 
 @st.fragment(run_every=RETRAINING_SECONDS)
@@ -93,12 +93,12 @@ def _watch(tab: ReviewTab) -> None:
             st.rerun()
 
 
-def look(tab: ReviewTab) -> None:
+def _look(tab: ReviewTab) -> None:
     """Those first whose labels changed."""
     tab.look_at(changed_by_retraining(tab.review).rows, "changed by retraining")
-    dismiss()
+    _dismiss()
 
 
-def dismiss() -> None:
+def _dismiss() -> None:
     """Read."""
     st.session_state.pop("review-retrained", None)

@@ -85,7 +85,15 @@ class ReviewTab:
         self._show(self.desk.next())
 
     def look_at(self, rows: npt.NDArray[np.int64], name: str) -> None:
-        """These examples first, in their order."""
+        """These examples first, in their order.
+
+        Parameters
+        ----------
+        rows
+            (m,) examples, the first leading.
+        name
+            Why, as the history of decisions has it.
+        """
         self.desk.look_at(rows, name)
         self.reassign()
 
@@ -95,7 +103,15 @@ class ReviewTab:
     # ---- messages ------------------------------------------------------------------------------------------------
 
     def act(self, message: object, do: Callable[[Message, str], None] | None = None) -> None:
-        """Handle a message from the desk, or else by `do`; those already handled and malformed ones are ignored."""
+        """Handle a message from the desk, or else by `do`; those already handled and malformed ones are ignored.
+
+        Parameters
+        ----------
+        message
+            What the browser sent: a `nonce` of its own, `what` was pressed, and what belongs to that.
+        do
+            What handles it, with its nonce; None for the desk.
+        """
         if not isinstance(message, Mapping) or not isinstance(message.get("nonce"), str):
             return
         nonce = message["nonce"][:80]

@@ -42,10 +42,10 @@ def sign(who: Reviewer) -> None:
             st.caption("You are logged in; your decisions carry this name as verified.")
         else:
             st.caption("This name is not verified; decisions are marked as such.")
-            button("Change name", forget, key="review-other-name")
+            button("Change name", _forget, key="review-other-name")
 
 
-def forget() -> None:
+def _forget() -> None:
     """The next decisions are somebody else's."""
     st.session_state["review-name"] = ""
 

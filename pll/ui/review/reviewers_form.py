@@ -33,10 +33,10 @@ def reviewers(tab: ReviewTab) -> None:
         disabled=overlap == 1,
         help="On the others one reviewer is enough.",
     )
-    button("Save", ask, tab, overlap, share if overlap > 1 else 1.0, key="review-ask")
+    button("Save", _ask, tab, overlap, share if overlap > 1 else 1.0, key="review-ask")
 
 
-def ask(tab: ReviewTab, overlap: int, share: float) -> None:
+def _ask(tab: ReviewTab, overlap: int, share: float) -> None:
     """From now on so many reviewers answer each example of that share."""
     tab.require("owner")
     tab.review.configure(overlap=overlap, overlap_share=share)

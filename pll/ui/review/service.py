@@ -59,7 +59,17 @@ def database() -> Database:
 
 
 def queue_of(run: Run, who: Reviewer | None = None, *, show_progress: bool = True) -> ReviewQueue:
-    """The review that a run belongs to; begun by this reviewer where it does not exist yet."""
+    """The review that a run belongs to; begun by this reviewer where it does not exist yet.
+
+    Parameters
+    ----------
+    run
+        The run, or one that was retrained in its review.
+    who
+        Who begins the review where it does not exist yet; None for nobody.
+    show_progress
+        Whether a page waits, and says so.
+    """
 
     def open_() -> ReviewQueue:
         runs = default_registry()  # the review is shared by people who may see different runs
@@ -80,7 +90,15 @@ def is_begun(run: Run) -> bool:
 
 
 def tab_of(queue: ReviewQueue, who: Reviewer) -> ReviewTab:
-    """This tab's place at the desk; a new one where the reviewer or the review is another."""
+    """This tab's place at the desk; a new one where the reviewer or the review is another.
+
+    Parameters
+    ----------
+    queue
+        The queue of the review.
+    who
+        The reviewer.
+    """
     tab: ReviewTab | None = st.session_state.get("review-tab")
     desk = Desk(queue.review, who.name, verified=who.verified)
     reviewer = (desk.reviewer, desk.verified)

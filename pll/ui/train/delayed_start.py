@@ -27,7 +27,15 @@ def slow_until_seen(run: Run) -> None:
 
 
 def seen(run: Run, epoch: int) -> None:
-    """Called whenever the page of a run has drawn an epoch: at full speed from `SEEN_SECONDS` after the first on."""
+    """Called whenever the page of a run has drawn an epoch: at full speed from `SEEN_SECONDS` after the first on.
+
+    Parameters
+    ----------
+    run
+        The run on the page.
+    epoch
+        That the page has drawn; 0 before the first.
+    """
     unseen, since = st.session_state.get("unseen", (None, None))
     if unseen != run.id or not epoch:
         return

@@ -27,13 +27,13 @@ def draw(now: Scene) -> None:
     predicted = 0 if now.splits.holdout is None else len(now.splits.holdout)
     alone = not METHODS[now.snapshot.method].needs_features
     result = sentence_of(status, now.data.annotations, labels, predicted=predicted, votes_alone=alone)
-    st.markdown(f"#### {found(now)}{result}")
+    st.markdown(f"#### {_found(now)}{result}")
     if "next" not in now.looking.hidden:
-        onward(now, status)
+        _onward(now, status)
     if not status.certificate:  # which proves more than a run's health can say
         show_health(now.snapshot.health, more=[one for one in now.data.notes if one == FEATURES_ADD_NOTHING])
     if "next" not in now.looking.hidden:
-        longer(now)
+        _longer(now)
     show_disputes(now.run)
 
 
@@ -44,7 +44,7 @@ def _labels(stamp: tuple[str, int], _now: Scene) -> Certainty:
     return taken_home(weights, _now.lane.folder.held_out(_now.sets), _now.sets, _now.data.tied_votes)
 
 
-def longer(now: Scene) -> None:
+def _longer(now: Scene) -> None:
     """A button, where the verdict says that more epochs may help."""
     health = now.snapshot.health
     if health is None or not any("Train longer" in finding.remedy for finding in health.findings):
@@ -53,7 +53,7 @@ def longer(now: Scene) -> None:
         button("Train longer", controls.train_longer, now.run, icon="update", key="longer")
 
 
-def found(now: Scene) -> str:
+def _found(now: Scene) -> str:
     """Say how many true labels were found again, against chance, where they were known and made ambiguous."""
     evidence = None if now.snapshot.health is None else now.snapshot.health.evidence
     if now.run.config.flip is None or evidence is None or evidence.by != "truth":
@@ -62,7 +62,7 @@ def found(now: Scene) -> str:
     return f"{evidence.hits:,} of {evidence.n:,} true labels found: {share}, by chance {chance}. "
 
 
-def onward(now: Scene, status: ReviewStatus) -> None:
+def _onward(now: Scene, status: ReviewStatus) -> None:
     """Show the next steps; the download stands out where the run is healthy."""
     is_healthy = now.snapshot.health is not None and now.snapshot.health.is_healthy
     may_find_out = now.snapshot.state == "finished" and session.registry().may(now.run, "owner")

@@ -25,7 +25,15 @@ PLACEHOLDER = pictures.PICTURES_HEIGHT + 300
 
 
 def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
-    """Everything about a run of one lane that changes."""
+    """Everything about a run of one lane that changes.
+
+    Parameters
+    ----------
+    lanes
+        What is to be seen of its one lane.
+    snapshot
+        Where the run stands.
+    """
     now = lanes[0]
     delayed_start.seen(now.run, now.frame.epoch)
     if now.looking.lost:
@@ -39,11 +47,11 @@ def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
         with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
             ended.draw(now)
         live_page.progress(lanes, snapshot)
-        views(now)
-    experts(now)
+        _views(now)
+    _experts(now)
 
 
-def views(now: Scene) -> None:
+def _views(now: Scene) -> None:
     """Show the selector of views, the selected view, and the history of the selected example."""
     looking = now.looking
     names = [name for name in VIEWS if f"view-{slug(name)}" not in looking.hidden]
@@ -68,7 +76,7 @@ def views(now: Scene) -> None:
         example.draw(now, looking.selected)
 
 
-def experts(now: Scene) -> None:
+def _experts(now: Scene) -> None:
     """Show the figures, and one of the views for experts where one is chosen."""
     hidden = now.looking.hidden
     names = [name for name in EXPERT_VIEWS if not hidden & {f"view-{slug(name)}", slug(name)}]
@@ -77,7 +85,7 @@ def experts(now: Scene) -> None:
         return
     with st.expander("For experts", icon=":material/science:", key=f"experts-{now.run.id}"):
         if has_figures:
-            figures(now)
+            _figures(now)
         view = st.segmented_control("What to show", names, key=now.looking.expert_key, label_visibility="collapsed")
         if view is not None:
             EXPERT_VIEWS[view](now)
@@ -96,7 +104,7 @@ HELP = {
 }
 
 
-def figures(now: Scene) -> None:
+def _figures(now: Scene) -> None:
     """The strip of five figures, at the epoch in view, and those of metrics with a caption."""
     snapshot, row = now.snapshot, now.row
     changed = row.get("changed_labels", 0)
@@ -112,9 +120,9 @@ def figures(now: Scene) -> None:
         right,
         ("Changed", "–" if changed is None else f"{changed:,}", f"of {count(len(now.data), 'label')}"),
         ("Sharpness", percent(row.get("mean_confidence")), "not begun" if sure is None else below),
-        ("Time", duration(elapsed(now)), "from the start"),
+        ("Time", duration(_elapsed(now)), "from the start"),
     ]
-    strip += [(one.title, figure(row.get(name), one), one.caption) for name, one in ABOUT.items() if one.caption]
+    strip += [(one.title, _figure(row.get(name), one), one.caption) for name, one in ABOUT.items() if one.caption]
     with st.container(key="run-figures"):
         cells = st.grid(len(strip), min_column_width=140, gap="small")
     for label, value, below in strip:
@@ -123,14 +131,14 @@ def figures(now: Scene) -> None:
             st.caption(below)
 
 
-def figure(value: float | None, about: Metric) -> str:
+def _figure(value: float | None, about: Metric) -> str:
     """A metric as people read it: a share in percent, a count with separators."""
     if value is None:
         return "–"
     return percent(value) if about.unit == "%" else f"{value:,.6g}"
 
 
-def elapsed(now: Scene) -> float:
+def _elapsed(now: Scene) -> float:
     """Seconds from the start of a run to its end, or to now while it is active."""
     folder = now.lane.folder
     began = datetime.fromisoformat(str(folder.about()["created"])).timestamp()

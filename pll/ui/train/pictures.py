@@ -130,7 +130,7 @@ def _heatmap_options(now: Scene) -> None:
         format_func=lambda name: ORDERS[name].capitalize(),
     )
     name, key = f"candid-label-weights-epoch-{now.frame.epoch}.csv", f"weights-csv-{now.run.id}"
-    csv_button(lambda: weights_frame(now), name, key=key, label="Label weights as CSV")
+    csv_button(lambda: _weights_frame(now), name, key=key, label="Label weights as CSV")
 
 
 PICTURES = (
@@ -172,7 +172,7 @@ def labels_of(now: Scene) -> pd.DataFrame:
     )
 
 
-def weights_frame(now: Scene) -> pd.DataFrame:
+def _weights_frame(now: Scene) -> pd.DataFrame:
     """Every label weight of the epoch in view: id, candidate, label_weight."""
     names = np.array(now.sets.class_names, dtype=object)
     return pd.DataFrame(

@@ -22,7 +22,7 @@ html { font-size: 18px; }
 </style>"""
 
 
-def toggle(looking: RunView) -> None:
+def _toggle(looking: RunView) -> None:
     """Begin presenter mode, or end it."""
     looking.presenting = not looking.presenting
 
@@ -31,7 +31,7 @@ def switch(looking: RunView) -> None:
     """Show the button that begins presenter mode, or ends it."""
     button(
         "Leave" if looking.presenting else "Present",
-        toggle,
+        _toggle,
         looking,
         icon="close_fullscreen" if looking.presenting else "present_to_all",
         key="present",
@@ -41,7 +41,15 @@ def switch(looking: RunView) -> None:
 
 
 def strip(run: Run, snapshot: Snapshot) -> None:
-    """Show the transport in one strip, and the way out."""
+    """Show the transport in one strip, and the way out.
+
+    Parameters
+    ----------
+    run
+        The run.
+    snapshot
+        Where it stands.
+    """
     st.html(STYLE)
     looking = run_view(run)
     movable = snapshot.state in controls.MOVABLE and not run.is_elsewhere() and session.registry().may(run, "owner")

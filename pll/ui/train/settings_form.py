@@ -54,7 +54,17 @@ class Settings:
 
 
 def choose_model(data: PartialLabelDataset, key: str, *, is_searched: bool = False) -> str | None:
-    """One of the models, or for pictures the name of any classifier of torchvision; None where the search chooses."""
+    """One of the models, or for pictures the name of any classifier of torchvision; None where the search chooses.
+
+    Parameters
+    ----------
+    data
+        The data: pictures have models of their own.
+    key
+        Beginning of the widget's key.
+    is_searched
+        Whether the recipe may choose; it does unless a person does.
+    """
     model = st.selectbox(
         "Model",
         [*([None] if is_searched else []), *MODELS, *(TORCHVISION_MODELS if data.is_image else ())],
@@ -78,8 +88,18 @@ def choose_settings(
 ) -> Settings:
     """Show the settings that one or more methods have.
 
-    `params` are settings chosen elsewhere. Of the others those that were touched are given, the rest is each method's
-    own.
+    Parameters
+    ----------
+    methods
+        Names of methods, the first of which decides what is expected; one at least.
+    choice
+        The data, and how its candidate sets are made.
+    data
+        The same, read.
+    params
+        Settings chosen elsewhere. Of the others those that were touched are given, the rest is each method's own.
+    key
+        Beginning of the keys of the widgets.
     """
     form = SettingsForm(key)
     defaults: dict[str, Any] = {}
@@ -145,6 +165,13 @@ class SettingsForm:
         """A field that holds what was put in, else what is used; empty where that is searched.
 
         It has no limits itself: a field that refuses a number keeps the old one silently.
+
+        Parameters
+        ----------
+        name
+            Of a field of a run.
+        used
+            What is used where nothing is put in; None where that is searched.
         """
         field = FIELDS[name]
         value = self.touched.get(name, used)
@@ -165,7 +192,15 @@ class SettingsForm:
             self.wrong.append(problem)
 
     def choice(self, name: str, used: str | None) -> None:
-        """A choice, as `number`."""
+        """A choice, as `number`.
+
+        Parameters
+        ----------
+        name
+            Of a field of a run that has choices.
+        used
+            What is used where nothing is chosen; None where that is searched.
+        """
         field = FIELDS[name]
         titles = field.choices or {}
         options = [*([None] if used is None else []), *titles]
@@ -257,7 +292,17 @@ def _choose_holdout(choice: ChosenData, data: PartialLabelDataset, key: str) -> 
 
 
 def advice(configs: Sequence[RunConfig], data: PartialLabelDataset, wrong: Sequence[str] = ()) -> float | None:
-    """Show estimated cost and obstacles; return the estimated seconds, None where the training cannot start."""
+    """Show estimated cost and obstacles; return the estimated seconds, None where the training cannot start.
+
+    Parameters
+    ----------
+    configs
+        Of the lanes.
+    data
+        What they train on.
+    wrong
+        What is wrong with single fields.
+    """
     if wrong:
         st.error("  \n".join(map(plain, wrong)), icon=":material/error:")
         return None

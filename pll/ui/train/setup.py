@@ -16,10 +16,18 @@ from pll.ui.train.settings_form import Settings, choose_model, choose_settings
 
 
 def settings(choice: ChosenData, data: PartialLabelDataset) -> Settings:
-    """Show the settings of a run, all but method, model and recipe in an expander."""
+    """Show the settings of a run, all but method, model and recipe in an expander.
+
+    Parameters
+    ----------
+    choice
+        The data, and how its candidate sets are made.
+    data
+        The same, read.
+    """
     left, middle, right = st.columns(3, gap="large")
     with left:
-        method = choose_method(data)
+        method = _choose_method(data)
     defaults = get_method(method)().get_params()
     params: dict[str, Any] = {}
     with right:
@@ -41,7 +49,7 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> Settings:
         return choose_settings([method], choice, data, params, key="setup")
 
 
-def choose_method(data: PartialLabelDataset) -> str:
+def _choose_method(data: PartialLabelDataset) -> str:
     """One of the methods that fit the data; where there are votes alone, the best of them first."""
     names = [name for name, method in METHODS.items() if data.y is not None or not method.needs_truth]
     best = "" if prod(data.input_shape) else method_of_votes(data)

@@ -21,15 +21,15 @@ def shown_classes(now: Scene) -> tuple[int, ...] | None:
     """The chosen classes, else the largest; None for all, where there are few."""
     if now.sets.n_classes <= MOST_AT_ONCE:
         return None
-    return now.looking.classes or largest(now.sets)
+    return now.looking.classes or _largest(now.sets)
 
 
-def largest(sets: CandidateSets) -> tuple[int, ...]:
+def _largest(sets: CandidateSets) -> tuple[int, ...]:
     """The classes with the most examples, each shared out over its candidates: the same at every epoch.
 
     Examples
     --------
-    >>> largest(CandidateSets.from_lists([[0, 1], [1], [2]], n_classes=3))
+    >>> _largest(CandidateSets.from_lists([[0, 1], [1], [2]], n_classes=3))
     (0, 1, 2)
     """
     examples = np.bincount(sets.indices, weights=np.repeat(1 / sets.sizes, sets.sizes), minlength=sets.n_classes)

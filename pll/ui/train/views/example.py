@@ -22,7 +22,15 @@ EXAMPLE_PIXELS = 96
 
 
 def draw(scene: Scene, row: int) -> None:
-    """The example, in a picture, in words and over time."""
+    """The example, in a picture, in words and over time.
+
+    Parameters
+    ----------
+    scene
+        What is to be seen of the lane.
+    row
+        The example.
+    """
     sets = scene.sets
     epochs, weights = scene.story(row)
     labels = sets[row]
@@ -30,11 +38,11 @@ def draw(scene: Scene, row: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         has_picture = show_picture(scene.data, row, EXAMPLE_PIXELS)
         with st.container():
-            st.markdown(f"**{plain(scene.data.row_ids[row])}** — {plain(', '.join(describe_label(scene, row)))}")
+            st.markdown(f"**{plain(scene.data.row_ids[row])}** — {plain(', '.join(_describe_label(scene, row)))}")
             st.caption(
-                plain(" ".join(describe_history(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
+                plain(" ".join(_describe_history(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
             )
-    figure, table = story_chart(
+    figure, table = _story_chart(
         epochs, weights, labels, names, scene.snapshot.total, None if scene.is_latest else scene.frame.epoch
     )
     charts.show(figure, table, "story", f"Label weights of example {scene.data.row_ids[row]} became")
@@ -42,7 +50,7 @@ def draw(scene: Scene, row: int) -> None:
         show_contents(scene.data, row)
 
 
-def describe_label(scene: Scene, row: int) -> list[str]:
+def _describe_label(scene: Scene, row: int) -> list[str]:
     """What it is at the epoch in view."""
     sharp, names = scene.frame.sharp, scene.sets.class_names
     label = int(sharp.identified[row])
@@ -55,7 +63,7 @@ def describe_label(scene: Scene, row: int) -> list[str]:
     return sentences
 
 
-def describe_history(
+def _describe_history(
     epochs: Sequence[int], weights: npt.NDArray[np.float32], names: Sequence[str], *, is_whole: bool
 ) -> list[str]:
     """Return since when it has its label and how often that changed; epoch 0, before training, is not counted.
@@ -63,7 +71,7 @@ def describe_history(
     Examples
     --------
     >>> weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], dtype=np.float32)
-    >>> describe_history([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)
+    >>> _describe_history([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)
     ['Identified as dog since 2 of 3.', 'The label changed once.']
     """
     if len(names) == 1:
@@ -79,7 +87,7 @@ def describe_history(
     return [f"Identified as {names[top[-1]]} since {since} of {epochs[-1]}.", f"{changes}{stored}."]
 
 
-def story_chart(
+def _story_chart(
     epochs: Sequence[int],
     weights: npt.NDArray[np.float32],
     labels: npt.NDArray[np.int32],

@@ -46,13 +46,13 @@ def draw(scene: Scene) -> None:
             "around points to choose them; click one to see its history."
         )
     else:
-        chosen(scene, inside(places, looking.outline))
+        _chosen(scene, inside(places, looking.outline))
     csv_button(
-        lambda: map_frame(scene, places), f"candid-map-epoch-{scene.frame.epoch}.csv", key=f"map-csv-{scene.run.id}"
+        lambda: _map_frame(scene, places), f"candid-map-epoch-{scene.frame.epoch}.csv", key=f"map-csv-{scene.run.id}"
     )
 
 
-def chosen(scene: Scene, rows: Rows) -> None:
+def _chosen(scene: Scene, rows: Rows) -> None:
     """What lies in the outline, and what can be done with it."""
     labels = np.bincount(scene.frame.sharp.identified[rows], minlength=scene.sets.n_classes)
     most = [label for label in np.argsort(-labels, kind="stable")[:5] if labels[label]]
@@ -76,7 +76,7 @@ def chosen(scene: Scene, rows: Rows) -> None:
         button("Clear", scene.looking.draw_outline, None, key=f"map-clear-{scene.run.id}")
 
 
-def map_frame(scene: Scene, places: Places) -> pd.DataFrame:
+def _map_frame(scene: Scene, places: Places) -> pd.DataFrame:
     """What is drawn, as a table: id, x and y (0 … 65,535), identified label, confidence; and whether in the outline."""
     sharp, names = scene.frame.sharp, np.array(scene.sets.class_names, dtype=object)
     table = pd.DataFrame(

@@ -63,11 +63,11 @@ def draw(scene: Scene) -> None:
             label_visibility="collapsed",
         )
         if selected == DISAGREE:
-            rows, meaning = where_two_disagree(scene, pairs), "The least sharp of them."
+            rows, meaning = _where_two_disagree(scene, pairs), "The least sharp of them."
         else:
             choose, meaning = LISTS[selected]
             rows = choose(scene)
-        find(scene)
+        _find(scene)
     st.caption(f"{meaning} Click one to see its history." if len(rows) else f"{meaning} There are none now.")
     gallery(
         scene.data,
@@ -79,7 +79,7 @@ def draw(scene: Scene) -> None:
     )
 
 
-def find(scene: Scene) -> None:
+def _find(scene: Scene) -> None:
     """Select an example by its id."""
     key = f"find-{scene.run.id}"
 
@@ -93,7 +93,7 @@ def find(scene: Scene) -> None:
     st.text_input("Id", key=key, placeholder="Find an id", label_visibility="collapsed", on_change=selected, width=160)
 
 
-def where_two_disagree(scene: Scene, pairs: tuple[Pair, ...]) -> Rows:
+def _where_two_disagree(scene: Scene, pairs: tuple[Pair, ...]) -> Rows:
     """(≤ CARDS,) the least sharp examples on which two voters, to be chosen, disagree."""
     annotations = scene.data.annotations
     assert annotations is not None
@@ -107,16 +107,42 @@ def where_two_disagree(scene: Scene, pairs: tuple[Pair, ...]) -> Rows:
 
 
 def least_sharp(sharp: Sharpness, many: int) -> Rows:
-    """(many,) the examples of the lowest confidence, the lowest first."""
+    """(many,) the examples of the lowest confidence, the lowest first.
+
+    Parameters
+    ----------
+    sharp
+        Of the label weights of all n examples.
+    many
+        How many are wanted.
+    """
     return np.argsort(sharp.top, kind="stable")[:many]
 
 
 def sharp_and_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Rows:
-    """(≤ many,) the examples identified wrongly with the highest confidence."""
+    """(≤ many,) the examples identified wrongly with the highest confidence.
+
+    Parameters
+    ----------
+    sharp
+        Of the label weights of all n examples.
+    y
+        (n,) true labels, −1 where unknown.
+    many
+        How many are wanted, at most.
+    """
     wrong = np.flatnonzero((y >= 0) & (sharp.identified != y))
     return wrong[np.argsort(-sharp.top[wrong], kind="stable")][:many]
 
 
 def fixed_sample(n: int, many: int) -> Rows:
-    """(≤ many,) the same examples every time."""
+    """(≤ many,) the same examples every time.
+
+    Parameters
+    ----------
+    n
+        Examples there are.
+    many
+        How many are wanted, at most.
+    """
     return np.sort(np.random.default_rng(0).choice(n, min(many, n), replace=False))

@@ -17,17 +17,17 @@ from pll.wording import percent
 
 def draw(scene: Scene) -> None:
     """The share right against label weight and against confidence, where both are known."""
-    diagrams = diagrams_of(scene)
+    diagrams = _diagrams_of(scene)
     if not diagrams:
         st.caption("Needs true labels, and a run that has ended.")
         return
-    figure, table = chart(diagrams)
+    figure, table = _chart(diagrams)
     charts.show(figure, table, "reliability", "Share of right labels by label weight and by confidence")
     errors = [f"{name} {percent(diagram.error)}" for name, diagram in diagrams.items()]
     st.caption(f"Sharp is not sure. Expected calibration error: {', '.join(errors)}.")
 
 
-def diagrams_of(scene: Scene) -> dict[str, ReliabilityDiagram]:
+def _diagrams_of(scene: Scene) -> dict[str, ReliabilityDiagram]:
     """By name, of the examples whose true label is known; empty without any, or before the run has ended."""
     known = np.flatnonzero(scene.truth >= 0)
     if scene.snapshot.is_active or not len(known) or scene.snapshot.metrics is None:
@@ -41,7 +41,7 @@ def diagrams_of(scene: Scene) -> dict[str, ReliabilityDiagram]:
     return result
 
 
-def chart(diagrams: dict[str, ReliabilityDiagram]) -> tuple[go.Figure, pd.DataFrame]:
+def _chart(diagrams: dict[str, ReliabilityDiagram]) -> tuple[go.Figure, pd.DataFrame]:
     """A line for each diagram, a point a bin, its size by the examples in it."""
     figure = go.Figure()
     diagonal = np.array([0.0, 100.0])

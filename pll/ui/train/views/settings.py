@@ -19,7 +19,7 @@ from pll.ui.view_state import Scene
 from pll.wording import percent
 
 
-def recipe_of(run: Run) -> Recipe | None:
+def _recipe_of(run: Run) -> Recipe | None:
     """Return the recipe of a run; None where there is none, or where it is damaged, as the page says elsewhere."""
     try:
         return run.folder.recipe()
@@ -28,12 +28,12 @@ def recipe_of(run: Run) -> Recipe | None:
 
 
 def draw(scene: Scene) -> None:
-    recipe = recipe_of(scene.run)
+    recipe = _recipe_of(scene.run)
     trials = () if recipe is None else recipe.trials
     messages = recipe.messages() if recipe is not None and trials else ()
     for note in (note for note in scene.snapshot.notes if note not in messages):
         st.caption(f":material/info: {plain(note)}")
-    overview(scene.lane.config, {} if recipe is None else recipe.settings)
+    _overview(scene.lane.config, {} if recipe is None else recipe.settings)
     if recipe is None or not trials:
         return
     with st.expander("How it was chosen", icon=":material/rule:"):
@@ -45,7 +45,7 @@ def draw(scene: Scene) -> None:
         )
 
 
-def overview(config: RunConfig, chosen: Mapping[str, Any]) -> None:
+def _overview(config: RunConfig, chosen: Mapping[str, Any]) -> None:
     """Every setting of a run, with its value; `chosen` are those of its recipe."""
     source = config.source.name + (f" ({config.source.format})" if config.source.format else "")
     every = get_method(config.method)().get_params() | config.params | dict(chosen)

@@ -31,35 +31,35 @@ MOST_TERMS = 4
 def draw(scene: Scene) -> None:
     state = scene.snapshot.state
     if state != "paused":
-        invite(scene.run, state)
+        _invite(scene.run, state)
         return
     try:
-        step = next_step(scene)
+        step = _next_step(scene)
     except UserError as error:
         st.info(plain(error), icon=":material/info:")
         return
     if step is None:  # it went on just now
         return
     phase = scene.looking.phase
-    head(scene, step)
+    _head(scene, step)
     cells = st.grid(4, min_column_width=230, gap="small")
-    for k, (name, explanation) in enumerate(zip(PHASES, explained(step, scene.sets.class_names), strict=True)):
+    for k, (name, explanation) in enumerate(zip(PHASES, _explained(step, scene.sets.class_names), strict=True)):
         with cells.cell(), st.container(border=True, height=190):
             lit = k <= phase
             st.markdown(f"**{k + 1} · {name}**" if lit else f":gray[{k + 1} · {name}]")
             st.markdown(explanation[0] if lit else f":gray[{explanation[1]}]")
     st.dataframe(
-        worksheet(step, scene.sets.class_names, phase),
+        _worksheet(step, scene.sets.class_names, phase),
         hide_index=True,
         key="worksheet",
         height=38 + 35 * min(len(step.labels), 10),
         column_config={name: st.column_config.NumberColumn(format="%.3f") for name in STEP_COLUMNS},
         alt="The numbers of this example, candidate by candidate",
     )
-    move_on(scene, phase)
+    _move_on(scene, phase)
 
 
-def invite(run: Run, state: str) -> None:
+def _invite(run: Run, state: str) -> None:
     """Slow motion needs a run that stands still between two mini-batches: the way there."""
     words, label, act = (
         "This run has ended. Restart it, paused, to go through it step by step.",
@@ -78,7 +78,7 @@ def invite(run: Run, state: str) -> None:
         st.rerun()
 
 
-def next_step(scene: Scene) -> SlowStep | None:
+def _next_step(scene: Scene) -> SlowStep | None:
     """The numbers of the next mini-batch; made once, since they stay the same until it is taken."""
     looking, moment = scene.looking, scene.snapshot.moment
     now = (scene.run.id, None if moment is None else (moment.epoch, moment.batch), looking.selected)
@@ -99,7 +99,7 @@ def next_step(scene: Scene) -> SlowStep | None:
     return looking.slow[1]
 
 
-def head(scene: Scene, step: SlowStep) -> None:
+def _head(scene: Scene, step: SlowStep) -> None:
     """Which mini-batch, and which of its examples."""
     moment = scene.snapshot.moment
     number = f"Mini-batch {moment.batch + 1} of {moment.batches}" if moment else "The next mini-batch"
@@ -114,10 +114,10 @@ def head(scene: Scene, step: SlowStep) -> None:
                 st.caption("The example you chose is not in this mini-batch; this is its least certain one.")
             else:
                 st.caption("Its numbers are those of the step that comes next.")
-        choose(scene, step)
+        _choose(scene, step)
 
 
-def choose(scene: Scene, step: SlowStep) -> None:
+def _choose(scene: Scene, step: SlowStep) -> None:
     """Another example of the same mini-batch."""
     bound(
         st.selectbox,
@@ -131,7 +131,7 @@ def choose(scene: Scene, step: SlowStep) -> None:
     )
 
 
-def move_on(scene: Scene, phase: int) -> None:
+def _move_on(scene: Scene, phase: int) -> None:
     """Back and forth through the four steps; at the end, take the step for real."""
     looking = scene.looking
 
@@ -162,7 +162,7 @@ STEP_COLUMNS = (
 _LIT_FROM = (0, 0, 1, 1, 1, 2, 3, 3)
 
 
-def worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int = len(PHASES) - 1) -> pd.DataFrame:
+def _worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int = len(PHASES) - 1) -> pd.DataFrame:
     """The numbers of an example, a row a candidate, as far as the steps that are shown have come."""
     values = (
         step.logits,
@@ -178,7 +178,7 @@ def worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int = len(PHA
     return pd.DataFrame({"candidate": [class_names[label] for label in step.labels], **lit})
 
 
-def explained(step: SlowStep, class_names: tuple[str, ...]) -> list[tuple[str, str]]:
+def _explained(step: SlowStep, class_names: tuple[str, ...]) -> list[tuple[str, str]]:
     """For each of the four steps: what it does with this example's numbers, and in general."""
     names = [plain(class_names[label]) for label in step.labels]
     top = int(np.argmax(step.scores))

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from pll.formats.forms import WORDS
-from pll.formats.tabular.cells import spelling
+from pll.formats.forms import any_of
+from pll.formats.tabular.cells import SEPARATORS, signs_of, spelling
 
 MOST_COMPARED = 2000
 """Different cells up to which they are compared with each other."""
@@ -15,15 +15,9 @@ STEPS = 0.25
 """Share of the cells that say a doubt in words, from which these are steps of a scale: `probably true`."""
 
 
-def _any_of(kind: str) -> str:
-    """An expression for words of a list; those of writings without spaces stand within others."""
-    return "|".join(
-        word if ord(word[0]) > 0x2E80 else rf"\b{re.escape(word)}\b" for word in sorted(WORDS[kind], key=len)[::-1]
-    )
-
-
-_OR = re.compile(rf"\s*(?:[|;,/()]|(?<=\?)\s|{_any_of('or')})\s*", re.IGNORECASE)
-_WORD = re.compile(rf"(?:{_any_of('doubt')})\.?", re.IGNORECASE)
+_BETWEEN = "|".join(re.escape(sign) for mark in SEPARATORS if not mark.strip().isalpha() for sign in signs_of(mark))
+_OR = re.compile(rf"\s*(?:{_BETWEEN}|[()]|(?<=\?)\s|{any_of('or')})\s*", re.IGNORECASE)
+_WORD = re.compile(rf"(?:{any_of('doubt')})\.?", re.IGNORECASE)
 _DOUBT = re.compile(rf"{_WORD.pattern}|[?¿]+", re.IGNORECASE)
 
 
@@ -47,7 +41,7 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
     ({'Mano A o B': ('Mano A', 'Mano B')}, {})
     """
     counts, spelled = Counter[str](), dict[str, str]()
-    for cell, times in cells.items() if len(cells) <= MOST_COMPARED else ():
+    for cell, times in sorted(cells.items(), key=lambda one: -one[1]) if len(cells) <= MOST_COMPARED else ():
         counts[spelling(cell)] += times
         spelled.setdefault(spelling(cell), cell.strip())
     found, recur = {}, max(counts.values(), default=0) > 1  # among texts nothing does

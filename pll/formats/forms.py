@@ -218,6 +218,23 @@ def words_of(name: str) -> list[str]:
     return [word for word in re.split(r"[\W_]+", name.casefold()) if word]
 
 
+def between_words(word: str) -> str:
+    """Return a word as it stands between others: with spaces, where it is of a writing that has these.
+
+    Examples
+    --------
+    >>> between_words("or"), between_words("または")
+    (' or ', 'または')
+    """
+    return word if ord(word[0]) > 0x2E80 else f" {word} "
+
+
+def any_of(kind: str) -> str:
+    """Return an expression for each word of a list of `WORDS`, as a word of its own where its writing has spaces."""
+    words = sorted(WORDS[kind], key=len, reverse=True)
+    return "|".join(re.escape(word) if between_words(word) == word else rf"\b{re.escape(word)}\b" for word in words)
+
+
 @cache
 def _data() -> Mapping[str, Any]:
     return tomllib.loads(files("pll.formats").joinpath("forms.toml").read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.forms import WORDS
+from pll.formats.forms import WORDS, any_of
 from pll.formats.names import UNNAMED, two_names
 from pll.formats.reading import PERSONS, SWAPPED, option
 from pll.formats.tabular.answer_cells import is_sentence
@@ -638,10 +638,7 @@ def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
 COPY = 1e-6
 """By which chance two voters who agree as the likest of the others do would say the same everywhere."""
 
-_INSTRUCTION = re.compile(
-    "|".join(word if ord(word[0]) > 0x2E80 else rf"\b{re.escape(word)}\b" for word in sorted(WORDS["instruction"])),
-    re.IGNORECASE,
-)
+_INSTRUCTION = re.compile(any_of("instruction"), re.IGNORECASE)
 
 
 def _attention(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:

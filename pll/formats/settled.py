@@ -23,7 +23,7 @@ from pll.formats.tabular.cells import (
     present_cells,
     spelling,
 )
-from pll.formats.tabular.cells import WORDS as MARKS
+from pll.formats.tabular.cells import YES_OR_NO as MARKS
 
 SPARSE = 0.5
 """Share of the rows up to which a column is filled that is no voter's, where others answered nearly everywhere."""

@@ -21,7 +21,7 @@ from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.cells import (
     BINARY,
     NEARLY_ALL,
-    WORDS,
+    YES_OR_NO,
     Cells,
     are_binary,
     are_names,
@@ -227,7 +227,7 @@ def _are_words(table: Proposal, name: str) -> bool:
 
 
 def _says_yes_or_no(words: Counter[str]) -> bool:
-    return set(words) <= {*BINARY, *WORDS}
+    return set(words) <= {*BINARY, *YES_OR_NO}
 
 
 def of_one_vocabulary(table: Proposal, names: Sequence[str]) -> list[list[str]]:

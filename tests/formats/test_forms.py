@@ -392,14 +392,20 @@ def test_compared_models_are_no_judges_and_other_words_are_odd(tmp_path: Path) -
     assert has_three_voters(data) and not data.categories
 
 
-@pytest.mark.parametrize("total", ["n = 12,,,", "Summe;;4;5", "TOTAL\t12\t\t11"])
-def test_a_last_row_that_is_a_total_is_left_out_and_said(tmp_path: Path, total: str) -> None:
+@pytest.mark.parametrize(
+    "total",
+    [
+        *("n = 12,,,", "Summe;;4;5", "TOTAL\t12\t\t11"),  # a total
+        *("일치도 (κ),0.71,0.68,0.7", "Match (%);84,4;82,2;88", ";;;Anna 3.12."),  # agreement, a signature
+    ],
+)
+def test_a_last_row_that_is_no_row_is_left_out_and_said(tmp_path: Path, total: str) -> None:
     mark = next(one for one in ";\t," if one in total)
     rows = [mark.join([f"p{k}", label(k, 0), label(k, 1), label(k, 2)]) for k in range(12)]
     header = mark.join(("photo", "annotator_1", "annotator_2", "annotator_3"))
     path = table(tmp_path, header, [*rows, total])
     data = formats.read(path)
-    assert has_three_voters(data) and any("total" in note for note in data.notes)
+    assert has_three_voters(data) and any("last row was left out" in note for note in data.notes)
     given = tmp_path / "given.csv"
     ids = data.row_ids.tolist()
     formats.give_back(path, given, formats.Results(ids, {"identified_label": ["late"] * len(ids)}, "m"))
@@ -407,9 +413,9 @@ def test_a_last_row_that_is_a_total_is_left_out_and_said(tmp_path: Path, total: 
 
 
 def test_a_last_row_that_may_be_a_total_is_odd(tmp_path: Path) -> None:
-    rows = [f"p{k},{label(k, 0)},{label(k, 1)},{label(k, 2)}" for k in range(12)]
+    rows = [f"{name},{label(k, 0)},{label(k, 1)},{label(k, 2)}" for k, name in enumerate("ABCDEFGHIJKL")]
     with pytest.raises(OddReading, match="--accept total-row"):
-        formats.read(table(tmp_path, "photo,annotator_1,annotator_2,annotator_3", [*rows, "n = 12,,see below,"]))
+        formats.read(table(tmp_path, "photo,annotator_1,annotator_2,annotator_3", [*rows, "Total,,see below,"]))
 
 
 @pytest.mark.parametrize("heading", ["soft_label [late, lost, fine]", "Anteile (late, lost, fine)"])

@@ -420,7 +420,16 @@ def test_columns_named_as_the_labels_are_counts_of_people(tmp_path: Path, writte
     np.testing.assert_allclose(data.prior, (COUNTS / 20)[COUNTS > 0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("mark", [" or ", " oder ", " ou ", "\n"])
+@pytest.mark.parametrize("signs", ["|｜", ";；؛", ",،、，", "/／"])
+def test_separators_of_other_writings_are_as_the_plain_one(signs: str) -> None:
+    for sign in signs:
+        cells = [sign.join(names) for names in LISTS]
+        assert guess_separator(cells) == signs[0]
+        assert [split_cell(cell, signs[0]) for cell in cells] == [tuple(names) for names in LISTS]
+    assert split_cell(join_names([f"a{signs[-1]}b", "c"])) == (f"a{signs[-1]}b", "c")
+
+
+@pytest.mark.parametrize("mark", [" or ", " oder ", " أو ", "または", " & ", " - ", "\n"])
 def test_words_and_lines_separate_labels(mark: str) -> None:
     assert roles(label=[mark.join(names) for names in LISTS])["label"] == "candidates"
     assert guess_separator([mark.join(names) for names in LISTS]) == mark

@@ -22,7 +22,7 @@ from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
 from pll.errors import UserError
-from pll.formats.forms import NO_ANSWER, USUAL, plain_name
+from pll.formats.forms import NO_ANSWER, USUAL, WORDS, between_words, plain_name
 from pll.images import SUFFIXES
 
 Answer = TypeVar("Answer")
@@ -38,7 +38,7 @@ MISSING = (
 BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 """Cells of the column of a class."""
 
-WORDS = {
+YES_OR_NO = {
     **dict.fromkeys(("yes", "y", "ja", "oui", "sí", "sì", "si", "sim", "tak", "да", "x", "×", "✓", "✔", "☑"), True),
     **dict.fromkeys(("no", "n", "nein", "non"), False),
 }
@@ -184,7 +184,7 @@ def read_marks(cells: Cells) -> list[bool | None] | None:
     return [False if is_missing(cell) else mark for cell, mark in zip(cells, marks, strict=True)]
 
 
-_MARKS = BINARY | WORDS
+_MARKS = BINARY | YES_OR_NO
 
 
 def mark_in(cell: str) -> bool | None:
@@ -443,12 +443,19 @@ def minus_one(cells: Collection[str], people: Collection[str]) -> set[str]:
 
 
 def without_case(text: str) -> str:
-    """A text without differences of case, also of the Turkish i with and without a dot.
+    """A text without differences of case, also of the Turkish i with and without a dot, and of Arabic letters.
 
     >>> without_case("KARIŞIK") == without_case("karışık"), without_case("İyi")
     (True, 'iyi')
+    >>> without_case("إجابة مُحتملة") == without_case("اجابه محتمله")
+    True
     """
-    return unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i").replace("ı", "i")
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i").replace("ı", "i")
+    return plain if plain.isascii() else plain.translate(_ARABIC)
+
+
+_ARABIC = str.maketrans("أإآىة", "ااايه", "".join(map(chr, range(0x64B, 0x653))) + "ـ")
+"""Letters that are written in two ways, and marks that are mostly left out."""
 
 
 def spelling(label: str) -> str:
@@ -467,8 +474,26 @@ def spelling(label: str) -> str:
 
 # ---- names of labels in a cell ---------------------------------------------------------------------------------------
 
-SEPARATORS = ("|", ";", "\n", ",", "/", "#", " or ", " oder ", " ou ")
+SEPARATORS = ("|", ";", "\n", ",", "/", "#", " - ", " – ", " & ", " + ", *map(between_words, sorted(WORDS["or"])))
 """Separators of names that are tried where none is given, in this order; from the comma on only where parts recur."""
+_SIGNS = {"|": "｜", ";": "；؛", ",": "，،、", "/": "／"}
+"""How Arabic, Chinese and Japanese write some of them."""
+
+
+def signs_of(separator: str) -> tuple[str, ...]:
+    """Return a separator and its other signs: the wide one, those of Arabic, Chinese and Japanese."""
+    return (separator, *_SIGNS.get(separator, ""))
+
+
+def _has(separator: str, text: str) -> bool:
+    return any(sign in text for sign in signs_of(separator))
+
+
+def _parts(cell: str, separator: str) -> list[str]:
+    """What stands between the separators of a cell, be they written with one sign or the other; "" for nothing."""
+    for sign in () if cell.isascii() else signs_of(separator)[1:]:
+        cell = cell.replace(sign, separator)
+    return [part.strip() for part in cell.split(separator)]
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -480,7 +505,8 @@ def join_names(names: Sequence[str]) -> str:
     ('cat|dog', '["a|b", "c"]', '[" "]')
     """
     plain = "|".join(names)
-    survives = all(name and name == name.strip() and "|" not in name for name in names) and not _shares_among(names)
+    survives = all(name and name == name.strip() and not _has("|", name) for name in names)
+    survives = survives and not _shares_among(names)
     return plain if survives and not _like_a_list(plain) else json.dumps(list(names), ensure_ascii=False)
 
 
@@ -490,7 +516,7 @@ def join_column(sets: Iterable[Sequence[str]]) -> list[str]:
     # Sets of one alone, some named like "a;b", which a reader would take for two.
     while (mark := guess_separator(cells)) != SEPARATORS[0]:
         cells = [
-            json.dumps([cell], ensure_ascii=False) if mark in cell and not _like_a_list(cell) else cell
+            json.dumps([cell], ensure_ascii=False) if _has(mark, cell) and not _like_a_list(cell) else cell
             for cell in cells
         ]
     return cells
@@ -542,7 +568,7 @@ def labels_in(cell: str, separator: str = "|") -> list[str]:
         return listed
     if separator == "/" and cell.strip() in MISSING and cell.strip():
         return [cell.strip()]
-    names = [part.strip() for part in cell.split(separator) if part.strip()]
+    names = list(filter(None, _parts(cell, separator)))
     return list(_shares_among(names) or names)
 
 
@@ -563,7 +589,7 @@ def shares_written(cell: str, separator: str = "|") -> dict[str, float] | None:
     >>> shares_written("cream (30%)|milk (3,5%)"), shares_written("type 1|type 2")
     (None, None)
     """
-    return _shares_among([part.strip() for part in cell.split(separator) if part.strip()])
+    return _shares_among(list(filter(None, _parts(cell, separator))))
 
 
 _SHARED = re.compile(r"(?P<name>.*?\S)\s*[:=([]\s*(?P<number>\d*[.,]\d+|\d+(?=\s*%))\s*(?P<percent>%?)\s*[)\]]?")
@@ -596,15 +622,14 @@ def elements(cell: str | None) -> list[Any] | dict[str, Any]:
     with suppress(RecursionError):
         if isinstance(value := _value_in(text), list | dict):
             return value
-    mark = next((mark for mark in ("|", ";", "\n", ",") if mark in text), "\n")
-    return [part.strip() for part in text.split(mark)] if text else []
+    return _parts(text, next((mark for mark in SEPARATORS[:4] if _has(mark, text)), "\n")) if text else []
 
 
 def are_lists(cells: Cells) -> bool:
     """Whether nearly all cells are lists, as programs write them, or several parts with a separator."""
     filled = _filled(cells)
     are_printed = nearly_all(_like_a_list, filled)
-    some = [cell for cell in filled if _like_a_list(cell) or any(mark in cell for mark in ("|", ";", ","))]
+    some = [cell for cell in filled if _like_a_list(cell) or any(_has(mark, cell) for mark in "|;,")]
     return are_printed or (len(some) >= NEARLY_ALL * len(filled) > 0 and not are_texts(filled, 6))
 
 
@@ -626,14 +651,17 @@ def guess_separator(cells: Iterable[str]) -> str:
     ('/', '|')
     >>> guess_separator(["cat#dog", "dog#fox", "fox"]), guess_separator(["C#", "F#", "C"])
     ('#', '|')
+    >>> guess_separator(["喜び、怒り", "怒り"]), guess_separator(["حزين أو غاضب", "غاضب"])
+    (',', ' أو ')
     """
     plain = {cell for cell in cells if not _like_a_list(cell)}
     for mark in SEPARATORS[:3]:
-        if any(mark in cell.strip() for cell in plain):
+        if any(_has(mark, cell.strip()) for cell in plain):
             return mark
-    for mark in SEPARATORS[3:]:
+    every = "\n".join(plain)
+    for mark in (one for one in SEPARATORS[3:] if _has(one, every)):
         filled = [cell for cell in plain if cell.strip() and (mark == "," or cell.strip() not in MISSING)]
-        lists = [[part.strip() for part in cell.split(mark)] for cell in filled]
+        lists = [_parts(cell, mark) for cell in filled]
         first, later = {names[0] for names in lists}, {name for names in lists for name in names[1:]}
         both = (first & later) - {""}
         enough = mark == "," or 2 * len(both) >= len(later)

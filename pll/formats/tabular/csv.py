@@ -33,7 +33,7 @@ from pll.formats.records import Records
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import (
-    MOST_BELOW,
+    LOOKED_AT,
     MOST_TITLES,
     Header,
     header_of,
@@ -176,7 +176,7 @@ class Text:
             lines = file.read().decode(self.encoding, errors="replace").splitlines(keepends=True)[1:]
         filled = [at for at, line in enumerate(lines) if line.strip(self.delimiter + "\r\n\x1a")]
         with suppress(csv.Error):
-            numbers = filled[-2 * MOST_BELOW :]
+            numbers = filled[-LOOKED_AT:]
             last = list(csv.reader([lines[at] for at in numbers], delimiter=self.delimiter))
             numbers = numbers if len(numbers) == len(last) else list(range(len(last)))  # a cell goes over lines
             below = rows_below(list(zip(numbers, last, strict=True)), len(self.header.names)) if len(last) > 2 else 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 
@@ -162,12 +163,16 @@ def is_total(record: Sequence[str]) -> bool:
 
 MOST_BELOW = 8
 """Rows below a table at most."""
+LOOKED_AT = 5 * MOST_BELOW
+"""Last rows that tell what is below the others."""
 
 
 def rows_below(rows: Sequence[tuple[int, Sequence[str]]], width: int) -> int:
-    """Return how many of the last rows are none of the table: what stands apart, totals, notes in the first cell alone.
+    """Return how many of the last rows are none of the table: what stands apart, totals, notes, a line of agreement.
 
-    A note has three words, where cells of the first column have not; a shorter one may be a row that is cut off.
+    A note in the first cell alone has three words, where cells of the first column have not; a shorter one may be a row
+    that is cut off. Where the first column names all rows in one way, a last row that it does not name so is none of
+    them, if it is half as full as they are, or has other words where they have few.
 
     Parameters
     ----------
@@ -183,16 +188,40 @@ def rows_below(rows: Sequence[tuple[int, Sequence[str]]], width: int) -> int:
     2
     >>> rows_below([*table, (4, ["a 3"])], 3), rows_below([*table, (6, ["Anzahl", "", ""])], 3)
     (0, 1)
+    >>> votes = [(at, [str(at), "cat", "dog" if at % 3 else "cat"]) for at in range(2, 20)]
+    >>> rows_below([*votes, (20, ["Match (%)", "84.4", "82.2"]), (21, ["", "", "J. Doe, 3/12"])], 3)
+    2
     """
     count, cells = _apart(rows), [row for _, row in rows]
     if width < 3 or 10 * sum(map(_is_alone, (row[:1] for row in cells[:50]))) > len(cells[:50]) + 2 * MOST_BELOW:
         return count or int(len(cells) > 1 and len(cells[-1]) == width and is_total(cells[-1]))
+    is_other = _telling_others(cells[-LOOKED_AT : -min(MOST_BELOW, len(cells) // 4)])
     while count < min(MOST_BELOW, len(cells) - 1):
         last = cells[-1 - count]
-        if not (_is_alone(last) or (len(last) == width and is_total(last))):
+        if not (_is_alone(last) or (len(last) == width and (is_total(last) or is_other(last)))):
             break
         count += 1
     return count
+
+
+LEAST_ALIKE = 8
+"""Rows, at least, whose first cells may show in which way rows are named."""
+
+
+def _telling_others(rows: Sequence[Sequence[str]]) -> Callable[[Sequence[str]], bool]:
+    """Return a test of whether a row is none like these, which the first column names in few ways: 1, 2; a-1, a-2."""
+    columns = [Counter(filter(None, map(str.strip, cells))) for cells in zip_longest(*rows, fillvalue="")]
+    ways = {_way(cell) for cell in columns[0]} if columns else set[str]()
+    full = float(np.median([_filled(row) for row in rows])) if rows else 0.0
+    few = [words if 2 * len(words) <= words.total() else None for words in columns]
+
+    def is_other(row: Sequence[str]) -> bool:
+        first, *others = map(str.strip, row)
+        beside = [(cell, words) for cell, words in zip(others, few[1:], strict=False) if cell and words]
+        is_odd = bool(beside) or 2 * _filled(row) <= full
+        return _way(first) not in ways and is_odd and not any(cell in words for cell, words in beside)
+
+    return is_other if len(ways) <= len(rows) / 4 and len(rows) >= LEAST_ALIKE else lambda row: False
 
 
 def _apart(rows: Sequence[tuple[int, Sequence[str]]]) -> int:
@@ -207,7 +236,16 @@ def _apart(rows: Sequence[tuple[int, Sequence[str]]]) -> int:
     return 0
 
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
+
+
+def _way(cell: str) -> str:
+    """In which way a row is named: `a-1` and `B-22` are one.
+
+    >>> _way("a-1") == _way("Bcd-22"), _way("Match (%)"), _way("일치도")
+    (True, 'a (%)', 'a')
+    """
+    return _LETTERS.sub("a", _DIGITS.sub("0", cell))
 
 
 def _filled(row: Sequence[str]) -> int:

@@ -20,7 +20,7 @@ from pll.experiments.evaluation import Result, read_results, results_frame
 from pll.experiments.execution import ExperimentFolder, run
 from pll.experiments.experiment import Experiment, FlipGrid
 from pll.experiments.presets import preset
-from pll.experiments.published import published
+from pll.experiments.published import published_accuracy
 from pll.experiments.tables import tables
 from pll.methods import METHODS, method_title
 
@@ -81,7 +81,7 @@ def _cell(column: tuple[str, str, float | None], method: str, results: Sequence[
         return ""
     test = _percent([one.test_accuracy for one in of_cell])
     own = f"{_spread(_percent([one.transductive_accuracy for one in of_cell]))} / {_spread(test)}"
-    paper = published(*column, method)
+    paper = published_accuracy(*column, method)
     if paper is None:
         return own
     mark = "\\*" if abs(test.mean() - paper.mean) > 2 * paper.deviation else ""

@@ -404,12 +404,12 @@ def as_candidate_sets(y: Any, n_classes: int | None = None) -> CandidateSets | N
     return sets
 
 
-def name_lists(y: Any) -> list[list[str]] | None:
+def as_name_lists(y: Any) -> list[list[str]] | None:
     """Return candidate sets that are lists of class names as lists, or None where `y` is anything else.
 
     Examples
     --------
-    >>> name_lists([("cat", "dog"), ["fox"]]), name_lists([[0, 1]]), name_lists(["cat", "dog"])
+    >>> as_name_lists([("cat", "dog"), ["fox"]]), as_name_lists([[0, 1]]), as_name_lists(["cat", "dog"])
     ([['cat', 'dog'], ['fox']], None, None)
     """
     if isinstance(y, CandidateSets) or scipy.sparse.issparse(y):
@@ -436,7 +436,7 @@ def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
         return None if values.ndim == 0 or column else CandidateSets.from_mask(values)
     if not len(values) or isinstance(values[0], str | bytes) or not isinstance(values[0], Iterable):
         return None
-    named = name_lists(y)
+    named = as_name_lists(y)
     if named is not None:
         return CandidateSets.from_names(named)
     lists = [list(row) if isinstance(row, Iterable) else row for row in values]

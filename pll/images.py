@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # Pillow is slow to import, and most data has no pictures
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
 """File name endings of pictures, lower case."""
 
-FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
+DECODED_FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
 """The formats that are decoded; Pillow knows many more, some of which run other programs."""
 
 OPEN_ARCHIVES = 2
@@ -238,7 +238,7 @@ def _opened(file: IO[bytes], name: str) -> Image.Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Pillow's own, lower idea of too large, and of odd metadata
-            picture = Image.open(file, formats=FORMATS)
+            picture = Image.open(file, formats=DECODED_FORMATS)
     except Image.DecompressionBombError as error:
         raise UserError(f"The picture {name!r} is too large ({_reason(error)}); make it smaller.") from error
     except Exception as error:

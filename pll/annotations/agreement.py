@@ -28,10 +28,10 @@ Numbers = npt.NDArray[np.floating[Any]]
 MOST_DIFFERENT = 10_000
 """Different answers up to which alpha is computed: it compares each with each."""
 
-AT_ONCE = 2**21
+NUMBERS_AT_ONCE = 2**21
 """Numbers held at a time while answers are compared."""
 
-NAMED = 3
+PAIRS_NAMED = 3
 """Pairs of labels that the sentence on two annotators names."""
 
 SAME = "Every answer is the same; without any difference, agreement cannot be told from chance."
@@ -232,7 +232,7 @@ def sentence_of_two(annotations: Annotations, first: int, second: int) -> str:
     off = table.copy()
     np.fill_diagonal(off, 0.0)
     names = annotations.class_names
-    top = [divmod(int(k), len(names)) for k in np.argsort(-off, axis=None, kind="stable")[:NAMED] if off.flat[k]]
+    top = [divmod(int(k), len(names)) for k in np.argsort(-off, axis=None, kind="stable")[:PAIRS_NAMED] if off.flat[k]]
     most = ", ".join(f"{names[k]} / {names[j]} ({off[k, j]:,.3g})" for k, j in top)
     one, other = annotations.annotator_names[first], annotations.annotator_names[second]
     differing = len(rows_of_disagreement(annotations, first, second))
@@ -362,6 +362,6 @@ def _similarities_to_all(sets: scipy.sparse.csr_array, some: npt.NDArray[np.int6
 
 def _pieces(count: int, cost: int) -> Iterator[npt.NDArray[np.int64]]:
     """0 … count−1, in pieces that fit into memory."""
-    step = max(1, AT_ONCE // cost)
+    step = max(1, NUMBERS_AT_ONCE // cost)
     for start in range(0, count, step):
         yield np.arange(start, min(start + step, count))

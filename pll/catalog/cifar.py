@@ -28,7 +28,7 @@ TILE = 32  # pixels: the side of an image
 Images = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int64]
 
-FOLDER = "cifar-10-batches-py"
+BATCHES_FOLDER = "cifar-10-batches-py"
 ARCHIVE = "cifar-10-python.tar.gz"
 """The published batches, unpacked or not."""
 SPRITES = {"train": "data_batch_1.webp", "test": "test_batch.webp"}
@@ -43,12 +43,12 @@ def load(paths: Mapping[str, Path]) -> PartialLabelDataset:
 
 def _part(paths: Mapping[str, Path], part: str) -> tuple[Images, Labels]:
     if SPRITES[part] not in paths:
-        return published(paths, train=part == "train")
+        return published_part(paths, train=part == "train")
     labels = sprite_labels(paths[SPRITE_LABELS], part)[:10_000]
     return read_sprite(paths[SPRITES[part]], len(labels)), labels
 
 
-def published(paths: Mapping[str, Path], *, train: bool) -> tuple[Images, Labels]:
+def published_part(paths: Mapping[str, Path], *, train: bool) -> tuple[Images, Labels]:
     """Return images (n, 32, 32, 3) uint8 and labels (n,) of one part, from the published archive or its folder.
 
     The batches are Python pickles; torchvision compares each with its published checksum before it is read, so that
@@ -61,7 +61,7 @@ def published(paths: Mapping[str, Path], *, train: bool) -> tuple[Images, Labels
     train
         Whether the training part is wanted.
     """
-    folder = paths.get(FOLDER) or _unpacked(paths[ARCHIVE])
+    folder = paths.get(BATCHES_FOLDER) or _unpacked(paths[ARCHIVE])
     try:
         part = torchvision().datasets.CIFAR10(folder.parent, train=train, download=False)
     except RuntimeError as error:
@@ -164,14 +164,14 @@ def image_dataset(images: list[Images], labels: list[Labels], is_test: list[bool
 def _unpacked(archive: Path) -> Path:
     """Unpack the verified archive into the cache; the folder appears complete or not at all."""
     home = data_folder() / "cifar10"
-    target = home / FOLDER
+    target = home / BATCHES_FOLDER
     try:
         home.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".part-", dir=home) as part:
             with tarfile.open(archive) as members:
                 members.extractall(part, filter="data")
             if not target.exists():
-                (Path(part) / FOLDER).replace(target)
+                (Path(part) / BATCHES_FOLDER).replace(target)
     except tarfile.TarError as error:
         raise damaged(archive, error) from error
     except OSError as error:

@@ -25,7 +25,7 @@ Loader = Callable[..., PartialLabelDataset]
 """Reads a dataset from the files of its entry, a mapping from `File.name` to path; more arguments are in the table."""
 
 
-Kind = Literal["sha256", "md5", "git-blob", "sha256-unpacked"]
+ChecksumKind = Literal["sha256", "md5", "git-blob", "sha256-unpacked"]
 """Kinds of checksums."""
 
 
@@ -42,7 +42,7 @@ class Checksum:
         Lower-case hexadecimal digits.
     """
 
-    kind: Kind
+    kind: ChecksumKind
     value: str
 
     @property
@@ -272,7 +272,7 @@ def _file(place: str, checksum: str = "", **about: Any) -> File:
     folder, _, name = place.partition("/")
     kind, _, digits = checksum.partition(":")
     facts: dict[str, Any] = {key: _frozen(value) for key, value in about.items()}
-    return File(name, folder, checksum=Checksum(cast(Kind, kind), digits) if checksum else None, **facts)
+    return File(name, folder, checksum=Checksum(cast(ChecksumKind, kind), digits) if checksum else None, **facts)
 
 
 def _frozen(value: Any) -> Any:

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from pll.catalog.entry import Entry, File, Kind, Need
+from pll.catalog.entry import ChecksumKind, Entry, File, Need
 from pll.errors import UserError
 from pll.extras import require_extra
 from pll.io import cached_by_file
@@ -139,7 +139,7 @@ def mismatch(path: Path, file: File) -> str:
 
 
 @cached_by_file(64)
-def checksum_of(path: Path, kind: Kind) -> str:
+def checksum_of(path: Path, kind: ChecksumKind) -> str:
     """Return the checksum of a file.
 
     Parameters

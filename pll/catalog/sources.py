@@ -27,7 +27,7 @@ from pll.formats.votes import VOTES, kind_of, read_votes, roles_beside_answers, 
 from pll.images import SUFFIXES
 from pll.io import Progress, hash_of
 
-LOOKED_AT = 1000
+MOST_FILES_LOOKED_AT = 1000
 """Files of a folder that are examined for their suffixes."""
 
 COPY_UP_TO = 100 * 2**20
@@ -299,7 +299,9 @@ def holds_files(folder: Path, suffixes: Sequence[str]) -> bool:
     suffixes
         Endings of names.
     """
-    return folder.is_dir() and any(file.suffix.lower() in suffixes for file in islice(folder.rglob("*"), LOOKED_AT))
+    return folder.is_dir() and any(
+        file.suffix.lower() in suffixes for file in islice(folder.rglob("*"), MOST_FILES_LOOKED_AT)
+    )
 
 
 def holds_data(folder: Path) -> bool:

@@ -25,7 +25,7 @@ from pll.formats.kept import options_of, read_reading
 from pll.formats.tabular.cells import no_answers
 from pll.formats.votes import ONE_VOTER, kind_of
 from pll.runs.config import AS_GIVEN
-from pll.synthesis import FLIPS, SETTINGS, Flip
+from pll.synthesis import FLIP_SETTINGS, FLIPS, Flip
 from pll.synthesis.label_noise import Noisy
 from pll.synthesis.transitions import read_matrix, transitions_from_confusion, truth_given_label
 
@@ -59,7 +59,7 @@ def flip_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Fli
     missing = next((name for name in FLIPS[how].needs if not given[name]), None) if how in FLIPS else None
     if missing is not None:
         wanted = "--q" if missing == "q" else f"a file (--flip {how}:FILE, or --confusion FILE)"
-        raise UserError(f"--flip {how} needs {wanted}: {SETTINGS[missing]}.")
+        raise UserError(f"--flip {how} needs {wanted}: {FLIP_SETTINGS[missing]}.")
     flip = Flip.parse(options.flip, options.q)
     if data is None or flip.matrix is None:
         return flip

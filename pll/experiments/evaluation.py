@@ -108,7 +108,7 @@ def measured(
         started -= state["seconds"]
     for record in estimator.iter_fit(task, start=start):
         curve.append(record.metrics())  # not the record, whose label weights take memory
-        if half_done is not None and time.perf_counter() - saved_at > SAVE_EVERY:
+        if half_done is not None and time.perf_counter() - saved_at > FIT_SAVED_EVERY:
             saved_at = time.perf_counter()
             _write_half_done(half_done, estimator.checkpoint(), curve, saved_at - started)
         if progress is not None:
@@ -118,7 +118,7 @@ def measured(
     return curve, seconds
 
 
-SAVE_EVERY = 300.0
+FIT_SAVED_EVERY = 300.0
 """Seconds of a fit after which its state is kept; shorter ones are made again."""
 
 

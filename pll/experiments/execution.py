@@ -50,7 +50,7 @@ from pll.runs.manifest import (
 from pll.runs.process import end_with_parent
 
 CELLS, RESULTS, PROGRESS, DEFINITION = "cells", "results.csv", "progress.json", "experiment.json"
-SAVE_EVERY = 2.0
+RESULTS_SAVED_EVERY = 2.0
 """Seconds between two writings of results.csv and progress.json; the cells themselves are written at once."""
 MOST_ERRORS = 20
 STOP_GLANCE = 0.2
@@ -385,7 +385,7 @@ def run(
     """Fit the cells that have no result yet; return the outcomes there are, by key.
 
     Cells that failed before are tried again. A stop, or a death of this process, loses no more of the cells at work
-    than the last minutes (`pll.experiments.evaluation.SAVE_EVERY`); on a cluster all of them.
+    than the last minutes (`pll.experiments.evaluation.FIT_SAVED_EVERY`); on a cluster all of them.
 
     Parameters
     ----------
@@ -467,7 +467,7 @@ class _OutcomeWriter:
 
     def save(self, state: ExperimentState, *, force: bool = False) -> None:
         progress = self._progress()
-        if force or time.monotonic() - self._saved > SAVE_EVERY:
+        if force or time.monotonic() - self._saved > RESULTS_SAVED_EVERY:
             self._folder.write_results(self._cells, self._outcomes)
             self._folder.write_progress(state, progress)
             self._saved = time.monotonic()

@@ -25,7 +25,7 @@ class Published:
     deviation: float
 
 
-def published(dataset: str, flip: str, q: float | None, method: str) -> Published | None:
+def published_accuracy(dataset: str, flip: str, q: float | None, method: str) -> Published | None:
     """Return the paper's test accuracy, None where it has none.
 
     Parameters
@@ -39,7 +39,7 @@ def published(dataset: str, flip: str, q: float | None, method: str) -> Publishe
 
     Examples
     --------
-    >>> published("lost", "", None, "proden")
+    >>> published_accuracy("lost", "", None, "proden")
     Published(mean=76.57, deviation=1.47)
     """
     return _entries().get((dataset, flip, q, method))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pll.experiments.evaluation import Result, holm, paired_t_test
-from pll.experiments.published import Published, published
+from pll.experiments.published import Published, published_accuracy
 from pll.methods import method_title
 
 STAR_LEVEL = 0.05
@@ -177,7 +177,7 @@ def _entry(rows: Sequence[Result], model: str, expected: int) -> TableEntry:
         transductive=float(accuracies.mean()) if len(accuracies) else None,
         transductive_deviation=_deviation(accuracies) if len(accuracies) else None,
         seconds=float(np.median([row.seconds for row in rows])),
-        paper=published(first.dataset, first.flip, first.q, first.method) if model in ("linear", "") else None,
+        paper=published_accuracy(first.dataset, first.flip, first.q, first.method) if model in ("linear", "") else None,
     )
 
 

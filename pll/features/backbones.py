@@ -33,7 +33,7 @@ BACKBONES = (
 )
 """Available networks, by their torchvision names."""
 
-FOLDER = "weights"
+WEIGHTS_FOLDER = "weights"
 PAGE = "https://docs.pytorch.org/vision/stable/models.html"
 SIDE = 224
 """Side in pixels of the images the networks were trained on; images are resized to it."""
@@ -77,7 +77,7 @@ def weights_of(backbone: str) -> WeightsFile:
     published = torchvision().models.get_model_weights(backbone).DEFAULT
     name = published.url.rpartition("/")[2]
     size = float(published.meta["_file_size"])
-    return WeightsFile(backbone, File(name, FOLDER, PAGE, urls=(published.url,), megabytes=size))
+    return WeightsFile(backbone, File(name, WEIGHTS_FOLDER, PAGE, urls=(published.url,), megabytes=size))
 
 
 class BackboneFeatures(Featuriser):

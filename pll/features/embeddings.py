@@ -35,7 +35,7 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 """22 million weights, 384 features; English. Multilingual: `paraphrase-multilingual-MiniLM-L12-v2`."""
 
 BATCH = 32
-SAVE_EVERY = 1024
+SAVE_AFTER_TEXTS = 1024
 """Texts after which embeddings are saved; a stopped run continues from there."""
 
 _DOWNLOADED = ("*.json", "*.txt", "*.model", "*.safetensors")
@@ -176,10 +176,10 @@ class _Cache:
         return key in self._rows
 
     def add(self, keys: list[bytes], vectors: npt.NDArray[np.float32]) -> None:
-        """Add vectors (B, d); they are on disk after `save`, or after `SAVE_EVERY` of them."""
+        """Add vectors (B, d); they are on disk after `save`, or after `SAVE_AFTER_TEXTS` of them."""
         self._rows.update(zip(keys, vectors, strict=True))
         self._unsaved += keys
-        if len(self._unsaved) >= SAVE_EVERY:
+        if len(self._unsaved) >= SAVE_AFTER_TEXTS:
             self.save()
 
     def save(self) -> None:

@@ -22,7 +22,7 @@ SIDE = 32
 GREY = 128
 """Value for the pixels of a damaged picture."""
 
-LOOKED_AT = 200
+IMAGES_LOOKED_AT = 200
 """Number of images examined for size and colour."""
 
 Pixels = npt.NDArray[np.uint8]
@@ -55,7 +55,7 @@ class PixelFeatures(Featuriser):
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
         self.range = pixel_range(data)
         read = reader(data, self.range)
-        step = max(1, len(data) // LOOKED_AT)
+        step = max(1, len(data) // IMAGES_LOOKED_AT)
         unseen = frozenset() if data.pictures is None else data.pictures.damaged
         names = None if data.pictures is None else data.pictures.names
         training_rows = [i for i in range(0, len(data), step) if names is None or str(names[i]) not in unseen]

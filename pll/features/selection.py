@@ -174,7 +174,7 @@ def restored(kind: str, settings: dict[str, Any], arrays: Arrays) -> Featuriser:
 
 # ---- features of a dataset ----
 
-USUAL = {"numbers": "table", "words": "table", "texts": "tfidf", "pictures": "pixels"}
+USUAL_FEATURISERS = {"numbers": "table", "words": "table", "texts": "tfidf", "pictures": "pixels"}
 """Default featuriser of each kind of content."""
 
 
@@ -193,8 +193,8 @@ def suggested(data: PartialLabelDataset) -> str:
         return ""
     most = FEW_NUMBERS if data.images is None else 0  # pictures beside arrays of features are for display
     if "pictures" in there and "texts" not in there and data.X.shape[1] <= most:
-        return USUAL["pictures"]
-    names = dict.fromkeys(USUAL[what] for what in there if what != "pictures")
+        return USUAL_FEATURISERS["pictures"]
+    names = dict.fromkeys(USUAL_FEATURISERS[what] for what in there if what != "pictures")
     return BETWEEN.join(names)
 
 

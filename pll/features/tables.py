@@ -22,7 +22,7 @@ from pll.io import Column, Progress
 MOST_WORDS = 50
 """Largest number of one-hot columns of a categorical column; rarer words share one."""
 
-MISSING = "\x00missing"
+MISSING_CELL = "\x00missing"
 """Category of missing cells; cells cannot contain NUL."""
 OTHER = "\x00other"
 """Category of rare words."""
@@ -88,7 +88,7 @@ class TableFeatures(Featuriser):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        suffixes = {MISSING: " is missing", OTHER: " is another"}
+        suffixes = {MISSING_CELL: " is missing", OTHER: " is another"}
         return self.numbers + tuple(
             name + suffixes.get(word, f" = {word}") for name, words in self.words.items() for word in words
         )
@@ -101,7 +101,7 @@ class TableFeatures(Featuriser):
             if new.any():
                 first = cells[np.argmax(new)]
                 effect = "are rare; they share a column" if OTHER in words else "training never saw; they count as none"
-                value = "a missing cell" if first == MISSING else repr(first)
+                value = "a missing cell" if first == MISSING_CELL else repr(first)
                 result.append(f"{int(new.sum())} cells of {name!r} hold words that {effect} (first: {value}).")
         return tuple(result)
 
@@ -121,13 +121,13 @@ class TableFeatures(Featuriser):
 
 
 def _filled(cells: Column) -> Words:
-    return np.array([MISSING if cell is None or cell == "" else str(cell) for cell in cells], dtype=object)
+    return np.array([MISSING_CELL if cell is None or cell == "" else str(cell) for cell in cells], dtype=object)
 
 
 def _vocabulary(cells: Words) -> list[str]:
-    """Return the categories of a column: sorted words, then `MISSING` and `OTHER` if needed."""
+    """Return the categories of a column: sorted words, then `MISSING_CELL` and `OTHER` if needed."""
     counts = pd.Series(cells).value_counts(sort=False)
-    missing = [MISSING] if MISSING in counts.index else []
+    missing = [MISSING_CELL] if MISSING_CELL in counts.index else []
     counts = counts.drop(missing)
     order = sorted(counts.index, key=lambda word: (-counts[word], word))
     rare = [OTHER] if len(order) > MOST_WORDS else []
@@ -170,7 +170,7 @@ def _words(data: PartialLabelDataset, name: str) -> Words:
         return _filled(data.categories[name])
     if name in data.feature_names:
         column = data.X[:, data.feature_names.index(name)].astype(np.float64)
-        return np.array([MISSING if np.isnan(number) else _written(number) for number in column], dtype=object)
+        return np.array([MISSING_CELL if np.isnan(number) else _written(number) for number in column], dtype=object)
     raise UserError(f"{data.name} has no column {name!r}, which the model was fitted on; add it.")
 
 

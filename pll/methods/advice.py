@@ -13,10 +13,10 @@ from pll.io import is_mapped, memory_of_machine
 from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator, features_fit
-from pll.methods.defaults import ADAM, TABLE, default_batch_size, default_lr
+from pll.methods.defaults import ADAM, TABLE_LR, default_batch_size, default_lr
 from pll.methods.recipe import BUDGET
 from pll.training.layouts import DenseLayout, layout_type
-from pll.training.models import MODELS, count_parameters, count_tensors, forward_flops, why_unfit
+from pll.training.models import MODEL_FACTORIES, count_parameters, count_tensors, forward_flops, why_unfit
 from pll.training.scaling import fit_scaling
 from pll.training.trainer import evaluation_batch
 from pll.wording import duration
@@ -130,7 +130,7 @@ def expected_settings(estimator: PartialLabelEstimator, data: PartialLabelDatase
 def _rate(values: dict[str, Any], data: PartialLabelDataset) -> float:
     """The learning rate that suits the data; of pictures alone it depends on how they are scaled."""
     if data.X.ndim != 4:
-        return ADAM if values["optimiser"] == "adam" else TABLE
+        return ADAM if values["optimiser"] == "adam" else TABLE_LR
     scaling, size = fit_scaling(data.X, values["scale"]), values["batch_size"]
     return default_lr(values["model"], values["optimiser"], data.X, scaling, batch_size=size)
 
@@ -219,7 +219,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
     name, shape, c = estimator.model, data.input_shape, data.n_classes
     if not isinstance(name, str) or not prod(shape):
         return Advice(0.0, 0)  # a network of one's own, or no features yet: nothing is known
-    obstacle = why_unfit(name, shape) if name in MODELS else None
+    obstacle = why_unfit(name, shape) if name in MODEL_FACTORIES else None
     pull = _number(estimator.setting("lr")) * _number(estimator.weight_decay)
     if pull >= 2:  # each step then leads past zero and farther away: |1 − lr · weight decay| ≥ 1
         obstacle = (

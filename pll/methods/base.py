@@ -24,7 +24,7 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_d
 from torch import nn
 
 from pll.annotations.data import Annotations
-from pll.candidates import CandidateSets, as_candidate_sets, name_lists, whole_numbers, with_sets
+from pll.candidates import CandidateSets, as_candidate_sets, as_name_lists, whole_numbers, with_sets
 from pll.dataset import UNKNOWN
 from pll.errors import UserError, unknown
 from pll.io import check_finite, check_lengths, feature_array
@@ -559,8 +559,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def check_settings(self) -> None:
         """Raise UserError for a setting out of range, as `fit` does; a method with settings of its own extends it."""
         check_number("seed", self.seed, whole=True, least=0)
-        if self.missing not in MISSING:
-            raise UserError(f"missing is {self.missing!r}; use one of {', '.join(MISSING)}.")
+        if self.missing not in MISSING_CHOICES:
+            raise UserError(f"missing is {self.missing!r}; use one of {', '.join(MISSING_CHOICES)}.")
         for name, one in self._declared.items():
             one.check(name, getattr(self, name))
 
@@ -638,7 +638,7 @@ def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
     """Return candidate sets, and the sorted labels where `y` is one label per example or lists of class names."""
     sets = as_candidate_sets(y)
     if sets is not None:
-        return sets, None if name_lists(y) is None else np.array(sets.class_names)
+        return sets, None if as_name_lists(y) is None else np.array(sets.class_names)
     column = column_or_1d(y, warn=True)
     assert_all_finite(column, input_name="y")
     check_classification_targets(column)
@@ -708,7 +708,7 @@ def _checked_truth(y: npt.ArrayLike, n_classes: int, part: str) -> npt.NDArray[n
 # ---- settings --------------------------------------------------------------------------------------------------------
 
 KERNELS = ("rbf", "linear")
-MISSING = ("error", "mean")
+MISSING_CHOICES = ("error", "mean")
 WHOLE = 2**63
 """Exclusive limit of whole numbers: 64 bits must hold them."""
 

@@ -24,9 +24,9 @@ from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods.base import AFRESH, Labels, PartialLabelEstimator, Start, Task, check_number
 from pll.methods.chosen import SEARCHED, Recipe
-from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
+from pll.methods.defaults import MOST_BATCH, TABLE_LR, default_batch_size, default_lr, default_scale
 from pll.methods.names import RECIPES
-from pll.methods.published import published
+from pll.methods.published import paper_recipe
 from pll.methods.recipe import NoteFound, Problem, SearchProgress, search
 from pll.training.augment import get_augmentation
 from pll.training.distributed import Ranks, SharedTrainer
@@ -244,7 +244,7 @@ class DeepEstimator(PartialLabelEstimator):
         """Return a setting as it is used: what the recipe has chosen, else the parameter, else what suits the data."""
         chosen = self.recipe_.settings if "recipe_" in self.__dict__ else {}
         value = chosen.get(name, getattr(self, name))
-        suited: dict[str, Any] = self.__dict__.get("_suited", {"lr": TABLE, "batch_size": MOST_BATCH})
+        suited: dict[str, Any] = self.__dict__.get("_suited", {"lr": TABLE_LR, "batch_size": MOST_BATCH})
         return suited.get(name, value) if value in (None, "auto") else value
 
     def fitted_params(self) -> dict[str, Any]:
@@ -330,7 +330,7 @@ class DeepEstimator(PartialLabelEstimator):
         return recipe
 
     def published_recipe(self, input_shape: tuple[int, ...], dataset: str) -> Recipe:
-        """Return what the recipe `paper` takes for data of this name; see `pll.methods.published.published`.
+        """Return what the recipe `paper` takes for data of this name; see `pll.methods.published.paper_recipe`.
 
         Parameters
         ----------
@@ -340,7 +340,7 @@ class DeepEstimator(PartialLabelEstimator):
             Name of the data.
         """
         name = self.recipe.removeprefix("paper").removeprefix(":") or dataset
-        return published(input_shape, self.given_settings(), name, own_rate=type(self)().lr is not None)
+        return paper_recipe(input_shape, self.given_settings(), name, own_rate=type(self)().lr is not None)
 
     def problem(self, task: Task) -> Problem:
         """Return what the recipe `auto` searches on this task; see `pll.methods.recipe.search`."""

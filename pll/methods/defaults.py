@@ -24,12 +24,12 @@ from pll.training.scaling import Scaling, flattened
 
 ADAM = 0.001
 MOST_BATCH = 256
-TABLE = 0.05
-NETWORK = 0.02
+TABLE_LR = 0.05
+NETWORK_LR = 0.02
 """Of networks on pictures, before it is divided by the number of steps."""
 PLAIN = ("linear", "shallow-mlp")
 """Models without normalisation: how far a step goes depends on the features."""
-ROWS = 1000
+RATE_ROWS = 1000
 """Maximum number of examples, evenly spaced, that the rate of such a model is computed from."""
 
 
@@ -80,14 +80,14 @@ def default_lr(
     if optimiser == "adam":
         return ADAM
     if X.ndim != 4:
-        return TABLE
+        return TABLE_LR
     factor = float(np.clip(3 / math.sqrt(-(-len(X) // batch_size)), 0.5, 2.0))
-    rate = factor / max(_largest_moment(X, scaling), 1e-9) if model in PLAIN else factor * NETWORK
-    return min(_rounded(rate), TABLE)
+    rate = factor / max(_largest_moment(X, scaling), 1e-9) if model in PLAIN else factor * NETWORK_LR
+    return min(_rounded(rate), TABLE_LR)
 
 
 def _largest_moment(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
-    x = flattened(scaling, X[:: -(-len(X) // ROWS)]).double().numpy()
+    x = flattened(scaling, X[:: -(-len(X) // RATE_ROWS)]).double().numpy()
     gram = x @ x.T if len(x) < x.shape[1] else x.T @ x  # the same eigenvalues but for zeros
     return float(np.linalg.eigvalsh(gram)[-1]) / len(x)
 

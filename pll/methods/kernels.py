@@ -33,7 +33,7 @@ KERNEL_BLOCK = 256
 MOST_LEVERAGE = 0.999
 """Of a row; what is predicted without a row of more would be noise."""
 
-Rows = npt.NDArray[np.floating]
+Points = npt.NDArray[np.floating]
 Features = npt.NDArray[np.float32]
 
 
@@ -50,7 +50,7 @@ def gaussian(squared: Matrix, width: float) -> Matrix:
     return np.exp(squared / (-2.0 * width * width))
 
 
-def mean_distance(X: Rows, centres: Rows, hook: Hook = no_hook) -> float:
+def mean_distance(X: Points, centres: Points, hook: Hook = no_hook) -> float:
     """Return the mean distance of the rows of X (n, d) to centres (m, d) among them, a row to itself not counted.
 
     1 where that is 0.
@@ -84,14 +84,14 @@ class Nystrom:
         Called between blocks.
     """
 
-    def __init__(self, centres: Rows, width: float, hook: Hook = no_hook) -> None:
+    def __init__(self, centres: Points, width: float, hook: Hook = no_hook) -> None:
         self.centres = np.asarray(centres, dtype=np.float64)
         self.width = width
         near = gaussian(euclidean_distances(self.centres, squared=True), width)
         near[np.diag_indices(len(near))] += JITTER
         self._root = cholesky_in_place(near, hook)
 
-    def features(self, X: Rows, *, constant: bool = False, hook: Hook = no_hook) -> Features:
+    def features(self, X: Points, *, constant: bool = False, hook: Hook = no_hook) -> Features:
         """Return Φ, (n, m) float32.
 
         Parameters
@@ -180,7 +180,7 @@ class LinearRidge:
         Called between blocks.
     """
 
-    def __init__(self, features: Rows, beta: float, hook: Hook = no_hook) -> None:
+    def __init__(self, features: Points, beta: float, hook: Hook = no_hook) -> None:
         self._mean = features.mean(axis=0, dtype=np.float64)
         self._centred = features
         gram = beta * np.eye(features.shape[1])

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
-from pll.candidates import as_candidate_sets, name_lists
+from pll.candidates import as_candidate_sets, as_name_lists
 from pll.errors import UserError
 
 
@@ -49,7 +49,7 @@ def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight
     """
     classes = np.asarray(estimator.classes_)
     predicted = np.asarray(estimator.predict(X))
-    named = name_lists(y)
+    named = as_name_lists(y)
     sets = as_candidate_sets(y, len(classes)) if named is None else None
     if named is not None:
         _check_count(len(named), len(predicted))

@@ -44,7 +44,7 @@ PUBLISHED: dict[tuple[str, str], dict[str, Any]] = {
 """(data set, model) → settings, as published."""
 
 
-def published(
+def paper_recipe(
     input_shape: tuple[int, ...], explicit: dict[str, Any], dataset: str = "", *, own_rate: bool = False
 ) -> Recipe:
     """Return the paper's settings for a data set; its protocol alone, with a note, where none are published.

@@ -63,7 +63,7 @@ UNANSWERED, WRONG, RIGHT = -1, 0, 1
 Answers = npt.NDArray[np.int8]
 
 FORMAT = "candid-certificate"
-VERSION = 6
+CERTIFICATE_VERSION = 6
 INFORMATION = "not_part_of_the_proof"
 """Key of entries that cannot be verified: names and dates."""
 RULE = (
@@ -774,7 +774,7 @@ def certificate_document(
     ]
     proof: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": CERTIFICATE_VERSION,
         "plan": plan.to_json() | {"rule": RULE},
         "result": _result(table, judgement),
         "taken_on_trust": list(TRUST),
@@ -878,10 +878,10 @@ def verify_document(document: Mapping[str, Any]) -> list[str]:
     """
     if document.get("format") != FORMAT:
         raise UserError("This file is no certificate of Candid: it has no format 'candid-certificate'.")
-    if document.get("version") != VERSION:
+    if document.get("version") != CERTIFICATE_VERSION:
         raise UserError(
             f"This certificate was made by another version of Candid (format {document.get('version')}; this one reads "
-            f"{VERSION}). Certify again, or verify it with the version that made it."
+            f"{CERTIFICATE_VERSION}). Certify again, or verify it with the version that made it."
         )
     try:
         return _problems(document)

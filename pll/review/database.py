@@ -71,7 +71,7 @@ LOCK = 0x43414E444944  # "CANDID"; any number that no other program uses
 READING = "candid_reading"
 WRITE_SECONDS_OPTION = "candid_patience"
 
-OURS = (IntegrityError, ProgrammingError, DataError)
+BUGS = (IntegrityError, ProgrammingError, DataError)
 """Database errors caused by the program, not by its user."""
 
 
@@ -147,7 +147,7 @@ class Database:
         try:
             yield
         except DBAPIError as error:
-            if isinstance(error, OURS):
+            if isinstance(error, BUGS):
                 raise
             cause = str(error.orig).strip().splitlines()[0]
             if self.is_sqlite and "locked" in cause:

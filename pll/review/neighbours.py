@@ -57,7 +57,7 @@ def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: npt.ND
     for make in (comparable, lambda some: _of_length_one(comparable(some)), _raw_directions):
         points = make(X)
         k = min(NEIGHBOURS, n - 1)
-        agreed = agreement(_neighbours_of(points, k, rows), rows, sets, weights) if k else 0.0
+        agreed = neighbour_agreement(_neighbours_of(points, k, rows), rows, sets, weights) if k else 0.0
         if agreed > most:
             best, most = points, agreed
     return best
@@ -113,7 +113,7 @@ def _neighbours_of(points: Points, k: int, rows: npt.NDArray[np.int64]) -> npt.N
     return _nearest(NearestNeighbors(n_neighbors=k + 1).fit(points), points, rows)
 
 
-def agreement(
+def neighbour_agreement(
     neighbours: npt.NDArray[np.integer[Any]],
     rows: npt.NDArray[np.int64],
     sets: CandidateSets,

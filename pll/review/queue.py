@@ -23,7 +23,7 @@ from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose, top_probability
 from pll.review.retraining import Retraining
 from pll.review.session import ReviewSession
-from pll.review.signals import ReviewSignals, prepare
+from pll.review.signals import ReviewSignals, prepare_signals
 from pll.review.similar import Similar
 from pll.review.status import ReviewStatus, open_controls, status_of
 from pll.runs.background import Job, Report
@@ -258,7 +258,7 @@ class ReviewQueue:
         if has_neighbours and model.signals.mean_weights is not None:
             return
         own, root = (self._runs.get(run).folder for run in (model.run, self.review.root.run))
-        signals = prepare(own, model.data, like=root)  # a retrained run has the examples of the first one
+        signals = prepare_signals(own, model.data, like=root)  # a retrained run has the examples of the first one
         with self._lock:
             if self.review.own.run == model.run:
                 self._model = _ReviewedRun(model.run, model.data, signals)

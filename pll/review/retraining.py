@@ -21,7 +21,7 @@ from pll.runs.registry import RunRegistry
 from pll.runs.run import Run, readable
 from pll.runs.snapshots import Snapshot
 
-AHEAD = -1
+BEFORE_OTHERS = -1
 """Priority of a retrained run: before all others that wait."""
 
 FEWEST_EPOCHS = 5
@@ -126,7 +126,7 @@ class Retraining:
             raise UserError("There is nothing to train on yet; decide some examples first (controls are not used).")
         decided = replace(decided, taught_by=by, verified=verified)
         root = self._runs.get(self._review.root.run)
-        self._run = self._runs.start(retrained_config(root, decided, outside=outside), priority=AHEAD)
+        self._run = self._runs.start(retrained_config(root, decided, outside=outside), priority=BEFORE_OTHERS)
         return self._run
 
     def snapshot(self) -> Snapshot | None:
@@ -171,7 +171,7 @@ class Retraining:
             if decided is not None and decided.review == self._review.id and run.id not in adopted:
                 state = run.folder.state()["state"]
                 if state == "interrupted":
-                    run.start(priority=AHEAD)
+                    run.start(priority=BEFORE_OTHERS)
                 return run if state not in ("failed", "stopped") else None
         return None
 

@@ -5,7 +5,7 @@
     review/leaves.npy       (n, T) int16, of the forest (pll.review.forest), made with them
     review/mean.npz         mean label weights over the epochs, and the epoch the run had ended at
 
-`ReviewSignals.of_run` reads what is there and never waits for the slow parts; `prepare` makes them.
+`ReviewSignals.of_run` reads what is there and never waits for the slow parts; `prepare_signals` makes them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ReviewSignals:
     mean_weights
         (nnz,) label weights averaged over the epochs; None where the run has no history.
     neighbours
-        (n, k) rows of the nearest examples; None until `prepare` has sought them.
+        (n, k) rows of the nearest examples; None until `prepare_signals` has sought them.
     factor
         (n, r) of the kernel ridge in the same space; None until then.
     leaves
@@ -155,7 +155,7 @@ class ReviewSignals:
         return np.array(self.sets.class_names, dtype=object)[likeliest]
 
 
-def prepare(
+def prepare_signals(
     folder: RunFolder,
     data: PartialLabelDataset,
     *,

@@ -24,7 +24,7 @@ from pll.runs.files import ACCESS
 
 Role = Literal["viewer", "reviewer", "owner"]
 """Each may do what those before it may."""
-ROLES: tuple[Role, ...] = get_args(Role)
+ACCESS_ROLES: tuple[Role, ...] = get_args(Role)
 MOST_PEOPLE = 500
 
 
@@ -90,7 +90,7 @@ class Access:
         if person.is_admin or person.id == self.owner:
             return "owner"
         roles = [self.people.get(person.id), self.link if has_link else None]
-        return max((role for role in roles if role is not None), key=ROLES.index, default=None)
+        return max((role for role in roles if role is not None), key=ACCESS_ROLES.index, default=None)
 
 
 def person_id(text: str) -> str:

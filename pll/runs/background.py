@@ -23,7 +23,7 @@ Report = Callable[[str, int, int | None], None]
 
 JobState = Literal["working", "done", "failed", "stopped"]
 
-AT_ONCE = 2
+JOBS_AT_ONCE = 2
 """Jobs at work at a time, the others wait: each may need a core and the memory of a data set."""
 MOST_ENDED = 2
 """Number of ended jobs whose result waits to be taken."""
@@ -167,7 +167,7 @@ class JobBoard:
     def __init__(self) -> None:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
-        self._turn = threading.Semaphore(AT_ONCE)
+        self._turn = threading.Semaphore(JOBS_AT_ONCE)
 
     def get(self, key: str) -> Job | None:
         """Return the job of that key, or None."""
@@ -184,7 +184,7 @@ class JobBoard:
         work
             What to do.
         waits
-            Wait while `AT_ONCE` others are at work, and count as one of them.
+            Wait while `JOBS_AT_ONCE` others are at work, and count as one of them.
         """
         with self._lock:
             job = self._jobs.get(key)

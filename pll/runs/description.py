@@ -16,7 +16,7 @@ from pll.methods.names import RECIPES
 from pll.training.losses import LOSSES
 from pll.training.names import AUGMENTATIONS, MODELS, OPTIMISERS, PRECISIONS, SCALES
 
-Kind = Literal["whole", "number", "text", "flag"]
+FieldKind = Literal["whole", "number", "text", "flag"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Field:
     name: str
     title: str
     words: str
-    kind: Kind = "text"
+    kind: FieldKind = "text"
     default: Any = None
     least: float = 0
     most: float = 1

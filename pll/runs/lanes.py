@@ -15,7 +15,7 @@ from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.run import MOST_LANES
 
-USUAL = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
+USUAL_LANES = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
 """Default lanes: PRODEN and its variants of the paper, §4."""
 
 

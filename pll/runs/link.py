@@ -33,7 +33,7 @@ from pll.runs.config import AS_GIVEN, RunConfig, new_estimator
 from pll.runs.description import FIELDS, Field, setting_of
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
-from pll.synthesis import SETTINGS, Flip
+from pll.synthesis import FLIP_SETTINGS, Flip
 from pll.synthesis.label_noise import Noisy
 
 LONGEST_LINK = 6000
@@ -46,7 +46,7 @@ _PASSED_OVER = ("run", "comparison", "theme", "embed", "embed_options")
 """Parts that are not ours, or of one browser alone: which run or comparison the link became there."""
 _OF_ONE_RUN = ("method", "view", "example", "order")
 """Parts of a run's link that mean nothing for a comparison."""
-VERSION = "1"
+LINK_VERSION = "1"
 FINGERPRINT = 16
 """Hexadecimal digits of a file's SHA-256 that a link carries."""
 _MARK = rf"[0-9a-f]{{{FINGERPRINT},64}}"
@@ -122,7 +122,7 @@ AS_THEY_ARE = (*AS_GIVEN, "method")
 """Parts that are fields of `RunConfig` of the same name and value."""
 
 PARTS = {
-    **{name: FIELDS[name] for name in (*AS_THEY_ARE, "flip", "noisy", *SETTINGS) if name in FIELDS},
+    **{name: FIELDS[name] for name in (*AS_THEY_ARE, "flip", "noisy", *FLIP_SETTINGS) if name in FIELDS},
     **{
         name: Field(name, name, "")
         for name in ("link", "data", "file", "sha256", "format", "rule", "rows", "test", "name")
@@ -294,11 +294,11 @@ def _parts(config: RunConfig, look: Look) -> dict[str, str]:
         if isinstance(matrix, str):
             raise UserError(f"The candidates were made with the file {matrix}; a link cannot carry it.")
     values = {
-        "link": VERSION,
+        "link": LINK_VERSION,
         **({"data": source.name} if source.path is None else {"file": source.name, "sha256": _fingerprint(source)}),
         **{name: getattr(source, name) for name in ("format", "options", "rule", "classes", "answers")},
         "votes": [(one.name, _fingerprint(one)) for one in source.votes],
-        **({} if flip is None else {"flip": flip.how} | {name: getattr(flip, name) for name in SETTINGS}),
+        **({} if flip is None else {"flip": flip.how} | {name: getattr(flip, name) for name in FLIP_SETTINGS}),
         **({} if noisy is None else {"noisy": str(noisy), "confusion": noisy.confusion, "rows": noisy.rows}),
         "test": None if test is None else test.name,
         **{name: getattr(config, name) for name in AS_THEY_ARE},
@@ -404,8 +404,10 @@ def _lane(texts: Mapping[str, str], hideable: Collection[str], views: Collection
     """Return what the parts of the link of one lane mean."""
     if "link" not in texts:
         raise UserError("The link lacks its part 'link'; copy the whole of it.")
-    if texts["link"] != VERSION:
-        raise UserError(f"The link is of version {texts['link']!r}; this Candid reads version {VERSION}. Update it.")
+    if texts["link"] != LINK_VERSION:
+        raise UserError(
+            f"The link is of version {texts['link']!r}; this Candid reads version {LINK_VERSION}. Update it."
+        )
     method = texts.get("method", "proden")
     defaults = get_method(method)().get_params()
     parts = {name: _value(name, text, defaults) for name, text in texts.items()}
@@ -483,7 +485,7 @@ def _source(parts: Mapping[str, Any]) -> Source:
 
 
 def _flip(parts: Mapping[str, Any]) -> Flip | None:
-    settings = _given(parts, *SETTINGS)
+    settings = _given(parts, *FLIP_SETTINGS)
     if settings and "flip" not in parts:
         name = next(iter(settings))
         raise UserError(f"The link has {name} but no flip, the way to make candidates; add it, or leave {name} out.")

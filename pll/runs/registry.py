@@ -18,7 +18,7 @@ from pll.errors import UserError
 from pll.io import write_json, writing_to
 from pll.methods import get_method
 from pll.paths import candid_home
-from pll.runs.access import ROLES, Access, Person, Role, access_of, place_of_access, write_access
+from pll.runs.access import ACCESS_ROLES, Access, Person, Role, access_of, place_of_access, write_access
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.events import log_event
@@ -37,7 +37,7 @@ NEEDED = {
     "owner": "Only the owner of this run can do that.",
 }
 """Message where a role is missing."""
-MISSING = "There is no {} behind this link; it may have been deleted."
+NOT_THERE = "There is no {} behind this link; it may have been deleted."
 GONE = "There is no {} behind this link; it may have been deleted, or is not shared with you."
 """With a login the same for what does not exist and for what somebody may not know of."""
 
@@ -107,7 +107,7 @@ class RunRegistry:
             The role.
         """
         role = self.role(run)
-        return role is not None and ROLES.index(role) >= ROLES.index(needed)
+        return role is not None and ACCESS_ROLES.index(role) >= ACCESS_ROLES.index(needed)
 
     def require(self, run: Run, needed: Role) -> None:
         """Raise UserError unless this person may do what that role may.
@@ -298,7 +298,7 @@ class RunRegistry:
     def _opened(self, run_id: str) -> Run:
         path = self.root / run_id
         if not self._is_name(run_id):
-            raise UserError(MISSING.format("run"))
+            raise UserError(NOT_THERE.format("run"))
         if (path / COMPARISON).exists():
             listed = LaneList.read(path)
             lanes = [self._lane(one) for one in listed.runs if self._is_lane(one)]
@@ -306,7 +306,7 @@ class RunRegistry:
                 raise UserError("The runs of this comparison have been deleted.")
             return Run(path, lanes, self._queue, listed)
         if not self._is_lane(run_id):
-            raise UserError(MISSING.format("run"))
+            raise UserError(NOT_THERE.format("run"))
         return Run(path, [self._lane(run_id)], self._queue)
 
     def _lane(self, name: str) -> Lane:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from pll.synthesis.names import FLIP_SETTINGS as FLIP_SETTINGS
 from pll.synthesis.names import FLIPS as FLIPS
-from pll.synthesis.names import SETTINGS as SETTINGS
 
 if TYPE_CHECKING:  # what `__getattr__` returns
     from pll.synthesis.flips import Flip as Flip

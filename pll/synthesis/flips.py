@@ -20,10 +20,10 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError, unknown
 from pll.synthesis.cross_val import FoldsDone, cached_out_of_fold
-from pll.synthesis.names import FLIPS, SETTINGS, Way
+from pll.synthesis.names import FLIP_SETTINGS, FLIPS, Way
 from pll.synthesis.transitions import Matrix, as_numbers, checked_transitions, read_matrix
 
-AT_ONCE = 2**22
+DRAWN_AT_ONCE = 2**22
 """Random numbers drawn at a time. Their order does not depend on it."""
 
 
@@ -62,10 +62,10 @@ class Flip:
         if self.how not in FLIPS:
             raise unknown("way to make candidates", self.how, FLIPS)
         way = FLIPS[self.how]
-        for name in SETTINGS:
+        for name in FLIP_SETTINGS:
             is_set = getattr(self, name) is not None
             if name in way.needs and not is_set:
-                raise UserError(f"Candidates made the way {self.how!r} need {SETTINGS[name]}.")
+                raise UserError(f"Candidates made the way {self.how!r} need {FLIP_SETTINGS[name]}.")
             if is_set and name not in way.needs + way.takes:
                 raise UserError(f"Candidates made the way {self.how!r} take no {name}; leave it out.")
         if self.matrix is not None and not isinstance(self.matrix, str):
@@ -643,6 +643,6 @@ def _sampled(
 
 def _pieces(n: int, c: int) -> Iterator[slice]:
     """Rows piece by piece: n × c random numbers would cost 8 times the mask."""
-    rows = max(1, AT_ONCE // c)
+    rows = max(1, DRAWN_AT_ONCE // c)
     for start in range(0, n, rows):
         yield slice(start, start + rows)

@@ -81,7 +81,7 @@ NOISY = {
 }
 """The ways to make candidate sets of labels that may be wrong: title, and the number each takes where none is given."""
 
-SETTINGS = {
+FLIP_SETTINGS = {
     "q": "q, the probability that a wrong label enters (0-1)",
     "size": "the size of the sets",
     "matrix": "a matrix, Pr(j is a candidate) for each true label (row) and label j (column)",

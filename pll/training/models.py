@@ -1,6 +1,6 @@
 """The classifiers g(x; Θ): any of these by name, any `nn.Module`, or any function (input shape, c) → module.
 
-A name is one of `MODELS`, or `torchvision:` and the name of any of torchvision's classifiers.
+A name is one of `MODEL_FACTORIES`, or `torchvision:` and the name of any of torchvision's classifiers.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ class _GreyToColour(nn.Module):
         return x.expand(-1, 3, -1, -1)
 
 
-MODELS: dict[str, ModelFactory] = {name: globals()[name.replace("-", "_")] for name in names.MODELS}
+MODEL_FACTORIES: dict[str, ModelFactory] = {name: globals()[name.replace("-", "_")] for name in names.MODELS}
 
 
 def why_unfit(name: str, input_shape: tuple[int, ...]) -> str | None:
@@ -391,7 +391,8 @@ def build_model(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) 
     Parameters
     ----------
     model
-        A name of `MODELS`; `"torchvision:…"`; an `nn.Module`, which is copied; or a function (input shape, c) → module.
+        A name of `MODEL_FACTORIES`; `"torchvision:…"`; an `nn.Module`, which is copied; or a function
+        (input shape, c) → module.
     input_shape
         Shape of one example, (d,) or (C, H, W).
     n_classes
@@ -408,13 +409,13 @@ def build_model(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) 
         return model(input_shape, n_classes)
     if model.startswith(TORCHVISION):
         return torchvision_factory(model.removeprefix(TORCHVISION))(input_shape, n_classes)
-    if model not in MODELS:
-        close = difflib.get_close_matches(model, MODELS, n=1)
+    if model not in MODEL_FACTORIES:
+        close = difflib.get_close_matches(model, MODEL_FACTORIES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UserError(
-            f"There is no model called {model!r}; use one of {', '.join(MODELS)}, or torchvision:NAME.{hint}"
+            f"There is no model called {model!r}; use one of {', '.join(MODEL_FACTORIES)}, or torchvision:NAME.{hint}"
         )
-    return MODELS[model](input_shape, n_classes)
+    return MODEL_FACTORIES[model](input_shape, n_classes)
 
 
 def has_batch_norm(network: nn.Module) -> bool:

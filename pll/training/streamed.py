@@ -19,7 +19,7 @@ from torch import Tensor
 from pll.devices import copies_by_itself
 from pll.training.scaling import Scaling
 
-AHEAD = 4
+BATCHES_AHEAD = 4
 """Number of mini-batches read ahead."""
 
 
@@ -100,9 +100,9 @@ class StreamedFeatures:
         for own, rows in batches:
             units.append(own)
             self._waiting.append((rows, self._reader.submit(self._read_and_sent, rows.numpy())))
-            while len(self._waiting) > 2 * AHEAD:  # the requested rows differ from the announced ones
+            while len(self._waiting) > 2 * BATCHES_AHEAD:  # the requested rows differ from the announced ones
                 self._waiting.popleft()
-            if len(units) > AHEAD:
+            if len(units) > BATCHES_AHEAD:
                 yield units.popleft()
         yield from units
 

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.runs.registry import MISSING, RunRegistry, default_registry
+from pll.runs.registry import NOT_THERE, RunRegistry, default_registry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
@@ -132,7 +132,7 @@ def find(kind: Kind, run_id: str) -> Run:
     """
     run = registry().get(run_id)
     if run.is_comparison != (kind == "comparison"):
-        raise UserError(MISSING.format(kind))
+        raise UserError(NOT_THERE.format(kind))
     return run
 
 

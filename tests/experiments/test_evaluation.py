@@ -54,7 +54,7 @@ def test_the_recipe_paper_finds_the_settings_of_the_data_set() -> None:
 def test_a_fit_that_was_interrupted_goes_on_to_the_same_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ev, "SAVE_EVERY", 0)
+    monkeypatch.setattr(ev, "FIT_SAVED_EVERY", 0)
     splits, file = prepare(DATA, Preparation(holdout=0.25, flip=FLIP)), tmp_path / "half.pt"
     file.write_bytes(b"of another program")
 

@@ -7,7 +7,7 @@ import pytest
 from pll.errors import UserError
 from pll.experiments.experiment import Experiment, parse_experiment
 from pll.experiments.presets import PRESETS, preset
-from pll.experiments.published import published, published_settings
+from pll.experiments.published import published_accuracy, published_settings
 
 TEXT = """
 datasets = ["iris", "digits"]
@@ -71,7 +71,7 @@ def test_presets_are_the_papers_experiments(name: str) -> None:
         for dataset in result.datasets:
             for flip in result.flip_list:
                 made = ("", None) if flip is None else (flip.how, flip.q)
-                assert all(published(dataset, *made, method) for method in result.methods)
+                assert all(published_accuracy(dataset, *made, method) for method in result.methods)
     else:
         assert result.seeds == [0, 1, 2, 3, 4]
     models = result.models if isinstance(result.models, dict) else {"others": result.models}

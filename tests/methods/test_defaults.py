@@ -7,7 +7,7 @@ import pytest
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task
-from pll.methods.defaults import TABLE, default_lr
+from pll.methods.defaults import TABLE_LR, default_lr
 from pll.methods.proden import PRODEN
 from pll.training.scaling import fit_scaling
 
@@ -26,8 +26,8 @@ def test_linear_models_of_pictures_take_a_step_by_the_largest_moment(n: int) -> 
     X = PICTURES[:n]
     x = ((X - X.mean()) / X.std()).reshape(n, -1).astype(np.float64)
     largest = np.linalg.eigvalsh(x.T @ x / n)[-1]
-    assert rate(X) == pytest.approx(min(2 / largest, TABLE), rel=0.05)
-    assert rate(np.zeros_like(X)) == TABLE
+    assert rate(X) == pytest.approx(min(2 / largest, TABLE_LR), rel=0.05)
+    assert rate(np.zeros_like(X)) == TABLE_LR
 
 
 @pytest.mark.parametrize("X", [TABLE_X, PICTURES])

@@ -23,7 +23,7 @@ from pll.methods.defaults import default_batch_size
 from pll.methods.ga import GA
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PRODENNaive
-from pll.methods.published import PUBLISHED, published
+from pll.methods.published import PUBLISHED, paper_recipe
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from pll.weights import identified_labels
@@ -186,10 +186,10 @@ def test_defaults_stay_where_nothing_is_clearly_likelier(monkeypatch: pytest.Mon
 
 
 def test_the_paper_s_settings() -> None:
-    result = published((108,), {"epochs": 20}, "lost.mat")
+    result = paper_recipe((108,), {"epochs": 20}, "lost.mat")
     assert (result.settings["lr"], result.settings["weight_decay"]) == (1e-2, 1e-2)
     assert "epochs" not in result.settings and not result.notes
-    assert "publishes no settings" in published((5,), {}, "mine.csv").notes[0]
+    assert "publishes no settings" in paper_recipe((5,), {}, "mine.csv").notes[0]
     assert all(PRODEN(**settings) for settings in PUBLISHED.values())
 
 

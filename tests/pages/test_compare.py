@@ -11,7 +11,7 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
-from pll.runs.lanes import USUAL, lane_configs
+from pll.runs.lanes import USUAL_LANES, lane_configs
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import Flip
@@ -26,7 +26,7 @@ IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of runs of a home where a comparison has ended."""
     folder = tmp_path_factory.mktemp("home") / "runs"
-    RunRegistry(folder).start(*lane_configs(IRIS, USUAL)).join(60)
+    RunRegistry(folder).start(*lane_configs(IRIS, USUAL_LANES)).join(60)
     return folder
 
 

@@ -8,7 +8,7 @@ import pytest
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.review.queue import review_order
-from pll.review.signals import ReviewSignals, prepare
+from pll.review.signals import ReviewSignals, prepare_signals
 from pll.runs import fit_loop, run_data
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
@@ -40,13 +40,13 @@ def test_slow_parts_are_made_once_and_kept(
     finished: tuple[RunFolder, PartialLabelDataset], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, data = finished
-    made = prepare(folder, data)
+    made = prepare_signals(folder, data)
     frames = [History(folder.history, data.sets()).weights(epoch) for epoch in range(1, 7)]
     np.testing.assert_allclose(made.mean_weights, np.mean(frames, axis=0), atol=1e-6)
     assert made.neighbours is not None and made.neighbours.shape == (len(data), 10)
 
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
-    again = prepare(folder, data)
+    again = prepare_signals(folder, data)
     read = ReviewSignals.of_run(folder, data)
     for name in ("weights", "mean_weights", "neighbours", "factor", "leaves"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
@@ -56,12 +56,12 @@ def test_slow_parts_are_made_once_and_kept(
 
 def test_a_damaged_leaf_is_not_read_and_all_is_made_again(finished: tuple[RunFolder, PartialLabelDataset]) -> None:
     folder, data = finished
-    made = np.array(prepare(folder, data).leaves)  # read, since the file is mapped
+    made = np.array(prepare_signals(folder, data).leaves)  # read, since the file is mapped
     damaged = made.copy()
     damaged[0, 0] = 2**14  # sums over so many leaves would take all memory
     np.save(folder.path / "review" / "leaves.npy", damaged)
     assert ReviewSignals.of_run(folder, data).leaves is None
-    np.testing.assert_array_equal(prepare(folder, data).leaves, made)
+    np.testing.assert_array_equal(prepare_signals(folder, data).leaves, made)
 
 
 def test_neighbour_labels_are_the_likeliest_candidates_to_the_neighbours() -> None:

@@ -13,7 +13,7 @@ from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs.config import RunConfig
-from pll.runs.lanes import USUAL, lane_configs
+from pll.runs.lanes import USUAL_LANES, lane_configs
 from pll.runs.link import (
     Look,
     Share,
@@ -44,7 +44,7 @@ def there_and_back(share: Share) -> Share:
 
 def query(**more: str | None) -> dict[str, list[str]]:
     """A good link with some parts replaced, added or (None) left out."""
-    parts: dict[str, Any] = dict(to_query(Share(tuple(lane_configs(DIGITS, USUAL))))) | more
+    parts: dict[str, Any] = dict(to_query(Share(tuple(lane_configs(DIGITS, USUAL_LANES))))) | more
     return {name: [value] for name, value in parts.items() if value is not None}
 
 
@@ -67,12 +67,12 @@ def test_a_link_means_the_lanes_it_was_made_of(methods: list[str], own: list[dic
 
 
 def test_what_lanes_share_is_said_once_and_what_sets_one_apart_by_its_number() -> None:
-    share = Share(tuple(lane_configs(DIGITS, USUAL, {"proden-naive": {"epochs": 50}})))
+    share = Share(tuple(lane_configs(DIGITS, USUAL_LANES, {"proden-naive": {"epochs": 50}})))
     parts = to_query(share)
     names = [name for name, _ in parts]
     assert len(set(names)) == len(names)
     assert [part for part in parts if part[0].startswith("epochs")] == [("epochs", "100"), ("epochs.3", "50")]
-    assert ("lanes", ",".join(USUAL)) in parts and "method" not in names
+    assert ("lanes", ",".join(USUAL_LANES)) in parts and "method" not in names
     assert len(to_link("http://localhost:8501/compare", share)) < 500  # fits a message
 
 

@@ -94,7 +94,7 @@ def test_the_same_seed_gives_the_same_sets_on_every_machine() -> None:
 def test_drawing_piece_by_piece_changes_nothing(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     y = np.arange(1000) % 7
     whole = make(how, y, 7, seed=4)
-    monkeypatch.setattr(flips, "AT_ONCE", 7 * 13)
+    monkeypatch.setattr(flips, "DRAWN_AT_ONCE", 7 * 13)
     assert make(how, y, 7, seed=4) == whole
 
 

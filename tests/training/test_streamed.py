@@ -22,7 +22,7 @@ from pll.synthesis import flip_binomial
 from pll.training import layouts, streamed
 from pll.training.metrics import EpochRecord
 from pll.training.scaling import fit_scaling
-from pll.training.streamed import AHEAD, StreamedFeatures, read_ahead
+from pll.training.streamed import BATCHES_AHEAD, StreamedFeatures, read_ahead
 from pll.weights import checked_prior
 
 N, D, C = 61, 5, 4
@@ -69,7 +69,7 @@ def test_batches_are_read_ahead_and_any_others_too(tmp_path: Path) -> None:
         if count % 2:  # the others are never asked for
             assert torch.equal(features.index_select(0, rows), expected[rows])
         count += 1
-    assert count == len(batches) > AHEAD
+    assert count == len(batches) > BATCHES_AHEAD
     assert torch.equal(features[5:9], expected[5:9])
 
 

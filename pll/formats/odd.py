@@ -188,17 +188,18 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
 
 
 def _far_codes(names: Sequence[str]) -> tuple[str, ...]:
-    """Return codes such as 9 or 99 beside 1 to 4, with which codebooks say that there is no answer.
+    """Return codes such as 9, 99 or -9 beside 1 to 4, with which codebooks say that there is no answer.
 
     Examples
     --------
-    >>> _far_codes(["1", "2", "3", "9", "99"]), _far_codes(["7", "8", "9"]), _far_codes(["1", "a", "9"])
-    (('9', '99'), (), ())
+    >>> _far_codes(["-8", "1", "2", "3", "9", "99"]), _far_codes(["7", "8", "9"]), _far_codes(["1", "a", "9"])
+    (('-8', '9', '99'), (), ())
     """
-    if not all(map(str.isdecimal, names)):
+    if not all(name.removeprefix("-").isdecimal() for name in names):
         return ()
-    last = next((int(name) for name in names if str(int(name) + 1) not in names), 0)
-    far = tuple(name for name in names if int(name) > last + 1 and len({*name}) == 1 and name[0] in "6789")
+    last = next((int(name) for name in names if name.isdecimal() and str(int(name) + 1) not in names), 0)
+    apart = [name for name in names if not -1 <= int(name) <= last + 1]
+    far = tuple(name for name in apart if len({*name.removeprefix("-")}) == 1 and name[-1] in "6789")
     return far if 1 < last == len(names) - len(far) - (0 if "0" not in names else 1) else ()
 
 

@@ -607,9 +607,14 @@ def grades(table: Proposal) -> None:
 
 
 def _are_one_scale(columns: Sequence[Sequence[int | None]]) -> bool:
-    """Whether columns have the same few numbers each, and the first of them agree more often than by chance."""
+    """Whether columns have the same few numbers each, and the first of them agree more often than by chance.
+
+    Also where most of them say nothing of most rows, as a matrix of votes does with −1.
+    """
     words = [{*some} - {None} for some in columns]
     every = set().union(*words)
+    if 2 * sum(some.count(-1) for some in columns) > sum(map(len, columns)) and min(filter(None, every)) == -1:
+        return True
     pairs = [pair for pair in zip(*columns[:2], strict=True) if None not in pair]
     one, other = (Counter(some) for some in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
     chance = sum(one[a] * other[a] for a in one) / max(len(pairs), 1) ** 2

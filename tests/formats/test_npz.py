@@ -169,6 +169,16 @@ def test_a_matrix_of_labelling_functions_is_votes(tmp_path: Path) -> None:
         assert data.texts.tolist() == list("abcdef") and data.class_names == ("0", "1")
 
 
+def test_a_matrix_of_votes_needs_no_names(tmp_path: Path) -> None:
+    L = np.array([[0, -1], [1, 1], [-1, -1], [0, 1], [1, -1], [0, 0]])
+    np.save(tmp_path / "L.npy", L)
+    for data in (saved(tmp_path, L=L), saved(tmp_path, L_train=L, Y_train=L[:, 0]), formats.read(tmp_path / "L.npy")):
+        assert data.annotations is not None and data.annotations.n_answers == (L >= 0).sum()
+        assert data.class_names == ("0", "1") and (data.y is None or data.y.tolist() == L[:, 0].tolist())
+    far = saved(tmp_path, votes=np.where(L < 0, 99, L))
+    assert far.class_names == ("0", "1", "99")  # which an odd reading then asks about
+
+
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("is_zip", [True, False])
 def test_arrays_in_files_with_names_of_their_own(tmp_path: Path, kind: str, is_zip: bool) -> None:

@@ -1,4 +1,4 @@
-"""One NumPy array (n, c), or sparse matrix of SciPy: marks of candidates, counts of votes, or how likely each class is.
+"""One NumPy array, or sparse matrix of SciPy: (n, c) marks, counts or shares of classes, or (n, m) votes with −1.
 
 The counts and shares are the prior of the candidates, which are the classes that have any.
 """
@@ -9,18 +9,20 @@ import math
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy  # its parts load when they are used
 
+from pll.annotations.data import Annotations
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.answers import Answers, share_chunks
 from pll.formats.archive import Members, names_in
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_class_count, check_unpacked_size, parsing
-from pll.formats.labels import labels_of
+from pll.formats.labels import labels_of, sets_of
 
 MAGIC = b"\x93NUMPY"
 """How such a file begins."""
@@ -102,8 +104,11 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
     if not kind:
         raise UserError(
             f"The numbers of this {n:,} × {c:,} array are neither 0/1 marks of candidates, nor counts of votes, nor "
-            f"shares that sum to 1 in a row: they may be features. {_REMEDY}"
+            f"shares that sum to 1 in a row, nor votes of a column a voter with −1 for none: they may be features. "
+            f"{_REMEDY}"
         )
+    if kind == "votes":
+        return _of_votes(values, options, path.name)
     names = options.class_names or tuple(map(str, range(c)))
     if len(names) != c:
         raise UserError(f"The array has {c:,} columns, but {len(names):,} classes are listed.")
@@ -121,6 +126,47 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
     )
 
 
+def numbered_votes(votes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    """Return votes and the names of their classes; of codes that are far apart (99), only those that are there.
+
+    Parameters
+    ----------
+    votes
+        (n, m) codes from 0, −1 where there is none.
+
+    Examples
+    --------
+    >>> votes, names = numbered_votes(np.array([[0, 99], [1, -1], [2, 2]]))
+    >>> votes.tolist(), names
+    ([[0, 3], [1, -1], [2, 2]], ('0', '1', '2', '99'))
+    """
+    is_one = votes >= 0
+    codes = np.unique(votes[is_one])
+    if len(codes) == 0 or codes[-1] + 1 <= MOST_APART * len(codes):
+        return votes, tuple(str(k) for k in range(int(codes.max(initial=-1)) + 1))
+    return np.where(is_one, np.searchsorted(codes, votes), -1), tuple(str(int(code)) for code in codes)
+
+
+MOST_APART = 3
+"""Classes for each code that is there, at most, where those that are not are classes too."""
+
+
+def _of_votes(votes: npt.NDArray[np.float64], options: ReadOptions, file: str) -> PartialLabelDataset:
+    numbers, names = (votes, options.class_names) if options.class_names else numbered_votes(votes)
+    with parsing("the votes", "list as many classes as there are codes"):
+        annotations = Annotations.from_votes(numbers, names)
+    sets, about = sets_of(annotations, options.combine)
+    note = f"The array was read as votes: {votes.shape[1]:,} voters, a column each; −1 is no vote."
+    return PartialLabelDataset(
+        X=np.zeros((len(votes), 0), dtype=np.float32),
+        candidates=sets,
+        class_names=names,
+        annotations=annotations,
+        name=options.name or file,
+        notes=(note, *about),
+    )
+
+
 _NOTES = {
     "marks": "The array was read as candidates: 1 where a class is possible.",
     "counts": "The array was read as counts: how many voted for each of {c:,} classes, by number.",
@@ -130,8 +176,11 @@ _NOTES = {
 
 def _kind(values: npt.NDArray[np.float64]) -> str:
     """Return what the numbers are; "" for none of it."""
-    if not np.isfinite(values).all() or (values < 0).any():
+    if not np.isfinite(values).all() or (values < -1).any():
         return ""
-    if (values == np.floor(values)).all():
+    is_whole = bool((values == np.floor(values)).all())
+    if (values < 0).any():
+        return "votes" if is_whole else ""
+    if is_whole:
         return "marks" if values.max() <= 1 else "counts"
     return "shares" if np.allclose(values.sum(axis=1), 1, atol=0.01) else ""

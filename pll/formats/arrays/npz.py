@@ -27,7 +27,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.archive import Members, is_left_alone, names_in
 from pll.formats.arrays.layouts import Names, arrange, parts_among, texts
-from pll.formats.arrays.matrix import MAGIC, is_array, is_sparse, read_matrix, read_sparse
+from pll.formats.arrays.matrix import MAGIC, is_array, is_sparse, numbered_votes, read_matrix, read_sparse
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import (
     MAX_NAME,
@@ -84,7 +84,10 @@ class Npz(Format):
         of_functions = _votes_among(own)
         names = [of_functions.get(name, name) for name in own]
         parts = parts_among(names, are_files=bool(loose))
-        parts = parts or (parts_among([*names, "X"]) if "votes" in names else [])  # votes alone
+        if not parts and "votes" in names:  # alone, or with the truth beside
+            likely: list[Names] = [*parts_among([*names, "X"]), *parts_among([*names, "x_train"])]
+            most = max(likely, key=len)
+            parts = [{**most, "X": "X"}]
         if not parts:
             raise UserError(
                 f"The array X (the features) is missing; found {listing(names) or 'nothing'}. Save it with "
@@ -103,7 +106,7 @@ class Npz(Format):
         notes = [f"Arrays not used: {listing(others)}."] if others else []
         if of_functions:
             votes = next(iter(of_functions))
-            notes.append(f"The votes of {arrays['voters'].size} functions are in {votes}; −1 is no vote.")
+            notes.append(f"The votes of {arrays['votes'].shape[-1]} functions are in {votes}; −1 is no vote.")
         for part, meaning in {"X": "features", "candidates": "candidate sets", "y": "true labels"}.items():
             called = [one[part] for one in parts if part in one]
             if called and called != [part]:
@@ -172,18 +175,19 @@ class Npz(Format):
 
 
 def _votes_among(names: Collection[str]) -> dict[str, str]:
-    """What the arrays of labelling functions are here: a label matrix beside the names of the functions.
+    """What the arrays of labelling functions are here: a label matrix, with their names or without features beside.
 
     Examples
     --------
-    >>> _votes_among(["L", "lf_names", "text"]), _votes_among(["L", "X"])
-    ({'L': 'votes', 'lf_names': 'voters', 'text': 'texts'}, {})
+    >>> _votes_among(["L", "lf_names", "text"]), _votes_among(["L", "X"]), _votes_among(["L_train", "Y_train"])
+    ({'L': 'votes', 'lf_names': 'voters', 'text': 'texts'}, {}, {'L_train': 'votes'})
     """
     found = {}
     for meaning, some in ARRAYS["functions"].items():
         if meaning not in names and (called := next((name for name in some if name in names), None)):
             found[called] = meaning
-    return found if {"votes", "voters"} <= {*found.values()} else {}
+    there = {*found.values()}
+    return found if "votes" in there and ("voters" in there or not parts_among(names)) else {}
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -341,6 +345,8 @@ def _dataset(
     n = len(layout.X)
     if not names and "n_classes" in arrays:
         names = _numbered_names(arrays["n_classes"])
+    if not names and "votes" in arrays and arrays["votes"].dtype.kind in "iu" and layout.y is None is layout.sets:
+        arrays["votes"], names = numbered_votes(arrays["votes"])
     if "indices" in arrays:
         arrays["indices"] = whole_numbers(arrays["indices"], "indices")
     labels = (arrays[name] for name in ("indices", "votes") if name in arrays)

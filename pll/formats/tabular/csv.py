@@ -31,6 +31,7 @@ from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, as_utf8, encode_like, e
 from pll.formats.names import sample_rows
 from pll.formats.records import Records
 from pll.formats.results import Results, Value, free_name
+from pll.formats.tabular.cells import is_number
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import (
     LOOKED_AT,
@@ -228,7 +229,7 @@ def delimiter_of(text: str, marks: str) -> str | None:
     """Guess the delimiter of a table from its first rows; None where it has a single column.
 
     The one that gives every row as many fields as the first line, else as the header below a title, and of those the
-    one that gives most; `|`, which stands between labels too, only where no other does.
+    one that gives most; `|`, which stands between labels too, only where no other does, and a space between numbers.
 
     Parameters
     ----------
@@ -241,6 +242,8 @@ def delimiter_of(text: str, marks: str) -> str | None:
     --------
     >>> delimiter_of('id;"weight, kg"', ",;"), delimiter_of("id|cm|n_cat\\n1|2,5|3\\n2|1,5|4\\n", ",;|")
     (';', '|')
+    >>> delimiter_of("0 -1 2\\n1 1 -1\\n", ", "), delimiter_of("a text\\nwith words\\n", ", ")
+    (' ', None)
     """
     text = text.lstrip("\ufeff").lstrip()
     whole = text[: text.rfind("\n") + 1] or text  # the last line may be cut off
@@ -256,7 +259,9 @@ def _fit(text: str, mark: str) -> tuple[bool, bool, bool, int]:
         first = list(itertools.islice((record for record in reader if record), 10)) or [[]]
     except csv.Error:
         width = text.partition("\n")[0].count(mark) + 1
-        return width > 1, False, False, width
+        return width > 1 and mark != " ", False, False, width
+    if mark == " " and not all(is_number(field) for record in first for field in record):
+        return False, False, False, 0
     above = titles_above(first)
     widths = [len(record) for record in first[above:]]
     torn = any('"' in field for field in first[above])  # a delimiter inside quotes was taken for one
@@ -277,7 +282,7 @@ class Delimited(TableFormat):
     def sniff(self, path: Path, head: bytes) -> bool:
         if not looks_like_text(head):
             return False
-        delimiter = delimiter_of(as_utf8(head).decode("utf-8", errors="replace"), ",;|\t")
+        delimiter = delimiter_of(as_utf8(head).decode("utf-8", errors="replace"), ",;|\t ")
         return delimiter is not None and delimiter in self.delimiters
 
     def table(self, path: Path, options: ReadOptions) -> Records:

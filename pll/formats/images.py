@@ -41,7 +41,7 @@ from pll.formats.tabular.format import TableFormat, dataset_of
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.parts import are_one_a_person, people_of, stacked
-from pll.formats.tabular.writer import table_limitations, text_columns
+from pll.formats.tabular.writer import columns_of, table_limitations
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.argilla import Argilla
 from pll.formats.tools.labelstudio import LabelStudio
@@ -410,7 +410,7 @@ def _pictures(members: Members) -> list[str]:
 
 def _add_table(archive: zipfile.ZipFile, data: PartialLabelDataset, results: Results | None) -> None:
     file = BytesIO()
-    write_table(file, ",", text_columns(data, results), data)
+    write_table(file, ",", *columns_of(data, results), data.X)
     archive.writestr(zipfile.ZipInfo(TABLE), file.getvalue(), zipfile.ZIP_DEFLATED)
 
 

@@ -55,6 +55,17 @@ def test_reserved_names_of_features_do_not_become_labels(tmp_path: Path) -> None
     assert same(back.X, X) and back.feature_names == ("id", "ID", "")
 
 
+def test_features_that_look_like_something_else_are_written_so_that_they_are_features(tmp_path: Path) -> None:
+    """The same in every row, marks, or numbers that count the rows: in a table of others' these are none."""
+    X = np.array([[3, k % 2, 1 - k % 2, k, k / 4] for k in range(30)], dtype=np.float32)
+    names = ("same", "is_cat", "is_dog", "case id", "width")
+    data = PartialLabelDataset(X=X, feature_names=names, class_names=("a", "b"), y=np.arange(30) // 5 % 2)
+    assert FORMATS["csv"].cannot_hold(data) == []
+    formats.write(data, tmp_path / "x.csv")
+    back = formats.read(tmp_path / "x.csv")
+    assert back.feature_names == names and same(back.X, X)
+
+
 def test_the_columns_find_their_parts(tmp_path: Path) -> None:
     data = table(
         tmp_path,

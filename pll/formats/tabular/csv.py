@@ -20,6 +20,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, ClassVar, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
@@ -44,10 +46,8 @@ from pll.formats.tabular.header import (
 )
 from pll.formats.tabular.writer import (
     TextColumn,
-    check_text,
-    feature_column_names,
+    columns_of,
     number_blocks,
-    text_columns,
 )
 
 csv.field_size_limit(MAX_RECORD_BYTES)
@@ -307,7 +307,7 @@ class Delimited(TableFormat):
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         with path.open("wb") as file:
-            write_table(file, self.delimiters[0], text_columns(dataset, results), dataset)
+            write_table(file, self.delimiters[0], *columns_of(dataset, results), dataset.X)
 
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
         # every byte as it is, and cells at the end of each row
@@ -340,9 +340,13 @@ class Tsv(Delimited):
 
 
 def write_table(
-    file: IO[bytes], delimiter: str, texts: Sequence[TextColumn], dataset: PartialLabelDataset | None = None
+    file: IO[bytes],
+    delimiter: str,
+    texts: Sequence[TextColumn],
+    numbers: Sequence[str] = (),
+    X: npt.NDArray[np.float32] | None = None,
 ) -> None:
-    """Write columns of text (`check_columns`), and beside them the features of a dataset.
+    """Write columns of text (`check_columns`), and beside them numbers.
 
     Parameters
     ----------
@@ -352,19 +356,18 @@ def write_table(
         Between the columns.
     texts
         The columns of text.
-    dataset
-        Whose features stand beside; none where it is None.
+    numbers
+        The names of the columns of numbers.
+    X
+        (n, …) the numbers.
     """
-    numbers = [] if dataset is None else feature_column_names(dataset)
-    for name in numbers:
-        check_text(name)
     schema = pa.schema([(column.name, pa.string()) for column in texts] + [(name, pa.float32()) for name in numbers])
     options = pa.csv.WriteOptions(delimiter=delimiter, batch_size=_WRITE_ROWS)
     with pa.csv.CSVWriter(file, schema, write_options=options) as writer:
         for start in range(0, len(texts[0].cells), _WRITE_ROWS):
             rows = slice(start, start + _WRITE_ROWS)
             arrays = [pa.array(column.cells[rows], pa.string()) for column in texts]
-            arrays += [] if dataset is None else number_blocks(dataset, rows)
+            arrays += [] if X is None else number_blocks(X[rows])
             writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 

@@ -22,7 +22,7 @@ from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.writer import feature_column_names, text_columns
+from pll.formats.tabular.writer import columns_of
 
 _BATCH = 4096
 
@@ -76,8 +76,8 @@ class JsonLines(TableFormat):
 
 
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-    values = {column.name: column.values for column in text_columns(dataset)}
-    numbers = feature_column_names(dataset)
+    texts, numbers = columns_of(dataset)
+    values = {column.name: column.values for column in texts}
     flat = dataset.X.reshape(len(dataset), -1)
     for i, example in enumerate(dataset.row_ids.tolist()):
         record = {name: column[i] for name, column in values.items()}

@@ -31,10 +31,8 @@ from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.format import TableFormat, dataset_of
 from pll.formats.tabular.writer import (
-    check_text,
-    feature_column_names,
+    columns_of,
     number_blocks,
-    text_columns,
 )
 from pll.images import SUFFIXES, Pictures
 from pll.io import Column as ObjectColumn
@@ -344,7 +342,7 @@ class Parquet(TableFormat):
         with pq.ParquetWriter(path, schema) as writer:
             for start in range(0, len(dataset), rows_at_once):
                 rows = slice(start, start + rows_at_once)
-                arrays = [column.slice(start, rows_at_once) for column in texts] + number_blocks(dataset, rows)
+                arrays = [column.slice(start, rows_at_once) for column in texts] + number_blocks(dataset.X[rows])
                 writer.write_batch(pa.record_batch(arrays, schema=schema))
 
     def _layout(self, dataset: PartialLabelDataset, results: Results | None) -> tuple[pa.Schema, list[pa.Array]]:
@@ -353,7 +351,8 @@ class Parquet(TableFormat):
         arrays: list[pa.Array] = []
         roles: dict[str, str] = {}
         as_json = []
-        for column in text_columns(dataset, results):
+        texts, numbers = columns_of(dataset, results)
+        for column in texts:
             if column.role == "candidates" and dataset.candidates is not None:
                 array = self.sets(dataset)
             elif column.role == "annotator":
@@ -373,8 +372,7 @@ class Parquet(TableFormat):
             roles[name] = column.role
             fields.append(pa.field(name, array.type))
             arrays.append(array)
-        for name in feature_column_names(dataset):
-            check_text(name)
+        for name in numbers:
             roles[name] = "feature"
             fields.append(pa.field(name, pa.float32()))
         about = metadata_of(dataset, roles, [self.called(name) for name in as_json])

@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing
+from pll.formats.forms import Form
 from pll.formats.limitations import ALL_BUT_PIXELS, class_limitations, class_names, part_limitations
 from pll.formats.names import LABEL_COLUMNS, marked, sample_rows
+from pll.formats.reading import Column
 from pll.formats.results import Results
 from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import join_column, write_label
@@ -45,8 +48,11 @@ class TextColumn:
         object.__setattr__(self, "values", self.values or self.cells)
 
 
-def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -> list[TextColumn]:
-    """Return every column but the features in the order written: ids, contents, labels, extra columns, results.
+def columns_of(dataset: PartialLabelDataset, results: Results | None = None) -> tuple[list[TextColumn], list[str]]:
+    """Return every column but the features in the order written (ids, contents, labels, extra columns, results), and
+    the names of the features' columns.
+
+    Read again, each is what it is: its name is marked where it would be taken for something else.
 
     Parameters
     ----------
@@ -60,17 +66,33 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
     UserError
         a name or a cell that text cannot hold.
     """
-    names = class_names(dataset)
+    columns = own_columns(dataset)
+    labels = annotator_columns(dataset)
+    if dataset.candidates is not None:
+        sets = [dataset.candidates.names(i) for i in range(len(dataset))]
+        labels.insert(0, TextColumn("candidates", "candidates", join_column(sets), sets))
+    at = sum(column.role in ("id", "text", "image") for column in columns)
+    columns[at:at] = labels
+    added = {} if results is None else results.aligned(dataset.row_ids.tolist())
+    named = headers([*columns, *number_columns(dataset)], added)
+    names, numbers = named[: len(columns)], named[len(columns) :]
+    columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
+    columns += [TextColumn(name, "ignore", cells) for name, cells in added.items()]
+    check_columns(columns)
+    for name in numbers:
+        check_text(name)
+    return columns, numbers
+
+
+def own_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
+    """Return the columns of what an example is, without candidates, answers and features; names are not marked yet."""
     columns = [TextColumn("id", "id", dataset.row_ids.tolist())]
     if dataset.texts is not None:
         columns.append(TextColumn("text", "text", dataset.texts.tolist()))
     if dataset.pictures is not None:
         columns.append(TextColumn("image", "image", dataset.pictures.names.tolist()))
-    if dataset.candidates is not None:
-        sets = [dataset.candidates.names(i) for i in range(len(dataset))]
-        columns.append(TextColumn("candidates", "candidates", join_column(sets), sets))
-    columns += annotator_columns(dataset)
     if dataset.y is not None:
+        names = class_names(dataset)
         truth = [None if k == UNKNOWN else names[k] for k in dataset.y.tolist()]
         cells = [write_label(name) for name in truth]
         as_json = [name if name in (None, cell) else [name] for name, cell in zip(truth, cells, strict=True)]
@@ -80,29 +102,53 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
     for role, fields in (("category", dataset.categories), ("keep", dataset.extras)):
         for name, values in fields.items():
             columns.append(TextColumn(name, role, [as_text(value) for value in values.tolist()], values.tolist()))
-    columns = _marked_where_misread(columns, {*feature_column_names(dataset), *(results.columns if results else ())})
-    if results is not None:
-        columns += [
-            TextColumn(name, "ignore", cells) for name, cells in results.aligned(dataset.row_ids.tolist()).items()
-        ]
-    check_columns(columns)
     return columns
 
 
-def _marked_where_misread(columns: Sequence[TextColumn], taken: set[str]) -> list[TextColumn]:
-    """Columns of words, marked where they would be taken for something else, or have the name of another one."""
-    rows = sample_rows(len(columns))
-    guesses = roles_of([column.name for column in columns], [list(column.cells[:rows]) for column in columns])
-    own = {column.name for column in columns if column.role not in ("category", "keep")} | taken
-    result = []
-    for column, one in zip(columns, guesses, strict=True):
-        name = column.name
-        is_read = one.role == column.role and one.display_name == name == name.strip() != "" and one.asks is None
-        if column.role in ("category", "keep") and (not is_read or name in own or name.casefold() in LABEL_COLUMNS):
-            name = marked(column.role, name)
-        own.add(name)
-        result.append(replace(column, name=name))
-    return result
+def headers(columns: Sequence[TextColumn], taken: Collection[str] = (), form: Form | None = None) -> list[str]:
+    """Return the header of each column: its name, marked where another one has it, or it would be taken for another.
+
+    Parameters
+    ----------
+    columns
+        Every column that is written, features too.
+    taken
+        Names of columns that are written beside these.
+    form
+        The signature of a tool by which they are read back, beside fields of its own: what is learnt from is marked.
+    """
+    names, seen = [column.name for column in columns], {*taken}
+    seen.update(column.name for column in columns if column.role not in MARKED)
+    free = {at for at, column in enumerate(columns) if column.role in MARKED}
+    wrong = list[int]()
+    for at in sorted(free):
+        is_always = form is not None and columns[at].role != "keep"
+        wrong += [at] if is_always or names[at] in seen or not _may_be_name(names[at]) else []
+        seen.add(names[at])
+    cells = [list(column.cells[: sample_rows(len(columns))]) for column in columns]
+    while True:
+        for at in wrong:
+            names[at] = marked(columns[at].role, columns[at].name)
+            while names[at] in seen:
+                names[at] += "_again"
+            seen.add(names[at])
+        free -= {*wrong}
+        read = roles_of(names, cells, form=form) if free else []
+        wrong = [at for at in sorted(free) if not _is_as(read[at], columns[at]) or (form and read[at].guessed)]
+        if not wrong:
+            return names
+
+
+MARKED = ("category", "keep", "feature")
+"""Roles of columns that a mark in their names says; others are said by reserved names."""
+
+
+def _may_be_name(name: str) -> bool:
+    return name == name.strip() != "" and name.casefold() not in LABEL_COLUMNS
+
+
+def _is_as(read: Column, column: TextColumn) -> bool:
+    return read.role == column.role and read.display_name == column.name and read.asks is None
 
 
 def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
@@ -139,39 +185,20 @@ def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]
     return by_example
 
 
-def feature_column_names(dataset: PartialLabelDataset) -> list[str]:
-    """Return a column name for every feature: its own where it is read back as a feature, else marked as one."""
+def number_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
+    """Return the columns of the features, with as many of their cells as are looked at; names are not marked yet."""
+    names = dataset.feature_names or tuple(f"x{k}" for k in range(dataset.X[:1].size))
     if dataset.is_image:
         _, height, width = dataset.input_shape
-        return [f"pixel_{k // (height * width)}_{k // width % height}_{k % width}" for k in range(dataset.X[0].size)]
-    columns: list[str] = []
-    taken: set[str] = set()
-    for name in dataset.feature_names or [f"x{k}" for k in range(dataset.X.shape[1])]:
-        column = name if _is_read_as_feature(name) else marked("feature", name)
-        while column in taken:
-            column = f"{column}_again"
-        taken.add(column)
-        columns.append(column)
-    return columns
+        names = tuple(f"pixel_{k // (height * width)}_{k // width % height}_{k % width}" for k in range(len(names)))
+    first = dataset.X.reshape(len(dataset), -1)[: sample_rows(len(names))]
+    cells = [[None if np.isnan(value) else repr(value) for value in column] for column in first.T.tolist()]
+    return [TextColumn(name, "feature", column) for name, column in zip(names, cells, strict=True)]
 
 
-def _is_read_as_feature(name: str) -> bool:
-    guess = roles_of(["id", name], [["0"], ["1"]])[1] if name.casefold() != "id" else None
-    return guess is not None and guess.role == "feature" and guess.display_name == name == name.strip() != ""
-
-
-def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
-    """Return the features of some rows, one column each; a missing cell is null.
-
-    Parameters
-    ----------
-    dataset
-        What is written.
-    rows
-        Which of its examples.
-    """
-    flat = dataset.X.reshape(len(dataset), -1)
-    return [pa.array(column, pa.float32(), from_pandas=True) for column in flat[rows].T.copy()]
+def number_blocks(X: npt.NDArray[np.float32]) -> list[pa.Array]:
+    """Return (rows, …) features, one column each; a missing cell is null."""
+    return [pa.array(column, pa.float32(), from_pandas=True) for column in X.reshape(len(X), -1).T.copy()]
 
 
 def table_limitations(dataset: PartialLabelDataset, supported: Collection[str] = ()) -> list[str]:
@@ -183,42 +210,21 @@ def table_limitations(dataset: PartialLabelDataset, supported: Collection[str] =
         What is written.
     supported
         What this kind of table holds all the same: `limitations.PARTS`, what `class_limitations` names, "equal names",
-        "anonymity", "types", "missing cells", "parts".
+        "anonymity", "types", "missing cells".
     """
     columns = [(name, values) for fields in (dataset.categories, dataset.extras) for name, values in fields.items()]
     twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
     anonymous = dataset.annotations is not None and dataset.annotations.anonymous
     plain = [name for name, values in columns if not all(value is None or isinstance(value, str) for value in values)]
     empty = [name for name, values in columns if any(isinstance(value, str) and value == "" for value in values)]
-    misread = [] if "parts" in supported else _misread(dataset)
     sentences = {
         "equal names": twice and f"That several features have one name: {listing(twice)}.",
         "anonymity": anonymous and "That the annotators are anonymous: each vote becomes a person.",
         "types": plain and f"That values are numbers or lists and not text: {listing(plain)}.",
         "missing cells": empty and f"The difference between an empty cell and a missing one: {listing(empty)}.",
-        "parts": misread and f"What these columns are (say it when you read them again): {listing(misread)}.",
     }
     lost = [*part_limitations(dataset, {*ALL_BUT_PIXELS, *supported}), *class_limitations(dataset, supported)]
     return lost + [sentence for part, sentence in sentences.items() if sentence and part not in supported]
-
-
-def _misread(dataset: PartialLabelDataset) -> list[str]:
-    """Return the columns that would be read as something else when all are seen together."""
-    few = dataset.take(slice(0, sample_rows(len(dataset.categories) + len(dataset.extras) + dataset.X[:1].size)))
-    texts = text_columns(few)
-    numbers = feature_column_names(few)
-    flat = few.X.reshape(len(few), -1)
-    header = [column.name for column in texts] + numbers
-    cells = [list(column.cells) for column in texts]
-    cells += [[None if np.isnan(value) else repr(value) for value in column.tolist()] for column in flat.T]
-    wanted = [column.role for column in texts] + ["feature"] * len(numbers)
-    if len(set(header)) < len(header):
-        return [name for name in header if header.count(name) > 1]
-    try:
-        guesses = roles_of(header, cells)
-    except UserError:
-        return header
-    return [column.name for column, role in zip(guesses, wanted, strict=True) if column.role != role]
 
 
 def as_text(value: Any) -> str | None:

@@ -32,7 +32,7 @@ from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of, note_on_rows_below, rows_below
 from pll.formats.tabular.parts import people_among, stacked
-from pll.formats.tabular.writer import feature_column_names, text_columns
+from pll.formats.tabular.writer import columns_of
 
 MOST_CELLS = 5_000_000
 """Cells of a sheet that are read; each takes some 100 bytes and a few microseconds."""
@@ -78,8 +78,7 @@ class Xlsx(TableFormat):
         return lost
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        columns = text_columns(dataset, results)
-        numbers = feature_column_names(dataset)
+        columns, numbers = columns_of(dataset, results)
         if len(dataset) >= MOST_ROWS or len(columns) + len(numbers) > 16_384:
             raise UserError("A sheet has at most 1,048,576 rows and 16,384 columns; write CSV or Parquet.")
         for text in (*numbers, *(text for column in columns for text in (column.name, *column.cells))):

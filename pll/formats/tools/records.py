@@ -19,21 +19,19 @@ import numpy as np
 import pyarrow as pa
 
 from pll.candidates import sort_names
-from pll.dataset import UNKNOWN, PartialLabelDataset
+from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.forms import Form, form_called
 from pll.formats.json_objects import ANSWERS, Record
-from pll.formats.label_frame import RESERVED_COLUMNS
-from pll.formats.limitations import class_names, is_union
-from pll.formats.names import LABEL_COLUMNS, MARKS, marked, sample_rows
+from pll.formats.limitations import is_union
+from pll.formats.names import LABEL_COLUMNS, marked
 from pll.formats.records import Records, cell_of, json_column, no_rows
 from pll.formats.results import Results, Value
-from pll.formats.roles import roles_of
-from pll.formats.tabular.cells import write_label
+from pll.formats.tabular.cells import read_label, write_label
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.writer import answers_of, feature_column_names
+from pll.formats.tabular.writer import answers_of, headers, number_columns, own_columns
 from pll.formats.unfold import Said, said_in, value_at
 
 PAYLOAD = ("text", "image")
@@ -118,42 +116,21 @@ def examples_of(dataset: PartialLabelDataset, form: Form | None = None) -> Itera
     form
         The signature by which it is read back.
     """
-    names, answers, stated = class_names(dataset), answers_of(dataset), has_own_sets(dataset)
-    numbers = [
-        name if name.startswith(MARKS["feature"]) else marked("feature", name) for name in feature_column_names(dataset)
-    ]
-    flat, columns = dataset.X.reshape(len(dataset), -1), dict[str, Sequence[Any]]()
-    if dataset.texts is not None:
-        columns["text"] = dataset.texts.tolist()
-    if dataset.pictures is not None:
-        columns["image"] = dataset.pictures.names.tolist()
-    columns |= {marked("category", name): values.tolist() for name, values in dataset.categories.items()}
-    if dataset.y is not None:
-        columns["true_label"] = [None if label == UNKNOWN else names[label] for label in dataset.y.tolist()]
-    if dataset.is_test is not None:
-        columns["split"] = ["test" if test else "train" for test in dataset.is_test]
-    extras = {name: values.tolist() for name, values in dataset.extras.items()}
-    for name, is_kept in zip(extras, _are_kept(extras, [*columns, *numbers], form), strict=True):
-        columns[name if is_kept else marked("keep", name)] = extras[name]
+    answers, stated = answers_of(dataset), has_own_sets(dataset)
+    own = [replace(column, cells=[*map(cell_of, column.values)]) for column in own_columns(dataset)[1:]]
+    numbers = number_columns(dataset)
+    names = headers([*own, *numbers], (), form or form_called("labelstudio"))
+    values = {
+        name: [read_label(cell or "") for cell in column.cells] if column.role == "true_label" else column.values
+        for name, column in zip(names, own, strict=False)
+    }
+    flat = dataset.X.reshape(len(dataset), -1)
     for i, key in enumerate(dataset.row_ids.tolist()):
-        fields = {name: values[i] for name, values in columns.items()}
+        fields = {name: column[i] for name, column in values.items()}
         row = [None if np.isnan(x) else x for x in flat[i].astype(np.float64).tolist()]
-        fields |= dict(zip(numbers, row, strict=True))
+        fields |= dict(zip(names[len(own) :], row, strict=True))
         sets = dataset.sets().names(i) if stated else ()
         yield Example(i, key, fields, sets, answers={ANSWERS: [*answers[i]]})
-
-
-def _are_kept(extras: Mapping[str, Sequence[Any]], others: Sequence[str], form: Form | None) -> list[bool]:
-    """Whether each column that is carried along is read back as such beside columns of other names."""
-    names = list(dict.fromkeys([*extras, *others]))
-    cells = [list(map(cell_of, extras.get(name, ())[: sample_rows(len(names))])) for name in names]
-    roles = dict(zip(names, roles_of(names, cells, form=form or form_called("labelstudio")), strict=True))
-    reserved = {*others, *RESERVED_COLUMNS}
-    return [
-        roles[name].role == "keep" and roles[name].display_name == name == name.strip() != ""
-        and not roles[name].guessed and name not in reserved and name.casefold() not in LABEL_COLUMNS
-        for name in extras
-    ]  # fmt: skip
 
 
 def has_own_sets(dataset: PartialLabelDataset) -> bool:

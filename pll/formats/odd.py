@@ -6,6 +6,7 @@ to do. It is refused until the person accepts it (`ReadOptions.accept`, in the s
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import unicodedata
@@ -343,16 +344,19 @@ def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
 
 def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """Classes that look like a more frequent one, and like no other: cut short, slips of the pen, other endings."""
-    votes = data.annotations
-    if votes is None or options.class_names or not options.merge or len(data) < SOME_EXAMPLES:
+    if data.annotations is None or options.class_names or not options.merge or len(data) < SOME_EXAMPLES:
         return
-    names = [name for name in votes.class_names if name not in (*options.keep, *options.edited)]
-    given = np.bincount(votes.labels, minlength=votes.n_classes)
-    if same := same_as({name: int(given[votes.class_names.index(name)]) for name in names}):
+    if same := _same_names(data.annotations, options):
         merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
         remedy = "If they are the same, merge them."
         shown = tuple(f"{name} → {to}" for name, to in same.items())
-        yield Oddity("spellings", "Classes look like others in short or misspelled", shown, remedy, merges, dict(same))
+        yield Oddity("spellings", "Classes look like others in short or misspelled", shown, remedy, merges, same)
+
+
+def _same_names(votes: Annotations, options: ReadOptions) -> dict[str, str]:
+    given = np.bincount(votes.labels, minlength=votes.n_classes).tolist()
+    seen = {*options.keep, *options.edited}
+    return same_as({name: n for name, n in zip(votes.class_names, given, strict=True) if name not in seen})
 
 
 def same_as(counts: Mapping[str, int]) -> dict[str, str]:
@@ -533,57 +537,97 @@ def _other_codes(labels: npt.NDArray[np.int64], shares: npt.NDArray[np.float64])
 def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """A class that says nothing of the example, in whatever language: perhaps that there is no answer.
 
-    Others do not say it too more often than by chance, although they agree on the other classes, and what they say
-    beside it is what they say anywhere. It is rarer than the others, and a rare one must also be written otherwise.
+    It is rarer than the others, and it is likelier that others say beside it what they say anywhere than that it is an
+    answer: as many times likelier as there are others, where its name does not tell.
     """
     votes = data.annotations
     if votes is None or options.class_names or len(data) < SOME_EXAMPLES or not 3 <= votes.n_classes <= MOST_COMPARED:
         return
     beside, names = _Beside.of(votes), votes.class_names
-    labels, shares = beside.labels, beside.shares
-    times = np.bincount(labels, minlength=len(names))
-    chance = shares.sum(axis=0) / max(len(labels), 1)
-    same = np.bincount(labels, shares[np.arange(len(labels)), labels], minlength=len(names)) / np.maximum(times, 1)
-    kappa = (same - chance) / np.maximum(1 - chance, 1e-9)
+    times = np.bincount(beside.labels, minlength=len(names))
     true = set() if data.y is None else {data.class_names[k] for k in np.unique(data.y[data.y >= 0])}
-    found, seen = list[str](), {*true, *options.keep, *options.edited, *_far_codes(names)}
-    for k, name in enumerate(names):
-        others = times * (np.arange(len(names)) != k)
-        usual = float((kappa * others).sum() / max(others.sum(), 1))
-        if name in seen or usual < LEAST_USUAL or times[k] * usual < LEAST_MISSED:
-            continue
-        is_other = _is_other(name, names)
-        if times[k] * len(names) * (1 if is_other else 2) >= times.sum():  # that there is none is not what most say
-            continue
-        apart, noise = _told_by(k, labels, shares)
-        is_by_chance = abs(kappa[k]) <= (usual / 3 if is_other else BY_CHANCE)
-        if is_by_chance and apart - noise <= SAYS_LITTLE * usual and (is_other or noise <= SEEN * usual):
-            found.append(name)
+    seen = {*true, *options.keep, *options.edited, *_same_names(votes, options)}
+    seen.update(name for name in names if is_number(name))  # on a scale; what stands apart is asked about as such
+    found = list[str]()
+    for k in np.flatnonzero((times > 0) & (times * len(names) < times.sum())).tolist():  # most do not say it
+        is_other = _is_other(names[k], names)
+        least, repeated = (1, UNCLEAR) if is_other else (len(names) - 1, 0.0)  # before looking, it may be any of them
+        if names[k] not in seen and odds_of_nothing(beside.shares, beside.labels, k, repeated) >= least:
+            found.append(names[k])
     if found:
         text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
         hint = " ".join(f"--drop={shlex.quote(name)}" for name in found)
         yield Oddity("no-answer", text, tuple(found), "If it is no answer, drop it.", hint, dict.fromkeys(found))
 
 
-BY_CHANCE, LEAST_USUAL, LEAST_MISSED = 0.06, 0.2, 1.5
-"""How far from chance (0; 1 is always) others say a class too that is no answer; how far they do of the other classes,
-and how many times they would have said it then, at least."""
-SAYS_LITTLE, SEEN = 0.12, 0.33
-"""Shares of how far the others agree: how much the answers beside a class differ from those anywhere that says nothing,
-and up to which chance may make them differ where a class is not rare."""
+UNCLEAR = 0.25
+"""How far others say it too, where its name tells: of some examples it is clear to all that there is no answer."""
+LEAST_USUAL = 0.2
+"""Kappa of the other classes from which it is told."""
+LIKE_OTHERS, NOTHING = 0.7, 0.1
+"""How much an answer tells of what others say, and how much what is none; 1 is as the other classes do."""
+REPEATED = 1.3
+"""Standard deviations beyond chance from which others say a class too: nine in ten do not by chance."""
 
 
-def _told_by(k: int, labels: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return how much the others' answers beside a class differ from those anywhere, itself aside, and by chance."""
-    other = np.delete(shares, k, axis=1)
-    said = other.sum(axis=1) > 0
-    other = _as_shares(other[said])
-    own = other[labels[said] == k]
-    if not len(own):
-        return 1.0, 0.0
-    apart = np.abs(own.mean(axis=0) - other.mean(axis=0)).sum() / 2
-    noise = other.std(axis=0).sum() / np.sqrt(2 * np.pi * len(own))
-    return float(apart), float(noise)
+def odds_of_nothing(
+    beside: npt.NDArray[np.float64], labels: npt.NDArray[np.int64], k: int, repeated: float = 0.0
+) -> float:
+    """Return how many times likelier it is that a class says nothing of the example than that it is an answer.
+
+    Two kinds of answers are there, of which the likelier counts: one that others say too, if half as often beyond
+    chance as they do of the other classes; and one that nobody repeats, since it is taken for others. What others say
+    beside it is drawn around what they say anywhere (a Dirichlet-multinomial distribution): nearly as far from it as
+    beside the other classes (Goodman and Kruskal's tau), or a tenth as far, where it says nothing.
+
+    Parameters
+    ----------
+    beside
+        (m, c) how the answers of others to the same example are spread, for each answer.
+    labels
+        (m,) the answers.
+    k
+        Which class.
+    repeated
+        How far others may say it too though it says nothing; 1 is as they do of the other classes, beyond chance.
+
+    Examples
+    --------
+    >>> pairs = [(0, 0)] * 40 + [(1, 1)] * 40 + [(2, 0), (0, 2), (2, 1), (1, 2)] * 9
+    >>> beside, labels = np.eye(3)[[other for _, other in pairs]], np.array([own for own, _ in pairs])
+    >>> odds_of_nothing(beside, labels, 2) > 2, odds_of_nothing(beside, labels, 1) < 1
+    (True, True)
+    """
+    said = np.zeros((beside.shape[1], beside.shape[1]))  # how much others say each class beside each
+    np.add.at(said, labels, beside)
+    times, own = said.sum(axis=1), said[k, k]
+    rest = np.flatnonzero((times > 0) & (np.arange(len(said)) != k))
+    usual = _as_shares(said[rest].sum(axis=0, keepdims=True) + 1 / len(said))[0]
+    kappas = (said[rest, rest] / times[rest] - usual[rest]) / (1 - usual[rest])
+    kappa = float((kappas * times[rest]).sum() / times[rest].sum())
+    chance = float(np.clip(beside[:, k].mean(), 1e-9, 1))
+    spread = math.sqrt(2 * times[k] * beside[:, k].var() + 1e-9)  # two who say the same are two such answers
+    most = chance + repeated * kappa * (1 - chance)
+    if kappa < LEAST_USUAL or own - 1 - times[k] * most > REPEATED * spread:
+        return 0.0
+    too, none = chance + kappa / 2 * (1 - chance), float(np.clip(own / times[k], 1e-9, most))
+    as_others = own * math.log(none / too) + (times[k] - own) * math.log((1 - none) / (1 - too))
+
+    others = np.delete(said, k, axis=1)
+    taken, others = others[k], others[rest][others[rest].sum(axis=1) > 0]
+    weights = others.sum(axis=1)
+    usual = _as_shares(others.sum(axis=0, keepdims=True) + 1 / len(said))[0]
+    apart = ((_as_shares(others) - usual) ** 2).sum(axis=1) / (1 - (usual**2).sum())
+    tau = float(np.clip((weights @ apart - len(weights) + 1) / weights.sum(), 1e-4, 0.95))
+    as_taken = _drawn_around(taken, usual, NOTHING**2 * tau) - _drawn_around(taken, usual, LIKE_OTHERS**2 * tau)
+    return math.exp(min(as_others, as_taken))
+
+
+def _drawn_around(counts: npt.NDArray[np.float64], shares: npt.NDArray[np.float64], apart: float) -> float:
+    """Return the log-likelihood of counts of a Dirichlet-multinomial distribution of this correlation."""
+    weights = (1 - apart) / apart * shares
+    each = sum(math.lgamma(a + n) - math.lgamma(a) for a, n in zip(weights.tolist(), counts.tolist(), strict=True))
+    return each + math.lgamma(weights.sum()) - math.lgamma(weights.sum() + counts.sum())
 
 
 def _is_other(name: str, names: Sequence[str]) -> bool:

@@ -17,10 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pll.errors import RowError, UserError
-from pll.formats.checks import shorten
+from pll.errors import Note, RowError, UserError
+from pll.formats.checks import listing, shorten
+from pll.formats.forms import WORDS
 from pll.formats.reading import Column, form_of
-from pll.formats.records import RowNumber, numbers_of
+from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
 from pll.formats.tabular.cells import counts_in, guess_separator, is_missing, listed_answers, mark_in
 
 NOBODY = -1
@@ -30,11 +31,8 @@ NAME = 4
 KINDS = ("vote", "set", "share", "truth")
 """What an answer is: a voter's, a candidate set, how often or how likely a label is, the truth."""
 
-Chunks: TypeAlias = pa.ChunkedArray
-"""A column of text."""
 Filled: TypeAlias = tuple[Column, Chunks]
 """A column that is about labels, and its cells as text."""
-Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,15 +192,6 @@ class Answers:
         return [chunk for chunk in self.chunks if chunk.kind in kinds]
 
 
-def codes_of(chunks: Chunks) -> tuple[Numbers, list[str]]:
-    """Return (n,) codes of a column in the order of first appearance, and its distinct cells as text; null is −1."""
-    coded = pc.dictionary_encode(chunks.cast(pa.string())).unify_dictionaries()
-    if not coded.num_chunks:
-        return np.empty(0, dtype=np.int64), []
-    codes = np.concatenate([numbers_of(chunk.indices, -1) for chunk in coded.chunks])
-    return codes.astype(np.int64), coded.chunk(0).dictionary.to_pylist()
-
-
 def whole_column(name: str, cells: Chunks, row_of: RowNumber) -> Chunk:
     """Return a column of which every cell is read; null is "".
 
@@ -234,7 +223,8 @@ def answers_in(
     row_of
         The number that a message gives to a row.
     counts
-        States of an answer that counts, in small letters, or those that do not, as "!state"; () where all do.
+        States of an answer that counts, in small letters, or those that do not, as "!state"; by default those that
+        are called as what was withdrawn do not.
     anonymous
         Whether the annotators are nobody's names.
 
@@ -253,17 +243,25 @@ class _Filler:
         self, columns: Sequence[Filled], rows: int, row_of: RowNumber, counts: Sequence[str], *, anonymous: bool
     ) -> None:
         self.columns, self.rows, self.row_of = columns, rows, row_of
-        self.counts, self.anonymous = counts, anonymous
+        self.counts = counts or tuple(f"!{word}" for word in WORDS["withdrawn"])
+        self.anonymous, self.notes = anonymous, list[str]()
         self.form = form_of([column for column, _ in columns])
         self.example, self.ids = np.arange(rows), list[str]()
         self.nobody = self.who = np.full(rows, NOBODY, dtype=np.int64)
         self.people: dict[str, int] = {}
         self.chunks: list[Chunk] = []
-        self.states = [cells for _, cells in self.having("state")][:1] if counts else []
+        self.states = [cells for _, cells in self.having("state")][:1]
         self.counted = np.ones(rows, dtype=np.bool_)  # whether an answer counts, by its state
-        for states in self.states:
+        for column, states in reversed(self.having("state")):  # of several the first says it
             codes, distinct = codes_of(pc.fill_null(states, ""))
-            self.counted = np.array([counts_in(cell, counts) for cell in distinct])[codes]
+            does_count = np.array([counts_in(cell, self.counts) for cell in distinct], dtype=np.bool_)
+            self.counted = does_count[codes]
+            times = np.bincount(codes, minlength=len(distinct))[~does_count]
+            if times.sum():
+                out = [cell for cell, counts in zip(distinct, does_count, strict=True) if not counts]
+                said = listing([f"{state} ({n:,})" for state, n in zip(out, times.tolist(), strict=True)])
+                text = f"{times.sum():,} lines do not count, by {column.name}: {said}."
+                self.notes.append(Note(text, kind="states"))
 
     def having(self, *roles: str) -> list[Filled]:
         return [one for one in self.columns if one[0].role in roles]
@@ -285,6 +283,7 @@ class _Filler:
             self.example if self.form == "answer" else None,
             tuple(self.people),
             self.anonymous,
+            notes=tuple(self.notes),
         )
 
     # ---- forms -------------------------------------------------------------------------------------------------------

@@ -17,10 +17,11 @@ from pll.annotations.rules import Resolved, SetRule, resolve
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN
 from pll.errors import Note, RowError, UserError
-from pll.formats.answers import Answers, Chunk, Numbers
+from pll.formats.answers import Answers, Chunk
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
 from pll.formats.doubt import read_by_hand
+from pll.formats.records import Numbers
 from pll.formats.tabular.answer_cells import (
     MOST_SHOWN,
     NUMBER,

@@ -1,33 +1,41 @@
 """The table that every tabular file becomes: Arrow columns with names, batch by batch.
 
 A reader makes `Records` of a file and knows nothing of labels (`pll.formats.tabular.format`). What its columns
-are follows from their names and types (`pll.formats.roles`); `pll.formats.tabular.builder` makes the dataset.
+are follows from their names and types (`pll.formats.roles`); they are read here as text, as values of JSON, and as
+numbers to learn from; `pll.formats.tabular.builder` makes the dataset.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pll.errors import UserError
+from pll import io
+from pll.errors import RowError, UserError, WordsInFeatures
 from pll.formats.base import ReadOptions
+from pll.formats.checks import listing, shorten
 from pll.formats.forms import Form, form_told_by
 from pll.formats.names import check_header, check_number, labels_at_end, sample_rows
-from pll.formats.reading import LABELLED, OF_NAMES, Column
+from pll.formats.reading import LABELLED, OF_NAMES, Column, option
 from pll.formats.roles import roles_of
-from pll.formats.tabular.cells import Cells
+from pll.formats.tabular.cells import MISSING, Cells, is_no_answer, is_number, numbers_in
 
 JSON = pa.json_(pa.string())
 """Type of a column whose cells are JSON: its values are not text alone."""
+
+Chunks: TypeAlias = pa.ChunkedArray
+"""A column of text."""
+Numbers: TypeAlias = npt.NDArray[np.int64]
 
 RowNumber = Callable[[int], int]
 """Function from a position (0 is the first row of data) to the row number used in messages."""
@@ -154,6 +162,60 @@ class Records:
                 some.append(text_of(cells, column.role))
         return [pa.chunked_array(some, pa.string()) for some in parts]
 
+    def collected(
+        self, columns: Sequence[Column], options: ReadOptions
+    ) -> tuple[dict[int, pa.ChunkedArray], npt.NDArray[np.float32], list[str]]:
+        """Return by position the cells of the columns that are no numbers, (n, d) the numbers, and their names.
+
+        Features are cast batch by batch into one float32 matrix, so that a file is never in memory as text; a large
+        matrix is in a temporary file (`pll.io.large_array`). Columns of lists come after those of numbers.
+
+        Parameters
+        ----------
+        columns
+            Every column with its role.
+        options
+            What is told how far it is.
+
+        Raises
+        ------
+        UserError
+            No rows; a feature that is no finite number, or a list of another length: row and column are named.
+        """
+        used = [column for column in columns if column.role != "ignore"]
+        widths = {column: 1 for column in used if column.role == "feature"}
+        widths |= {column: _list_length(self, column) for column in used if column.role == "vector"}
+        owners = [(column, k + 1) for column, width in widths.items() for k in range(width)]
+        names = [one.display_name if one.role == "feature" else f"{one.display_name} {k}" for one, k in owners]
+        X = io.large_array((self.rows, len(names)), np.float32, in_memory_up_to=io.FEATURES_IN_MEMORY_UP_TO)
+        chunks: dict[int, list[pa.Array]] = {column.at: [] for column in used if column not in widths}
+        n, wrong = 0, dict[str, WordsInFeatures]()
+        for batch in self.batches([column.at for column in used] or [0]):
+            cells = {column: batch.column(k) for k, column in enumerate(used)}
+            for column in used:
+                if column not in widths:
+                    chunks[column.at].append(_cells(cells[column], column.role))
+            block, at = np.empty((len(names), len(batch))), 0  # (d, rows): arrow has columns, the dataset rows
+            for column, width in widths.items():
+                try:
+                    part = _numbers(cells[column], column, width, self.row_of, n)
+                except WordsInFeatures as error:
+                    part = np.full((1, len(batch)), math.nan)
+                    wrong.setdefault(column.name, error)
+                block[at : at + width], at = part, at + width
+            rows = X[n : n + len(batch)]
+            with np.errstate(over="ignore"):
+                rows[:] = block.T
+            _check_range(rows, cells, [column for column, _ in owners], self.row_of, n)
+            n += len(batch)
+            options.tick("rows", n, max(n, self.rows))
+        if wrong:
+            raise _all_of(wrong)
+        if not n:
+            raise no_rows()
+        options.tick("rows", n, n)
+        return {at: pa.chunked_array(some) for at, some in chunks.items()}, X if n == len(X) else X[:n], names
+
     def values(self, used: Sequence[int]) -> Iterator[dict[str, Any]]:
         """Yield the rows as values of JSON by name, of some columns by their positions."""
         names = [self.names[at] for at in used]
@@ -197,6 +259,142 @@ class Records:
 def no_rows() -> UserError:
     """Return the error of a table that ends with its header."""
     return UserError("There is a header but not one row below it; add the examples.")
+
+
+# ---- features ----------------------------------------------------------------------------------------------------
+
+
+def _all_of(errors: Mapping[str, WordsInFeatures]) -> WordsInFeatures:
+    """Return the first error of several columns, with what to type about every one of them."""
+    first, *others = errors
+    more = f" Other columns with such cells: {listing(others)}." if others else ""
+    shell = " ".join(option(name, "keep") for name in errors)
+    told = WordsInFeatures(f"{errors[first]}{more}", kind="words", shell=shell)
+    told.columns = tuple(errors)
+    return told
+
+
+def _cells(column: pa.Array, role: str) -> pa.Array:
+    """Return cells as text; as JSON where they are of that type and only carried along."""
+    is_json = isinstance(column.type, pa.JsonType)
+    return column if is_json and role in ("category", "keep") else text_of(column, role)
+
+
+def _numbers(column: pa.Array, part: Column, width: int, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
+    """Return the numbers of a column, or (width, rows) those of one of lists; NaN where one is missing.
+
+    Raises
+    ------
+    UserError
+        A cell that is no number, or no list of so many; the row is named.
+    """
+    if part.role == "vector":
+        return _lists(column, part, width, row_of, start).T
+    if part.comma:
+        column = _with_points(text_of(column))
+    with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):  # numbers are written in JSON as they are elsewhere
+        return _as_floats(column.storage if isinstance(column.type, pa.JsonType) else column)
+    trimmed = pc.utf8_trim_whitespace(text_of(column))
+    missing = pc.is_in(trimmed, value_set=pa.array(MISSING, pa.string()))
+    trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
+    with suppress(pa.ArrowInvalid):
+        return _as_floats(trimmed)
+    for word in trimmed.unique().drop_null().to_pylist():
+        if not is_number(word) and not is_no_answer(word):
+            raise WordsInFeatures(
+                f"Row {row_of(start + pc.index(trimmed, word).as_py())}, column {shorten(part.name)} holds "
+                f"{shorten(word)}, which is not a number. Features must be numbers (1.5, not 1,5; empty or ? where "
+                "missing): correct the cell, or say what else the column is."
+            )
+    return np.array([float(c) if c is not None and is_number(c) else math.nan for c in trimmed.to_pylist()])
+
+
+def _as_floats(column: pa.Array) -> npt.NDArray[np.float64]:
+    """Return (rows,) the numbers of a column; missing cells become NaN.
+
+    Raises
+    ------
+    pyarrow.ArrowException
+        A cell that is none.
+    """
+    return numbers_of(pc.cast(column, pa.float64()), math.nan)
+
+
+def _with_points(column: pa.Array) -> pa.Array:
+    """Return numbers that are written with a decimal comma, and points between the thousands, as 1234.5."""
+    return pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
+
+
+def _list_length(table: Records, column: Column) -> int:
+    """Return how long the lists of a column are: as the first that there is."""
+    for batch in table.batches([column.at]):
+        for length in pc.list_value_length(_as_lists(batch.column(0), column, table.row_of, 0)).to_pylist():
+            if length is not None:
+                return int(length)
+    return 0
+
+
+def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) -> pa.Array:
+    """Return a column of lists of numbers; text is read as JSON, Python or NumPy writes such lists.
+
+    Raises
+    ------
+    UserError
+        A cell that is no list of numbers; the row is named.
+    """
+    if is_list(cells.type) and not pa.types.is_nested(cells.type.value_type):
+        with suppress(pa.ArrowException):  # else as the text that it is
+            return cells.cast(pa.list_(pa.float64()))
+    lists: list[list[float] | None] = []
+    for at, cell in enumerate(text_of(cells).to_pylist()):
+        numbers = numbers_in(cell) if cell and cell.strip() else None
+        if cell and cell.strip() and (numbers is None or any(map(math.isinf, numbers))):
+            raise RowError(
+                f"Row {row_of(start + at)}, column {column.name} holds {shorten(cell)}: write a list of finite numbers "
+                "such as [0.5, -1.25], or leave the cell empty."
+            )
+        lists.append(numbers)
+    return pa.array(lists, pa.list_(pa.float64()))
+
+
+def _lists(cells: pa.Array, column: Column, width: int, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
+    """Return (rows, width) the numbers of a column of lists; NaN where a cell is empty or has null.
+
+    Raises
+    ------
+    UserError
+        a list of another length; the row is named.
+    """
+    lists = _as_lists(cells, column, row_of, start)
+    lengths = pc.fill_null(pc.list_value_length(lists), width).to_numpy(zero_copy_only=False)
+    wrong = np.flatnonzero(lengths != width)
+    if len(wrong):
+        raise RowError(
+            f"Row {row_of(start + int(wrong[0]))}, column {column.name} holds a list of {lengths[wrong[0]]} numbers, "
+            f"others have {width}; they must be equally long."
+        )
+    table = np.full((len(lists), width), np.nan)
+    is_here = lists.is_valid().to_numpy(zero_copy_only=False)
+    table[is_here] = pc.list_flatten(lists).to_numpy(zero_copy_only=False).reshape(-1, width)
+    return table
+
+
+def _check_range(
+    X: npt.NDArray[np.float32],
+    batch: Mapping[Column, pa.Array],
+    owners: Sequence[Column],
+    row_of: RowNumber,
+    start: int,
+) -> None:
+    bad = np.isinf(X)
+    if not bad.any():
+        return
+    row, k = (int(k) for k in np.argwhere(bad)[0])
+    raise RowError(
+        f"Row {row_of(start + row)}, column {shorten(owners[k].name)} holds "
+        f"{shorten(str(batch[owners[k]][row].as_py()))}; features must be finite numbers (below 3.4e38). "
+        "Remove the row or leave the cell empty."
+    )
 
 
 # ---- cells as text ---------------------------------------------------------------------------------------------------
@@ -279,6 +477,15 @@ def numbers_of(column: pa.Array, missing: float) -> npt.NDArray[Any]:
         return values
     is_missing = np.from_dlpack(pc.cast(pc.is_null(column), pa.uint8())).astype(np.bool_)
     return np.where(is_missing, kind.type(missing), values)
+
+
+def codes_of(chunks: Chunks) -> tuple[Numbers, list[str]]:
+    """Return (n,) codes of a column in the order of first appearance, and its distinct cells as text; null is −1."""
+    coded = pc.dictionary_encode(chunks.cast(pa.string())).unify_dictionaries()
+    if not coded.num_chunks:
+        return np.empty(0, dtype=np.int64), []
+    codes = np.concatenate([numbers_of(chunk.indices, -1) for chunk in coded.chunks])
+    return codes.astype(np.int64), coded.chunk(0).dictionary.to_pylist()
 
 
 def value_of(cell: str) -> Any:

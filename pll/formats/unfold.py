@@ -2,8 +2,8 @@
 answers a voter those that are a voter and a class each.
 
 The signature of a table says where its answers are, as paths: keys with points between them; `*` is every item of a
-list, or every value of an object. Without a signature they are found by what the fields hold (`_with_lists_read`) and
-what the columns are called (`_with_crosses_read`). Answers are objects then, of who gave them and the label, or one
+list, or every value of an object. Without a signature they are found by what the fields hold (`_lists`) and
+what the columns are called (`_crosses`). Answers are objects then, of who gave them and the label, or one
 label a voter: `pll.formats.answers` reads them as those that stand in a file.
 """
 
@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 from pll.errors import Note, RowError
@@ -24,7 +24,8 @@ from pll.formats.class_groups import amount
 from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name, words_of
 from pll.formats.names import MARKS, NAMED, NUMBERED
 from pll.formats.proposal import FEW, says_fact
-from pll.formats.records import Records, value_of
+from pll.formats.reading import OF_LABELS
+from pll.formats.records import Records, cell_of, value_of
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -40,10 +41,53 @@ from pll.formats.tabular.cells import (
     share_lists,
 )
 
-_NO_FORM = Form("", "", (), "example", ())
+Rows = Sequence[Mapping[str, Any]]
+"""The values of some columns, row by row."""
+New = tuple[Mapping[str, Sequence[Any]], str]
+"""What columns become: the values of others by name, and what to say."""
 
 
-def unfolded(table: Records, given: Collection[str] = ()) -> Records:
+@dataclass(frozen=True)
+class Inside:
+    """Columns with something inside, and what they become.
+
+    Attributes
+    ----------
+    of
+        The columns.
+    become
+        Returns what they become, of their values in all rows; no column where they are nothing of the kind after all.
+    stay
+        Whether they stay beside the new ones.
+    roles
+        Of other columns that are about these.
+    """
+
+    of: Sequence[str]
+    become: Callable[[Rows], New]
+    stay: bool = False
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+    def in_table(self, table: Records, given: Collection[str]) -> Records:
+        """Return the table with what they become; as it is where a person says what they are, and not what they become.
+
+        Parameters
+        ----------
+        table
+            With these columns.
+        given
+            Columns to which a person gave a role.
+        """
+        at = [k for k, name in enumerate(table.names) if name.strip() in self.of]
+        new, note = self.become([{name.strip(): cell for name, cell in row.items()} for row in table.values(at)])
+        if any(name in given and name not in new for name in self.of):
+            return table
+        notes = (*table.notes, note) if note else table.notes
+        table = replace(table, roles={**self.roles, **table.roles}, notes=notes)
+        return table.with_columns(new, () if self.stay else at) if new else table
+
+
+def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     """Return a table with the columns that its signature finds inside of its columns.
 
     An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name, and columns of
@@ -56,14 +100,21 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
     table
         As a reader made it.
     given
-        Columns to which a person gave a role: they stay.
+        Roles that a person gave: what these say is no answer stays.
     """
+    given = given or {}
     table = table if table.first else replace(table, first=table.sample())  # looked at often
-    table = table if table.form or given else _with_families_paired(table)
-    table = table if table.form else _with_crosses_read(_with_shares_named(_with_people_by_class(table, given)), given)
-    table = _with_lists_read(table)
-    form, names = table.form or _NO_FORM, list(table.names)
-    flat = _flat(table, form)
+    for find in (_lists,) if table.form else FINDERS:
+        cells = zip((name.strip() for name in table.names), table.first, strict=True)
+        free = {name: some for name, some in cells if name not in given or given[name] in OF_LABELS}
+        for inside in find(table, free):
+            table = inside.in_table(table, given)
+    return table if table.form is None else _as_signed(table, table.form, given)
+
+
+def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
+    """The table with the columns that its signature finds inside of its columns."""
+    names, flat = list(table.names), _flat(table, form)
     marks = {name: name.rpartition(".")[::2] for name in names if any(fits(name, pattern) for pattern in form.join)}
     tops = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
     about, fill = ([name for name in some if name in names] for some in (form.questions, form.fill))
@@ -83,33 +134,45 @@ def unfolded(table: Records, given: Collection[str] = ()) -> Records:
         rows.append(row)
         answers.append(_answers(record, form.gather) if form.gather and not tops.isdisjoint(record) else {})
     questions = dict.fromkeys(name for row in answers for name in row)
-    new = {name: [row.get(name) for row in rows] for row in rows for name in row if name not in names}
-    new |= {name: [row.get(name) for row in answers] for name in questions}
+    new = _by_name(rows, names) | {name: [row.get(name) for row in answers] for name in questions}
     if not new:
         return table
     gone = {*flat, *marks, *about[1:]} - whole
     made = table.with_columns(new, [k for k, name in enumerate(names) if name in gone])
-    if form is _NO_FORM:
-        return made
     made = replace(made, signature=form.having(dict.fromkeys(questions, "answers")))
     return unfolded(made, given) if not _flat(made, form).keys() <= {*names} else made  # objects in objects
+
+
+def _by_name(rows: Rows, taken: Collection[str]) -> dict[str, list[Any]]:
+    """The columns of rows, but for those that there are."""
+    return {name: [row.get(name) for row in rows] for row in rows for name in row if name not in taken}
 
 
 def _flat(table: Records, form: Form) -> dict[str, str]:
     """The columns of objects that become their fields, each with what stands before the names of these."""
     patterns = {name: next((p for p in form.flatten if fits(name, p.rstrip("."))), "") for name in table.names}
-    labels = {name for role in ("answers", "people", "vote") for name in USUAL[role]}
-    if form is _NO_FORM and not any(plain_name(name) in labels for name in table.names):
-        patterns |= {n: n for n, cells in zip(table.names, table.first, strict=True) if _holds_people(cells)}
     inner = {name: name[: name.rfind(".") + 1] for name in table.names}
     return {n: f"{n}." if pattern.endswith(".") else inner[n] for n, pattern in patterns.items() if pattern}
 
 
+def _people_in_objects(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
+    """Objects with a field for each of several people are their fields, where no column is called as answers are."""
+    labels = {name for role in ("answers", "people", "vote") for name in USUAL[role]}
+    if not any(plain_name(name) in labels for name in table.names):
+        for name in [name for name, cells in free.items() if _holds_people(cells)]:
+            yield Inside([name], partial(_fields_of_people, name=name, taken={*table.names}))
+
+
+def _fields_of_people(rows: Rows, *, name: str, taken: Collection[str]) -> New:
+    stem = name[: name.rfind(".") + 1]
+    fields = [_fields(row[name]) for row in rows]
+    new = _by_name([{stem + key: value for key, value in (one or {}).items()} for one in fields], taken)
+    return new | ({name: [row[name] for row in rows]} if None in fields else {}), ""
+
+
 def _holds_people(column: Cells) -> bool:
     """Whether the cells of a column are objects with a field for each of several people: `{"rater_A": "cat", …}`."""
-    cells = [cell for cell in column if cell]
-    if not any(cells) or not nearly_all(lambda cell: cell.lstrip().startswith("{"), cells):
-        return False
+    cells = [cell for cell in column if cell] if _begin_with(column, "{") else []
     fields = [set(value) for cell in cells if isinstance(value := value_of(cell), dict)]
     people = {key for key in set().union(*fields) if NAMED.fullmatch(key) or NUMBERED.fullmatch(key)}
     return len(people) > 1 and 2 * sum(len(people & some) > 1 for some in fields) > len(cells)
@@ -329,54 +392,55 @@ class Fields:
     what: tuple[str, ...]
 
 
-def _with_lists_read(table: Records) -> Records:
-    """The table with its lists of objects as answers; where several fields fit, as a column each, to be asked about.
-
-    Objects that do not count by their state are left out, and a note says how many.
-    """
-    form, table = table.form or _NO_FORM, table if table.form else _with_lists_inside(table)
-    of_form = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
-    for name, cells in zip(table.names, table.first, strict=True):
-        is_list = any(cells) and nearly_all(_holds_objects, cells)
-        say_who = is_list and objects_in(name, cells)[0] == "voters"  # they say themselves who and what
-        if not is_list or form.role_of(name) or name in of_form:
-            continue
-        at = table.names.index(name)  # earlier ones have moved to the end
-        values = [record[name] or [] for record in table.values([at])]
-        rows = [row for value in values if (row := fields_in(value)) is not None]
-        if len(rows) < len(values):
-            continue
-        against = [[state_against(one) or _made_by_machine(one) for one in row] for row in rows]
-        if all(map(all, against)) and any(_made_by_machine(one) for row in rows for one in row):  # of models alone
-            against = [[state_against(one) for one in row] for row in rows]
-        states = Counter(state for row in against for state in row if state)
-        if say_who:
-            new = {name: _those_that_count(values, against)} if states else {}
-        else:
-            new = _answers_listed(name, _those_that_count(rows, against))
-        new = {called: column for called, column in new.items() if called == name or called not in table.names}
-        if states and new:
-            said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
-            note = Note(f"Answers in {name} that do not count, by their state: {said}.", kind="states")
-            table = replace(table, notes=(*table.notes, note))
-        table = table.with_columns(new, [at]) if new else table
-    return table
+def _lists(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
+    """Lists of objects are answers; where several fields fit, a column each, to be asked about."""
+    gather = table.form.gather if table.form else None
+    signed = {path.partition(".")[0] for path in gather.each} if gather else set()
+    signed |= {name for name in free if table.form and table.form.role_of(name)}
+    for name, cells in free.items():
+        if name not in signed and nearly_all(_holds_objects, cells):
+            say_who = objects_in(name, cells)[0] == "voters"  # they say themselves who and what
+            taken = {*table.names} - {name}
+            yield Inside([name], partial(_answers_in_lists, name=name, say_who=say_who, taken=taken))
 
 
-def _with_lists_inside(table: Records) -> Records:
-    """The table with the one list of answers that stands inside of the objects of a column, as a column beside it."""
-    for name, cells in zip(table.names, table.first, strict=True):
+def _answers_in_lists(rows: Rows, *, name: str, say_who: bool, taken: Collection[str]) -> New:
+    """Lists of objects as answers; objects that do not count by their state are left out, which is said."""
+    values = [row[name] or [] for row in rows]
+    read = [row for value in values if (row := fields_in(value)) is not None]
+    if len(read) < len(values):
+        return {}, ""
+    against = [[state_against(one) or _made_by_machine(one) for one in row] for row in read]
+    if all(map(all, against)) and any(_made_by_machine(one) for row in read for one in row):  # of models alone
+        against = [[state_against(one) for one in row] for row in read]
+    states = Counter(state for row in against for state in row if state)
+    if say_who:
+        new = {name: _those_that_count(values, against)} if states else {}
+    else:
+        new = _answers_listed(name, _those_that_count(read, against))
+    new = {called: column for called, column in new.items() if called not in taken}
+    said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
+    text = f"Answers in {name} that do not count, by their state: {said}."
+    return new, Note(text, kind="states") if states and new else ""
+
+
+def _lists_inside(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
+    """The one list of answers that stands inside of the objects of a column becomes a column beside it."""
+    for name, cells in free.items():
         if not _begin_with(cells, "{") or "[" not in "".join(filter(None, cells[:FEW])):
             continue
         values = [value_of(cell) for cell in cells if cell]
         for path in dict.fromkeys(path for value in values[:FEW] for path in _paths_of_lists(value, LISTS_WITHIN)):
             found = [_items_at(value, path) for value in values]
-            rows = [fields_in(value) or [] for value in found]
+            read = [fields_in(value) or [] for value in found]
             is_said = objects_in(path, [json.dumps(one) for one in found])[0] == "voters"
-            if is_said or reading_of(list(filter(None, rows))) is not None:
-                every = [_items_at(record[name], path) for record in table.values([table.names.index(name)])]
-                return table.with_columns({f"{name}.{path}": every})
-    return table
+            if is_said or reading_of(list(filter(None, read))) is not None:
+                yield Inside([name], partial(_items_beside, name=name, path=path), stay=True)
+                return
+
+
+def _items_beside(rows: Rows, *, name: str, path: str) -> New:
+    return {f"{name}.{path}": [_items_at(row[name], path) for row in rows]}, ""
 
 
 LISTS_WITHIN = 3
@@ -596,36 +660,38 @@ _ENDS = re.compile(r"(?P<stem>.*?[^\W\d])[\W_]*(?P<end>\d{1,3}|(?<=[\W_])[a-zA-Z
 """A name that ends in a number or in one letter: `TurkId3`, `coder_a`."""
 
 
-def _with_families_paired(table: Records) -> Records:
-    """The table with `Score1, Score2, …` beside the people `TurkId1, TurkId2, …` as one column of answers."""
-    families: dict[str, dict[str, int]] = {}
-    for at, name in enumerate(table.names):
+def _families(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
+    """`Score1, Score2, …` beside the people `TurkId1, TurkId2, …` are one column of answers."""
+    families: dict[str, dict[str, str]] = {}
+    for name in free:
         if match := _ENDS.fullmatch(name):
-            families.setdefault(match["stem"], {})[match["end"]] = at
-    families = {stem: places for stem, places in families.items() if len(places) > 1}
-    for stem, places in families.items():
-        whose = [table.first[at] for at in places.values()]
-        beside = [other for other in families if other != stem and families[other].keys() == places.keys()]
-        if not beside or not _are_people_in_turn(whose):
+            families.setdefault(match["stem"], {})[match["end"]] = name
+    families = {stem: names for stem, names in families.items() if len(names) > 1}
+    for stem, whose in families.items():
+        beside = [other for other in families if other != stem and families[other].keys() == whose.keys()]
+        if not beside or not _are_people_in_turn([free[name] for name in whose.values()]):
             continue
-        said = {other: [table.first[at] for at in families[other].values()] for other in beside}
-        found = [other for other in beside if _are_answers_of(said[other])]
-        gone = sorted({*places.values(), *(k for other in found for k in families[other].values())})
-        rows = list(table.values(gone)) if found else []
-        new = {
-            other.rstrip(" _.-"): [
-                [
-                    {"annotator": row[table.names[places[end]]], "label": row[table.names[k]]}
-                    for end, k in families[other].items()
-                    if row[table.names[places[end]]] is not None and row[table.names[k]] is not None
-                ]
-                for row in rows
+        found = [other for other in beside if _are_answers_of([free[name] for name in families[other].values()])]
+        pairs = {other.rstrip(" _.-"): [(whose[end], name) for end, name in families[other].items()] for other in found}
+        if pairs and pairs.keys().isdisjoint(table.names):
+            of = [*whose.values(), *(name for other in found for name in families[other].values())]
+            yield Inside(of, partial(_answers_paired, pairs=pairs))
+            return
+
+
+def _answers_paired(rows: Rows, *, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> New:
+    """The answers in pairs of columns, of who and what."""
+    return {
+        name: [
+            [
+                {"annotator": row[who], "label": row[what]}
+                for who, what in some
+                if row[who] is not None and row[what] is not None
             ]
-            for other in found
-        }
-        if new and new.keys().isdisjoint(table.names):
-            return table.with_columns(new, gone)
-    return table
+            for row in rows
+        ]
+        for name, some in pairs.items()
+    }, ""
 
 
 def _are_people_in_turn(columns: Sequence[Cells]) -> bool:
@@ -656,24 +722,24 @@ People = Mapping[str, Sequence[str]]
 """The people who named each class, in a row."""
 
 
-def _with_people_by_class(table: Records, given: Collection[str]) -> Records:
-    """The table with its lists of people, one a class, as answers: in an object, or in a column each."""
-    columns = {name: cells for name, cells in zip(table.names, table.first, strict=True) if name not in given}
+def _people_by_class(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
+    """Lists of people, one a class, are answers: in an object, or in a column each."""
     own, marks = {name for some in USUAL.values() for name in some}, (*MARKS.values(),)  # who say what they are
-    free = {n: cells for n, cells in columns.items() if plain_name(n) not in own and not n.startswith(marks)}
-    lists = {name: people for name, cells in free.items() if (people := _people_of(cells))}
+    plain = {n: cells for n, cells in free.items() if plain_name(n) not in own and not n.startswith(marks)}
+    lists = {name: people for name, cells in plain.items() if (people := _people_of(cells))}
     alike = dict.fromkeys(
         tuple(n for n, some in lists.items() if 2 * len(some & people) >= len(some)) for people in lists.values()
     )
-    objects = [(name,) for name, cells in columns.items() if _begin_with(cells, "{")]
+    objects = [(name,) for name, cells in free.items() if _begin_with(cells, "{")]
     for names in (*objects, *(names for names in alike if len(names) > 1)):
-        if answers_by_class(zip(*(map(_value_in, columns[name]) for name in names), strict=True), names) is None:
-            continue
-        at = [k for k, name in enumerate(table.names) if name in names]
-        rows = [list(record.values()) for record in table.values(at)]
-        if (answers := answers_by_class(rows, names)) is not None:
-            return table.with_columns({names[0] if len(names) == 1 else "answers": answers}, at)
-    return table
+        if answers_by_class(zip(*(map(_value_in, free[name]) for name in names), strict=True), names) is not None:
+            yield Inside(names, partial(_answers_of_people, names=names))
+            return
+
+
+def _answers_of_people(rows: Rows, *, names: Sequence[str]) -> New:
+    answers = answers_by_class([[row[name] for name in names] for row in rows], names)
+    return {} if answers is None else {names[0] if len(names) == 1 else "answers": answers}, ""
 
 
 def _begin_with(cells: Cells, mark: str) -> bool:
@@ -748,16 +814,17 @@ _WITH_NAMES = re.compile(r".*[\[({](?P<names>[^][(){}]+)[\])}]\s*", re.DOTALL)
 """A header that says which number of a list is of which class: `soft label [good, bad]`."""
 
 
-def _with_shares_named(table: Records) -> Records:
-    """The table with its lists of shares as objects, where the header or the file says which number is of which class.
+def _shares(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
+    """Lists of shares are objects, where the header or the file says which number is of which class.
 
     Where nobody says so, they are carried along and never learnt from, which is said.
     """
-    for name, cells in zip(table.names, table.first, strict=True):
+    used = set[str]()
+    for name, cells in free.items():
         width = share_lists(name, cells)
-        if not width or name not in table.names:  # the labels beside another one
+        if not width or name in used:  # the labels beside another one
             continue
-        at, beside = table.names.index(name), _labels_beside(table, name, width)
+        beside = _labels_beside(name, width, {n: some for n, some in free.items() if n not in used})
         match = _WITH_NAMES.fullmatch(name)
         said = [one.strip(" '\"") for one in re.split(r"[,;/|]", match["names"])] if match else table.class_names
         if beside is None and len(set(said)) != width:
@@ -765,25 +832,34 @@ def _with_shares_named(table: Records) -> Records:
                 f"{name} holds {width} shares a row, and nothing says of which classes: it is not used. To use it, "
                 f"write them into its heading, in their order, as in {name} [a, b, c]."
             )
-            table = replace(table, roles={name: "keep", **table.roles}, notes=(*table.notes, Note(text, kind="labels")))
+            yield Inside([name], partial(_nothing, note=Note(text, kind="labels")), roles={name: "keep"})
             continue
-        shares = [numbers_in(cell) if cell else None for cell in table.texts(at)]
-        classes = [said] * len(shares) if beside is None else [list(elements(c)) for c in table.texts(beside)]
-        named = [
-            dict(zip(some, one, strict=True)) if one and len(one) == len(some) else one
-            for some, one in zip(classes, shares, strict=True)
-        ]
-        gone = [at] if beside is None else [at, beside]
-        table = table.with_columns({table.names[gone[-1]]: named}, gone)
-    return table
+        of = [name, *([] if beside is None else [beside])]
+        used |= {*of}
+        yield Inside(of, partial(_shares_of_classes, of=of, classes=said))
 
 
-def _labels_beside(table: Records, name: str, width: int) -> int | None:
-    """Return the column whose lists have a label for each share of another one: `labels` beside `scores`."""
-    for at, cells in enumerate(table.first):
+def _nothing(rows: Rows, *, note: str) -> New:
+    return {}, note
+
+
+def _shares_of_classes(rows: Rows, *, of: Sequence[str], classes: Sequence[str]) -> New:
+    """Each list of shares as an object, of the classes, or of the labels in the column beside it."""
+    named: list[Any] = []
+    for row in rows:
+        cell = cell_of(row[of[0]])
+        shares = numbers_in(cell) if cell else None
+        own = classes if len(of) == 1 else list(elements(cell_of(row[of[1]])))
+        named.append(dict(zip(own, shares, strict=True)) if shares and len(shares) == len(own) else shares)
+    return {of[-1]: named}, ""
+
+
+def _labels_beside(name: str, width: int, columns: Mapping[str, Cells]) -> str | None:
+    """The column whose lists have a label for each share of another one: `labels` beside `scores`."""
+    for other, cells in columns.items():
         lists = [elements(cell) for cell in cells if cell and cell.lstrip()[:1] == "["]
-        if table.names[at] != name and lists and all(len(one) == len(set(map(str, one))) == width for one in lists):
-            return None if are_lists_of_numbers(cells) else at
+        if other != name and lists and all(len(one) == len(set(map(str, one))) == width for one in lists):
+            return None if are_lists_of_numbers(cells) else other
     return None
 
 
@@ -801,26 +877,26 @@ Cross = Mapping[str, Mapping[str, str]]
 """The columns of each voter by class (`BirdNET_Amsel`, `Ann: urgent`)."""
 
 
-def _with_crosses_read(table: Records, given: Collection[str]) -> Records:
-    """The table with one column a voter instead of one for each class; not where a person said what these are.
+def _crosses(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
+    """Columns of a voter and a class each are one column a voter.
 
     Columns that are called as a class of these, as `Sum_Amsel` is, are made of them, and carried along.
     """
-    names = [name.strip() for name in table.names]
-    cross = cross_in(names, table.first)
-    used = {name for classes in cross.values() for name in classes.values()}
-    if not cross or not used.isdisjoint(given):
-        return table
-    cells = {name: list(table.texts(names.index(name))) for name in used}
-    new = {
-        voter: _answers_crossed(classes, [cells[name] for name in classes.values()]) for voter, classes in cross.items()
+    if cross := cross_in(list(free), list(free.values())):
+        used = {name for classes in cross.values() for name in classes.values()}
+        labels = {label for classes in cross.values() for label in classes}
+        about = [n for n in free if n not in used and labels.intersection(part for pair in _split(n) for part in pair)]
+        of = [*used, *free.keys() & cross.keys()]
+        yield Inside(of, partial(_answers_of_voters, cross=cross), roles=dict.fromkeys(about, "keep"))
+
+
+def _answers_of_voters(rows: Rows, *, cross: Cross) -> New:
+    answers = {
+        voter: _answers_crossed(classes, [[cell_of(row[name]) for row in rows] for name in classes.values()])
+        for voter, classes in cross.items()
     }
-    made = table.with_columns(new, [k for k, name in enumerate(names) if name in used or name in new])
-    labels = {label for classes in cross.values() for label in classes}
-    about = [n for n in names if n not in used and labels.intersection(part for pair in _split(n) for part in pair)]
     classes = next(iter(cross.values()))
-    note = f"Columns of {listing(list(cross))} for {listing(list(classes))} each were read as one answer each."
-    return replace(made, roles=dict.fromkeys(about, "keep") | dict(table.roles), notes=(*table.notes, note))
+    return answers, f"Columns of {listing(list(cross))} for {listing(list(classes))} each were read as one answer each."
 
 
 def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
@@ -910,3 +986,7 @@ def _answers_crossed(classes: Collection[str], columns: Sequence[Cells]) -> list
         plain = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         answers.append(plain if best else None)
     return answers
+
+
+FINDERS = (_families, _people_by_class, _shares, _crosses, _lists_inside, _lists, _people_in_objects)
+"""What finds something inside of the columns of a table without a signature, in this order."""

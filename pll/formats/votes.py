@@ -27,7 +27,7 @@ from pll.annotations import Annotations, SetRule, resolve
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import Note, RowError, UserError, notes_of
 from pll.formats import detect
-from pll.formats.answers import Answers, Chunk, Filled, Numbers, answers_in, codes_of, share_chunks
+from pll.formats.answers import Answers, Chunk, Filled, answers_in, share_chunks
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing
 from pll.formats.forms import Form, form_called, form_told_by
@@ -35,7 +35,7 @@ from pll.formats.json_objects import first_record, records
 from pll.formats.labels import labels_of
 from pll.formats.names import LABEL_COLUMNS, is_named_id, may_hold_labels
 from pll.formats.reading import Column, form_of, question
-from pll.formats.records import Records
+from pll.formats.records import Numbers, Records, codes_of
 from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat

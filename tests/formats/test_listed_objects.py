@@ -131,6 +131,14 @@ def test_an_object_with_a_field_for_each_person_is_a_column_each(tmp_path: Path,
     assert votes is not None and set(votes.annotator_names) == set(people)
 
 
+def assert_read_alike(path: Path) -> None:
+    """The votes are the same with the reading that was made, and where a person says what another column is."""
+    given = [{}, formats.read(path).reading["roles"], {"name": "keep"}]
+    votes = [formats.read(path, columns=columns).annotations for columns in given]
+    first, *others = [one and [one.rows.tolist(), one.annotators.tolist(), one.labels.tolist()] for one in votes]
+    assert first and others == [first, first]
+
+
 def by_class(one: dict[str, str]) -> dict[str, list[str]]:
     return {label: [who for who, said in one.items() if said == label] for label in ("cat", "dog", "fox")}
 
@@ -149,7 +157,9 @@ def by_class(one: dict[str, str]) -> dict[str, list[str]]:
 )  # fmt: skip
 def test_people_in_a_list_of_each_class_are_voters(tmp_path: Path, wrap: Callable[[Any], dict[str, Any]]) -> None:
     records = [{"name": f"item {k}", **wrap(by_class(one))} for k, one in enumerate(ANSWERS)]
-    assert said(write(tmp_path, "json", records)) == [set(one.items()) for one in ANSWERS]
+    path = write(tmp_path, "json", records)
+    assert said(path) == [set(one.items()) for one in ANSWERS]
+    assert_read_alike(path)
 
 
 def test_lists_that_are_no_people_by_class_stay(tmp_path: Path) -> None:
@@ -191,6 +201,7 @@ def test_people_in_columns_beside_their_answers_are_the_voters(tmp_path: Path, w
     assert data.annotations is not None and data.annotations.annotator_names == people
     assert len(data.class_names) == 4 and data.annotations.n_answers == 72
     assert data.feature_names == ()
+    assert_read_alike(path)
 
 
 def test_an_object_of_objects_by_person_is_an_example_each(tmp_path: Path) -> None:

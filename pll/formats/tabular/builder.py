@@ -1,15 +1,13 @@
 """Builder of a dataset from a table whose columns are known.
 
-Features are cast to numbers batch by batch; labels are read of the text of the other columns
+The table itself reads its features (`pll.formats.records`); labels are read of the text of the other columns
 (`pll.formats.answers`, `pll.formats.labels`).
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -17,10 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pll import io
 from pll.dataset import PartialLabelDataset
-from pll.errors import DuplicateIds, Note, RowError, UserError, WordsInFeatures
-from pll.formats.answers import Chunks, answers_in, codes_of, names_in
+from pll.errors import DuplicateIds, Note, RowError, UserError
+from pll.formats.answers import answers_in, names_in
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
@@ -29,17 +26,13 @@ from pll.formats.labels import Labels, labels_of
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says_labels
 from pll.formats.reading import ERRORS, OF_LABELS, PERSONS, Column, form_of, option
-from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, numbers_of, text_of, value_of
+from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, text_of, value_of
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
-    MISSING,
     are_dates,
     are_texts,
-    counts_in,
-    is_no_answer,
     is_number,
     nearly_all,
-    numbers_in,
 )
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
@@ -71,11 +64,11 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     form = table.form
     kept = (*options.keep, *(form.keep if form else ()))
     options = replace(options, class_names=options.class_names or table.class_names, keep=kept)
-    cells, X, names_of_features = _collected(table, columns, options)
+    cells, X, names_of_features = table.collected(columns, options)
     row_of = table.row_of
 
     asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
-    counts = (form.counts if form else ()) or tuple(f"!{word}" for word in WORDS["withdrawn"])
+    counts = form.counts if form else ()
     answers = answers_in(asked, len(X), row_of, counts=counts, anonymous=table.anonymous)
     # where no column is called a class, a row that marks none is nobody's answer, and no mistake
     may_be_empty = table.may_be_empty or any(c.role == "class" and not CLASS_COLUMN.fullmatch(c.name) for c in columns)
@@ -133,7 +126,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         notes=(
             *_notes(X, columns),
             *about_columns,
-            *_uncounted(asked, counts),
+            *answers.notes,
             *labels.notes,
             *_without_labels(columns, cells, labels),
         ),
@@ -181,86 +174,6 @@ def examples_of(table: Records, columns: Sequence[Column], options: ReadOptions)
     return list(map(str, range(sum(map(len, table.batches([0])))))) if ids is None else ids
 
 
-def _uncounted(asked: Sequence[tuple[Column, Chunks]], counts: Sequence[str]) -> list[Note]:
-    """Say how many lines do not count, by their state."""
-    notes = []
-    for column, chunks in asked:
-        codes, states = codes_of(pc.fill_null(chunks, "")) if column.role == "state" else (np.empty(0, np.int64), [])
-        times = {state: int((codes == k).sum()) for k, state in enumerate(states) if not counts_in(state, counts)}
-        if times:
-            said = listing([f"{state} ({count:,})" for state, count in times.items()])
-            text = f"{sum(times.values()):,} lines do not count, by {column.name}: {said}."
-            notes.append(Note(text, kind="states"))
-    return notes
-
-
-def _collected(
-    table: Records, columns: Sequence[Column], options: ReadOptions
-) -> tuple[dict[int, Chunks], npt.NDArray[np.float32], list[str]]:
-    """Return by position the cells of the columns that are no numbers, (n, d) the numbers, and names of their columns.
-
-    Features are cast batch by batch into one float32 matrix, so that a file is never in memory as text; a large matrix
-    is in a temporary file (`pll.io.large_array`). Columns of lists come after those of numbers.
-    """
-    used = [column for column in columns if column.role != "ignore"]
-    features = [column for column in used if column.role == "feature"]
-    widths = {column: _list_length(table, column) for column in used if column.role == "vector"}
-    names = [column.display_name for column in features]
-    names += [f"{column.display_name} {k}" for column, width in widths.items() for k in range(1, width + 1)]
-    owners = [*features, *(column for column, width in widths.items() for _ in range(width))]
-    shape = (table.rows, len(names))
-    X = io.large_array(shape, np.float32, in_memory_up_to=io.FEATURES_IN_MEMORY_UP_TO)
-    chunks: dict[int, list[pa.Array]] = {
-        column.at: [] for column in used if column.role != "feature" and column not in widths
-    }
-    n, wrong = 0, dict[str, WordsInFeatures]()
-    for batch in table.batches([column.at for column in used] or [0]):
-        cells = {column.at: batch.column(k) for k, column in enumerate(used)}
-        rows = batch.num_rows
-        for column in used:
-            if column.at in chunks:
-                chunks[column.at].append(_cells(cells[column.at], column.role))
-        block = np.empty((len(names), rows))  # (d, rows): arrow has columns, the dataset rows
-        for k, column in enumerate(features):
-            try:
-                block[k] = _numbers(cells[column.at], column, table.row_of, n)
-            except WordsInFeatures as error:
-                block[k] = math.nan
-                wrong.setdefault(column.name, error)
-        at = len(features)
-        for column, width in widths.items():
-            block[at : at + width] = _lists(cells[column.at], column, width, table.row_of, n).T
-            at += width
-        part = X[n : n + rows]
-        with np.errstate(over="ignore"):
-            part[:] = block.T
-        _check_range(part, cells, owners, table.row_of, n)
-        n += rows
-        options.tick("rows", n, max(n, table.rows))
-    if wrong:
-        raise _all_of(wrong)
-    if not n:
-        raise no_rows()
-    options.tick("rows", n, n)
-    return {at: pa.chunked_array(some) for at, some in chunks.items()}, X if n == len(X) else X[:n], names
-
-
-def _all_of(errors: Mapping[str, WordsInFeatures]) -> WordsInFeatures:
-    """Return the first error of several columns, with what to type about every one of them."""
-    first, *others = errors
-    more = f" Other columns with such cells: {listing(others)}." if others else ""
-    shell = " ".join(option(name, "keep") for name in errors)
-    told = WordsInFeatures(f"{errors[first]}{more}", kind="words", shell=shell)
-    told.columns = tuple(errors)
-    return told
-
-
-def _cells(column: pa.Array, role: str) -> pa.Array:
-    """Return cells as text; as JSON where they are of that type and only carried along."""
-    is_json = isinstance(column.type, pa.JsonType)
-    return column if is_json and role in ("category", "keep") else text_of(column, role)
-
-
 def _ids(cells: Sequence[str], row_of: RowNumber, column: Column | None) -> npt.NDArray[np.str_]:
     try:
         return check_ids(cells, row_of)
@@ -296,117 +209,6 @@ def _unused(columns: Sequence[Column]) -> list[str]:
         return []
     names = listing([column.name for column in columns])
     return [f"Not used, because it differs between the answers to one example and so is none of its features: {names}."]
-
-
-def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
-    """Return (rows,) the numbers of a column, NaN where one is missing.
-
-    Raises
-    ------
-    UserError
-        A cell that is no number; the row is named.
-    """
-    if part.comma:
-        column = _with_points(text_of(column))
-    with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):  # numbers are written in JSON as they are elsewhere
-        return _as_floats(column.storage if isinstance(column.type, pa.JsonType) else column)
-    trimmed = pc.utf8_trim_whitespace(text_of(column))
-    missing = pc.is_in(trimmed, value_set=pa.array(MISSING, pa.string()))
-    trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
-    with suppress(pa.ArrowInvalid):
-        return _as_floats(trimmed)
-    for word in trimmed.unique().drop_null().to_pylist():
-        if not is_number(word) and not is_no_answer(word):
-            raise WordsInFeatures(
-                f"Row {row_of(start + pc.index(trimmed, word).as_py())}, column {shorten(part.name)} holds "
-                f"{shorten(word)}, which is not a number. Features must be numbers (1.5, not 1,5; empty or ? where "
-                "missing): correct the cell, or say what else the column is."
-            )
-    return np.array([float(c) if c is not None and is_number(c) else math.nan for c in trimmed.to_pylist()])
-
-
-def _as_floats(column: pa.Array) -> npt.NDArray[np.float64]:
-    """Return (rows,) the numbers of a column; missing cells become NaN.
-
-    Raises
-    ------
-    pyarrow.ArrowException
-        A cell that is none.
-    """
-    return numbers_of(pc.cast(column, pa.float64()), math.nan)
-
-
-def _with_points(column: pa.Array) -> pa.Array:
-    """Return numbers that are written with a decimal comma, and points between the thousands, as 1234.5."""
-    return pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
-
-
-def _list_length(table: Records, column: Column) -> int:
-    """Return how long the lists of a column are: as the first that there is."""
-    for batch in table.batches([column.at]):
-        for length in pc.list_value_length(_as_lists(batch.column(0), column, table.row_of, 0)).to_pylist():
-            if length is not None:
-                return int(length)
-    return 0
-
-
-def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) -> pa.Array:
-    """Return a column of lists of numbers; text is read as JSON, Python or NumPy writes such lists.
-
-    Raises
-    ------
-    UserError
-        A cell that is no list of numbers; the row is named.
-    """
-    if is_list(cells.type) and not pa.types.is_nested(cells.type.value_type):
-        with suppress(pa.ArrowException):  # else as the text that it is
-            return cells.cast(pa.list_(pa.float64()))
-    lists: list[list[float] | None] = []
-    for at, cell in enumerate(text_of(cells).to_pylist()):
-        numbers = numbers_in(cell) if cell and cell.strip() else None
-        if cell and cell.strip() and (numbers is None or any(map(math.isinf, numbers))):
-            raise RowError(
-                f"Row {row_of(start + at)}, column {column.name} holds {shorten(cell)}: write a list of finite numbers "
-                "such as [0.5, -1.25], or leave the cell empty."
-            )
-        lists.append(numbers)
-    return pa.array(lists, pa.list_(pa.float64()))
-
-
-def _lists(cells: pa.Array, column: Column, width: int, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
-    """Return (rows, width) the numbers of a column of lists; NaN where a cell is empty or has null.
-
-    Raises
-    ------
-    UserError
-        a list of another length; the row is named.
-    """
-    lists = _as_lists(cells, column, row_of, start)
-    lengths = pc.fill_null(pc.list_value_length(lists), width).to_numpy(zero_copy_only=False)
-    wrong = np.flatnonzero(lengths != width)
-    if len(wrong):
-        raise RowError(
-            f"Row {row_of(start + int(wrong[0]))}, column {column.name} holds a list of {lengths[wrong[0]]} numbers, "
-            f"others have {width}; they must be equally long."
-        )
-    table = np.full((len(lists), width), np.nan)
-    is_here = lists.is_valid().to_numpy(zero_copy_only=False)
-    table[is_here] = pc.list_flatten(lists).to_numpy(zero_copy_only=False).reshape(-1, width)
-    return table
-
-
-def _check_range(
-    X: npt.NDArray[np.float32], batch: Mapping[int, pa.Array], features: Sequence[Column], row_of: RowNumber, start: int
-) -> None:
-    bad = np.isinf(X)
-    if not bad.any():
-        return
-    row, k = (int(k) for k in np.argwhere(bad)[0])
-    raise RowError(
-        f"Row {row_of(start + row)}, column {shorten(features[k].name)} holds "
-        f"{shorten(str(batch[features[k].at][row].as_py()))}; features must be finite numbers (below 3.4e38). "
-        "Remove the row or leave the cell empty."
-    )
 
 
 def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:

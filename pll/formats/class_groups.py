@@ -406,9 +406,9 @@ def _alike(names: Sequence[str], every: Sequence[str] = ()) -> list[list[str]]:
     return [group for _, group in alike if len(group) > 1]
 
 
-def are_counted(table: Proposal) -> bool:
-    """Whether there are columns of counts without a doubt."""
-    return bool(_counted(table)) or any(_as_led(table, group) for group in _voted(table))
+def counted(table: Proposal) -> list[str]:
+    """Columns of counts without a doubt."""
+    return _counted(table) or [*next((group for group in _voted(table) if _as_led(table, group)), ())]
 
 
 def _voted(table: Proposal) -> list[dict[str, str]]:

@@ -75,7 +75,7 @@ _NAMED_ID = re.compile(
     re.IGNORECASE,
 )
 
-_CAMEL_ID = re.compile(r".*(?:[a-z]ID|[A-Za-z]Id|[a-z]N[ro])[\W_]*")
+_CAMEL_ID = re.compile(r".*(?:[^\W\d_A-Z]ID|[A-Za-z]Id|[a-z]N[ro])[\W_]*")
 
 _BETWEEN_NAMES = ("::", "__", "#", "@", "|", "/", "~", "-", "_")
 """What stands between the two names in an id, the surer first: `ticket-1::gpt`."""
@@ -185,8 +185,11 @@ def is_named_id(name: str) -> bool:
 
     Examples
     --------
-    >>> [is_named_id(name) for name in ("case", "Fall-Nr.", "TicketID", "Código da obra", "number of rooms", "width")]
-    [True, True, True, True, False, False]
+    >>> [
+    ...     is_named_id(name)
+    ...     for name in ("case", "Fall-Nr.", "TicketID", "回答者ID", "Código da obra", "number of rooms", "width")
+    ... ]
+    [True, True, True, True, True, False, False]
     """
     bare = name.partition(" (")[0]
     plain = "".join(one for one in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(one))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import amount, are_counted
+from pll.formats.class_groups import amount, counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, grades_in, labels_among, says_fact, says_labels, share_among
@@ -134,11 +134,12 @@ def persons(table: Proposal) -> None:
     named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", distinct)]
     named += [name for name in distinct if are_mails(table.raw[name])]
     sent = [name for name in table.open() if _are_moments(table.raw[name])]
-    if grids := _alike(table, lambda name: (match := GRID.fullmatch(name)) and match["question"], LEAST_IN_GRID):
+    if grids := _alike(table, _asked_in_grid, LEAST_IN_GRID):
         told = [*table.having("text", "image"), *(n for n in distinct if are_texts(table.raw[n], 4))]
         has_texts = any(len({*table.raw[name]}) == rows for name in told)
         if bool(named or sent) and not has_texts and len(grids) == 1:
-            table.give_all(named[:1], "person")
+            numbers = [name for name in (*ids, *table.open()) if is_named_id(name) and len({*table.raw[name]}) == rows]
+            table.give_all([*named, *numbers][:1], "person")
             table.give_all(grids[0], "item")
             return
         _ask_which_grid(table, grids, is_example=has_texts)
@@ -176,6 +177,20 @@ def _are_moments(cells: Cells) -> bool:
     """Whether cells are times to the minute, another one in nearly each row: when a form was sent."""
     filled = present_cells(cells)
     return are_dates(filled) and all(":" in cell for cell in filled) and len({*filled}) >= NEARLY_ALL * len(cells) > 0
+
+
+def _asked_in_grid(name: str) -> str | None:
+    """Return the question of a column of a grid, without the code of the column; None of others.
+
+    >>> (
+    ...     _asked_in_grid("G[SQ012]. Which bird? [Photo 12]"),
+    ...     _asked_in_grid("Which bird? [Photo 12]"),
+    ...     _asked_in_grid("age"),
+    ... )
+    ('G. Which bird?', 'Which bird?', None)
+    """
+    match = GRID.fullmatch(name)
+    return match and re.sub(r"\[[^\[\]]*\]|\d+", "", match["question"])
 
 
 def _without_number(name: str) -> str | None:
@@ -399,7 +414,8 @@ def _by_structure(table: Proposal) -> bool:
     classes = _one_hot(table, table.open())
     told = _told_where_answered(table) or _told(table, words)
     told = told or _told(table, _marked_in(table, classes)) or _told(table, _numbers(table))
-    if told is None or are_counted(table):
+    # What a site counts of an example stands in every line about it: these are no votes for classes.
+    if told is None or not all(table.is_function(name, told.task) for name in counted(table)):
         return False
     table.give_all([told.task] if told.task not in table.having("text", "image") else (), "keep")
     votes = [name for name in told.votes if name != _MARKED]

@@ -198,13 +198,19 @@ SURVEYS = {  # when it was sent, the question, what a picture is called, answers
 
 @pytest.mark.parametrize("tongue", SURVEYS)
 @pytest.mark.parametrize("people", [6, 40])
-@pytest.mark.parametrize("is_grid", [True, False])
+@pytest.mark.parametrize("way", ["grid", "codes", "two rows", "columns"])
 def test_a_form_is_a_row_a_person_in_any_language_and_of_any_number_of_people(
-    tmp_path: Path, tongue: str, people: int, is_grid: bool
+    tmp_path: Path, tongue: str, people: int, way: str
 ) -> None:
     sent, asked, thing, words, sure = SURVEYS[tongue]
     items = [f"{thing} {k:02}" for k in range(1, 13)]
-    header = ",".join([sent, sure, *(f"{asked} [{one}]" if is_grid else one for one in items)])
+    columns = {
+        "grid": [f"{asked} [{one}]" for one in items],
+        "codes": [f"G[SQ{k:03}]. {asked} [{one}]" for k, one in enumerate(items)],
+        "two rows": [asked, *[""] * 11],
+        "columns": items,
+    }
+    header = ",".join([sent, sure, *columns[way]]) + f"\n,,{','.join(items)}" * (way == "two rows")
     rows = [
         f"2024/03/{1 + who % 28:02} 10:{who:02}:00,{who % 4},"
         + ",".join(words[(k + (who % 5 == 0)) % 3] if (who + k) % 7 else f'"{words[0]}, {words[1]}"' for k in range(12))

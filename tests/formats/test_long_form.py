@@ -135,6 +135,16 @@ def test_turns_of_a_person_are_said_and_withdrawn_answers_do_not_count(tmp_path:
     assert data.annotations.n_answers == alone.annotations.n_answers == 120
 
 
+def test_what_a_site_counts_of_an_example_is_no_class(tmp_path: Path) -> None:
+    table = lines().drop(columns="gold").set_axis(["Sache", "Leute", "Meinung", "Notiz"], axis=1)
+    said = table.groupby("Sache")["Meinung"]
+    agree, total = said.agg(lambda one: one.value_counts().iloc[0]), said.size()
+    counted = {"n_agree": table["Sache"].map(agree), "n_differ": table["Sache"].map(total - agree)}
+    data, roles, _ = told(tmp_path, table.assign(**counted))
+    assert (roles["Sache"], roles["Leute"], roles["Meinung"]) == ("task", "worker", "vote")
+    assert data.class_names == tuple(LABELS)
+
+
 @pytest.mark.parametrize("tie", ["", "gut"])
 def test_what_most_lines_say_is_no_truth_whatever_it_is_called(tmp_path: Path, tie: str) -> None:
     table = lines(right=0.5).drop(columns="gold").set_axis(["Sache", "Leute", "Meinung", "Notiz"], axis=1)

@@ -13,6 +13,7 @@ import numpy as np
 from pll.errors import UserError
 from pll.formats.checks import shorten
 from pll.formats.forms import WORDS
+from pll.formats.names import GRID
 from pll.formats.tabular.cells import MISSING, is_measured, is_number
 
 MOST_TITLES = 8
@@ -50,7 +51,8 @@ class Header:
     def notes(self) -> tuple[str, ...]:
         """What to say of it to the user."""
         if self.rows:
-            two = [f"Two rows are the header: {shorten(name)}." for name in self.names if JOINED in name][:1]
+            joined = [name for name in self.names if JOINED in name or GRID.fullmatch(name)]
+            two = [f"Two rows are the header: {shorten(name)}." for name in joined[:1]]
             return (*self._without_title, *(two if self.rows == 2 else ()))
         return (
             *self._without_title,
@@ -115,6 +117,8 @@ def _of_two_rows(records: Sequence[Sequence[str]]) -> list[str]:
     Cells of the second come again below those of the first, as classes or questions do below people.
     """
     upper, lower = ([cell.strip() for cell in row] for row in (*records[:2], [], [])[:2])
+    if len(upper) == len(lower) and (grids := _of_questions(upper, lower, records[2:])):
+        return grids
     again = {name for name, times in Counter(filter(None, lower)).items() if times > 1}
     if not again or len(upper) != len(lower) or any(map(is_number, (*upper, *again))):
         return []
@@ -127,6 +131,34 @@ def _of_two_rows(records: Sequence[Sequence[str]]) -> list[str]:
     alike = Counter(map(tuple, below.values())).most_common(1)[0]
     is_one = "" not in below and len(set(filter(None, names))) == sum(map(bool, names)) and alike[1] > 1
     return names if is_one and len(alike[0]) > 1 else []
+
+
+def _of_questions(upper: Sequence[str], lower: Sequence[str], below: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of a form's answers: a question stands over its first column, below is what it asks about.
+
+    The second row has nothing in a column that all others fill, and nothing that comes again below it.
+
+    Examples
+    --------
+    >>> rows = [["1", "cat", "dog", "cat", ""], ["2", "cat", "dog", "dog", "none"]]
+    >>> _of_questions(["ID", "Kind?", "", "", "Else?"], ["", "Photo 1", "Photo 2", "Photo 3", "Response"], rows)
+    ['ID', 'Kind? [Photo 1]', 'Kind? [Photo 2]', 'Kind? [Photo 3]', 'Else?']
+    """
+    pairs = [*zip(upper, lower, strict=True)]
+    rows = [row for row in below if len(row) == len(pairs)]
+    own = [
+        at for at, (first, second) in enumerate(pairs) if first and not second and all(row[at].strip() for row in rows)
+    ]
+    asked = [at for at, (first, second) in enumerate(pairs) if second and not first]
+    comes_again = any(lower[at] == row[at].strip() for at in asked for row in rows)
+    if len(rows) < 2 or not own or len(asked) < 2 or comes_again or not all(first or second for first, second in pairs):
+        return []
+    names, question = list[str](), ""
+    for at, (first, second) in enumerate(pairs):
+        question = first or question
+        is_alone = bool(first) and at + 1 not in asked
+        names.append(first if is_alone or not second else f"{question} [{second}]")
+    return names if len({*names}) == len(names) and pairs[0][0] else []
 
 
 _TOTAL = re.compile(

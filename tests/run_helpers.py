@@ -21,6 +21,7 @@ from pll.synthesis import Flip
 N, D, C = 120, 5, 4
 BATCH = 16
 BATCHES = 6  # an epoch over the 96 examples that are left after a fifth is held out
+VARIANTS = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
 TIMINGS = ("examples_per_second", "seconds")
 
 

@@ -55,8 +55,6 @@ class SlowStep:
         Length of the gradient of `batch_loss` by all parameters.
     label_weights
         (k,) the new label weights: softmax over the candidates alone.
-    new_weights
-        (k,) the training weights of the next time; the label weights where the method is PRODEN.
     parameters
         How many there are.
     move
@@ -78,7 +76,6 @@ class SlowStep:
     gradient: Numbers
     gradient_norm: float
     label_weights: Numbers
-    new_weights: Numbers
     parameters: int
     move: float
     scores_after: Numbers
@@ -117,7 +114,6 @@ def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None =
         """Return (B, c) → (k,) of the example."""
         return _numbers(values[place])[labels]
 
-    assert isinstance(twin.objective, WeightedLoss)
     with torch.no_grad():
         losses = objective.label_losses(step.logits)
     on_candidates = _reader(step.batch, candidates, place, row)
@@ -135,7 +131,6 @@ def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None =
         gradient=own(_gradient_by_logits(objective, step)),
         gradient_norm=_length(p.grad for p in twin.network.parameters() if p.grad is not None),
         label_weights=on_candidates(step.label_weights),
-        new_weights=on_candidates(step.batch.read(twin.objective.weights)),
         parameters=sum(p.numel() for p in twin.network.parameters() if p.requires_grad),
         move=_length(
             b.detach() - a.detach()

@@ -15,7 +15,7 @@ from pll.cli.declared import CertifyOptions, PlanOptions, VerifyOptions
 from pll.cli.options import note, print_result
 from pll.errors import UserError
 from pll.export.audit import altered_events
-from pll.export.certificate_page import certificate_html
+from pll.export.rendered import certificate_html
 from pll.formats import FORMATS, ReadOptions, detect
 from pll.formats.checks import check_ids, listing
 from pll.formats.tabular.cells import spelling, split_cell

@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from pll import catalog
 from pll.catalog.download import by_hand
@@ -201,10 +201,12 @@ class _TomlTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _described(name: str) -> Any:
-    """The field of a run (`pll.runs.description`)."""
-    limits: dict[str, Any] = FIELDS[name].limits
-    return Field(default=FIELDS[name].default, **limits)
+def _fits(value: Any, info: ValidationInfo) -> Any:
+    """Return the value of a field of a run (`pll.runs.description`); raise ValueError where it must be another one."""
+    name = str(info.field_name)
+    if problem := FIELDS[name].problem(value, name):
+        raise ValueError(problem)
+    return value
 
 
 class FlipGrid(_TomlTable):
@@ -263,10 +265,10 @@ class Experiment(_TomlTable):
     models: list[str] | dict[str, list[str]] = Field(default_factory=lambda: ["linear"], min_length=1)
     recipe: str | list[str] = "default"
     folds: int | None = Field(default=None, ge=2)
-    holdout: float | None = _described("holdout")
+    holdout: Annotated[float | None, BeforeValidator(_fits)] = FIELDS["holdout"].default
     seeds: list[int] = Field(default_factory=lambda: [0], min_length=1)
-    features: str = _described("features")
-    strict: bool = _described("strict")
+    features: Annotated[str, BeforeValidator(_fits)] = FIELDS["features"].default
+    strict: Annotated[bool, BeforeValidator(_fits)] = FIELDS["strict"].default
     settings: list[dict[str, Any]] = Field(default_factory=list)
 
     @model_validator(mode="after")
@@ -297,13 +299,22 @@ class Experiment(_TomlTable):
 
     def _check_settings(self) -> None:
         parameters = {name: get_method(name)().get_params() for name in self.methods}
-        for number, table in enumerate(self.settings):
+        for number, table in enumerate(self.settings, start=1):
             methods = [name for name in self.methods if _applies(table, "method", name)]
-            for name in table.keys() - _SELECTORS:
+            given = {name: value for name, value in table.items() if name not in _SELECTORS}
+            for name, value in given.items():
                 lacking = [method for method in methods if name not in parameters[method]]
                 if methods and len(lacking) == (len(methods) if "method" not in table else 1):
                     hint = did_you_mean(name, parameters[lacking[0]])
-                    raise ValueError(f"settings, table {number + 1}: {lacking[0]} has no setting {name!r}.{hint}")
+                    raise ValueError(f"settings, table {number}: {lacking[0]} has no setting {name!r}.{hint}")
+                if name in FIELDS and (problem := FIELDS[name].problem(value, name)):
+                    raise ValueError(f"settings, table {number}: {problem}")
+            for method in methods:
+                own = {name: value for name, value in given.items() if name in parameters[method]}
+                try:
+                    get_method(method)(**own).check_settings()
+                except UserError as error:
+                    raise ValueError(f"settings, table {number}, {method}: {error}") from error
 
     @property
     def flip_list(self) -> list[Flip | None]:
@@ -510,7 +521,7 @@ def _first(error: ValidationError) -> str:
         kind = kinds.get(loc[0], Experiment)
         message = f"there is no field of this name; there are {', '.join(kind.model_fields)}"
         return f"{place}: {message}.{did_you_mean(last, kind.model_fields)}"
-    return f"{place}: {message}." if place else f"{message}."
+    return f"{message}." if not place or message.startswith(f"{place} ") else f"{place}: {message}."
 
 
 def selected(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:

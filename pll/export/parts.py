@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
-from pll.export.certificate_page import certificate_html
 from pll.export.label_files import write_label_weights
 from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
+from pll.export.rendered import certificate_html
 from pll.export.source import ExportSource
 from pll.export.spreadsheet import neutralise
 from pll.features import save_features

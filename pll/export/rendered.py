@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from pll.review.certificate import INFORMATION
 from pll.wording import percent
 
 
@@ -31,6 +32,11 @@ def rendered(template: str, **values: Any) -> str:
     )
     environment.filters |= {"quoted": _quoted, "json_block": _json_block, "percent": percent}
     return environment.get_template(template).render(values)
+
+
+def certificate_html(document: Mapping[str, Any]) -> str:
+    """Return the page of a certificate (`pll.review.certificate.certificate_document`)."""
+    return rendered("certificate.html.jinja", **document, information=document[INFORMATION])
 
 
 def _quoted(name: str) -> str:

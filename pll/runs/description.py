@@ -87,13 +87,6 @@ class Field:
         more = f", more than {_shown(self.least)}" * self.above + f", less than {_shown(self.most)}" * self.below
         return f"a {'whole ' * (self.kind == 'whole')}number {ends}{more}"
 
-    @property
-    def limits(self) -> dict[str, float]:
-        """The limits of a number, as pydantic names them."""
-        if self.kind not in ("whole", "number"):
-            return {}
-        return {"gt" if self.above else "ge": self.least, "lt" if self.below else "le": self.most}
-
     def problem(self, value: Any, called: str = "") -> str:
         """Say what is wrong with a value; "" where nothing is.
 
@@ -139,7 +132,7 @@ class Field:
 
     def _takes(self, value: Any) -> bool:
         if self.kind == "text":
-            return self.choices is None or self.others or value in self.choices
+            return isinstance(value, str) and (self.choices is None or self.others or value in self.choices)
         if self.kind == "flag":
             return isinstance(value, bool)
         if isinstance(value, bool) or not isinstance(value, int | float) or not self.least <= value <= self.most:
@@ -150,7 +143,8 @@ class Field:
 
 
 def _shown(value: Any) -> str:
-    return str(value) if isinstance(value, str | bool) else f"{value:,.10g}"
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:,.10g}" if is_number else str(value)
 
 
 def _named(names: tuple[str, ...]) -> dict[str, str]:
@@ -242,10 +236,13 @@ def plain_value(text: str) -> int | float | str | bool | None:
     """Return what a text is: a number, none, true or false; else the text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    for kind in (int, float):
-        try:
-            number = kind(text)
-        except ValueError:
-            continue
-        return number if math.isfinite(number) else text
-    return text
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(number):  # also a whole number of hundreds of digits
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        return number

@@ -15,10 +15,6 @@ from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.run import MOST_LANES
 
-USUAL_LANES = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
-"""Default lanes: PRODEN and its variants of the paper, §4."""
-
-
 OF_A_LANE = ("method", "params", "name", "decided_sets")
 """Fields of a run in which lanes may differ."""
 

@@ -73,8 +73,6 @@ def test_what_is_shown_is_what_happens(make, objective, sets, steps):
     take(trainer, 1)
     at = sets.positions(np.array([shown.example]))
     assert trainer.current_label_weights()[at].tolist() == shown.label_weights.tolist()  # … and was right, exactly
-    weights = trainer.layout.flat(trainer.objective.weights)
-    assert weights[at].tolist() == shown.new_weights.tolist()
     assert np.linalg.norm(parameters(trainer).astype(np.float64) - before) == pytest.approx(shown.move, rel=1e-6)
     trainer.network.eval()
     after = torch.softmax(trainer.network(X[shown.example][None]), dim=1)[0].detach().numpy()

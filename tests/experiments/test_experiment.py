@@ -95,8 +95,18 @@ def test_presets_are_the_papers_experiments(name: str) -> None:
         ('datasets = ["iris"]\nmethods = ["proden"]\nsettings = [{ epoch = 3 }]', "no setting 'epoch'"),
         ('datasets = ["iris"]\nmethods = ["proden"]\nsettings = [{ method = "proden", k = 3 }]', "no setting 'k'"),
         ('datasets = ["iris"]\nmethods = ["proden"]\nseeds = ["x"]', "seeds.0"),
-        ('datasets = ["iris"]\nmethods = ["proden"]\nholdout = 2', "holdout"),
+        (
+            'datasets = ["iris"]\nmethods = ["proden"]\nholdout = 2',
+            ": holdout is 2; it must be a number between 0 and 1.",
+        ),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nstrict = "yes"', "strict is yes; it must be true or false"),
         ('datasets = ["iris"]\nmethods = ["proden"]\nfolds = 1000000', "1,000,000 fits"),
+        (
+            'datasets = ["iris"]\nmethods = ["proden"]\nsettings = [{ epochs = "many" }]',
+            "settings, table 1: epochs is many; it must be a whole number from 1 to 100,000.",
+        ),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nsettings = [{ lr = [0.1, 0.2] }]', r"lr is \[0.1, 0.2\]; it must"),
+        ('datasets = ["iris"]\nmethods = ["plknn"]\nsettings = [{ k = -1 }]', "settings, table 1, plknn: k "),
     ],
 )
 def test_what_is_no_experiment_is_refused_in_words(text: str, words: str) -> None:

@@ -11,13 +11,14 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
-from pll.runs.lanes import USUAL_LANES, lane_configs
+from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import loader
 from tests.page_helpers import button, said
+from tests.run_helpers import VARIANTS
 
 IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises")
 
@@ -26,7 +27,7 @@ IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of runs of a home where a comparison has ended."""
     folder = tmp_path_factory.mktemp("home") / "runs"
-    RunRegistry(folder).start(*lane_configs(IRIS, USUAL_LANES)).join(60)
+    RunRegistry(folder).start(*lane_configs(IRIS, VARIANTS)).join(60)
     return folder
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from pll.errors import UserError
-from pll.export.certificate_page import certificate_html
+from pll.export.rendered import certificate_html
 from pll.review.certificate import (
     INFORMATION,
     RIGHT,

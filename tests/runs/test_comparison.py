@@ -21,18 +21,18 @@ from pll.runs.config import RunConfig
 from pll.runs.data import Splits
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
-from pll.runs.lanes import USUAL_LANES, lane_configs
+from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry
 from pll.runs.run import MOST_LANES, Run
 from pll.training.trainer import Trainer
-from tests.run_helpers import BATCHES, config, result_of, wait_for
+from tests.run_helpers import BATCHES, VARIANTS, config, result_of, wait_for
 
 ROOT = Path(__file__).parents[2]
 LONG = {"epochs": 100_000}
 
 
 def usual(data: Path, **options: Any) -> list[RunConfig]:
-    return lane_configs(config(data, **options), USUAL_LANES)
+    return lane_configs(config(data, **options), VARIANTS)
 
 
 def ended(worker: Run | Run) -> Any:
@@ -88,7 +88,7 @@ def test_lanes_start_alike_and_see_the_same_batches(
     spy = Spy(monkeypatch)
     ended(registry.start(*usual(data, params={"model": "mlp", "epochs": 3})))
     assert len(loaded) == 1  # read and drawn once
-    assert len(spy.starts) == len(USUAL_LANES)
+    assert len(spy.starts) == len(VARIANTS)
     first = spy.starts[0]
     for other in spy.starts[1:]:
         assert other["candidates"] is first["candidates"]
@@ -128,7 +128,7 @@ class TestOnTwoGpus:
     def test_lanes_are_spread_train_at_once_and_stay_together(
         self, registry: RunRegistry, data: Path, two_gpus: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        what = lane_configs(config(data, params={"epochs": 3}), USUAL_LANES[:4])
+        what = lane_configs(config(data, params={"epochs": 3}), VARIANTS[:4])
         step, both, met = Trainer.step, threading.Barrier(2, timeout=20), list[int]()
         seen: list[tuple[str, ...]] = []
 
@@ -155,7 +155,7 @@ class TestOnTwoGpus:
     def test_a_run_that_waits_for_one_has_it_first_and_after_a_pause_each_lane_gets_its_own_back(
         self, registry: RunRegistry, data: Path, two_gpus: tuple[str, ...]
     ) -> None:
-        first = registry.start(*lane_configs(config(data, params=LONG), USUAL_LANES[:2]))
+        first = registry.start(*lane_configs(config(data, params=LONG), VARIANTS[:2]))
         wait_for(lambda: min(lane.epoch for lane in first.snapshot().lanes) > 1, "both lanes")
         assert first._held == two_gpus and first.snapshot().device == "GPU 0, 0 of 0 GB; GPU 1, 0 of 0 GB"
         second = registry.start(config(data, params=LONG))
@@ -227,7 +227,7 @@ def test_a_stop_leaves_a_result_in_every_lane(registry: RunRegistry, data: Path)
 
 def test_a_lane_that_fails_does_not_stop_the_others(registry: RunRegistry, data: Path) -> None:
     own = {"proden-sudden": {"lr": 1e30, "loss": "mse"}}
-    comparison = ended(registry.start(*lane_configs(config(data), USUAL_LANES, own)))
+    comparison = ended(registry.start(*lane_configs(config(data), VARIANTS, own)))
     snapshot = comparison.snapshot()
     assert snapshot.state == "finished"
     states = {lane.method: lane.state for lane in snapshot.lanes}
@@ -292,12 +292,12 @@ DRIVER = """
 import sys
 from pathlib import Path
 from pll.runs import fit_loop
-from pll.runs.lanes import USUAL_LANES, lane_configs
+from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry
-from tests.run_helpers import config
+from tests.run_helpers import VARIANTS, config
 fit_loop.CHECKPOINT_EVERY, fit_loop.CHECKPOINT_SHARE = 0, float("inf")
 runs = RunRegistry(Path(sys.argv[1]))
-runs.start(*lane_configs(config(Path(sys.argv[2]), params={"epochs": 30}), USUAL_LANES)).join()
+runs.start(*lane_configs(config(Path(sys.argv[2]), params={"epochs": 30}), VARIANTS)).join()
 """
 
 

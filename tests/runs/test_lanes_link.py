@@ -13,7 +13,7 @@ from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs.config import RunConfig
-from pll.runs.lanes import USUAL_LANES, lane_configs
+from pll.runs.lanes import lane_configs
 from pll.runs.link import (
     Look,
     Share,
@@ -23,6 +23,7 @@ from pll.runs.link import (
     to_query,
 )
 from pll.synthesis import Flip
+from tests.run_helpers import VARIANTS
 
 DIGITS = RunConfig(Source("digits"), params={"threads": 1}, flip=Flip("binomial", 0.7), holdout=0.2, name="digits demo")
 LOOKS = some.builds(
@@ -44,7 +45,7 @@ def there_and_back(share: Share) -> Share:
 
 def query(**more: str | None) -> dict[str, list[str]]:
     """A good link with some parts replaced, added or (None) left out."""
-    parts: dict[str, Any] = dict(to_query(Share(tuple(lane_configs(DIGITS, USUAL_LANES))))) | more
+    parts: dict[str, Any] = dict(to_query(Share(tuple(lane_configs(DIGITS, VARIANTS))))) | more
     return {name: [value] for name, value in parts.items() if value is not None}
 
 
@@ -67,12 +68,12 @@ def test_a_link_means_the_lanes_it_was_made_of(methods: list[str], own: list[dic
 
 
 def test_what_lanes_share_is_said_once_and_what_sets_one_apart_by_its_number() -> None:
-    share = Share(tuple(lane_configs(DIGITS, USUAL_LANES, {"proden-naive": {"epochs": 50}})))
+    share = Share(tuple(lane_configs(DIGITS, VARIANTS, {"proden-naive": {"epochs": 50}})))
     parts = to_query(share)
     names = [name for name, _ in parts]
     assert len(set(names)) == len(names)
     assert [part for part in parts if part[0].startswith("epochs")] == [("epochs", "100"), ("epochs.3", "50")]
-    assert ("lanes", ",".join(USUAL_LANES)) in parts and "method" not in names
+    assert ("lanes", ",".join(VARIANTS)) in parts and "method" not in names
     assert len(to_link("http://localhost:8501/compare", share)) < 500  # fits a message
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pll.annotations import SetRule
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import get_method, method_title
@@ -87,7 +88,7 @@ class RunConfig(Preparation):
         made = self.flip or self.noisy
         if made is not None:
             return made.words
-        return f"from annotators, {self.source.rule}" if self.source.rule else "as in the data"
+        return SetRule.parse(self.source.rule).words if self.source.rule else "as in the data"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for config.json."""

@@ -205,6 +205,52 @@ FIELDS = {one.name: one for one in (*_OF_TASKS, *_OF_METHODS)}
 """Every field by its name."""
 
 
+def in_words(name: str, value: Any) -> tuple[str, str]:
+    """Return what people call a setting, and its value.
+
+    Parameters
+    ----------
+    name
+        Of the setting, described or of a single method.
+    value
+        As a method takes it.
+
+    Examples
+    --------
+    >>> in_words("lr", 0.05), in_words("loss", "ce"), in_words("batch_size", None), in_words("n_neighbours", 10)
+    (('Learning rate', '0.05'), ('Loss', 'Cross-entropy'), ('Batch size', 'by the data'), ('N neighbours', '10'))
+    """
+    one = FIELDS.get(name)
+    if value is None:
+        shown = BY_DATA
+    elif one is not None and one.choices is not None:
+        shown = one.choices.get(value, str(value))
+    else:
+        shown = _shown(value) if isinstance(value, bool | int | float) else str(value)
+    return name.replace("_", " ").capitalize() if one is None else one.title, shown
+
+
+def setting_clause(name: str, value: Any) -> str:
+    """Return a setting and its value within a sentence.
+
+    Parameters
+    ----------
+    name
+        Of the setting.
+    value
+        As a method takes it.
+
+    Examples
+    --------
+    >>> setting_clause("lr", 0.05), setting_clause("threads", 2)
+    ('learning rate 0.05', 'CPU threads 2')
+    """
+    title, shown = in_words(name, value)
+    return f"{title if title[:2].isupper() else title[0].lower() + title[1:]} {shown}"
+
+
+BY_DATA = "by the data"
+"""Shown for a setting that is not given."""
 _WORDS: dict[str, bool | None] = {"none": None, "true": True, "false": False}
 
 

@@ -13,6 +13,7 @@ from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
 from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
+from pll.runs.description import setting_clause
 from pll.runs.run import MOST_LANES
 
 OF_A_LANE = ("method", "params", "name", "decided_sets")
@@ -99,15 +100,14 @@ def _differences(config: RunConfig, namesakes: Sequence[RunConfig]) -> str:
     """Format the settings in which a run differs from others of the same title."""
     facts = [_facts(other) for other in namesakes]
     mine = _facts(config)
-    return ", ".join(f"{k} {v}".strip() for k, v in mine.items() if any(other.get(k) != v for other in facts))
+    return ", ".join(said for k, said in mine.items() if any(other.get(k) != said for other in facts))
 
 
 def _facts(config: RunConfig) -> dict[str, str]:
     every = get_method(config.method)().get_params() | config.params
-    words = {"update_every": "update every", "batch_size": "batch", "weight_decay": "weight decay"}
-    settings = {words.get(name, name): str(value) for name, value in every.items() if name not in ("seed", "threads")}
-    sets = "" if config.flip is None else config.flip.words
-    return {"": config.name or config.source.name, "sets": sets, "seed": str(config.seed)} | settings
+    settings = {name: setting_clause(name, value) for name, value in every.items() if name not in ("seed", "threads")}
+    sets = "" if config.flip is None else f"sets {config.flip.words}"
+    return {"name": config.name or config.source.name, "sets": sets, "seed": f"seed {config.seed}"} | settings
 
 
 def rule_of(config: RunConfig) -> str:

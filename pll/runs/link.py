@@ -56,7 +56,7 @@ _RECIPE = r"auto|default|paper(:[\w -]+)?"
 CONTROLS = {
     "navigation": "Navigation between pages",
     "settings": "Settings",
-    "transport": "Transport: step, play, pause, stop",
+    "transport": "Transport: step, pause, resume, stop",
     "speed": "Speed and stop condition",
     "next": "What to do next",
     "timeline": "Timeline",

@@ -74,7 +74,7 @@ def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> N
     page.get_by_text("in view: after 11 passes").wait_for()
     page.get_by_role("button", name="Share").click()
     code = page.get_by_test_id("stCode")
-    page.get_by_role("button", name="Transport: step, play, pause, stop").click()
+    page.get_by_role("button", name="Transport: step, pause, resume, stop").click()
     code.filter(has_text="hidden=transport").wait_for()  # two presses within one rerun are more than Streamlit takes in
     page.get_by_role("button", name="Navigation between pages").click()
     code.filter(has_text="navigation").wait_for()
@@ -130,7 +130,7 @@ def test_a_comparison_is_shared_and_set_up_again_with_the_same_figures(app: str,
     mine = lanes_ended(page)
     page.wait_for_url("**comparison=*")
     page.get_by_role("button", name="Share").click()
-    page.get_by_role("button", name="Transport: step, play, pause, stop").click()
+    page.get_by_role("button", name="Transport: step, pause, resume, stop").click()
     code = page.get_by_test_id("stCode").filter(has_text="hidden=transport")
     code.wait_for()
     link = code.inner_text().replace("\n", "")

@@ -136,7 +136,7 @@ def test_details_say_where_two_disagree_whether_a_model_may_stand_in_and_what_al
     words = " ".join(text.value for text in page.text)
     assert not page.exception and "4 answers an example are worth" in words
     stand_in = next(frame.value for frame in page.dataframe if "won by" in frame.value)
-    assert stand_in["annotator"].tolist() == ["amy", "ben", "cleo"] and "gpt-4o agrees with the others" in words
+    assert stand_in["voter"].tolist() == ["amy", "ben", "cleo"] and "gpt-4o agrees with the others" in words
     pair = next(box for box in page.selectbox if box.label == "Two voters")
     page = pair.set_value(pair.value).run()
     confusion = next(frame.value for frame in page.dataframe if list(frame.value)[1:] == list(NAMES))

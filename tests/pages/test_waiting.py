@@ -43,7 +43,7 @@ def test_while_features_are_made_the_stage_and_the_data_are_shown_and_stop_works
     assert reached.wait(30)
     page = open_page("train", run=run.id)
     assert "Getting ready: making features of texts, 25 %" in said(page)
-    assert "2 people answered 4 times; they agree on 50 of 100." in said(page)
+    assert "2 people answered 4 times; they agree on 50 %." in said(page)
     assert not button(page, "Stop").disabled
     run.stop()
     going.set()

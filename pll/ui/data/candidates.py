@@ -17,7 +17,7 @@ from pll.ui.session import ChosenData
 AS_IN_DATA, SYNTHESISE = "As in the data", "Make them from the true labels"
 DOUBT = "Doubt the labels: some are wrong"
 PLAIN_WAYS = {
-    SYNTHESISE: "Make them ambiguous and see what is found",
+    SYNTHESISE: "Yes: make them ambiguous and see what is found",
     DOUBT: "Some may be wrong: find those",
     AS_IN_DATA: "Yes: take them as they are",
 }

@@ -105,7 +105,7 @@ def _stand_in_frame(result: AlternativeTest) -> pd.DataFrame:
     """A row for each person compared."""
     return pd.DataFrame(
         {
-            "annotator": [one.name for one in result.table],
+            "voter": [one.name for one in result.table],
             "examples": [one.rows for one in result.table],
             "model as good": [one.advantage for one in result.table],
             "person as good": [one.annotator_advantage for one in result.table],

@@ -12,6 +12,7 @@ from pll.annotations.agreement import Agreement
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.gallery import picture_uri
 from pll.ui.format import count, plain
+from pll.wording import percent
 
 FIRST_ROWS, SHOWN_COLUMNS = 3, 8
 """How much of a table is shown."""
@@ -43,19 +44,19 @@ def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: boo
     >>> answers = Annotations.from_votes([[0, 0], [1, 0]], ["late", "lost"])
     >>> data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(answers, SetRule("union")), answers)
     >>> sentence(data, agreement(answers))
-    '2 examples, 2 classes (late, lost), 2 people answered 4 times; they agree on 50 of 100.'
+    '2 examples, 2 classes (late, lost), 2 people answered 4 times; they agree on 50 %.'
     """
     kind = "text" if data.texts is not None else "picture" if "pictures" in data.contents else "example"
     words = [count(len(data), kind), _classes(data.class_names)]
     annotations, y = data.annotations, data.y
     n_labelled = 0 if y is None else int((y >= 0).sum())
-    if annotations is not None:
-        return f"{', '.join(words)}, {_answers(annotations, agreed, models=models)}"
-    if data.candidates is not None:
+    if annotations is None and data.candidates is not None:
         mean = data.candidates.nnz / max(len(data), 1)
         words.append("one label each" if mean == 1 else f"{mean:.1f} possible labels each")
     if n_labelled:
         words.append("all labels known" if n_labelled == len(data) else f"the true label of {n_labelled:,} known")
+    if annotations is not None:
+        return ", ".join([*words, _answers(annotations, agreed, models=models)])
     silent = 0 if data.unanswered is None else int(data.unanswered.sum())
     return ", ".join([*words, *([f"{silent:,} without a label"] if silent else [])]) + "."
 
@@ -70,7 +71,7 @@ def _answers(annotations: Annotations, agreed: Agreement | None, *, models: bool
     one, many = ("model", "models") if models else ("person", "people")
     who = f"several {many}" if annotations.anonymous else count(annotations.n_annotators, one, many)
     share = None if agreed is None else agreed.percent.value
-    agree = "" if share is None else f"; they agree on {100 * share:.0f} of 100"
+    agree = "" if share is None else f"; they agree on {percent(share, 0)}"
     return f"{who} answered {count(annotations.n_answers, 'time')}{agree}."
 
 

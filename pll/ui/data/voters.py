@@ -35,7 +35,7 @@ RULE_TITLES = {
     "votes": "Labels that several people gave",
     "reliability": "Labels that are likely, given everybody's accuracy",
 }
-WEIGHTED_WORDS = "given by anyone, weighted by everybody's accuracy"
+WEIGHTED_WORDS = "named by anybody, weighted by everybody's accuracy"
 TABLE_WORDS = {
     "meaning": "a label is possible where",
     "rows": "examples",
@@ -149,10 +149,10 @@ def show_voters(table: pd.DataFrame) -> None:
         hide_index=True,
         key="voters",
         column_config={
-            "annotator": st.column_config.TextColumn(width="medium"),
+            "voter": st.column_config.TextColumn(width="medium"),
             "accuracy": st.column_config.NumberColumn("accuracy", format="%.1f %%"),
         },
-        alt="For each annotator: answers, accuracy and most frequent confusion",
+        alt="For each voter: answers, accuracy and most frequent confusion",
     )
 
 
@@ -173,7 +173,7 @@ def voter_table(
     short = short_by_name(_annotations.class_names)
     return pd.DataFrame(
         {
-            "annotator": [card.name for card in cards],
+            "voter": [card.name for card in cards],
             "answers": [card.answers for card in cards],
             "accuracy": [100 * card.accuracy for card in cards],
             "95 % interval": [f"{percent(card.low)} – {percent(card.high)}" if card.checked else "" for card in cards],

@@ -12,6 +12,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.methods import method_title
+from pll.runs.description import setting_clause
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run, readable
 from pll.ui import labelstudio, session
@@ -105,7 +106,7 @@ def _settings_of(run: Run) -> dict[str, str]:
     """What may differ between runs of one name, in words."""
     config = run.config
     taught = "" if config.decided_sets is None else "taught by decisions"
-    given = {name: f"{name.replace('_', ' ')} {value}" for name, value in config.params.items()}
+    given = {name: setting_clause(name, value) for name, value in config.params.items()}
     fixed = {"method": method_title(config.method), "candidates": config.candidates, "taught": taught}
     return fixed | {"features": f"features {config.features}", "seed": f"seed {config.seed}"} | given
 

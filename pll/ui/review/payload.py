@@ -133,7 +133,7 @@ def _choices(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOptio
                 "weight": None if tab.is_blind else round(one.weight, 4),
                 "out": one.eliminated,
                 "picked": one.label == assignment.mine,
-                "votes": f"{n_votes[one.label]} of {n_voters} annotators" if n_voters > 1 else "",
+                "votes": f"{n_votes[one.label]} of {n_voters} voters" if n_voters > 1 else "",
                 "near": [neighbour(data, row) for row in near],
             }
         )
@@ -213,7 +213,7 @@ def _by_voter(data: PartialLabelDataset, votes: list[tuple[int, str]]) -> list[d
     short, names = short_by_name(data.class_names), data.annotations.annotator_names
     answers = [
         {
-            "who": f"Annotator {names[voter]}" if names[voter].isdigit() else names[voter],  # a number would be a key
+            "who": f"Voter {names[voter]}" if names[voter].isdigit() else names[voter],  # a number would be a key
             "labels": ", ".join(labels),
             "short": ", ".join(short.get(label, label) for label in labels),
         }

@@ -129,8 +129,9 @@ def _figures(tab: ReviewTab) -> None:
             ("Other labels changed", changed, "Labels that nobody has looked at and that followed the decisions."),
             ("Pace", "–" if rate is None else _format_rate(rate), "Recent decisions per minute of work."),
         ]
-    for place, (name, value, help_text) in zip(st.columns(4), cells, strict=True):
-        place.metric(name, value, help=help_text or None)
+    grid = st.grid(len(cells), min_column_width=150, gap="small")
+    for name, value, help_text in cells:
+        grid.cell().metric(name, value, help=help_text or None)
 
 
 def _work(review: ReviewSession) -> None:

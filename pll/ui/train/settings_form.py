@@ -31,8 +31,8 @@ NUMBER_SETTINGS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr
 """Settings that are numbers, in the order of the form."""
 NAMED_SETTINGS = ("optimiser", "loss", "augment")
 """Settings that are one of several names."""
-BY_DATA, BY_SEARCH = "by the data", "chosen by the search"
-"""Shown for a setting that is not given, of a run, and in a field."""
+BY_SEARCH = "chosen by the search"
+"""Shown in a field for a setting that is not given."""
 TORCHVISION_MODELS = ("torchvision:resnet18", "torchvision:mobilenet_v3_small")
 """Some of torchvision's, to choose from; any other can be typed."""
 

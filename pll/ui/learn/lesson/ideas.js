@@ -109,7 +109,14 @@ const IDEAS = {
       cards.replaceChildren(...Array.from({ length: CARDS }, (_, k) => {
         const i = first() + k;
         const says = made("p");
-        says.innerHTML = sets()[i].map((j) => (j === digits.labels[i] ? `<span class="truth">${j} ✓</span>` : `<span>${j}</span>`)).join("");
+        for (const j of sets()[i]) {  // each digit in a place of its own: cards stay as high, and a set is seen as a pattern
+          const chip = made("span", { style: `grid-area: ${1 + Math.floor(j / 5)} / ${1 + (j % 5)}` }, String(j));
+          if (j === digits.labels[i]) {
+            chip.className = "truth";
+            chip.append(made("sup", {}, "✓"));
+          }
+          says.append(chip);
+        }
         return made("div", { class: "card" }, digitPicture(digits.pixels.slice(64 * i, 64 * i + 64), getComputedStyle(screen.root).color), says);
       }));
     });

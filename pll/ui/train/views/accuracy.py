@@ -30,14 +30,16 @@ def draw(scene: Scene) -> None:
     epochs = table["epoch"].to_numpy()
     left, right = st.columns(2, gap="large")
     with left:
+        known = {name: line for name, line in ACCURACY_LINES.items() if table[name].notna().any()}
         shares = [
             ChartLine(
                 ABOUT[name].title, epochs, ABOUT[name].scale * table[name].to_numpy(), {"color": colour, "dash": dash}
             )
-            for name, (colour, dash) in ACCURACY_LINES.items()
+            for name, (colour, dash) in known.items()
         ]
-        figure = charts.over_epochs("Accuracy and sharpness", "%", shares, total=snapshot.total, viewed=viewed)
-        charts.show(figure, table[["epoch", *ACCURACY_LINES]], "accuracy", "Accuracy and sharpness over the epochs")
+        title = "Sharpness" if [*known] == ["mean_confidence"] else "Accuracy and sharpness"
+        figure = charts.over_epochs(title, "%", shares, total=snapshot.total, viewed=viewed)
+        charts.show(figure, table[["epoch", *ACCURACY_LINES]], "accuracy", f"{title} over the epochs")
     with right:
         if snapshot.rows and snapshot.rows[-1]["loss"] is None:
             st.caption("This method minimises no loss that could be drawn.")

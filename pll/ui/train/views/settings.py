@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from pll.errors import UserError
-from pll.methods import get_method
+from pll.methods import get_method, method_title
 from pll.methods.chosen import Recipe
 from pll.runs.config import RunConfig
+from pll.runs.description import in_words
 from pll.runs.run import Run
 from pll.ui.format import plain
-from pll.ui.train.settings_form import BY_DATA
 from pll.ui.view_state import Scene
 from pll.wording import percent
 
@@ -49,16 +49,12 @@ def _overview(config: RunConfig, chosen: Mapping[str, Any]) -> None:
     """Every setting of a run, with its value; `chosen` are those of its recipe."""
     source = config.source.name + (f" ({config.source.format})" if config.source.format else "")
     every = get_method(config.method)().get_params() | config.params | dict(chosen)
-    facts = {
-        "data": source,
-        "candidates": config.candidates,
-        "held out": percent(config.holdout, 0) if config.holdout else "nothing",
-        "method": config.method,
-        "seed": config.seed,
-    } | {
-        name: BY_DATA if name in ("lr", "batch_size") and value is None else value
-        for name, value in every.items()
-        if name != "seed"
-    }
-    table = pd.DataFrame({"setting": list(facts), "value": [str(value) for value in facts.values()]})
+    facts = [
+        ("Data", source),
+        ("Candidates", config.candidates),
+        ("Held out", percent(config.holdout, 0) if config.holdout else "nothing"),
+        ("Method", method_title(config.method)),
+        *(in_words(name, value) for name, value in ({"seed": config.seed} | every).items()),
+    ]
+    table = pd.DataFrame(facts, columns=["setting", "value"])
     st.dataframe(table, hide_index=True, height="content", key="overview", alt="Settings of this run")

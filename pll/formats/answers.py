@@ -174,6 +174,8 @@ class Answers:
         Number of requests to a model that have no answer.
     notes
         What to say of the source.
+    class_names
+        All classes in order, where the source has them.
     """
 
     chunks: tuple[Chunk, ...]
@@ -186,6 +188,7 @@ class Answers:
     are_free: bool = False
     failed: int = 0
     notes: tuple[str, ...] = ()
+    class_names: tuple[str, ...] = ()
 
     def of(self, *kinds: str) -> list[Chunk]:
         """The parts of some kinds."""

@@ -126,8 +126,8 @@ def _names_of(answers: Answers) -> Sequence[str]:
 
 
 def _read(path: Path, class_names: Sequence[str]) -> Answers:
-    if path.suffix.lower() == ".npy":
-        return _of_array(path)
+    if path.suffix.lower() == ".npy" and (array := _array_in(path)).dtype.kind == "f":
+        return _of_array(array, path.stem)
     form, options = detect(path), ReadOptions()
     if isinstance(form, RecordFormat) and form.form.models:
         said = models_answers(path, form.form)
@@ -199,45 +199,46 @@ def _of_lines(lines: Sequence[Line], class_names: Sequence[str] = ()) -> Answers
     )
 
 
-_NO_ANSWERS = ("id", "score", "true_label", "split", "candidates", "image", "ignore", "feature", "vector")
+_OTHERS = ("id", "score", "true_label", "split", "candidates", "image", "ignore", "feature", "vector")
 """Roles of columns that are nobody's answers in a file of votes; columns of words without another role are."""
 
 
-def _planned(table: Records) -> list[Column]:
-    """The roles of columns, as for every table; in a file of votes all words without another role are a voter's.
+def _planned(table: Records) -> tuple[list[Column], bool]:
+    """The roles of columns, as for every table, and whether the answers may be what models wrote.
 
-    Where there are none, one column of labels is the answers of the person that the file is of. A question gets its
-    first answer: nobody can be asked about a file that stands beside the data.
+    In a file of votes where not two voters are told, nor one by a signature, all words without another role are a
+    voter's; where there are none, one column of labels is the answers of the person that the file is of. A question
+    gets its first answer: nobody can be asked about a file that stands beside the data.
     """
     columns, roles = table.plan(ReadOptions()), dict[str, str]()
     while (asked := question(columns)) is not None and not roles.items() >= asked.answers[0][1].items():
         roles |= asked.answers[0][1]
         columns = table.plan(ReadOptions(columns=roles))
-    if form_of(columns) != "example" or {"probability", "count", "answers"} & {column.role for column in columns}:
-        return columns
+    are_told = form_of(columns) != "example" or {"probability", "count", "answers"} & {one.role for one in columns}
+    if are_told or sum(one.role == "annotator" for one in columns) > (table.form is None):
+        return columns, False
     voters = [
         column.name
         for column in columns
-        if column.role == "annotator"
-        or not (column.role in _NO_ANSWERS or column.name.casefold() == "text" or is_named_id(column.name))
+        if column.role not in _OTHERS and column.name.casefold() != "text" and not is_named_id(column.name)
     ]
     labels = [column.name for column in columns if column.role in ("true_label", "candidates")]
     if not voters and len(labels) == 1 and labels[0].casefold() not in LABEL_COLUMNS:
         voters = labels
     if not voters:
         raise UserError(f"No column is a model's answers (columns: {listing(table.names)}).")
-    return table.plan(ReadOptions(columns=dict.fromkeys(voters, "annotator")))
+    return table.plan(ReadOptions(columns=dict.fromkeys(voters, "annotator"))), True
 
 
 def _of_table(table: Records, stem: str) -> Answers:
     """The answers in columns, one a voter, or in lines, or in cells; or class probabilities."""
-    columns = _planned(table)
+    columns, are_free = _planned(table)
     filled = list(zip(columns, table.cells(columns), strict=True))
     rows, counts = len(filled[0][1]), table.form.counts if table.form else ()
     about = [(column, cells) for column, cells in filled if column.role not in ("true_label", "candidates", "ignore")]
     answers = answers_in(about, rows, table.row_of, counts=counts, anonymous=table.anonymous)
+    answers = replace(answers, class_names=table.class_names)
     if answers.ids is None and form_of(columns) == "example":
-        are_free = not any(column.role == "answers" for column in columns)
         answers = replace(_with_ids(answers, filled), are_free=are_free)
     if len(answers.people) == 1 and may_hold_labels(answers.people[0]):
         answers = replace(answers, people=(stem,))
@@ -249,14 +250,18 @@ def _of_table(table: Records, stem: str) -> Answers:
 
 
 def _with_ids(answers: Answers, filled: Sequence[Filled]) -> Answers:
-    """Return answers whose examples are called as the ids of their rows; a name of ids will do, though some repeat."""
+    """Return answers whose examples are called as their ids, else as what is named so and tells most of them apart."""
     named = [cells for column, cells in filled if column.role == "id"]
-    named += [cells for column, cells in filled if is_named_id(column.name)]
+    named = named or [cells for column, cells in filled if is_named_id(column.name)]
     if not named:
         return answers
-    example, ids = codes_of(pc.utf8_trim_whitespace(pc.fill_null(named[0], "")))
+    example, ids = max((codes_of(pc.utf8_trim_whitespace(pc.fill_null(one, ""))) for one in named), key=_n_names)
     chunks = [replace(chunk, example=example[chunk.example]) for chunk in answers.chunks]
     return replace(answers, chunks=tuple(chunks), n=len(ids), ids=ids)
+
+
+def _n_names(coded: tuple[Numbers, Sequence[str]]) -> int:
+    return len(coded[1])
 
 
 def _of_shares(
@@ -278,17 +283,22 @@ def _of_shares(
     return replace(answers, chunks=(vote, *share_chunks(names, shares, example)), people=(voter,))
 
 
-def _of_array(path: Path) -> Answers:
+def _array_in(path: Path) -> npt.NDArray[Any]:
     with parsing("the array"):
-        array = np.load(path, allow_pickle=False)
-    if array.ndim != 2 or array.dtype.kind != "f":
+        array: npt.NDArray[Any] = np.load(path, allow_pickle=False)
+        return array
+
+
+def _of_array(array: npt.NDArray[Any], stem: str) -> Answers:
+    """The answers in an array of class probabilities; others are data with votes."""
+    if array.ndim != 2:
         raise UserError(f"The array has the shape {array.shape}; class probabilities are numbers (examples, classes).")
     wrong = np.flatnonzero((np.isinf(array) | (array < 0)).any(axis=1))
     if len(wrong):
         raise RowError(f"Row {wrong[0]}: a probability is negative or infinite; write numbers from 0 to 1.")
     names, rows = list(map(str, range(array.shape[1]))), np.arange(len(array))
     empty, shares = Answers((), len(array)), np.nan_to_num(array.astype(np.float64))
-    return _of_shares(shares, names, rows, empty, path.stem, are_numbers=True)
+    return _of_shares(shares, names, rows, empty, stem, are_numbers=True)
 
 
 # ---- answers beside data ---------------------------------------------------------------------------------------------
@@ -327,7 +337,9 @@ def with_votes(
     base = _bare(_ids_of(files), name) if data is None else data
     asked = notes_of(base.notes, "labels")  # here they are
     base = replace(base, notes=tuple(note for note in base.notes if note not in asked))
-    options = ReadOptions(class_names=tuple(base.class_names) or classes, answers=answers or {})
+    named = {file.class_names for file in files}
+    known = tuple(base.class_names) or classes or (named.pop() if len(named) == 1 else ())
+    options = ReadOptions(class_names=known, answers=answers or {})
     people = None if base.annotations is None or base.annotations.anonymous else base.annotations
     rows, notes = _rows_of(files, base.row_ids.tolist())
     if len(files) == 1 and people is None and files[0].of("share"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -233,9 +233,26 @@ def test_classes_are_guessed_from_what_several_voters_say_and_columns_of_words_a
     table = "id,gpt,llama,comment\n" + "".join(f"{k},{row} {k}\n" for k, row in enumerate(rows))
     result = with_votes(None, read_votes([text_file(tmp_path / "models.csv", table)]))
     assert result.class_names == ("cat", "dog") and result.annotations is not None
-    assert result.annotations.annotator_names == ("gpt", "llama")
-    assert any("Left out" in note and "comment" in note for note in result.notes)
-    assert sum(count for _, count in result.annotations.unmapped) == 4
+    assert result.annotations.annotator_names == ("gpt", "llama") and not result.annotations.unmapped
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        ("remarks", lambda k, said: f"seen on page {k}: {'not ' * (k % 2)}sure"),
+        ("majority", lambda k, said: max(said, key=said.count)),
+        ("minutes", lambda k, said: f"{k % 7}.{k % 3}"),
+    ],
+)
+def test_a_file_of_votes_has_the_voters_that_it_has_as_data(
+    tmp_path: Path, column: str, cell: Callable[[int, str], str]
+) -> None:
+    said = ["".join("xyz"[k % 3 if (k + j) % 4 else j] for j in range(3)) for k in range(40)]
+    rows = [f"e{k},{','.join(one)},{cell(k, one)}" for k, one in enumerate(said)]
+    path = text_file(tmp_path / "x.csv", "\n".join([f"name,ann,bob,cem,{column}", *rows]) + "\n")
+    data, voted = formats.read(path).annotations, with_votes(None, read_votes([path])).annotations
+    assert data is not None and voted is not None and data.annotator_names == voted.annotator_names
+    assert data.votes.sum() == voted.votes.sum() and data.class_names == voted.class_names
 
 
 def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, str], str], PartialLabelDataset]:

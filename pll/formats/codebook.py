@@ -10,7 +10,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import Note
 from pll.formats.checks import listing
 from pll.formats.classes import with_classes
-from pll.formats.forms import WORDS, plain_name, words_of
+from pll.formats.forms import any_of, plain_name, words_of
 from pll.formats.tabular.cells import is_no_answer, is_number
 
 Codes = Mapping[str, Mapping[str, str]]
@@ -23,6 +23,9 @@ COVERED = 0.5
 """Share of the classes that a codebook has names for, at least."""
 APART = 0.8
 """Share of the names that differ from each other, at least: answers to examples do not."""
+NOTHING = ("none", "brak", "无", "無", "なし", "없음")
+"""What the least of a scale may be called, as elsewhere what is no answer."""
+_BOOK = re.compile(any_of("codebook"))
 _LINE = re.compile(r"\s*(?P<code>[^\s=:–—]{1,12})\s*(?:[=:–—]|\s-\s|->|→)\s*(?P<name>\S.*)", re.DOTALL)
 _NAME = re.compile(r"[^\s,;(]+(?: [^\s,;(]+){0,3}")
 """A name of few words; letters whose meaning is a longer text stay."""
@@ -46,8 +49,12 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     {'': {'1': 'Lob', '2': 'Kritik'}}
     >>> codes_in("Codes", [["tone", "1 = good"], ["", "2 = bad"]]), codes_in("People", [["no", "who"], ["1", "Ann"]])
     ({'tone': {'1': 'good', '2': 'bad'}}, {})
+    >>> codes_in("label", [["0", "1"], ["ham", "spam"]])
+    {'': {'0': 'ham', '1': 'spam'}}
     """
     cells = [[(cell or "").strip() for cell in row] for row in rows[:MOST_CODES]]
+    if len(cells) == 2 and all(map(str.isdecimal, cells[0])) and not any(map(is_number, cells[1])):
+        cells = [["code", "name"], *([*pair] for pair in zip(*cells, strict=True))]  # an object: the keys are codes
     header = [plain_name(cell) for cell in cells[0]] if cells else []
     if all(name in header for name in _DICTIONARY):
         field, choices = (header.index(name) for name in _DICTIONARY)
@@ -59,7 +66,7 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
         return {}
     at = max(range(width), key=lambda k: len({code for row in cells if (code := _pair(row, k)[0])}))
     words = [*words_of(title), *words_of(header[at] if len(header) > at else "")]
-    if WORDS["codebook"].isdisjoint(words):
+    if not _BOOK.search(" ".join(words)):
         return {}
     found, variable = dict[str, dict[str, str]](), ""
     for row in cells:
@@ -107,7 +114,10 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     if not is_one or data.n_classes < 2 or set(data.class_names) <= {*covers[0].values()}:
         return data
     names = {code: covers[0][code] for code in data.class_names if code in covers[0]}
-    silent = [code for code in names if is_no_answer(re.split("[,;(–—]", names[code])[0], among_votes=True)]
+    begin = {code: re.split("[,;(–—]", name)[0].strip() for code, name in names.items()}
+    first = min(filter(str.isdecimal, covers[0]), key=int, default="")
+    is_grade = begin.get(first, "").casefold() in NOTHING  # the least of a scale: none, mild, severe
+    silent = [k for k, one in begin.items() if is_no_answer(one, among_votes=True) and not (is_grade and k == first)]
     left = [name for name in data.class_names if name not in names]
     are_called_so = all(map(is_number, names)) or all(map(_NAME.fullmatch, names.values()))
     edits = {code: name for code, name in names.items() if are_called_so} | dict.fromkeys(silent)

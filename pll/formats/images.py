@@ -40,11 +40,12 @@ from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.format import TableFormat, dataset_of
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
-from pll.formats.tabular.parts import are_one_a_person, people_of, stacked
+from pll.formats.tabular.parts import are_one_a_person, facts_among, people_of, stacked
 from pll.formats.tabular.writer import columns_of, table_limitations
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.argilla import Argilla
 from pll.formats.tools.labelstudio import LabelStudio
+from pll.formats.tools.models import with_answers
 from pll.formats.tools.records import RecordFormat
 from pll.formats.unfold import unfolded
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
@@ -227,21 +228,30 @@ def _stacked(
             yield table, {name: (unpacked[name], export, counts[name]) for name in names}
             return
         files: dict[str, tuple[Path, TableFormat, int]] = {}
-        tables, codes = [], _codes_in_texts(members)
+        tables, codes = dict[str, Records](), _codes_in_texts(members)
         for name, file in unpacked.items():
             form = _TABLES[file.suffix]
             table = _named(name, partial(form.table, file, options))
+            if table.form is not None and table.form.name == "samples":
+                table = _named(name, partial(with_answers, table))
             if len(names) > 1 and (told := codes_in(name, [list(table.names), *zip(*table.sample(), strict=True)])):
                 codes |= told
                 continue
-            tables.append(table)
+            tables[name] = table
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
+        beside = facts_among(tables, {name: size for name, (_, _, size) in files.items()})
+        for name in beside:
+            del tables[name], files[name]
         if not tables:
             raise UserError("There are only tables that say what codes mean; bring the one with the labels too.")
-        if len(tables) > 1 and _pictures(members) and not are_one_a_person(tables):
+        parts = [*tables.values()]
+        if len(parts) > 1 and _pictures(members) and not are_one_a_person(parts):
             several = listing(list(files))
             raise UserError(f"There are several tables ({several}); leave the one that names the pictures.")
-        yield unfolded(replace(stacked(people_of(list(files)), tables), codes=codes), options.columns), files
+        table = stacked(people_of(list(files)), parts)
+        notes = [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
+        table = replace(table, codes=codes, notes=(*table.notes, *notes))
+        yield unfolded(table, options.columns), files
 
 
 def _codes_in_texts(members: Members) -> dict[str, Mapping[str, str]]:

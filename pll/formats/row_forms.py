@@ -292,7 +292,8 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     if not tasks:
         once = [k for k in keys if len(set(zip(table.raw[k], table.raw[worker], strict=True))) >= ONCE * rows]
         usual = [name for name in keys if plain_name(name) in USUAL["task"]]
-        tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1] or usual[:1]
+        tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1]
+        tasks = tasks or _two_keys(table, keys, worker) or usual[:1]
     given = table.having("vote", "class")
     marked = {} if given or not tasks else _one_hot(table, [n for n in table.open() if n not in (*tasks, worker)])
     for name, label in marked.items():
@@ -317,6 +318,16 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     _leave_facts(table, tasks, worker, [name for name in votes if name not in chosen])
 
 
+def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
+    """Return two columns that name the example together, as a document and the number of a sentence do."""
+    rows = len(table.raw[worker])
+    for names in combinations(keys, 2):
+        both = list(zip(*(table.raw[name] for name in names), strict=True))
+        if len(set(zip(both, table.raw[worker], strict=True))) >= ONCE * rows >= SOME and 2 * len({*both}) <= rows:
+            return [*names]
+    return []
+
+
 def _leave_facts(table: Proposal, tasks: Sequence[str], worker: str, others: Sequence[str]) -> None:
     """Answers to other questions and facts about the person are carried along and never learnt from."""
     table.give_all([name for name in others if name in table.open()], "keep", why="an answer to another question")
@@ -336,6 +347,8 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
 
     told = [name for name in table.open() if table.form is None or table.form.may_answer(name)]
     free = [name for name in told if name not in (*tasks, worker) and may_be(name)]
+    if table.form is not None and len(free) == 1:  # whatever it is called
+        return free
     named = [name for name in table.usual("vote", free) if present_cells(table.raw[name])]
     few = [name for name in free if table.may_be_answers(name)]
     likely = sorted((name for name in few if name not in named), key=lambda name: _likelihood(table, name))

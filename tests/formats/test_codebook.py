@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import zipfile
 from pathlib import Path
@@ -66,3 +67,28 @@ def test_a_data_dictionary_or_a_text_beside_the_table_in_a_zip(tmp_path: Path, k
             archive.writestr(f"Study_DATA{part}.csv", "record_id,reader_1,reader_2,reader_3\n" + "\n".join(half) + "\n")
         archive.writestr(*beside)
     assert set(read_first(tmp_path / "t.zip").class_names) == set(NAMES.values())
+
+
+def test_an_object_of_codes_beside_the_parts_of_a_split(tmp_path: Path) -> None:
+    parts = {
+        name: {
+            str(k): {"label": k % 2, "weak_labels": [k % 2, -1 if k % 3 else k % 2], "data": {"text": f"{name} {k}"}}
+            for k in range(12)
+        }
+        for name in ("train", "valid", "test")
+    }
+    with zipfile.ZipFile(tmp_path / "w.zip", "w") as archive:
+        for name, one in parts.items():
+            archive.writestr(f"w/{name}.json", json.dumps(one))
+        archive.writestr("w/label.json", json.dumps({"0": "ham", "1": "spam"}))
+    data = formats.read(tmp_path / "w.zip")
+    assert data.class_names == ("ham", "spam") and len(data) == 36 and data.y is not None
+    assert data.is_test is not None and data.is_test.sum() == 12
+
+
+def test_the_least_of_a_scale_may_be_called_none(tmp_path: Path) -> None:
+    rows = [f"r{k},{k % 3},{(k + k % 2) % 3},{(k + (k > 20)) % 3}" for k in range(24)]
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr("reads.csv", "id,reader_1,reader_2,reader_3\n" + "\n".join(rows) + "\n")
+        archive.writestr("codes.csv", "code,name\n0,None\n1,Mild\n2,Severe\n")
+    assert set(read_first(tmp_path / "t.zip").class_names) == {"None", "Mild", "Severe"}

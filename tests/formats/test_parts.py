@@ -318,3 +318,15 @@ def test_tasks_without_ids_keep_their_place_and_two_projects_are_refused(tmp_pat
     other = [one | {"data": {"text": "of another project"}} for one in TASKS[:1]]
     with pytest.raises(UserError, match=r"0 is another example in a\.json"):
         formats.read(archive(tmp_path / "u.zip", {"a.json": json.dumps(TASKS), "b.json": json.dumps(other)}))
+
+
+def test_samples_of_models_in_folders_are_a_voter_each_and_their_scores_are_left_out(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
+        for model in ("org__small", "org__large"):
+            lines = [{"doc_id": k, "doc": {"q": f"text {k}"}, "filtered_resps": ["ab"[k % 2]]} for k in range(12)]
+            archive.writestr(f"{model}/samples_x.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+            archive.writestr(f"{model}/results_x.json", json.dumps({"results": {"x": {"acc": 0.5}}, "config": "c"}))
+    data = formats.read(tmp_path / "runs.zip")
+    assert data.annotations is not None and data.annotations.n_annotators == 2 and data.annotations.n_answers == 24
+    assert len(data) == 12 and data.class_names == ("a", "b")
+    assert any("results_x.json" in note for note in data.notes)

@@ -25,7 +25,7 @@ from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import Labels, labels_of
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says_labels
-from pll.formats.reading import ERRORS, OF_LABELS, PERSONS, Column, form_of, option
+from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, Column, form_of, option
 from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, text_of, value_of
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
@@ -131,7 +131,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
             *_without_labels(columns, cells, labels),
         ),
     )
-    coded = [one.name for one in columns if one.role in OF_LABELS]
+    coded = [one.name for one in columns if one.role in (*LABELLED, "true_label")]
     return with_names(data, table.codes, coded)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 import pyarrow as pa
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.forms import plain_name
+from pll.formats.forms import WORDS, plain_name, words_of
 from pll.formats.proposal import says_settled
 from pll.formats.records import Records, one_column, text_of
 
@@ -42,7 +43,8 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     """
     if len(tables) == 1:
         return tables[0]
-    called = people_among(tables)
+    split = _split_in(names)
+    called = {} if split else people_among(tables)
     is_one_a_person = len(called) == len(tables)
     if is_one_a_person:
         tables = [replace(one, names=[called[k].get(n, n) for n in one.names]) for k, one in enumerate(tables)]
@@ -79,9 +81,35 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         about = f"{len(names)} tables about the same examples were taken for one person each: {listing(list(names))}."
     else:
         about = f"{len(names)} tables were read as one: {listing(list(names))}."
+        if split and SPLIT not in every:
+            parts = [part for part, table in zip(split, whole, strict=True) for _ in range(len(table))]
+            again = [name for name in every if _counts_each(columns[name], starts)]
+            columns[SPLIT] = pa.array(parts, pa.string())
+            roles |= {SPLIT: "split"} | dict.fromkeys(again, "keep")
     may_be_empty = all(table.may_be_empty for table in tables)
     notes_of_all = (about, *notes)
     return Records.of(pa.table(columns), row_of=row_of, roles=roles, notes=notes_of_all, may_be_empty=may_be_empty)
+
+
+SPLIT = "split"
+"""Name of the column that says of which part a row is, where tables are called as the parts of a split."""
+
+
+def _split_in(names: Sequence[str]) -> list[str]:
+    """Return which part of a split each table is called as; nothing where one is not called so, or all are one part.
+
+    >>> _split_in(["youtube-train", "valid", "test_v2"]), _split_in(["train", "ann"])
+    (['train', 'valid', 'test'], [])
+    """
+    of = [next((w for w in words_of(name) if w in WORDS["train"] | WORDS["test"]), "") for name in names]
+    return of if all(of) and len({*of}) > 1 else []
+
+
+def _counts_each(column: pa.ChunkedArray, starts: Sequence[int]) -> bool:
+    """Whether a column names the rows of each table, and some rows of another table the same."""
+    cells = text_of(column.combine_chunks()).to_pylist()
+    parts = [cells[start:end] for start, end in pairwise(starts)]
+    return all(len({*part}) == len(part) for part in parts) and len({*cells}) < len(cells)
 
 
 def _with_settled_apart(
@@ -118,6 +146,21 @@ def are_one_a_person(tables: Sequence[Records]) -> bool:
     (True, False)
     """
     return len(people_among(tables)) == len(tables) > 1
+
+
+def facts_among(tables: Mapping[str, Records], sizes: Mapping[str, int]) -> list[str]:
+    """Return the tables of one row with other columns than the largest: a score, or settings, of what is in the others.
+
+    Parameters
+    ----------
+    tables
+        By name.
+    sizes
+        By name, how many rows each has.
+    """
+    largest = max(tables, key=sizes.__getitem__, default="")
+    few = [name for name in tables if sizes[name] == 1 < sizes[largest]]
+    return [name for name in few if _in_common(tables[largest].names, tables[name].names) < SHARED]
 
 
 def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:

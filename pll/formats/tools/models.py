@@ -12,18 +12,20 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.forms import USUAL
 from pll.formats.names import LABEL_COLUMNS, two_names
 from pll.formats.records import Records
+from pll.formats.results import free_name
 
 
 class Line(NamedTuple):
@@ -140,15 +142,36 @@ def sample_answers(table: Records, path: Path) -> list[Line]:
     UserError
         A record that is not as its tool writes it; the row is named.
     """
-    worker = _model_of(path)
-    found: dict[str, list[Line]] = {}  # by document, the answer of the first way that found one
+    return [line for _, lines in _chosen(table, _model_of(path)) for line in lines]
+
+
+def with_answers(table: Records) -> Records:
+    """Return samples of lm-evaluation-harness with a column of the answers, which are the votes of whoever gave them.
+
+    Raises
+    ------
+    UserError
+        As `sample_answers`.
+    """
+    answer = free_name("answer", table.names)
+    cells: list[str | None] = [None] * sum(len(batch) for batch in table.batches([0]))
+    for at, lines in _chosen(table, ""):
+        cells[at] = lines[0].vote if lines else None
+    arrow = pa.Table.from_batches(list(table.batches(range(len(table.names))))).rename_columns(list(table.names))
+    more = {"row_of": table.row_of, "notes": table.notes, "signature": table.form}
+    return Records.of(arrow.append_column(answer, pa.array(cells)), roles={"doc_id": "task", answer: "vote"}, **more)
+
+
+def _chosen(table: Records, worker: str) -> Iterable[tuple[int, list[Line]]]:
+    """The row and the answer of each document: of the first way to extract it that found one."""
+    found: dict[str, tuple[int, list[Line]]] = {}
     for at, record in enumerate(table.values(range(len(table.names)))):
         with _as_written(table.row_of(at)):
             lines, name = _sample(record, worker), str(record["doc_id"])
-            before = found.get(name)
+            before = found.get(name, (at, []))[1]
             if not before or (lines and before[0].vote.strip().casefold() in _FAILED):
-                found[name] = lines or before or []
-    return [line for lines in found.values() for line in lines]
+                found[name] = at, lines or before
+    return found.values()
 
 
 _FAILED = ("[invalid]", "invalid", "")

@@ -207,6 +207,8 @@ READ = "reading"
 """Options of how a file is read, which the help of other commands only names."""
 FORMATS = tuple(tomllib.loads(files("pll").joinpath("formats/formats.toml").read_text("utf-8"))["format"])
 """The names of `pll.formats.FORMATS`, which is slow to import."""
+PRESETS = sorted(file.name.removesuffix(".toml") for file in files("pll").joinpath("experiments/presets").iterdir())
+"""Those of `pll.experiments.presets`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -375,9 +377,8 @@ class EvaluateOptions(TrainingOptions):
 class ExperimentOptions:
     """Fit a grid of datasets and methods; write tables and figures.
 
-    PRESET is quick, uci-binomial, real-world, uci-pair, image-binomial, image-pair, cifar10 or ambiguity; DIR is the
-    folder of an earlier experiment. Every cell is on disk when it ends, the state of a long fit every five minutes:
-    after a stop the same command goes on.
+    PRESET is one of those that --show names; DIR is the folder of an earlier experiment. Every cell is on disk when it
+    ends, the state of a long fit every five minutes: after a stop the same command goes on.
     """
 
     name: str = argument(metavar="PRESET|FILE.toml|DIR")
@@ -389,7 +390,7 @@ class ExperimentOptions:
     jobs: int | None = option("processes at once; if not given, one a core", "N", type=click.IntRange(min=1))
     backend: str = option("where to fit", type=click.Choice(("local", "dask")), default="local")
     scheduler: str | None = option("of the Dask cluster, such as tcp://10.0.0.1:8786", "ADDRESS")
-    show: bool = option("print the TOML file of a preset, to be copied and changed, and end")
+    show: bool = option(f"print the TOML file of a preset ({', '.join(PRESETS)}), to be copied, and end")
 
 
 @dataclass(frozen=True, kw_only=True)

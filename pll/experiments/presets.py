@@ -7,22 +7,9 @@ from pathlib import Path
 from pll.errors import unknown
 from pll.experiments.experiment import Experiment, parse_experiment
 
-_FOLDER = Path(__file__).with_name("presets")
-
-PRESETS: dict[str, str] = {
-    name: _FOLDER.joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    for name in (
-        "quick",
-        "uci-binomial",
-        "real-world",
-        "uci-pair",
-        "image-binomial",
-        "image-pair",
-        "cifar10",
-        "ambiguity",
-    )
-}
-"""The TOML text of every preset, by name."""
+_FILES = sorted(Path(__file__).with_name("presets").glob("*.toml"), key=lambda file: (file.stem != "quick", file.stem))
+PRESETS: dict[str, str] = {file.stem: file.read_text(encoding="utf-8") for file in _FILES}
+"""The TOML text of every preset, by name, the quick one first; a new one is its file."""
 
 
 def preset(name: str) -> Experiment:

@@ -1,7 +1,6 @@
 """Canvas components: animated pictures drawn in the browser.
 
-A component is a JavaScript file in this folder, appended to the code that all of them share (`svgpen.js`,
-`canvas.js`, `canvas.css`).
+A component is a JavaScript file in this folder, appended to the code that all of them share.
 """
 
 from __future__ import annotations
@@ -19,10 +18,9 @@ from pll.ui.components.component import Component, Payload, register
 from pll.ui.format import count, excerpt
 
 HERE = Path(__file__).parent
-SPOKEN_STYLE = HERE / "spoken.css"
-CANVAS_SCRIPTS = (HERE / "svgpen.js", HERE / "canvas.js")
-CANVAS_STYLES = (SPOKEN_STYLE, HERE / "canvas.css")
-"""Scripts and styles that all pictures have in common."""
+SPOKEN = HERE / "spoken"
+CANVAS = (SPOKEN, HERE / "svgpen", HERE / "canvas")
+"""What all pictures have in common."""
 HTML = """
 <div class="plot">
   <div class="head">
@@ -40,7 +38,7 @@ HTML = """
 
 def canvas_component(name: str) -> Component:
     """Registers `<name>.js`, and returns the command that mounts it."""
-    return register(name, HTML, scripts=[*CANVAS_SCRIPTS, HERE / f"{name}.js"], styles=CANVAS_STYLES)
+    return register(HERE / name, HTML, shared=CANVAS)
 
 
 @dataclass(frozen=True)

@@ -73,28 +73,43 @@ _numbers = count(time.time_ns() // 1000)
 """Sequence number of updates; based on time, so that it keeps growing when the server restarts."""
 
 
-def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[Path]) -> Component:
+def files_of(parts: Sequence[Path], ending: str) -> list[Path]:
+    """Return the files of parts of a component that have this ending: a part is a script, a style sheet or both.
+
+    Parameters
+    ----------
+    parts
+        Paths without their endings.
+    ending
+        `.js` or `.css`.
+    """
+    return [file for part in parts if (file := part.with_suffix(ending)).exists()]
+
+
+def register(part: Path, html: str = "", *, shared: Sequence[Path] = ()) -> Component:
     """Registers a component, and returns the command that mounts it: `command(key=…, data={…}, on_…_change=…)`.
 
-    The scripts become one module: the last one exports the function that Streamlit calls with every update; what the
+    The scripts become one module: that of `part` exports the function that Streamlit calls with every update; what the
     others export is left out.
 
     Parameters
     ----------
-    name
-        Of the component.
+    part
+        Its script and its style sheet, without their endings.
     html
         Its elements.
-    scripts
-        JavaScript files in their order.
-    styles
-        Style sheets in their order.
+    shared
+        Parts that come before it, in their order.
     """
-    shared = "".join(_text([file]).split(EXPORTED)[0] for file in scripts[:-1])
-    drawn = _text(scripts[-1:]).replace(EXPORTED, "const drawn = function")
-    script = without_comments(shared + drawn + NEWEST_ONLY).encode()
+    parts = [*shared, part]
+    before = "".join(_text([file]).split(EXPORTED)[0] for file in files_of(shared, ".js"))
+    drawn = _text(files_of([part], ".js")).replace(EXPORTED, "const drawn = function")
+    script = without_comments(before + drawn + NEWEST_ONLY).encode()
     mount: Component = st.components.v2.component(
-        f"candid_{name}", html=html, css=without_comments(_text(styles)), js=without_comments(LOADER)
+        f"candid_{part.stem}",
+        html=html,
+        css=without_comments(_text(files_of(parts, ".css"))),
+        js=without_comments(LOADER),
     )
 
     def send(*, key: str, data: Payload, **options: Any) -> Any:

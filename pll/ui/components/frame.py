@@ -25,5 +25,5 @@ def away() -> None:
     _away(key="away", data={})
 
 
-_arrival = register("arrival", "", scripts=[Path(__file__).with_name("arrival.js")], styles=[])
-_away = register("away", "", scripts=[Path(__file__).with_name("away.js")], styles=[])
+_arrival = register(Path(__file__).with_name("arrival"))
+_away = register(Path(__file__).with_name("away"))

@@ -3,13 +3,6 @@
 const LINE = 17;          // pixels a candidate
 const galleries = new WeakMap();
 
-function element(kind, className, parent) {
-  const made = document.createElement(kind);
-  made.className = className;
-  parent?.append(made);
-  return made;
-}
-
 class Gallery {
   constructor(root) {
     this.root = root;
@@ -67,20 +60,12 @@ class Gallery {
       event.preventDefault();
       this.send(card.example);
     });
-    if (card.picture) {
-      const image = element("img", card.picture.startsWith("data:image/png") ? "pixels" : "", root);
-      image.src = card.picture;
-      image.alt = "";
-    }
+    if (card.picture) picture(card.picture, root, "");
     const text = element("div", "text", root);
     const head = element("div", "id", text);
-    element("span", "", head).textContent = card.id;
-    if (card.more) element("span", "more", head).textContent = `+ ${card.more}`;
-    if (card.text) {
-      const excerpt = element("div", "excerpt", text);
-      excerpt.textContent = card.text;
-      excerpt.title = card.text;
-    }
+    element("span", "", head, card.id);
+    if (card.more) element("span", "more", head, `+ ${card.more}`);
+    if (card.text) element("div", "excerpt", text, card.text).title = card.text;
     head.title = card.more ? `${card.id}, and ${card.more} more candidates` : card.id;
     return { root, bars: element("div", "bars", text), rows: new Map() };
   }
@@ -88,7 +73,7 @@ class Gallery {
   newRow(bars, name, short, colour, isTrue) {
     const row = element("div", isTrue ? "row true" : "row", bars);
     row.title = isTrue ? `${name}: true label` : name;
-    element("span", "name", row).textContent = short;
+    element("span", "name", row, short);
     element("i", "", element("span", "bar", row)).style.background = colour;
     element("span", "n", row);
     return row;

@@ -34,12 +34,7 @@ SMALL_PICTURE = 64
 """Pictures up to so many pixels go as they are, in PNG; larger ones as JPEG."""
 
 
-_gallery = register(
-    "gallery",
-    '<div class="gallery" role="group"></div>',
-    scripts=[HERE / "gallery.js"],
-    styles=[HERE / "gallery.css"],
-)
+_gallery = register(HERE / "gallery", '<div class="gallery" role="group"></div>', shared=[HERE / "elements"])
 
 
 def gallery(

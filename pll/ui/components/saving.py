@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from pll.ui.components.canvas import HERE
 from pll.ui.components.component import register
 
-STYLES = Path(__file__).with_name("saving.css")
-"""They make a button look like Streamlit's own for a CSV."""
 HTML = """
 <div class="saving">
   <button type="button" data-kind="png">Picture as PNG</button>
@@ -29,4 +26,4 @@ def picture_buttons(chart: str, file_name: str) -> None:
     _buttons(key=f"{chart}-picture", data={"chart": chart, "name": file_name})
 
 
-_buttons = register("saving", HTML, scripts=[STYLES.with_name("saving.js")], styles=[STYLES])
+_buttons = register(HERE / "saving", HTML)

@@ -31,7 +31,7 @@ HTML = """
 """
 
 
-_timeline = register("timeline", HTML, scripts=[HERE / "timeline.js"], styles=[HERE / "timeline.css"])
+_timeline = register(HERE / "timeline", HTML)
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,11 @@ from pll.ui.components.star import star_payload
 from pll.ui.format import after
 from pll.wording import percent
 
-HERE = Path(__file__).parent
 RECORDED = app_root() / "assets" / "demo.npz"
 """Written by `tools/demo_replay.py`."""
 FRAME_WORDS, FRAME_ARRAYS = ("when", "description"), ("places", "labels", "shades")
 """What changes from frame to frame."""
-_film = register(
-    "demo",
-    canvas.HTML,
-    scripts=[*canvas.CANVAS_SCRIPTS, canvas.HERE / "star.js", HERE / "demo.js"],
-    styles=[*canvas.CANVAS_STYLES, HERE / "demo.css"],
-)
+_film = register(Path(__file__), canvas.HTML, shared=[*canvas.CANVAS, canvas.HERE / "star"])
 
 
 def replay() -> None:

@@ -8,16 +8,14 @@ import streamlit as st
 
 from pll.ui.components.component import register
 from pll.ui.learn.layout import CHAPTERS
-from pll.ui.learn.lesson_files import LESSON_FOLDER, SCRIPTS, STYLES, lesson_data
+from pll.ui.learn.lesson_files import LESSON_FOLDER, LESSON_PARTS, lesson_data
 from pll.ui.routes import link
 
 SETTINGS_PART = "settings"
 """The part of the address that holds what the reader has set in these ideas."""
 LESSON_KEY = "learn-in-browser"
 _MEANT = re.compile(r"[\w.,=&%+-]{0,1500}")
-_lesson = register(
-    "lesson", '<div class="lesson"></div>', scripts=[*SCRIPTS, LESSON_FOLDER.with_name("learn.js")], styles=STYLES
-)
+_lesson = register(LESSON_FOLDER.with_name("learn"), '<div class="lesson"></div>', shared=LESSON_PARTS)
 
 
 @st.fragment

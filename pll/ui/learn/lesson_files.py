@@ -14,12 +14,12 @@ import numpy as np
 from pll.catalog.sources import Source
 from pll.colors import WRONG_COLOUR, class_colours
 from pll.ui.components import canvas
+from pll.ui.components.component import files_of
 from pll.ui.learn.layout import CHAPTERS, ON_OWN_DATA
 
 LESSON_FOLDER = Path(__file__).with_name("lesson")
-SHARED_SCRIPTS = ("train", "ground", "landscape", "linechart", "toypicture", "toyhands", "toy", "screen", "ideas")
-SCRIPTS = [*canvas.CANVAS_SCRIPTS, *(LESSON_FOLDER / f"{name}.js" for name in SHARED_SCRIPTS)]
-STYLES = [*canvas.CANVAS_STYLES, LESSON_FOLDER / "toy.css", LESSON_FOLDER / "lesson.css"]
+SCRIPTS = ("train", "ground", "landscape", "linechart", "toypicture", "toyhands", "toy", "screen", "ideas")
+LESSON_PARTS = [*canvas.CANVAS, *(LESSON_FOLDER / name for name in SCRIPTS)]
 """What the Learn page and the folder have in common, in the order in which it is read."""
 MOST_DIGITS = 120
 
@@ -45,7 +45,8 @@ def lesson_data() -> dict[str, Any]:
 def lesson_files() -> dict[str, bytes]:
     """Return the folder: the content of each file by its name; `index.html` opens by a double click."""
     static = [file for file in sorted(LESSON_FOLDER.iterdir()) if file.suffix in {".html", ".css", ".js"}]
-    files = {file.name: file.read_bytes() for file in [*static, *SCRIPTS, *STYLES]}
+    shared = [file for ending in (".js", ".css") for file in files_of(canvas.CANVAS, ending)]
+    files = {file.name: file.read_bytes() for file in [*static, *shared]}
     files["data.js"] = f"const LESSON = {json.dumps(lesson_data())};\n".encode()
     return files
 

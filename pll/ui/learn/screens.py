@@ -16,7 +16,7 @@ from pll.ui.learn.lesson_files import lesson_zip
 from pll.ui.routes import address
 
 _KEY = "learn-screens"
-_keys = register("screens", "", scripts=[Path(__file__).with_name("screens.js")], styles=[])
+_keys = register(Path(__file__))
 
 
 def current() -> str:

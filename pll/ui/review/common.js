@@ -1,17 +1,9 @@
-// What the desk and the batch share: elements, keycaps, keys that are not meant for a field, and messages to the server
+// What the desk and the batch share: keycaps, keys that are not meant for a field, and messages to the server
 // that are sent until they are acknowledged.
 
 const AWAY = 1500;        // milliseconds without an answer after which a message is sent again
 const LONGEST = 6000;
 const TRIES = 50;
-
-function element(kind, className, parent, text) {
-  const made = document.createElement(kind);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  parent?.append(made);
-  return made;
-}
 
 function keycap(key, parent) {
   const cap = element("kbd", "cap", parent, key);
@@ -45,14 +37,6 @@ function isElsewhere(event) {
   if (at.closest(FIELDS) && !["button", "checkbox", "radio"].includes(at.type)) return true;
   if (document.querySelector("[role=dialog], [data-testid=stPopoverBody]")) return true;
   return event.key.startsWith("Arrow") && at.closest(MOVED) !== null;
-}
-
-function picture(source, parent, alt) {
-  const image = element("img", source.startsWith("data:image/png") ? "pixels" : "", parent);
-  image.src = source;
-  image.alt = alt;
-  image.decoding = "sync";
-  return image;
 }
 
 const VIEWS = "[data-testid=stButtonGroup], [role=radiogroup]";

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from pll.ui.components.canvas import SPOKEN_STYLE
+from pll.ui.components.canvas import SPOKEN
 from pll.ui.components.component import Payload, register
 from pll.ui.error_messages import show_errors
 from pll.ui.review.payload import payload
@@ -33,9 +33,7 @@ HTML = """
 
 def component(name: str) -> Callable[..., None]:
     """Register `<name>.js` behind what the desk and the look-alikes share; return the function that mounts it."""
-    parts = ("common", name)
-    styles = [SPOKEN_STYLE, *(HERE / f"{part}.css" for part in parts)]
-    send = register(name, HTML, scripts=[HERE / f"{part}.js" for part in parts], styles=styles)
+    send = register(HERE / name, HTML, shared=[SPOKEN, SPOKEN.with_name("elements"), HERE / "common"])
 
     def mount(tab: ReviewTab, data: Payload, do: Callable[[Message, str], None] | None = None) -> None:
         key = f"{name}-{tab.review.id}"

@@ -24,7 +24,7 @@ def prepare() -> None:
         [setup.TOGETHER, setup.RUNS],
         default=setup.TOGETHER,
         required=True,
-        key="compare_way",
+        key="compare-way",
         label_visibility="collapsed",
     )
     if way == setup.RUNS:
@@ -64,7 +64,7 @@ def compare_runs() -> None:
         list(runs),
         format_func=lambda one: f"{runs[one].config.name} · {method_title(runs[one].config.method)}",
         max_selections=MOST_LANES,
-        key="compare_runs",
+        key="compare-runs",
     )
     if st.button("Compare", type="primary", icon=":material/compare:", disabled=len(chosen) < 2):
         begin(lambda: session.registry().compare(chosen))

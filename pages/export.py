@@ -10,6 +10,7 @@ from pll.export.run_export import export_source
 from pll.runs import fit_loop
 from pll.runs.run import Run
 from pll.ui import controls, session
+from pll.ui.buttons import folded
 from pll.ui.choose_run import choose_run
 from pll.ui.error_messages import show_error
 from pll.ui.export import download, labelstudio
@@ -47,10 +48,7 @@ def offer(run: Run) -> None:
     download.labels(source, is_first=source.certified is None and not back)
     with st.expander("Other formats", icon=":material/swap_horiz:"):
         download.into_another(run, source, back)
-    connect = st.expander("Connect Label Studio", icon=":material/link:", key="labelstudio", on_change="rerun")
-    if connect.open:
-        with connect:
-            labelstudio.panel(run)
+    folded("Connect Label Studio", labelstudio.panel, run, key="labelstudio", icon="link")
     with st.expander("For engineers", icon=":material/data_object:"):
         if annotations is not None and not annotations.anonymous:
             st.caption(fit_loop.VOTES_CONFIDENCE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
@@ -12,6 +13,7 @@ import stat
 import tempfile
 import threading
 import time
+import zipfile
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -555,6 +557,21 @@ def write_bytes(path: Path, content: bytes) -> None:
         What it will hold.
     """
     write_atomically(path, lambda temporary: temporary.write_bytes(content))
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Return a ZIP of some files; the same for the same files, whenever it is made.
+
+    Parameters
+    ----------
+    files
+        Name within the ZIP → content.
+    """
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
 
 
 def write_text(path: Path, text: str) -> None:

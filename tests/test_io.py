@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.io import check_finite, feature_array, write_atomically, write_text
+from pll.io import check_finite, feature_array, write_atomically, write_text, zipped
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -89,3 +91,11 @@ def test_the_next_file_removes_what_a_killed_process_left(tmp_path: Path) -> Non
     living.write_text("half")
     write_text(tmp_path / "plan.csv", "whole")
     assert sorted(tmp_path.iterdir()) == sorted([living, tmp_path / "plan.csv"])
+
+
+def test_a_zip_of_the_same_files_is_the_same() -> None:
+    files = {"a/b.txt": b"one", "ä.bin": bytes(1000)}
+    packed = zipped(files)
+    assert packed == zipped(dict(files)) and len(packed) < 500
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == files

@@ -33,14 +33,14 @@ def panel(run: Run) -> None:
     for place, (person, role) in enumerate(access.people.items()):
         _person(run, place, person, role)
     _add(run)
-    st.selectbox(
+    bound(
+        st.selectbox,
         "Everybody who logs in and has the link",
         list(BY_LINK),
-        index=list(BY_LINK).index(access.link),
-        format_func=BY_LINK.__getitem__,
         key=f"access-link-{run.id}",
-        on_change=_set_link,
-        args=(run,),
+        now=access.link,
+        change=lambda role: _save(run, lambda access: replace(access, link=role)),
+        format_func=BY_LINK.__getitem__,
     )
     if access.link or access.people:
         st.code(f"{address(page)}?{kind}={run.id}", language=None, wrap_lines=True)
@@ -85,11 +85,6 @@ def _change(run: Run, roles: dict[str, Role | None]) -> None:
 
     if any(roles):  # an address was typed
         _save(run, change)
-
-
-def _set_link(run: Run) -> None:
-    role: Role | None = st.session_state[f"access-link-{run.id}"]
-    _save(run, lambda access: replace(access, link=role))
 
 
 @toast_errors

@@ -19,6 +19,7 @@ from pll.annotations.agreement import (
     disagreeing_pairs,
     sentence_of_two,
 )
+from pll.ui.figures import ShownFigure, strip
 from pll.ui.format import plain
 
 MOST_PAIRS = 50
@@ -41,13 +42,14 @@ def show_agreement(agreed: Agreement) -> None:
         "Fleiss' kappa": (agreed.kappa, "{:.2f}", "Agreement beyond chance: 1 is full, 0 is none."),
         "Krippendorff's alpha": (agreed.alpha, "{:.2f}", "The same for answers of several labels (MASI distance)."),
     }
-    with st.container(horizontal=True):
-        for label, (figure, form, hint) in figures.items():
-            if agreed.rows < ENOUGH_ROWS and figure is not agreed.percent:
-                hint = f"{hint} Shown from {ENOUGH_ROWS} examples with two answers."
-                figure = Figure(None)
-            value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
-            st.metric(label, value, help=f"{hint} {plain(figure.reason or '')}".strip(), width=220)
+    shown = []
+    for label, (figure, form, hint) in figures.items():
+        if agreed.rows < ENOUGH_ROWS and figure is not agreed.percent:
+            hint = f"{hint} Shown from {ENOUGH_ROWS} examples with two answers."
+            figure = Figure(None)
+        value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
+        shown.append(ShownFigure(label, value, f"{hint} {plain(figure.reason or '')}".strip()))
+    strip(shown, width=160)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

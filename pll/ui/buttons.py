@@ -88,3 +88,23 @@ def popover(
     if box.open:
         with box:
             draw(*args)
+
+
+def folded(label: str, draw: Callable[..., object], *args: Any, key: str, icon: str = "") -> None:
+    """Show a part of the page that is folded away; while it is closed it costs nothing.
+
+    Parameters
+    ----------
+    label
+        What stands on it.
+    draw, args
+        What is called where it is open, and with what.
+    key
+        Of the widget.
+    icon
+        Name of a Material symbol; "" for none.
+    """
+    box = st.expander(label, icon=f":material/{icon}:" if icon else None, key=key, on_change="rerun")
+    if box.open:
+        with box:
+            draw(*args)

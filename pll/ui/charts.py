@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.colors import ACCENT
+from pll.training.metrics import ABOUT
 from pll.ui.buttons import popover
 from pll.ui.components.saving import picture_buttons
 from pll.ui.downloads import download
@@ -123,6 +124,26 @@ class ChartLine:
     line: Mapping[str, Any]  # colour, dash and width, as Plotly names them
 
 
+def line_of(name: str, rows: Sequence[Mapping[str, Any]], line: Mapping[str, Any], title: str = "") -> ChartLine:
+    """A metric over the epochs in which it is known.
+
+    Parameters
+    ----------
+    name
+        A key of `ABOUT`.
+    rows
+        Lines of metrics.csv.
+    line
+        Colour, dash and width, as Plotly names them.
+    title
+        Of the line; that of the metric where none is given.
+    """
+    known = [row for row in rows if row[name] is not None]
+    about = ABOUT[name]
+    values = np.array([row[name] for row in known], dtype=np.float64) * about.scale
+    return ChartLine(title or about.title, np.array([row["epoch"] for row in known], dtype=np.int64), values, line)
+
+
 def over_epochs(
     title: str,
     unit: str,
@@ -151,7 +172,7 @@ def over_epochs(
     """
     figure = go.Figure()
     for curve in curves:
-        if np.isnan(curve.values).all() and len(curve.values):
+        if not len(curve.values):
             continue
         at = thinned(len(curve.epochs))
         figure.add_scatter(

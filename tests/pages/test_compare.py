@@ -65,9 +65,9 @@ def test_the_oracle_is_no_lane_without_truth(open_page: Any, monkeypatch: pytest
 
 def test_runs_of_the_past_are_laid_side_by_side(open_page: Any, finished: Run) -> None:
     page = open_page("compare")
-    page.button_group(key="compare_way").set_value("Your runs").run()
+    page.button_group(key="compare-way").set_value("Your runs").run()
     assert not page.exception
-    chosen = page.multiselect(key="compare_runs")
+    chosen = page.multiselect(key="compare-runs")
     assert len(chosen.options) == 5 and button(page, "Compare").disabled
     chosen.set_value([lane.id for lane in finished.lanes[:2]]).run()
     button(page, "Compare").click().run()

@@ -21,8 +21,8 @@ def _choose_catalogue(page: Any) -> Any:
 
 def test_gamma_is_that_of_the_sets_shown(open_page: Any) -> None:
     page = _choose_catalogue(open_page("data"))
-    page.selectbox(key="flip_how").set_value("pair").run()
-    page.slider(key="flip_q").set_value(1.0).run()
+    page.selectbox(key="flip-how").set_value("pair").run()
+    page.slider(key="flip-q").set_value(1.0).run()
     assert figures(with_details(page))["Ambiguity degree γ"] == "100.0 %"
 
 
@@ -30,7 +30,7 @@ def test_every_way_of_making_candidates_is_offered_and_works(open_page: Any) -> 
     page = _choose_catalogue(open_page("data"))
     page.selectbox(key="dataset").set_value("iris").run()
     for how in FLIPS:
-        page.selectbox(key="flip_how").set_value(how).run()
+        page.selectbox(key="flip-how").set_value(how).run()
         assert not page.exception
         assert not page.error, how
 

@@ -41,7 +41,7 @@ def train_on(page: Any) -> session.ChosenData:
 
 @pytest.mark.parametrize("how", [how for how in FLIPS if how != "matrix"])
 def test_each_way_draws_its_matrix_and_says_what_comes_of_it(iris: Any, how: str) -> None:
-    page = iris.selectbox(key="flip_how").set_value(how).run()
+    page = iris.selectbox(key="flip-how").set_value(how).run()
     seen = figures(page)
     assert "transitions" in charts(page)
     assert float(seen["Candidates each"]) >= 1 and seen["Ambiguity degree γ"].endswith(" %")
@@ -60,7 +60,7 @@ NO_MATRICES = (
 
 
 def test_a_matrix_that_is_none_is_explained_and_the_page_goes_on(iris: Any) -> None:
-    page = iris.selectbox(key="flip_how").set_value("matrix").run()
+    page = iris.selectbox(key="flip-how").set_value("matrix").run()
     for content, name, message in NO_MATRICES:
         page = give(page, "matrix-file", content, name)
         assert not page.exception
@@ -71,8 +71,8 @@ def test_a_matrix_that_is_none_is_explained_and_the_page_goes_on(iris: Any) -> N
 
 @pytest.mark.parametrize(("how", "joined"), [("topk", "2.0"), ("confusion", "1.6")])
 def test_single_labels_are_doubted(iris: Any, how: str, joined: str) -> None:
-    page = iris.radio(key="candidates_way-iris").set_value("Doubt the labels: some are wrong").run()
-    page = page.selectbox(key="noisy_how").set_value(how).run()
+    page = iris.radio(key="candidates-way-iris").set_value("Doubt the labels: some are wrong").run()
+    page = page.selectbox(key="noisy-how").set_value(how).run()
     seen = figures(page)
     assert seen["Candidates each"].startswith(joined[0]) and "Ambiguity degree γ" not in seen, "the truth is unknown"
     assert "doubt" in charts(page)

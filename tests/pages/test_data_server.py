@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def named(page: Any, path: str) -> Any:
-    page.session_state["server_path"] = path
+    page.session_state["server-path"] = path
     return bring_by(page, "Path on the server")
 
 

@@ -113,7 +113,7 @@ def test_labels_that_are_right_are_made_ambiguous_to_see_what_is_found(open_page
     page = open_page("data").file_uploader(key="uploader").set_value([file]).run()
     (asked,) = [radio for radio in page.radio if radio.label == "Are these labels right?"]
     page = asked.set_value(SYNTHESISE).run()
-    page = page.selectbox(key="flip_how").set_value("pair").run().slider(key="flip_q").set_value(0.5).run()
+    page = page.selectbox(key="flip-how").set_value("pair").run().slider(key="flip-q").set_value(0.5).run()
     button(page, "Settings").click().run()
     assert not page.exception
     choice = page.session_state["choice"]

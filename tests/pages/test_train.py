@@ -74,12 +74,12 @@ def test_start_says_all_that_is_wrong_as_the_page_names_it(irises: Any) -> None:
 
 
 def test_the_fields_hold_what_the_recipe_uses_and_keep_what_was_put_in(irises: Any) -> None:
-    page = irises.selectbox(key="setup_recipe").set_value("default").run()
+    page = irises.selectbox(key="setup-recipe").set_value("default").run()
     names = ("Epochs", "Learning rate", "Batch size", "Weight decay")
     assert [field(page, name).value for name in names] == [100, 0.05, 32, 0.001]
-    page = page.selectbox(key="setup_recipe").set_value("auto").run()
+    page = page.selectbox(key="setup-recipe").set_value("auto").run()
     assert [field(page, name).value for name in names] == [None] * 4
-    page = page.selectbox(key="setup_recipe").set_value("paper").run()
+    page = page.selectbox(key="setup-recipe").set_value("paper").run()
     assert field(page, "Epochs").value == 500 and field(page, "Momentum").value == 0.9
     page = field(page, "Epochs").set_value(100).run()  # which is the default
     page = field(page, "Optimiser").set_value("sgd").run()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -13,7 +12,6 @@ from pll.colors import LANE_COLOURS, LANE_DASHES
 from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT
 from pll.ui import charts
-from pll.ui.charts import ChartLine
 from pll.ui.train.pictures import labels_of
 from pll.ui.view_state import Scene
 
@@ -54,11 +52,8 @@ def chart(
     until = max(lane.snapshot.epoch for lane in lanes) // every * every
     curves = []
     for lane in lanes:
-        rows = [row for row in lane.snapshot.rows[:until] if row[quantity] is not None]
-        epochs = np.array([row["epoch"] for row in rows], dtype=np.int32)
-        values = np.array([row[quantity] for row in rows], dtype=np.float32) * ABOUT[quantity].scale
         line = {"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5}
-        curves.append(ChartLine(lane.title, epochs, values, line))
+        curves.append(charts.line_of(quantity, lane.snapshot.rows[:until], line, lane.title))
     about, total = ABOUT[quantity], snapshot.total
     figure = charts.over_epochs(about.title, about.unit, curves, total=total, viewed=viewed, height=330)
     return figure, table(lanes, [quantity])

@@ -21,7 +21,7 @@ from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.format import count, plain
 from pll.ui.routes import link
-from pll.ui.train.pictures import COLOURS_HELP, CORNERS
+from pll.ui.train.pictures import CORNERS, STAR_TITLE, choose_colours
 from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import Scene
 from pll.wording import percent
@@ -78,15 +78,9 @@ def _stars(lanes: Sequence[Scene]) -> None:
     """A small star plot a lane, all alike, and its figures at the epoch in view."""
     looking = lanes[0].looking
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown("**Where the examples are heading**", help=STAR_HELP, width="content")
+        st.markdown(f"**{STAR_TITLE}**", help=STAR_HELP, width="content")
         if any(lane.y_true is not None for lane in lanes):
-            key = f"compare-truth-{looking.run_id}"
-            looking.truth = st.toggle(
-                "Colour by true label",
-                value=looking.truth,
-                key=key,
-                help=COLOURS_HELP,
-            )
+            choose_colours(looking)
     cells = st.grid(len(lanes), min_column_width=220, gap="small")
     for lane in lanes:
         with cells.cell(), st.container(gap=None):
@@ -190,5 +184,5 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
                 "–" if pd.isna(low) else f"{100 * low:.1f} to {100 * high:.1f} %" for low, high in ends
             ]
     if table["sure_and_wrong"].notna().any():
-        formatted["Sure and wrong"] = ["–" if pd.isna(many) else f"{many:,.0f}" for many in table["sure_and_wrong"]]
+        formatted["Sharp and wrong"] = ["–" if pd.isna(many) else f"{many:,.0f}" for many in table["sure_and_wrong"]]
     return formatted

@@ -70,7 +70,7 @@ def _as_ambiguous_as_wished(choice: ChosenData) -> ChosenData:
     q = fields.share(
         "q",
         flip.q or 0.0,
-        key=f"compare_q-{choice.source.name}-{choice.source.sha256}",
+        key=f"compare-q-{choice.source.name}-{choice.source.sha256}",
         title=f"How ambiguous: flipping probability q ({flip.way.title.lower()})",
         help=flip.way.help,
     )
@@ -86,7 +86,7 @@ def choose_lanes(data: PartialLabelDataset) -> list[str]:
         if (voted or not issubclass(kind, VoteEstimator)) and why_not(method, data) is None
     ]
     first = _opening(able, has_votes=voted)
-    key = f"compare_lanes-{','.join(able)}"
+    key = f"compare-lanes-{','.join(able)}"
     chosen = _pills(f"Methods, up to {MOST_LANES}", first, key, default=first)
     with st.expander("More methods", icon=":material/add:"):
         for family in FAMILIES:
@@ -173,7 +173,7 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
         table,
         hide_index=True,
         disabled=["lane"],
-        key=f"compare_own-{list(usual)}-{shared}",
+        key=f"compare-own-{list(usual)}-{shared}",
         column_config={"lane": "Lane"}
         | {name: st.column_config.NumberColumn(FIELDS[name].title, format="%g") for name in LANE_SETTINGS},
         alt="Settings of single lanes",

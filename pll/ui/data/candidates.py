@@ -65,7 +65,7 @@ def choose_way(ways: Sequence[str], source: Source, page: DeltaGenerator, detail
     """
     if len(ways) == 1:
         return ways[0]
-    key = f"candidates_way-{source.name}"
+    key = f"candidates-way-{source.name}"
     if not is_question(ways):
         return details.radio("Labels", ways, key=f"{key}-own", horizontal=True, persist_state="session")
     return page.radio(

@@ -14,6 +14,7 @@ from pll.errors import notes_of
 from pll.runs.data import warnings_about
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
+from pll.ui.figures import ShownFigure, strip
 from pll.ui.format import format_shape, plain
 from pll.wording import percent
 
@@ -40,26 +41,26 @@ def figures(data: PartialLabelDataset) -> None:
     sets = data.sets()
     y = data.y if sets.n_classes > 1 else None
     cooccurrence = None if y is None or not (y >= 0).any() else label_cooccurrence(sets, y)
-    entries: list[tuple[str, str, str | None]] = [
-        ("Examples", f"{len(data):,}", None),
-        ("Classes", f"{sets.n_classes:,}", None),
-        ("Features", format_shape(data.input_shape), None),
-        ("Candidates each", f"{sets.nnz / len(sets):.2f}", "Candidate labels of an example, on average."),
-        ("Already certain", percent(float((sets.sizes == 1).mean())), "Examples with one candidate."),
+    entries = [
+        ShownFigure("Examples", f"{len(data):,}"),
+        ShownFigure("Classes", f"{sets.n_classes:,}"),
+        ShownFigure("Features", format_shape(data.input_shape)),
+        ShownFigure("Candidates each", f"{sets.nnz / len(sets):.2f}", "Candidate labels of an example, on average."),
+        ShownFigure("Already certain", percent(float((sets.sizes == 1).mean())), "Examples with one candidate."),
     ]
     outside = len(data.truth_outside())
     if data.y is not None and outside:
         share = 1 - outside / int((data.y >= 0).sum())
-        entries.append(("Truth inside", percent(share, 2), "Sets that hold the true label, where it is known."))
+        hint = "Sets that hold the true label, where it is known."
+        entries.append(ShownFigure("Truth inside", percent(share, 2), hint))
     if cooccurrence is not None:
-        help_ = (
+        hint = (
             "How often the most frequent wrong label accompanies a true one. Below 100 % the true labels can be "
             "found in principle; the lower, the easier."
         )
-        entries.append(("Ambiguity degree γ", percent(cooccurrence.gamma) if cooccurrence.says_enough else "–", help_))
-    with st.container(horizontal=True):
-        for label, value, hint in entries:
-            st.metric(label, value, help=hint, width=160 if len(value) < 10 else 300)
+        gamma = percent(cooccurrence.gamma) if cooccurrence.says_enough else "–"
+        entries.append(ShownFigure("Ambiguity degree γ", gamma, hint))
+    strip(entries, width=160)
     if cooccurrence is not None:
         st.caption(f"γ: {plain(cooccurrence.sentence(sets.class_names))}")
 

@@ -105,7 +105,7 @@ def from_server() -> Source | None:
         index=None,
         placeholder="Choose a file, or type its path",
         accept_new_options=True,
-        key="server_path",
+        key="server-path",
         persist_state="session",
     )
     st.caption(f"Files are read from {' and '.join(f'`{folder}`' for folder in allowed)} only.")

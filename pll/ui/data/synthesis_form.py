@@ -55,13 +55,13 @@ def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGen
         "How wrong labels enter",
         list(FLIPS),
         format_func=lambda name: FLIPS[name].title,
-        key="flip_how",
+        key="flip-how",
         persist_state="session",
     )
     with right:
         settings = _settings(how, data)
     with details:
-        seed = fields.number("seed", 0, key="flip_seed", persist_state="session")
+        seed = fields.number("seed", 0, key="flip-seed", persist_state="session")
     if "matrix" in FLIPS[how].needs:
         matrix = _transitions(data.class_names)
         if matrix is None:
@@ -75,13 +75,13 @@ def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
     way, most = FLIPS[how], {"size": data.n_classes}
     words: dict[str, Any] = {"help": way.help} if way.help else {}
     needed = {
-        name: fields.share(name, 0.7, key=f"flip_{name}", **words, persist_state="session")
+        name: fields.share(name, 0.7, key=f"flip-{name}", **words, persist_state="session")
         for name in way.needs
         if name != "matrix"
     }
     given = {
         name: fields.number(
-            name, way.usual, key=f"flip_{name}-{how}", most=most.get(name), placeholder=way.without, **words
+            name, way.usual, key=f"flip-{name}-{how}", most=most.get(name), placeholder=way.without, **words
         )
         for name in way.takes
     }
@@ -102,7 +102,7 @@ def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> ChosenD
         "The label that was given always stays. More candidates hold more of the truth, and say less."
         + " Doubted labels are no truth: nothing is measured against them." * (data.candidates is None)
     )
-    how = st.selectbox("What joins it", list(NOISY), format_func=lambda name: NOISY[name][0], key="noisy_how")
+    how = st.selectbox("What joins it", list(NOISY), format_func=lambda name: NOISY[name][0], key="noisy-how")
     noisy = _top_k(data) if how == "topk" else _confusion(data)
     return None if noisy is None else ChosenData(source, noisy=noisy)
 
@@ -110,17 +110,17 @@ def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> ChosenD
 def _top_k(data: PartialLabelDataset) -> Noisy:
     most = max(1, min(10, data.n_classes - 1))
     help_ = "A classifier that has not seen the label judges each example; so many of its likeliest labels join."
-    k = st.number_input("Likeliest labels that join", 1, most, min(2, most), key=f"noisy_k-{most}", help=help_)
+    k = st.number_input("Likeliest labels that join", 1, most, min(2, most), key=f"noisy-k-{most}", help=help_)
     return Noisy("topk", int(k))
 
 
 def _confusion(data: PartialLabelDataset) -> Noisy | None:
-    least = st.slider("Joins where it is the truth with probability at least", 0.01, 0.5, 0.05, 0.01, key="noisy_least")
-    origin = st.selectbox("The confusion matrix is", [CLASSIFIER, FILE], key="noisy_origin")
+    least = st.slider("Joins where it is the truth with probability at least", 0.01, 0.5, 0.05, 0.01, key="noisy-least")
+    origin = st.selectbox("The confusion matrix is", [CLASSIFIER, FILE], key="noisy-origin")
     if origin == CLASSIFIER:
         return Noisy("confusion", least)
     rows = st.radio(
-        "Its rows are", ["true", "given"], format_func="{} labels".format, horizontal=True, key="noisy_rows"
+        "Its rows are", ["true", "given"], format_func="{} labels".format, horizontal=True, key="noisy-rows"
     )
     help_ = "How often each true label was given which label, as counts or shares."
     matrix = _uploaded("Confusion matrix", data.class_names, "noisy-file", help_)
@@ -206,7 +206,7 @@ def _template(names: Sequence[str]) -> pd.DataFrame:
 
 def _transitions(names: Sequence[str]) -> Matrix | None:
     """A transition matrix of the user's, as it is or from a confusion matrix; None while there is none."""
-    origin = st.selectbox("The matrix is", [FILE, CONFUSION], key="matrix_origin", persist_state="session")
+    origin = st.selectbox("The matrix is", [FILE, CONFUSION], key="matrix-origin", persist_state="session")
     if origin == FILE:
         help_ = "Row: true label. Column: probability, 0 to 1, that this label is a candidate too. The diagonal is 1."
         matrix = _uploaded("Matrix of probabilities", names, "matrix-file", help_)
@@ -216,7 +216,7 @@ def _transitions(names: Sequence[str]) -> Matrix | None:
     if confusion is None:
         return None
     highest = st.slider(
-        "Highest probability (0: as often as they are confused)", 0.0, 1.0, 0.6, 0.05, key="matrix_highest"
+        "Highest probability (0: as often as they are confused)", 0.0, 1.0, 0.6, 0.05, key="matrix-highest"
     )
     return _or_error(lambda: transitions_from_confusion(confusion, names, highest=highest or None))
 

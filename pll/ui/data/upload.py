@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.parts import are_one_a_person
 from pll.formats.tools.records import RecordFormat
 from pll.formats.votes import VOTES, kind_of
-from pll.io import check_free_space, stored_name, write_bytes
+from pll.io import check_free_space, stored_name, write_bytes, zipped
 from pll.paths import app_root
 from pll.ui import login
 from pll.ui.buttons import button
@@ -101,9 +99,9 @@ def drop_area() -> Source | None:
     )
     if uploaded:
         ids = [file.file_id for file in uploaded]
-        if not last_uploads() or st.session_state.get("upload_id") != ids:  # hashing 200 MB takes a while
+        if not last_uploads() or st.session_state.get("upload-id") != ids:  # hashing 200 MB takes a while
             remember_uploads([store_upload(file.name, file.getvalue()) for file in uploaded])
-            st.session_state["upload_id"] = ids
+            st.session_state["upload-id"] = ids
         return _together(last_uploads())
     last = last_uploads()
     if not last:
@@ -177,11 +175,8 @@ def _are_one_a_person(paths: tuple[str, ...]) -> bool:
 
 def _archive_of(sources: Sequence[Source]) -> Source:
     """Files in the archive that they could have come in."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for source in sources:
-            archive.writestr(zipfile.ZipInfo(source.name), Path(str(source.path)).read_bytes(), zipfile.ZIP_DEFLATED)
-    return store_upload(f"{len(sources)} files.zip", content.getvalue())
+    files = {source.name: Path(str(source.path)).read_bytes() for source in sources}
+    return store_upload(f"{len(sources)} files.zip", zipped(files))
 
 
 def _count_as_votes(others: Sequence[Source]) -> bool:

@@ -69,14 +69,14 @@ def with_rule(source: Source, data: PartialLabelDataset) -> Source:
             names,
             index=names.index(default),
             format_func=lambda name: RULE_TITLES[name] + " · recommended" * (name == "voters" == default),
-            key=f"rule_how-{source.name}",
+            key=f"rule-how-{source.name}",
             persist_state="session",
         )
     with right:
         if how == "votes":
-            how = f"votes:{st.number_input('At least so many votes', 1, 1000, 2, key='rule_votes')}"
+            how = f"votes:{st.number_input('At least so many votes', 1, 1000, 2, key='rule-votes')}"
         elif how == "reliability":
-            least = st.slider("Probability at least", 0.01, 0.5, 0.05, 0.01, key="rule_probability")
+            least = st.slider("Probability at least", 0.01, 0.5, 0.05, 0.01, key="rule-probability")
             how = f"reliability:{least}"
     return replace(source, rule=how)
 

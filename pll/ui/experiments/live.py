@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from functools import partial
 
 import pandas as pd
@@ -15,6 +13,7 @@ from pll.experiments.evaluation import read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, ExperimentProgress
 from pll.experiments.report import REPORT
 from pll.experiments.tables import Table, signed, spread, tables
+from pll.io import zipped
 from pll.methods import method_title
 from pll.runs.files import MANIFEST
 from pll.ui.buttons import button
@@ -186,11 +185,10 @@ def _downloads(folder: ExperimentFolder, state: str) -> None:
 
 def _archive(folder: ExperimentFolder) -> bytes:
     """Return tables, figures, results and the definition as a ZIP; no data."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
-        for file in sorted(folder.path.rglob("*")):
-            inside = file.relative_to(folder.path)
-            is_internal = inside.parts[0] in ("cells", MANIFEST) or file.name.startswith(".")
-            if file.is_file() and not is_internal and file.suffix != ".lock":
-                packed.write(file, inside)
-    return buffer.getvalue()
+    files = {}
+    for file in sorted(folder.path.rglob("*")):
+        inside = file.relative_to(folder.path)
+        is_internal = inside.parts[0] in ("cells", MANIFEST) or file.name.startswith(".")
+        if file.is_file() and not is_internal and file.suffix != ".lock":
+            files[inside.as_posix()] = file.read_bytes()
+    return zipped(files)

@@ -15,6 +15,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.synthesis.ambiguity import LabelCooccurrence, examples_to_tell, label_cooccurrence
 from pll.ui import charts
+from pll.ui.buttons import folded
 from pll.ui.format import count, plain
 from pll.ui.learn.layout import IN_ADDRESS, formula, guess, line, marker
 from pll.ui.learn.lesson_data import OF_DIGITS, LessonData, choose_source, digits, labels_of
@@ -148,23 +149,20 @@ def _show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: 
         st.markdown("**The most frequent wrong labels**")
         st.markdown(_worst_pairs(cooccurrence, data.class_names, rows))
     if data.n_classes <= MOST_IN_MATRIX:
-        whole = st.expander("All pairs", icon=":material/grid_on:", key="learn-gamma-all", on_change="rerun")
-        if whole.open:  # a chart in a closed one would be drawn all the same
-            with whole:
-                matrix, numbers = charts.matrix_chart(
-                    np.nan_to_num(cooccurrence.shares),
-                    data.class_names,
-                    title="How often a label is a candidate",
-                    across="candidate",
-                    down=rows.lower(),
-                )
-                alt = f"Share of the examples of each {rows.lower()} that have each candidate"
-                charts.show(matrix, numbers, "learn-gamma-matrix", alt)
+        folded("All pairs", _all_pairs, cooccurrence, data, rows.lower(), key="learn-gamma-all", icon="grid_on")
     st.caption(
         "The paper's γ is a supremum over *instances*; an example is seen with one set only, so what can be counted is "
         "the share within a class. Where wrong labels depend on the example and not only on its class, γ is at "
         "least that."
     )
+
+
+def _all_pairs(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, rows: str) -> None:
+    """How often each label is a candidate, as a matrix."""
+    shares, title = np.nan_to_num(cooccurrence.shares), "How often a label is a candidate"
+    matrix, numbers = charts.matrix_chart(shares, data.class_names, title=title, across="candidate", down=rows)
+    alt = f"Share of the examples of each {rows} that have each candidate"
+    charts.show(matrix, numbers, "learn-gamma-matrix", alt)
 
 
 def _worst_pairs(cooccurrence: LabelCooccurrence, names: tuple[str, ...], rows: str) -> str:

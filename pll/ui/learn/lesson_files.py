@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 
 from pll.catalog.sources import Source
 from pll.colors import WRONG_COLOUR, class_colours
+from pll.io import zipped
 from pll.ui.components import canvas
 from pll.ui.components.component import files_of
 from pll.ui.learn.layout import CHAPTERS, ON_OWN_DATA
@@ -53,11 +52,7 @@ def lesson_files() -> dict[str, bytes]:
 
 def lesson_zip() -> bytes:
     """Return the same folder as a ZIP."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in lesson_files().items():
-            archive.writestr(f"candid-lesson/{name}", content)
-    return packed.getvalue()
+    return zipped({f"candid-lesson/{name}": content for name, content in lesson_files().items()})
 
 
 def write_lesson(folder: Path) -> None:

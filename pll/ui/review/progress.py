@@ -14,8 +14,10 @@ from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
-from pll.ui.buttons import popover
+from pll.ui import figures
+from pll.ui.buttons import folded, popover
 from pll.ui.data.voters import can_be_judged, show_voters, voter_table
+from pll.ui.figures import ShownFigure
 from pll.ui.format import count, duration, plain
 from pll.ui.review import certify_panel, follow_panel, retraining_panel, reviewers_form
 from pll.ui.review.review_tab import ReviewTab
@@ -95,15 +97,16 @@ def draw(tab: ReviewTab) -> None:
             link("export", "Export the labels", run=review.current.run)
     if is_owner:
         follow_panel.panel(tab)
-    box = st.expander("For experts", key="review-experts", on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        certify_panel.for_experts(tab)
-        if is_owner:
-            retraining_panel.panel(tab)
-        _work(review)
-        _voters(tab)
+    folded("For experts", _experts, tab, key="review-experts")
+
+
+def _experts(tab: ReviewTab) -> None:
+    """The certificate's controls, another training, who has done what, and what the voters are worth."""
+    certify_panel.for_experts(tab)
+    if tab.may("owner"):
+        retraining_panel.panel(tab)
+    _work(tab.review)
+    _voters(tab)
 
 
 def _figures(tab: ReviewTab) -> None:
@@ -113,25 +116,24 @@ def _figures(tab: ReviewTab) -> None:
     settled = status.decided - status.refused
     agreed = f"{status.confirmed:,} of {settled:,}" if settled else "–"
     cells = [
-        ("Decided", f"{status.decided:,} of {status.labels:,}", "By a label, or as none of these."),
-        ("Agreed with the model", agreed, "Decisions that left the label as it was."),
+        ShownFigure("Decided", f"{status.decided:,} of {status.labels:,}", "By a label, or as none of these."),
+        ShownFigure("Agreed with the model", agreed, "Decisions that left the label as it was."),
     ]
     if review.certification is not None:
         checks, standing = status.checks, certify_panel.standing_of(tab, review.certification)
         to_go = "0" if checks is None else f"about {checks.likely:,}"
         minutes = "0" if checks is None else "–" if standing.minutes is None else f"about {standing.minutes:,}"
         parts = "" if checks is None else f"{checks.sentence}."
-        cells += [("Checks to go", to_go, parts), ("Minutes to go", minutes, "At your present pace.")]
+        cells.append(ShownFigure("Checks to go", to_go, parts))
+        cells.append(ShownFigure("Minutes to go", minutes, "At your present pace."))
     else:
         changed = f"{len(tab.queue.changes()):,}"
         rate = recent_rate(review.state)
-        cells += [
-            ("Other labels changed", changed, "Labels that nobody has looked at and that followed the decisions."),
-            ("Pace", "–" if rate is None else _format_rate(rate), "Recent decisions per minute of work."),
-        ]
-    grid = st.grid(len(cells), min_column_width=150, gap="small")
-    for name, value, help_text in cells:
-        grid.cell().metric(name, value, help=help_text or None)
+        followed = "Labels that nobody has looked at and that followed the decisions."
+        pace = "–" if rate is None else _format_rate(rate)
+        cells.append(ShownFigure("Other labels changed", changed, followed))
+        cells.append(ShownFigure("Pace", pace, "Recent decisions per minute of work."))
+    figures.strip(cells, width=150)
 
 
 def _work(review: ReviewSession) -> None:

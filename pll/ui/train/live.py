@@ -13,6 +13,7 @@ from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT, Metric
 from pll.ui import live_page
 from pll.ui.bound import bound
+from pll.ui.figures import ShownFigure, strip
 from pll.ui.format import count, duration, plain
 from pll.ui.train import delayed_start, ended, pictures, presenter
 from pll.ui.train.shown_classes import choose_classes
@@ -115,20 +116,16 @@ def _figures(now: Scene) -> None:
     else:
         right = ("Identified", *identified(row, now.data, now.splits.test))
         below = f"{percent(sure)} at {percent(CONFIDENT, 0)} or more"
-    strip = [
+    every = [
         ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…"),
         right,
         ("Changed", "–" if changed is None else f"{changed:,}", f"of {count(len(now.data), 'label')}"),
         ("Sharpness", percent(row.get("mean_confidence")), "not begun" if sure is None else below),
         ("Time", duration(_elapsed(now)), "from the start"),
     ]
-    strip += [(one.title, _figure(row.get(name), one), one.caption) for name, one in ABOUT.items() if one.caption]
+    every += [(one.title, _figure(row.get(name), one), one.caption) for name, one in ABOUT.items() if one.caption]
     with st.container(key="run-figures"):
-        cells = st.grid(len(strip), min_column_width=140, gap="small")
-    for label, value, below in strip:
-        with cells.cell(), st.container(gap=None):
-            st.metric(label, value, help=HELP.get(label))
-            st.caption(below)
+        strip([ShownFigure(name, value, HELP.get(name, ""), below) for name, value, below in every])
 
 
 def _figure(value: float | None, about: Metric) -> str:

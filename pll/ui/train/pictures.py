@@ -20,7 +20,7 @@ from pll.ui.components.component import Component, Payload
 from pll.ui.components.heatmap import HEATMAP, By, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.train.shown_classes import shown_classes
-from pll.ui.view_state import Scene
+from pll.ui.view_state import RunView, Scene
 
 PICTURES_HEIGHT, WHOLE_WINDOW = 430, 10_000
 """Pixels of the two pictures, at most; in presenter mode the window is the limit."""
@@ -29,11 +29,11 @@ ABOVE_PICTURES, ABOVE_WHEN_PRESENTING = 440, 230
 CACHED_PICTURES = 24
 """Pictures in the cache for others who look at the same moment."""
 ORDERS = {"confidence": "sharpest first", "label": "by label"}
+STAR_TITLE = "Where each example is heading"
 CORNERS = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
     "identified label."
 )
-COLOURS_HELP = "Off: by identified label. On: wrong examples have another colour than their corner."
 TRUTH = "truth"
 """The choice of the star plot that colours by true labels."""
 
@@ -102,17 +102,30 @@ def _heatmap(now: Scene, presentation: Presentation, order: str) -> Payload:
     return heatmap_payload(frame.weights, now.sets, presentation, by=by, sharp=frame.sharp, classes=classes)
 
 
-def _star_options(now: Scene) -> None:
-    """What the colours mean."""
+def choose_colours(looking: RunView, *, disabled: bool = False) -> None:
+    """Show what the colours of star plots mean, to be changed.
+
+    Parameters
+    ----------
+    looking
+        What this tab shows of the run.
+    disabled
+        Whether no true label is known.
+    """
     bound(
         st.toggle,
         "Colour by true label",
-        key=f"star-truth-{now.run.id}",
-        now=now.looking.truth,
-        change=partial(setattr, now.looking, "truth"),
-        disabled=now.data.y is None,
-        help=COLOURS_HELP,
+        key=f"star-truth-{looking.run_id}",
+        now=looking.truth,
+        change=partial(setattr, looking, "truth"),
+        disabled=disabled,
+        help="Off: by identified label. On: wrong examples have another colour than their corner.",
     )
+
+
+def _star_options(now: Scene) -> None:
+    """What the colours mean, and the labels as a file."""
+    choose_colours(now.looking, disabled=now.data.y is None)
     name, key = f"candid-labels-epoch-{now.frame.epoch}.csv", f"labels-csv-{now.run.id}"
     csv_button(lambda: labels_of(now), name, key=key, label="These labels as CSV")
 
@@ -136,7 +149,7 @@ def _heatmap_options(now: Scene) -> None:
 PICTURES = (
     Picture(
         "star",
-        "Where each example is heading",
+        STAR_TITLE,
         f"{CORNERS} Rings mark labels that changed. Click an example to see its history.",
         STAR,
         lambda now: TRUTH if now.looking.truth and now.data.y is not None else "",

@@ -73,7 +73,7 @@ def choose_model(data: PartialLabelDataset, key: str, *, is_searched: bool = Fal
         ),
         help="Or type the name of any classifier of torchvision, such as torchvision:resnet50.",
         accept_new_options=data.is_image,
-        key=f"{key}_model_{data.is_image}_{is_searched}",
+        key=f"{key}-model-{data.is_image}-{is_searched}",
         persist_state="session",
     )
     if model is None:
@@ -118,7 +118,7 @@ def choose_settings(
         if "threads" in defaults:
             form.number("threads", default_threads())
         device = _choose_device(key) if "device" in defaults else {}
-        holdout = _choose_holdout(choice, data, f"{key}_holdout")
+        holdout = _choose_holdout(choice, data, f"{key}-holdout")
     with columns[2]:
         for name in NAMED_SETTINGS:
             if name in defaults and (name != "augment" or data.is_image):
@@ -149,7 +149,7 @@ class SettingsForm:
 
     def __init__(self, key: str) -> None:
         self._key = key
-        self.touched: dict[str, Any] = st.session_state.setdefault(f"{key}_touched", {})
+        self.touched: dict[str, Any] = st.session_state.setdefault(f"{key}-touched", {})
         self.wrong: list[str] = []
 
     def given(self, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -221,11 +221,11 @@ class SettingsForm:
             titles = [FIELDS[name].title for name in self.touched]
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.caption(f"Set by hand: {', '.join(titles)}.", width="content")
-                button("Reset", self._reset, kind="tertiary", key=f"{self._key}_reset")
+                button("Reset", self._reset, kind="tertiary", key=f"{self._key}-reset")
 
     def _widget(self, name: str, used: object) -> str:
         """Another value to begin with has a field of its own."""
-        return f"{self._key}_{name}_{used}_{st.session_state.get(f'{self._key}_resets', 0)}"
+        return f"{self._key}-{name}-{used}-{st.session_state.get(f'{self._key}-resets', 0)}"
 
     def _touch(self, name: str, widget: str) -> None:
         value = st.session_state[widget]
@@ -240,7 +240,7 @@ class SettingsForm:
         self._new_fields()
 
     def _new_fields(self) -> None:
-        st.session_state[f"{self._key}_resets"] = st.session_state.get(f"{self._key}_resets", 0) + 1
+        st.session_state[f"{self._key}-resets"] = st.session_state.get(f"{self._key}-resets", 0) + 1
 
 
 def _expected(method: str, params: dict[str, Any], choice: ChosenData, data: PartialLabelDataset) -> dict[str, Any]:
@@ -267,7 +267,7 @@ def _choose_device(key: str) -> dict[str, str]:
         *("Device", there),
         format_func=lambda name: names.get(name) or device_in_words(name),
         help="Automatic takes the GPU with the most free memory.",
-        key=f"{key}_device",
+        key=f"{key}-device",
     )
     return {} if device == "auto" else {"device": device}
 
@@ -281,7 +281,7 @@ def _choose_holdout(choice: ChosenData, data: PartialLabelDataset, key: str) -> 
         fields.share(
             "holdout",
             usual,
-            key=f"{key}_{usual}",
+            key=f"{key}-{usual}",
             most=0.5,
             format="percent",
             help="Examples kept apart, to test the model on what it has not seen. Needs true labels. They are not "

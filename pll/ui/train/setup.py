@@ -37,7 +37,7 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> Settings:
                 list(RECIPES),
                 format_func=lambda name: RECIPES[name][0],
                 help="How settings are chosen. What you change below stays in every recipe.",
-                key="setup_recipe",
+                key="setup-recipe",
                 persist_state="session",
             )
             st.caption(RECIPES[params["recipe"]][1])
@@ -59,7 +59,7 @@ def _choose_method(data: PartialLabelDataset) -> str:
         "Method",
         names,
         format_func=method_title,
-        key="setup_method_votes" if best else "setup_method",
+        key="setup-method-votes" if best else "setup-method",
         persist_state="session",
     )
     st.caption(get_method(method).summary)

@@ -12,8 +12,9 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 import pll
+from pll.runs.background import default_board
 from pll.runs.registry import default_registry
-from pll.ui import background, health, labelstudio
+from pll.ui import health, labelstudio
 from pll.ui.login import remember_downloads
 from pll.ui.middleware import DropMessages, LoginGate, ReloadBlankPages, SecurityHeaders, SessionLimit
 from pll.ui.startup import begin, get_ready_in_background
@@ -28,7 +29,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     remember_downloads()
     get_ready_in_background()
     yield
-    background.board().stop_all()
+    default_board().stop_all()
     default_registry().stop_all()
 
 

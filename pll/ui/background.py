@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from pll.runs.background import JobBoard, JobStatus, Report, bare, default_board
+from pll.runs.background import JobStatus, Report, bare, default_board
 from pll.ui.buttons import button
 from pll.ui.error_messages import show_error
 from pll.ui.format import duration, plain
@@ -23,11 +23,6 @@ CHECKING_SHARE = 0.2
 """The part of reading a table of text that checking its encoding takes."""
 WAIT_SECONDS = 0.3
 """Seconds a page waits before it shows progress: what is quicker is simply there."""
-
-
-def board() -> JobBoard:
-    """Return the jobs of this process."""
-    return default_board()
 
 
 def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str = "") -> Any:
@@ -52,14 +47,14 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
     if slot:
         before = st.session_state.get(f"job-{slot}")
         if before not in (None, key):
-            board().forget(before)
+            default_board().forget(before)
         st.session_state[f"job-{slot}"] = key
-    job = board().start(key, work)
+    job = default_board().start(key, work)
     job.wait(WAIT_SECONDS)
     status = job.status()
     if status.state == "done":
         result = job.result()
-        board().forget(key)
+        default_board().forget(key)
         return result
     if status.failure is not None and status.failure.kind:
         raise bare(status.failure)
@@ -72,13 +67,13 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
             show_error(status.error or "")
         else:
             st.info(f"{plain(title)} was stopped.", icon=":material/stop_circle:")
-        button("Try again", board().forget, key, icon="refresh", key=f"again-{short}")
+        button("Try again", default_board().forget, key, icon="refresh", key=f"again-{short}")
     return None
 
 
 @st.fragment(run_every=LOOK_SECONDS)
 def _watch(key: str, title: str) -> None:
-    job = board().get(key)
+    job = default_board().get(key)
     if job is None or job.status().state != "working":
         st.rerun()
     else:

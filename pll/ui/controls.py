@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
@@ -194,7 +193,7 @@ def speed(run: Run) -> None:
         sorted({*SPEEDS, now}, reverse=True),  # a link may bring another one
         key=f"speed-{run.id}",
         now=now,
-        change=lambda pace: control(run, lambda: run.set_pace(None if pace == FULL_SPEED else pace)),
+        change=lambda pace: session.registry().control(run, lambda: run.set_pace(None if pace == FULL_SPEED else pace)),
         format_func=format_speed,
         label_visibility="collapsed",
         width=130,
@@ -210,7 +209,7 @@ def patience(run: Run) -> None:
         sorted({*PATIENCES, now}),
         key=f"patience-{run.id}",
         now=now,
-        change=lambda epochs: control(run, lambda: run.set_patience(epochs or None)),
+        change=lambda epochs: session.registry().control(run, lambda: run.set_patience(epochs or None)),
         format_func=format_patience,
         label_visibility="collapsed",
         width=245,
@@ -326,19 +325,6 @@ def train_longer(run: Run) -> None:
     epochs = int(run.snapshot().total or run.config.params.get("epochs", 100))
     longer = replace(run.config, params=run.config.params | {"epochs": LONGER * epochs})
     session.view(session.registry().start(longer))
-
-
-def control(run: Run, action: Callable[[], None]) -> None:
-    """Change a setting of a run.
-
-    Parameters
-    ----------
-    run
-        The run.
-    action
-        What changes it.
-    """
-    session.registry().control(run, action)
 
 
 def show_role(run: Run) -> None:

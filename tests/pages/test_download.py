@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pll.ui import background
+from pll.runs.background import default_board
 from pll.ui.format import plain
 from tests.catalog.helpers import TOY, Server, toy_in_catalogue
 from tests.page_helpers import bring_by, understood
@@ -71,7 +71,7 @@ def test_a_download_is_stopped_and_leaves_nothing(open_page: Any, server: Server
     page = press(toy(open_page("data")), "Download Toy (1 MB)")
     page = press(page, "Stop")
     going_on.set()
-    job = background.board().get("download toy")
+    job = default_board().get("download toy")
     assert job is not None and job.wait(20)
     page = page.run()
     assert any("was stopped" in info.value for info in page.info)
@@ -84,7 +84,7 @@ def test_a_download_is_stopped_and_leaves_nothing(open_page: Any, server: Server
 
 def test_without_a_network_the_file_works_from_where_it_is_put(open_page: Any, server: Server, tmp_path: Path) -> None:
     page = press(toy(open_page("data")), "Download Toy (1 MB)")  # the server knows nothing of it: 404
-    job = background.board().get("download toy")
+    job = default_board().get("download toy")
     if job is not None:
         assert job.wait(20)
         page = page.run()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pll.ui import background
+from pll.runs.background import default_board
 from tests.page_helpers import bring_by, understood
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -34,7 +34,7 @@ def shared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def until_read(page: Any) -> Any:
     """The page once nothing is at work in the background."""
     for _ in range(20):
-        jobs = [job for job in background.board()._jobs.values() if job.status().state in ("working", "done")]
+        jobs = [job for job in default_board()._jobs.values() if job.status().state in ("working", "done")]
         if not jobs:
             return page
         assert all(job.wait(60) for job in jobs)

@@ -11,11 +11,12 @@ import streamlit as st
 from pll import formats
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
+from pll.runs.background import default_board
 from pll.runs.config import RunConfig
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.synthesis import Flip
-from pll.ui import background, session
+from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.review import service
 
@@ -38,10 +39,10 @@ def test_who_empties_the_caches_of_streamlit_takes_no_run_away(tmp_path: Path, m
         RunConfig(Source("iris"), params={"epochs": 100_000}, flip=Flip("binomial", 0.5)), paused=True
     )
     try:
-        board, database = background.board(), service.database()
+        board, database = default_board(), service.database()
         st.cache_resource.clear()
         assert session.registry().get(run.id) is run
-        assert background.board() is board and service.database() is database
+        assert default_board() is board and service.database() is database
         session.registry().get(run.id).stop()
         run.join(60)
         assert not run.is_alive() and run.snapshot().state == "stopped"

@@ -20,7 +20,7 @@ from pll.features import suggested
 from pll.formats.checks import readable
 from pll.formats.classes import with_classes
 from pll.io import Progress
-from pll.runs.background import Report
+from pll.runs.background import Report, default_board
 from pll.ui import background
 from pll.ui.session import ChosenData
 
@@ -149,7 +149,7 @@ def read(source: Source) -> PartialLabelDataset | None:
     if size < LARGE_FILE:
         with st.spinner("Reading…"):
             return dataset(source)
-    is_begun = _if_cached("dataset", key) or background.board().get(f"dataset {key}")
+    is_begun = _if_cached("dataset", key) or default_board().get(f"dataset {key}")
     if is_begun is None and not may_read(source):
         return None
     return in_background("dataset", key, title, source.load)

@@ -11,7 +11,7 @@ from pll.catalog import CATALOG, Entry, available, data_folder, load, server_fil
 from pll.catalog.files import folder_of
 from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.runs.background import Job
+from pll.runs.background import Job, default_board
 from pll.ui import background
 from pll.ui.data import loader
 from pll.ui.format import count, format_shape
@@ -35,14 +35,14 @@ def choose_dataset() -> Source | None:
 
 def download_of(entry: Entry) -> Job | None:
     """Return the download of a dataset: at work, failed, or with a result still to be taken; None without one."""
-    return background.board().get(f"download {entry.name}")
+    return default_board().get(f"download {entry.name}")
 
 
 def _is_arriving(entry: Entry) -> bool:
     """Whether a download is at work or done; one that failed no longer matters where the dataset is here."""
     job = download_of(entry)
     if job is not None and job.status().state in ("failed", "stopped"):
-        background.board().forget(f"download {entry.name}")
+        default_board().forget(f"download {entry.name}")
         return False
     return job is not None
 

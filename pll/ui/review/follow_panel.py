@@ -52,7 +52,7 @@ def panel(tab: ReviewTab) -> None:
     label = f"Take back {count(len(some), 'change')}" if some else "Take back all"
     rows = some or changed.rows.tolist()
     with st.container(horizontal=True, gap="small"):
-        button("Review these next", _look, tab, changed.rows, key="review-look-changed")
+        button("Review these next", tab.look_at, changed.rows, "changed", key="review-look-changed")
         button(label, _restore, tab, rows, icon="undo", key=f"review-{label}")
 
 
@@ -86,8 +86,3 @@ def _restore(tab: ReviewTab, rows: list[int]) -> None:
     tab.queue.compute_order()
     tab.reassign()
     st.toast(f"{count(len(rows), 'change')} taken back.", icon=":material/undo:")
-
-
-def _look(tab: ReviewTab, rows: npt.NDArray[np.int64]) -> None:
-    """Those first, the least certain leading."""
-    tab.look_at(rows, "changed")

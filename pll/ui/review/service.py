@@ -49,13 +49,9 @@ class _Reviews:
         return entry
 
 
-_database = PerProcess(Database)
+database = PerProcess(Database)
+"""The database of decisions."""
 _reviews = PerProcess(_Reviews)
-
-
-def database() -> Database:
-    """Return the database of decisions."""
-    return _database()
 
 
 def queue_of(run: Run, who: Reviewer | None = None, *, show_progress: bool = True) -> ReviewQueue:

@@ -38,6 +38,7 @@ from pll.formats.tabular.builder import build, examples_of
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.format import TableFormat, dataset_of
+from pll.formats.tabular.joined import joined
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.parts import are_one_a_person, facts_among, people_of, stacked
@@ -240,8 +241,8 @@ def _stacked(
             tables[name] = table
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
         beside = facts_among(tables, {name: size for name, (_, _, size) in files.items()})
-        for name in beside:
-            del tables[name], files[name]
+        tables, notes = joined({name: table for name, table in tables.items() if name not in beside})
+        files = {name: files[name] for name in tables}
         if not tables:
             raise UserError("There are only tables that say what codes mean; bring the one with the labels too.")
         parts = [*tables.values()]
@@ -249,9 +250,8 @@ def _stacked(
             several = listing(list(files))
             raise UserError(f"There are several tables ({several}); leave the one that names the pictures.")
         table = stacked(people_of(list(files)), parts)
-        notes = [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
-        table = replace(table, codes=codes, notes=(*table.notes, *notes))
-        yield unfolded(table, options.columns), files
+        notes += [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
+        yield unfolded(replace(table, codes=codes, notes=(*table.notes, *notes)), options.columns), files
 
 
 def _codes_in_texts(members: Members) -> dict[str, Mapping[str, str]]:

@@ -155,6 +155,32 @@ def test_different_tables_are_refused_by_name(tmp_path: Path) -> None:
         formats.read(path)
 
 
+def test_tables_that_say_more_of_what_others_name_are_joined_to_them(tmp_path: Path) -> None:
+    """Items, what somebody settled and people beside lines of answers; what goes back are the answers, with labels."""
+    said = [(f"q{k}", who, "xyz"[(k + (who == "c" and k % 4 == 0)) % 3]) for k in range(24) for who in "abc"]
+    files = {
+        "data/people.csv": "worker,age\n" + "".join(f"{who},{30 + k}\n" for k, who in enumerate("abc")),
+        "data/answers.csv": "question,worker,label\n" + "".join(",".join(one) + "\n" for one in said),
+        "data/gold.csv": "question,label\n" + "".join(f"q{k},{'xyz'[k % 3]}\n" for k in range(0, 24, 3)),
+        "data/items.csv": "question,title\n" + "".join(f"q{k},the title of number {k} here\n" for k in range(25)),
+    }
+    path, back = archive(tmp_path / "t.zip", files), tmp_path / "back.zip"
+    roles = dict[str, str]()
+    while (asked := question(formats.columns(path, options=formats.ReadOptions(columns=roles)))) is not None:
+        roles |= asked.answers[0][1]
+    data = formats.read(path, columns=roles)
+    assert len(data) == 24 and data.annotations is not None and data.annotations.n_answers == 72
+    assert data.texts is not None and data.texts[3] == "the title of number 3 here" and not data.feature_names
+    assert data.y is not None and (data.y >= 0).sum() == 8
+    labels = [f"label {name}" for name in data.row_ids]
+    results = Results(data.row_ids.tolist(), {"identified_label": labels})
+    formats.give_back(path, back, results, options=formats.ReadOptions(columns=roles))
+    with zipfile.ZipFile(back) as inside:
+        given = {name: inside.read(name).decode() for name in files}
+    assert {name for name in files if given[name] != files[name]} == {"data/answers.csv"}
+    assert [line.rsplit(",", 1)[1] for line in given["data/answers.csv"].splitlines()[1:4]] == ["label q0"] * 3
+
+
 def test_one_table_in_an_archive_is_that_table(tmp_path: Path) -> None:
     text = text_of("xyxyxy").replace("label", "true_label")
     data = formats.read(archive(tmp_path / "t.zip", {"data/only.csv": text, "README.md": "# us"}))

@@ -48,7 +48,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     is_one_a_person = len(called) == len(tables)
     if is_one_a_person:
         tables = [replace(one, names=[called[k].get(n, n) for n in one.names]) for k, one in enumerate(tables)]
-    other = next((k for k, table in enumerate(tables) if _in_common(tables[0].names, table.names) < SHARED), None)
+    other = next((k for k, table in enumerate(tables) if in_common(tables[0].names, table.names) < SHARED), None)
     if other is not None and not is_one_a_person:
         raise UserError(
             f"{names[0]} has the columns {listing(list(tables[0].names), limit=5)}, {names[other]} has "
@@ -160,7 +160,7 @@ def facts_among(tables: Mapping[str, Records], sizes: Mapping[str, int]) -> list
     """
     largest = max(tables, key=sizes.__getitem__, default="")
     few = [name for name in tables if sizes[name] == 1 < sizes[largest]]
-    return [name for name in few if _in_common(tables[largest].names, tables[name].names) < SHARED]
+    return [name for name in few if in_common(tables[largest].names, tables[name].names) < SHARED]
 
 
 def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:
@@ -231,7 +231,7 @@ def _called_as(
     names = [(words[0][to], words[1][name]) for name, to in called.items()]
     about = [pair for pair in names if all(len(some) >= max(1, SHARED * some.total()) for some in pair)]
     are_same = any(len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b)) for a, b in about if len(a) > 1)
-    return called if are_same and _in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
+    return called if are_same and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
 
 
 def _are_alike(words: Counter[str], others: Counter[str]) -> bool:
@@ -255,8 +255,14 @@ def people_of(paths: Sequence[str]) -> list[str]:
     return list(paths)
 
 
-def _in_common(one: Sequence[str], other: Sequence[str]) -> float:
-    """Return which share of the columns of two tables both have."""
+def in_common(one: Sequence[str], other: Sequence[str]) -> float:
+    """Return which share of the columns of two tables both have.
+
+    Parameters
+    ----------
+    one, other
+        Their names.
+    """
     return len({*one} & {*other}) / max(len({*one} | {*other}), 1)
 
 

@@ -67,7 +67,8 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
             columns_form.show_rows(table, None)
             return
         edited, data = classes_form.put_in_order(source, raw)
-        ways = candidates.ways(data)
+        missing = start.missing(data)
+        ways = candidates.ways(data)[: 1 if missing else None]  # how labels are made is no question then
         columns_form.show_rows(table, data)
         if not ways:
             st.warning(NO_LABELS, icon=":material/warning:")
@@ -79,7 +80,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
     agreed = None if annotations is None else agreement.of_data(loader.data_key(edited), annotations)
     head.markdown(f"##### {plain(understood.sentence(data, agreed, models=bool(source.vote_files)))}")
     with body:
-        go_on(choice, data, table)
+        go_on(choice, data, table, missing)
     if choice is not None and details.open:
         with details:
             if annotations is not None and agreed is not None:
@@ -111,9 +112,8 @@ def choose(
         return None if choice is None else candidates.with_features(choice, data)
 
 
-def go_on(choice: ChosenData | None, data: PartialLabelDataset, table: columns_form.Columns) -> None:
-    """The way to the labels, with the automatic settings or with one's own."""
-    missing = start.missing(data)
+def go_on(choice: ChosenData | None, data: PartialLabelDataset, table: columns_form.Columns, missing: str) -> None:
+    """The way to the labels, with the automatic settings or with one's own; or what is missing for it."""
     if missing:
         st.warning(plain(missing), icon=":material/warning:")
     with st.container(horizontal=True):

@@ -58,3 +58,16 @@ def test_it_fits_a_telephone(learn: Callable[..., Any]) -> None:
     page = learn("algorithm", viewport={"width": 390, "height": 844}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator(".toy canvas").bounding_box()["width"] > 300
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_cards_stay_where_they_are_whatever_their_digits_may_be(learn: Callable[..., Any], width: int) -> None:
+    page = learn("partial", viewport={"width": width, "height": 900})
+    cards, slider = page.locator(".lesson .card"), page.get_by_role("slider", name="A wrong label joins")
+    heights = set()
+    for q in ("0.1", "0.9"):
+        slider.fill(q)
+        heights |= set(cards.evaluate_all("cards => cards.map((card) => card.offsetHeight)"))
+        cut = "chips => chips.filter((chip) => chip.scrollWidth > chip.clientWidth + 4).length"
+        assert cards.locator("span").evaluate_all(cut) == 0
+    assert len(heights) == 1

@@ -71,10 +71,11 @@ def test_what_cannot_be_learnt_from_says_what_is_missing(open_page: Any) -> None
         ("id,candidates,a\n1,x,1.5\n2,x,2.5\n3,x,3.5\n", "two classes"),
         ("id,annotator_1\n1,x\n2,y\n3,x\n", "Add another person's answers"),
         ("image,candidates\na.png,x|y\nb.png,x\nc.png,y\n", "ZIP archive"),
+        ("text,true_label\n" + "some words,x\n" * 3, "two classes"),
     ):
         page = _bring(open_page("data"), "bare.csv", content)
         assert not page.exception and words in page.warning[0].value
-        assert button(page, "Get labels").disabled
+        assert button(page, "Get labels").disabled and not page.radio
 
 
 def test_votes_on_pictures_that_are_elsewhere_are_weighed(open_page: Any) -> None:

@@ -139,6 +139,15 @@ def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) 
     assert told[view] in said(page) + str([option for one in page.button_group for option in one.options])
 
 
+def test_settings_of_a_run_are_called_as_in_the_form(open_page: Any, finished: Run) -> None:
+    page = open_page("train", run=finished.id)
+    page.session_state[f"expert-view-{finished.id}"] = "Settings"
+    table = next(one.value for one in page.run().dataframe if "setting" in one.value)
+    shown = dict(zip(table["setting"], table["value"], strict=True))
+    assert "Learning rate" in shown and shown["Loss"] == "Cross-entropy"
+    assert not [name for name in shown if "_" in name or name[0].islower()]
+
+
 def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, finished: Run) -> None:
     page = open_page("train", run=finished.id)
     button(page, "Restart").click().run()

@@ -45,6 +45,8 @@ def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: boo
     >>> data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(answers, SetRule("union")), answers)
     >>> sentence(data, agreement(answers))
     '2 examples, 2 classes (late, lost), 2 people answered 4 times; they agree on 50 %.'
+    >>> sentence(PartialLabelDataset(X=np.ones((2, 1)), y=np.array([0, -1]), class_names=("late", "lost")), None)
+    '2 examples, 2 classes (late, lost), the true label of 1 known.'
     """
     kind = "text" if data.texts is not None else "picture" if "pictures" in data.contents else "example"
     words = [count(len(data), kind), _classes(data.class_names)]

@@ -23,7 +23,7 @@ from pll.formats.arrays.npz import holds_arrays
 from pll.formats.base import HEAD_BYTES, TABLE, Format, ReadOptions
 from pll.formats.checks import listing, looks_like_text, refuse_no_data
 from pll.formats.encodings import without_marks
-from pll.formats.forms import STRANGERS
+from pll.formats.forms import ENDS, STRANGERS
 from pll.formats.odd import refuse_odd
 from pll.formats.reading import Column
 from pll.formats.results import Results
@@ -271,6 +271,8 @@ def _detect(path: Path, display_name: str) -> Format:
     if not head:
         raise UserError("The file is empty; export or copy it again.")
     refuse_no_data(head)
+    if words := ENDS.get(Path(display_name).suffix.lower()):
+        raise UserError(f"The file is {words}.")
     content = _content(head)
     for form in FORMATS.values():
         if form.content == content and form.sniff(path, head):

@@ -276,3 +276,5 @@ NO_DATA, STRANGERS = (
     for kind in ("no_data", "stranger")
 )
 """Text that is no data, by a mark in it; and what else a file is that no format reads, by its first bytes."""
+ENDS: Mapping[str, str] = _data()["ends"]
+"""What a file is by the end of its name, and what to do instead."""

@@ -52,6 +52,10 @@ def by_signature(table: Proposal) -> None:
         table.give_all([name] if role else (), "keep" if is_second or is_no_item else role, guessed=False)
     items = [name for name in table.having("item") if name not in table.explicit]
     table.give_all([name for name in items if name not in _of_one_question(table, items)], "keep", guessed=False)
+    items = table.having("item")
+    if len({table.roles[name].display_name for name in items}) < len(items):  # parts of several questions
+        for name in items:
+            table.give(name, "item", name, guessed=False)
     questions = table.having("answers")
     if len(questions) > 1:
         ask_which_list(table, questions)

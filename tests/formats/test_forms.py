@@ -1098,3 +1098,43 @@ def test_questions_to_read_are_no_doubtful_labels(tmp_path: Path) -> None:
     path.write_text("\n".join(["request,this-one-large,that-one-small", *rows]))
     about = question(formats.columns(path))
     assert about is None or "request" not in about.text
+
+
+LINES_OF_TOOLS = {  # the header, and a line of each answer: row, person, label
+    "kobo": (
+        "start,Enumerator,Water point,Condition,_uuid,_submission_time,_index",
+        "s{i},{who},W-{k},{said},u{i},t{i},{i}",
+    ),
+    "atlas": ("ID,Document,Quotation Content,Codes,Created by", "1:{i},D{k},the words of {k},{said},{who}"),
+    "no header": ("Ann,0,late", "{who},{k},{said}"),
+    "two keys": ("document,sentence_id,coder,stance", "d{half},{mod},{who},{said}"),
+}
+
+
+@pytest.mark.parametrize("tool", LINES_OF_TOOLS)
+def test_lines_of_answers_of_tools(tmp_path: Path, tool: str) -> None:
+    header, line = LINES_OF_TOOLS[tool]
+    every = [(k, who) for k in range(12) for who in range(3)]
+    lines = [
+        line.format(i=i, k=k, half=k // 4, mod=k % 4, who=("Ann", "Bob", "Cem")[who], said=label(k, who))
+        for i, (k, who) in enumerate(every)
+    ]
+    skipped = tool == "no header"  # of which the first line is an answer
+    data = read_first(table(tmp_path, lines[0] if skipped else header, lines[1:] if skipped else lines))
+    assert len(data) == 12 and has_three_voters(data) and data.annotations is not None
+    assert data.annotations.n_answers == 36
+
+
+@pytest.mark.parametrize("title", ["G01Q{k:02}[SQ001]", "T{k:02}. How is it?"])
+def test_a_survey_of_limesurvey_is_a_row_a_person(tmp_path: Path, title: str) -> None:
+    header = ",".join(["id", "submitdate", "lastpage", "startlanguage", *(title.format(k=k) for k in range(6))])
+    rows = [f"{who},2024-01-0{who + 1} 10:00:00,3,en," + ",".join(label(k, who) for k in range(6)) for who in range(3)]
+    data = formats.read(table(tmp_path, header, rows))
+    assert len(data) == 6 and data.annotations is not None and data.annotations.n_annotators == 3
+
+
+@pytest.mark.parametrize("name", ["x.yaml", "x.SAV", "x.rds"])
+def test_files_of_other_programs_say_what_to_do(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("a: b, c\nd: e, f\n")
+    with pytest.raises(UserError, match=r"The file is .+: (save|write) "):
+        formats.read(tmp_path / name)

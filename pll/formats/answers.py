@@ -212,9 +212,7 @@ def whole_column(name: str, cells: Chunks, row_of: RowNumber) -> Chunk:
     return Chunk("", every, np.full(len(codes), NOBODY, dtype=np.int64), codes, distinct, every, row_of, name)
 
 
-def answers_in(
-    columns: Sequence[Filled], rows: int, row_of: RowNumber, *, counts: Sequence[str] = (), anonymous: bool = False
-) -> Answers:
+def answers_in(columns: Sequence[Filled], rows: int, row_of: RowNumber, *, counts: Sequence[str] = ()) -> Answers:
     """Return the answers in the columns of a table, by their roles.
 
     Parameters
@@ -228,26 +226,22 @@ def answers_in(
     counts
         States of an answer that counts, in small letters, or those that do not, as "!state"; by default those that
         are called as what was withdrawn do not.
-    anonymous
-        Whether the annotators are nobody's names.
 
     Raises
     ------
     UserError
         A line without an example or a person, scores of nobody, a cell that cannot be read: the row is named.
     """
-    return _Filler(columns, rows, row_of, counts, anonymous=anonymous).answers()
+    return _Filler(columns, rows, row_of, counts).answers()
 
 
 class _Filler:
     """What fills the table of answers: each role of a column in its own way, and nothing else."""
 
-    def __init__(
-        self, columns: Sequence[Filled], rows: int, row_of: RowNumber, counts: Sequence[str], *, anonymous: bool
-    ) -> None:
+    def __init__(self, columns: Sequence[Filled], rows: int, row_of: RowNumber, counts: Sequence[str]) -> None:
         self.columns, self.rows, self.row_of = columns, rows, row_of
         self.counts = counts or tuple(f"!{word}" for word in WORDS["withdrawn"])
-        self.anonymous, self.notes = anonymous, list[str]()
+        self.anonymous, self.notes = False, list[str]()
         self.form = form_of([column for column, _ in columns])
         self.example, self.ids = np.arange(rows), list[str]()
         self.nobody = self.who = np.full(rows, NOBODY, dtype=np.int64)

@@ -64,8 +64,6 @@ class Records:
         Notes about the reading, for the user.
     roles : mapping
         By name, the roles that the file or its format gives; those that the user gives go before.
-    columns : sequence of Column
-        Every column, where the format knows all of them.
     class_names : tuple of str
         All classes in order, where the file has them.
     first : sequence of Cells
@@ -74,8 +72,6 @@ class Records:
         The signature that the file has, where the reader knows it better than the names say.
     titles : mapping
         By name, what a column is about in words, where a second header row says so (the text of a question).
-    anonymous : bool
-        Whether the columns of annotators are nobody's: the first, second, … answer on a row.
     may_be_empty : bool
         Whether an empty candidate set means that nobody answered, and is no mistake.
     codes : mapping
@@ -88,14 +84,11 @@ class Records:
     row_of: RowNumber = int
     notes: tuple[str, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
-    columns: Sequence[Column] = ()
     class_names: tuple[str, ...] = ()
     first: Sequence[Cells] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
-    anonymous: bool = False
     may_be_empty: bool = False
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
     signature: Form | None = None
 
     @cached_property
@@ -139,8 +132,6 @@ class Records:
         UserError
             No rows, names that cannot be, or roles that a person gave and that cannot be.
         """
-        if self.columns:
-            return list(self.columns)
         names, sample, given = check_header(self.names), self.sample(), {**self.roles, **options.columns}
         added = [name for name in labels_at_end(names) if name not in given]
         if added:  # by Candid, where the rest of the table says what the labels are

@@ -393,20 +393,33 @@ class Fields:
 
 
 def _lists(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """Lists of objects are answers; where several fields fit, a column each, to be asked about."""
+    """Lists of objects are answers; where several fields fit, a column each, to be asked about.
+
+    Without a signature so is the one list of answers that stands inside of the objects of a column, beside it.
+    """
     gather = table.form.gather if table.form else None
     signed = {path.partition(".")[0] for path in gather.each} if gather else set()
     signed |= {name for name in free if table.form and table.form.role_of(name)}
     for name, cells in free.items():
         if name not in signed and nearly_all(_holds_objects, cells):
             say_who = objects_in(name, cells)[0] == "voters"  # they say themselves who and what
-            taken = {*table.names} - {name}
-            yield Inside([name], partial(_answers_in_lists, name=name, say_who=say_who, taken=taken))
+            yield Inside([name], partial(_answers_in_lists, name=name, say_who=say_who, taken={*table.names} - {name}))
+    for name, cells in free.items() if table.form is None else ():
+        values = [value_of(cell) for cell in cells if cell] if _begin_with(cells, "{") else []
+        for path in dict.fromkeys(path for value in values[:FEW] for path in _paths_of_lists(value, LISTS_WITHIN)):
+            found = [_items_at(value, path) for value in values]
+            read = [row for value in found if (row := fields_in(value))]
+            say_who = objects_in(path, [json.dumps(one) for one in found])[0] == "voters"
+            if say_who or reading_of(read) is not None:
+                make = partial(_answers_in_lists, name=name, say_who=say_who, taken={*table.names}, path=path)
+                yield Inside([name], make, stay=True)
+                return
 
 
-def _answers_in_lists(rows: Rows, *, name: str, say_who: bool, taken: Collection[str]) -> New:
+def _answers_in_lists(rows: Rows, *, name: str, say_who: bool, taken: Collection[str], path: str = "") -> New:
     """Lists of objects as answers; objects that do not count by their state are left out, which is said."""
-    values = [row[name] or [] for row in rows]
+    values = [_items_at(row[name], path) for row in rows]
+    name = f"{name}.{path}" if path else name
     read = [row for value in values if (row := fields_in(value)) is not None]
     if len(read) < len(values):
         return {}, ""
@@ -415,32 +428,13 @@ def _answers_in_lists(rows: Rows, *, name: str, say_who: bool, taken: Collection
         against = [[state_against(one) for one in row] for row in read]
     states = Counter(state for row in against for state in row if state)
     if say_who:
-        new = {name: _those_that_count(values, against)} if states else {}
+        new = {name: _those_that_count(values, against)} if states or path else {}
     else:
         new = _answers_listed(name, _those_that_count(read, against))
     new = {called: column for called, column in new.items() if called not in taken}
     said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
     text = f"Answers in {name} that do not count, by their state: {said}."
     return new, Note(text, kind="states") if states and new else ""
-
-
-def _lists_inside(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """The one list of answers that stands inside of the objects of a column becomes a column beside it."""
-    for name, cells in free.items():
-        if not _begin_with(cells, "{") or "[" not in "".join(filter(None, cells[:FEW])):
-            continue
-        values = [value_of(cell) for cell in cells if cell]
-        for path in dict.fromkeys(path for value in values[:FEW] for path in _paths_of_lists(value, LISTS_WITHIN)):
-            found = [_items_at(value, path) for value in values]
-            read = [fields_in(value) or [] for value in found]
-            is_said = objects_in(path, [json.dumps(one) for one in found])[0] == "voters"
-            if is_said or reading_of(list(filter(None, read))) is not None:
-                yield Inside([name], partial(_items_beside, name=name, path=path), stay=True)
-                return
-
-
-def _items_beside(rows: Rows, *, name: str, path: str) -> New:
-    return {f"{name}.{path}": [_items_at(row[name], path) for row in rows]}, ""
 
 
 LISTS_WITHIN = 3
@@ -456,7 +450,7 @@ def _paths_of_lists(value: Any, depth: int, path: str = "") -> Iterator[str]:
 
 
 def _items_at(value: Any, path: str) -> Any:
-    """The list at a path, without items where there is none."""
+    """The list at a path, without items where there is none; at "" the value itself."""
     return value_at(value, path) or []
 
 
@@ -988,5 +982,5 @@ def _answers_crossed(classes: Collection[str], columns: Sequence[Cells]) -> list
     return answers
 
 
-FINDERS = (_families, _people_by_class, _shares, _crosses, _lists_inside, _lists, _people_in_objects)
+FINDERS = (_families, _people_by_class, _shares, _crosses, _lists, _people_in_objects)
 """What finds something inside of the columns of a table without a signature, in this order."""

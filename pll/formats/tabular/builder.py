@@ -69,7 +69,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
 
     asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
     counts = form.counts if form else ()
-    answers = answers_in(asked, len(X), row_of, counts=counts, anonymous=table.anonymous)
+    answers = answers_in(asked, len(X), row_of, counts=counts)
     # where no column is called a class, a row that marks none is nobody's answer, and no mistake
     may_be_empty = table.may_be_empty or any(c.role == "class" and not CLASS_COLUMN.fullmatch(c.name) for c in columns)
     labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=may_be_empty)

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import WORDS
+from pll.formats.proposal import says_practice
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
 from pll.formats.tabular.cells import counts_in, guess_separator, is_missing, listed_answers, mark_in
@@ -249,10 +250,13 @@ class _Filler:
         self.chunks: list[Chunk] = []
         self.states = [cells for _, cells in self.having("state")][:1]
         self.counted = np.ones(rows, dtype=np.bool_)  # whether an answer counts, by its state
+        self.practice = np.zeros(rows, dtype=np.bool_)  # whether its example is no example either
         for column, states in reversed(self.having("state")):  # of several the first says it
             codes, distinct = codes_of(pc.fill_null(states, ""))
-            does_count = np.array([counts_in(cell, self.counts) for cell in distinct], dtype=np.bool_)
-            self.counted = does_count[codes]
+            named = says_practice(column.name)
+            practice = np.array([mark_in(cell) if named else says_practice(cell) for cell in distinct], dtype=np.bool_)
+            does_count = ~practice & [named or counts_in(cell, self.counts) for cell in distinct]
+            self.counted, self.practice = does_count[codes], practice[codes]
             times = np.bincount(codes, minlength=len(distinct))[~does_count]
             if times.sum():
                 out = [cell for cell, counts in zip(distinct, does_count, strict=True) if not counts]
@@ -294,20 +298,24 @@ class _Filler:
                 "In long form a table has a column of tasks, one of labels, and mostly one of annotators; say which is "
                 "which (task, vote, worker)."
             )
-        is_answer = np.logical_or.reduce([_filled_rows(*codes_of(cells)) for _, cells in votes])
-        self.example, self.ids = self._named("task", tasks, is_answer)
+        is_answer = np.logical_or.reduce([_filled_rows(*codes_of(cells)) for _, cells in votes]) & ~self.practice
+        self.example, self.ids = self._named("task", tasks, is_answer, only=~self.practice)
         if workers:
-            self.who, people = self._named("annotator", workers, is_answer & self.counted, only_these=True)
+            self.who, people = self._named("annotator", workers, is_answer & self.counted)
         else:  # the first, second, … answer to each example
             self.anonymous, self.who = True, _times_before(self.example)
             people = [f"answer {k + 1}" for k in range(int(self.who.max(initial=-1)) + 1)]
         self.people = {name: k for k, name in enumerate(people)}
 
     def _named(
-        self, what: str, columns: Sequence[Filled], is_needed: npt.NDArray[np.bool_], *, only_these: bool = False
+        self,
+        what: str,
+        columns: Sequence[Filled],
+        is_needed: npt.NDArray[np.bool_],
+        only: npt.NDArray[np.bool_] | None = None,
     ) -> tuple[Numbers, list[str]]:
-        """Codes of the names in columns, and these; of whom nothing counts is no voter, so `only_these` have one."""
-        codes, names = names_in([cells for _, cells in columns], is_needed if only_these else None)
+        """Codes of the names in columns, and these; of whom nothing counts is no voter: where needed, or `only`."""
+        codes, names = names_in([cells for _, cells in columns], is_needed if only is None else only)
         missing = np.flatnonzero((codes == NOBODY) & is_needed)
         if len(missing):
             row = self.row_of(int(missing[0]))
@@ -318,7 +326,7 @@ class _Filler:
         """A row is a person: the columns are the examples."""
         who, people = self.example, [f"person {k + 1}" for k in range(self.rows)]
         if named := self.having("person"):
-            who, people = self._named("person", named, self.counted, only_these=True)
+            who, people = self._named("person", named, self.counted)
         self.people = {name: k for k, name in enumerate(people)}
         for at, (column, cells) in enumerate(self.having("item")):
             self.example, self.ids = np.full(self.rows, at, dtype=np.int64), [*self.ids, column.display_name]

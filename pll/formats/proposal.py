@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -222,6 +223,32 @@ class Proposal:
         return bool(filled) and default_role(filled) != "feature" and not are_dates(filled) and not are_pictures(filled)
 
 
+def follows(cells: Cells, keys: Sequence[object]) -> bool:
+    """Whether a column is the same in all rows of one key, which by chance it would not be.
+
+    Parameters
+    ----------
+    cells
+        Of the column.
+    keys
+        Of the rows.
+    """
+    of_key: dict[object, str | None] = {}
+    for cell, key in zip(cells, keys, strict=True):
+        if of_key.setdefault(key, cell) != cell:
+            return False
+    share = {cell: times / len(cells) for cell, times in Counter(cells).items()}
+    chance = (
+        sum(math.log(sum(one**size for one in share.values())) for size in Counter(keys).values()) if cells else 0.0
+    )
+    ways = math.lgamma(len(cells) + 1) - sum(math.lgamma(times + 1) for times in Counter(cells).values())
+    return min(chance, len(of_key) * math.log(max(len(share), 1)) - ways) < math.log(CHANCE)
+
+
+CHANCE = 1e-6
+"""By which chance a column may seem to follow from something."""
+
+
 def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     """Whether a column is called as facts about a person or a moment are, or remarks: nobody's answer.
 
@@ -244,6 +271,29 @@ def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     first, *others = words_of(name) or [""]
     took = others and all(not WORDS[kind].isdisjoint([first, *others]) for kind in ("answering", "span"))
     return bool(took) or any(not WORDS[kind].isdisjoint([first, *others[-1:]]) for kind in kinds)
+
+
+def says_state(name: str) -> bool:
+    """Whether a column is called as how far the work on a row is, and nothing else.
+
+    Examples
+    --------
+    >>> says_state("_validation_status"), says_state("Abgeschlossen"), says_state("marital status")
+    (True, True, False)
+    """
+    words = {*words_of(name)}
+    return not words.isdisjoint(WORDS["state"]) and words <= WORDS["state"] | WORDS["answering"]
+
+
+def says_practice(name: str) -> bool:
+    """Whether a word says that something is there to learn the task, or to see who reads.
+
+    Examples
+    --------
+    >>> says_practice("is_attention_check"), says_practice("Übung 2"), says_practice("trial")
+    (True, True, False)
+    """
+    return not WORDS["practice"].isdisjoint(words_of(name))
 
 
 def says_aggregate(name: str) -> bool:

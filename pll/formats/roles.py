@@ -33,7 +33,7 @@ from pll.formats.names import (
 )
 from pll.formats.proposal import FEW, Proposal, says_fact, share_among
 from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
-from pll.formats.row_forms import ask_which_list, by_signature, lines, persons
+from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, practice
 from pll.formats.settled import settled
 from pll.formats.sides import sides
 from pll.formats.tabular.cells import (
@@ -231,6 +231,10 @@ _REST: Traits = (
     (("numbered names",), "keep", "a name of one of several"),
     (("named no answer",), "keep", "no answer"),
     (("of the occasion",), "keep", "of the occasion, and not of the thing"),
+    (("of a state", "!fractions"), "keep", "how far the work is"),
+    (("states",), "keep", "how far the work is"),
+    (("of a person", "!of a machine"), "keep", "who it was"),
+    (("word", "of a day or a person"), "keep", "the same of a day, or of a person"),
     (("word", "too many words"), "keep", "too many different words"),  # each of them stands in too few rows
     (("decimal commas",), "feature", ""),
     (("number",), "feature", ""),
@@ -442,6 +446,7 @@ RULES: tuple[Rule, ...] = (
     Rule(persons, (*LABELLED, *LINES)),
     Rule(_about_people),
     Rule(lines, ("candidates", "answers")),
+    Rule(practice, ("state",)),
     Rule(_truth, ("true_label",)),
     Rule(_sets, LABELLED),
     Rule(annotators, ("vote", "class", "candidate", "probability", "count", "answers")),

@@ -13,7 +13,7 @@ from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
-from pll.formats.proposal import Proposal, grades_in, labels_among, says_fact, says_labels, share_among
+from pll.formats.proposal import Proposal, grades_in, labels_among, says_fact, says_labels, says_practice, share_among
 from pll.formats.reading import LABELLED, LINES, SINGLE
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
@@ -266,6 +266,23 @@ def lines(table: Proposal) -> None:
         _with_worker(table, worker, is_told=is_told)
     if not (table.having(*LABELLED, *LINES) or table.is_asked() or _by_structure(table) or worker):
         _lines_of_nobody(table)
+
+
+def practice(table: Proposal) -> None:
+    """A column that says which few examples are there to learn the task, or to see who reads: these do not count."""
+    tasks = table.having("task")
+    for name in table.open() if tasks and table.having("vote", "class") else ():
+        said = says_practice(name)
+        marks = read_marks(table.raw[name]) if said else [says_practice(cell or "") for cell in table.raw[name]]
+        rows = list(zip(zip(*(table.raw[task] for task in tasks), strict=True), marks or (), strict=False))
+        some = {task for task, mark in rows if mark}
+        if 0 < len(some) <= MOST_PRACTICE * len({task for task, _ in rows}) and table.repeats(name):
+            table.give(name, "state", why="which examples are for practice")
+            return
+
+
+MOST_PRACTICE = 0.2
+"""Share of the examples up to which they are for practice, or to see who reads."""
 
 
 def _workers(table: Proposal) -> list[str]:

@@ -10,9 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from pll.formats.doubt import are_doubted
-from pll.formats.forms import words_of
+from pll.formats.forms import FIELDS, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import OPTION_COLUMN, UNNAMED, is_named_id, may_hold_labels
-from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, says_labels
+from pll.formats.proposal import (
+    FEW,
+    Proposal,
+    follows,
+    says_aggregate,
+    says_fact,
+    says_labels,
+    says_machine,
+    says_state,
+)
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -35,6 +44,7 @@ from pll.formats.tabular.cells import (
     numbers_in,
     present_cells,
     says_counts,
+    spelling,
 )
 
 LEAST_ROWS = 4
@@ -147,10 +157,28 @@ def _repeat_labels(cells: Cells) -> bool:
     return len(words) <= max(FEW, len(lists) // 4) and FEW * repeated >= len(lists) > 0
 
 
+def _are_states(cells: Cells) -> bool:
+    """Whether cells say how far the work is: `done`, `in progress`."""
+    filled = {*map(spelling, present_cells(cells))}
+    return len(filled) > 1 and filled <= WORDS["progress"]
+
+
+def _follows_occasion(table: Proposal, name: str) -> bool:
+    """Whether a column is the same in all rows of a day, or of one of the people: it is not of the thing."""
+    dates = [cells for cells in table.raw.values() if are_dates(cells)]
+    days = [[re.split("[T ,]", cell or "")[0] for cell in cells] for cells in dates]
+    people = [table.raw[who] for who in table.usual("worker", list(table.raw)) if who != name]
+    return any(follows(table.raw[name], keys) for keys in (*days, *people))
+
+
 def _varies(table: Proposal, name: str) -> bool:
     """Whether, in long form, a column differs between the lines of an example."""
     tasks = table.having("task")
     return bool(tasks) and not table.is_function(name, *tasks)
+
+
+def _says_who(name: str) -> bool:
+    return plain_name(name) in USUAL["worker"] or not FIELDS["who"].isdisjoint(words_of(name)[-1:])
 
 
 OF_NAME: Mapping[str, Callable[[str], object]] = {
@@ -166,6 +194,9 @@ OF_NAME: Mapping[str, Callable[[str], object]] = {
     "of an aggregate": says_aggregate,
     "of a fact": says_fact,
     "of the occasion": lambda name: says_fact(name, ["context"]),
+    "of a state": says_state,
+    "of a person": _says_who,
+    "of a machine": says_machine,
 }
 """What a name says."""
 OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
@@ -180,6 +211,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "measured": is_measured,
     "fractions": has_fractions,
     "dates": are_dates,
+    "states": _are_states,
     "addresses": are_addresses,
     "pictures": are_pictures,
     "titles": lambda cells: are_texts(cells, 2),
@@ -208,5 +240,6 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "several": lambda table, name: holds_several(table.cells[name]),
     "several, or doubt": _name_several,
     "varying": _varies,
+    "of a day or a person": _follows_occasion,
 }
 """What a column is in its table."""

@@ -15,7 +15,16 @@ from pll.formats.class_groups import GENERIC, amount, apart, are_amounts, says_t
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.forms import plain_name
 from pll.formats.names import NAMED, NUMBERED, scored_by
-from pll.formats.proposal import Proposal, grades_in, says_aggregate, says_fact, says_settled, share_among
+from pll.formats.proposal import (
+    CHANCE,
+    Proposal,
+    follows,
+    grades_in,
+    says_aggregate,
+    says_fact,
+    says_settled,
+    share_among,
+)
 from pll.formats.reading import LABELLED, Column
 from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.cells import (
@@ -345,6 +354,7 @@ def aggregates(table: Proposal) -> None:
     free += [n for n in table.open() if words and share_among(words, table.words(n)) >= 1 / 2]
     made = [name for name in free if _is_majority(table, name)]
     made = made or [name for name in dict.fromkeys([*stranger_among(voters), *voters[-1:]]) if _settles(table, name)]
+    made = made or [name for name in free if _decides(table, name)]
     if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
         _leave_majority(table, made[0])
 
@@ -363,10 +373,11 @@ def _leave_majority(table: Proposal, name: str) -> None:
     table.give(name, "keep", why=f"{MAJORITY if is_all else 'mostly what most say of'} {made_of}")
     if not says_none and not table.is_asked():  # a voter who is always right would say something
         ways = [("the true label", {name: "true_label"}), ("one voter more", {name: "annotator"})]
+        ways = [way for way in ways if not is_all or way[1][name] == was]
+        made = ("made of their answers: carried along", {name: "keep"})
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
-            ("made of their answers: carried along", {name: "keep"}),
-            *[way for way in ways if not is_all or way[1][name] == was],
+            *([made, *ways] if len(others) != 2 else [*ways[:1], made, *ways[1:]]),  # between two somebody decided
         )
 
 
@@ -378,9 +389,7 @@ ROUNDED = 0.051
 """How far a mean may be from what it was before it was rounded."""
 MOST_COMPARED = 60
 LEAST_SPLIT = 10
-CHANCE = 1e-6
-"""Columns that are compared with the majority of the others, rows on which these must differ, and by which chance
-a column may seem to follow from the votes."""
+"""Columns that are compared with the majority of the others, and rows on which these must differ."""
 
 
 def _beside_most(table: Proposal, name: str) -> Iterator[tuple[str, tuple[str, float, bool]]]:
@@ -465,6 +474,23 @@ def _settles(table: Proposal, name: str) -> bool:
     return agreed > best + far
 
 
+def _decides(table: Proposal, name: str) -> bool:
+    """Whether a column says what two voters say wherever they agree, and else what one of them says.
+
+    A voter more would not, as often as the two and it agree elsewhere.
+    """
+    others = [other for other in table.having("annotator") if other != name]
+    if len(others) != 2 or name in table.explicit:
+        return False
+    columns = [[spelling(cell or "") for cell in table.cells[one]] for one in (name, *others)]
+    rows = [row for row in zip(*columns, strict=True) if all(row)]
+    agreed = [row[0] == row[1] for row in rows if row[1] == row[2]]
+    split = [row[0] in row[1:] for row in rows if row[1] != row[2]]
+    is_whole = len(split) >= LEAST_SPLIT and sum(split) >= NEARLY_ALL * len(split)
+    usual = max(sum(row[0] == row[k] for row in rows) / max(len(rows), 1) for k in (1, 2))
+    return is_whole and bool(agreed) and all(agreed) and len(agreed) * math.log(max(usual, 1e-9)) < math.log(CHANCE)
+
+
 FAR = 3.0
 """Standard deviations by which a voter agrees more with the majority than any other, from which that is no chance."""
 
@@ -491,7 +517,7 @@ def derived(table: Proposal) -> None:
             *([tuple(sorted(row)) for row in rows_of_votes], [tuple(row) for row in rows_of_votes]),
             *([len({*row}) > 1 for row in filled], [len(row) for row in filled], [len(row) for row in rows_of_votes]),
         )
-        table.give_all([n for n in table.open() if any(_follows(table.raw[n], k) for k in keys)], "keep", why=why)
+        table.give_all([n for n in table.open() if any(follows(table.raw[n], k) for k in keys)], "keep", why=why)
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]
         table.give_all(
@@ -533,25 +559,11 @@ def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequenc
     are_best = all(any(spelling(c) == called[k] or c in (str(k), f"{k}.0") for k in best) for c, _, best in filled)
     is_sum = all(is_number(cell) and float(cell) == sum(row) for cell, row in zip(cells, rows, strict=True))
     shares = (_is_share(cells, [row[k] for row in rows], [sum(row) for row in rows]) for k in range(len(counts)))
-    return is_split and (are_best or is_sum or _follows(cells, [best[0] for *_, best in filled]) or any(shares))
+    return is_split and (are_best or is_sum or follows(cells, [best[0] for *_, best in filled]) or any(shares))
 
 
 def _rows(table: Proposal, names: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
     return zip(*(table.raw[name] for name in names), strict=True)
-
-
-def _follows(cells: Cells, keys: Sequence[object]) -> bool:
-    """Whether a column is the same in all rows of one key, which by chance it would not be."""
-    of_key: dict[object, str | None] = {}
-    for cell, key in zip(cells, keys, strict=True):
-        if of_key.setdefault(key, cell) != cell:
-            return False
-    share = {cell: times / len(cells) for cell, times in Counter(cells).items()}
-    chance = (
-        sum(math.log(sum(one**size for one in share.values())) for size in Counter(keys).values()) if cells else 0.0
-    )
-    ways = math.lgamma(len(cells) + 1) - sum(math.lgamma(times + 1) for times in Counter(cells).values())
-    return min(chance, len(of_key) * math.log(max(len(share), 1)) - ways) < math.log(CHANCE)
 
 
 def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) -> bool:
@@ -563,15 +575,64 @@ def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) ->
     )
 
 
-_ROUND = re.compile(r"(?P<who>.+?)[ _.-](?:r|round|pass|wave)[ _.-]?\d", re.IGNORECASE)
+_NUMBER = re.compile(
+    rf"(?:(?<![^\W\d_])(?:{'|'.join(sorted(NAMES['round'], key=len)[::-1])}))?[ _.-]?\d+(?:回目?|차)?", re.IGNORECASE
+)
+"""A number in a name, and the word for a round before it."""
+MOST_ROUNDS = 4
+FAR_ALIKE = 3.0
+"""Standard deviations by which somebody agrees more with oneself than with others."""
 
 
 def rounds(table: Proposal) -> None:
-    """`amy_r1`, `amy_r2`: two rounds of one voter."""
-    who = {name: match["who"] for name in table.having("annotator") if (match := _ROUND.fullmatch(name))}
-    twice = Counter(who.values())
-    for name in [name for name in who if twice[who[name]] > 1]:
-        table.give(name, "annotator", who[name], why=f"a round of {who[name]}")
+    """`amy_r1`, `amy_r2`, or `Amy 1`, `Amy 2` beside `Ben 1`, `Ben 2`: rounds of one voter.
+
+    Where only a number tells them apart, those of one name must also agree with each other more than with others.
+    """
+    voters = table.having("annotator")
+    for at in (-1, 0):  # the last number of a name, or the first
+        found = {name: [*_NUMBER.finditer(name)] for name in voters}
+        cut = {name: numbers[at] for name, numbers in found.items() if numbers}
+        stems = {name: name[: one.start()] + name[one.end() :] for name, one in cut.items()}
+        groups: dict[str, list[str]] = {}
+        for name, stem in stems.items():
+            if any(map(str.isalpha, stem)):
+                groups.setdefault(stem, []).append(name)
+        groups = {stem: names for stem, names in groups.items() if 1 < len(names) <= MOST_ROUNDS}
+        orders = ([int(re.sub(r"\D", "", cut[name][0])) for name in names] for names in groups.values())
+        is_said = all(any(map(str.isalpha, cut[name][0])) for names in groups.values() for name in names)
+        are_counted = all(sorted(order) == [*range(1, len(order) + 1)] for order in orders)
+        if groups and (is_said or (are_counted and _agree_within(table, list(groups.values())))):
+            whose = [re.sub(r"[\W_]+", " ", one).strip() for one in (apart([*groups]) if len(groups) > 1 else groups)]
+            for who, names in zip(whose, groups.values(), strict=True):
+                for name in names:
+                    table.give(name, "annotator", who, why=f"a round of {who}")
+            return
+
+
+def _agree_within(table: Proposal, groups: Sequence[Sequence[str]]) -> bool:
+    """Whether the columns of a group say the same far more often than columns of two groups do, in the same words.
+
+    Not of marks and numbers, which several questions may have in common.
+    """
+    every = [name for group in groups for name in group]
+    are_words = not any(is_measured(table.cells[name]) for name in every) and not _says_yes_or_no(table.words(*every))
+    is_one_question = are_words and len(of_one_vocabulary(table, every)) == 1
+    pairs = list(zip(groups, [*groups[1:], *groups[:1]], strict=True)) if is_one_question and len(groups) > 1 else []
+    same, other = list[bool](), list[bool]()
+    for group, beside in pairs[:MOST_COMPARED]:
+        same += _same_words(table, group[0], group[1])
+        other += _same_words(table, group[0], beside[1])
+    if not same or not other:
+        return False
+    share = (sum(same) + sum(other)) / (len(same) + len(other))
+    spread = math.sqrt(share * (1 - share) * (1 / len(same) + 1 / len(other)))
+    return sum(same) / len(same) - sum(other) / len(other) > FAR_ALIKE * spread
+
+
+def _same_words(table: Proposal, one: str, other: str) -> list[bool]:
+    rows = zip(table.cells[one], table.cells[other], strict=True)
+    return [spelling(a) == spelling(b) for a, b in rows if a and b]
 
 
 def grades(table: Proposal) -> None:

@@ -184,7 +184,8 @@ def read_marks(cells: Cells) -> list[bool | None] | None:
     return [False if is_missing(cell) else mark for cell, mark in zip(cells, marks, strict=True)]
 
 
-_MARKS = BINARY | YES_OR_NO
+MARKS = BINARY | YES_OR_NO
+"""Cells of a column of marks."""
 
 
 def mark_in(cell: str) -> bool | None:
@@ -196,7 +197,7 @@ def mark_in(cell: str) -> bool | None:
     (True, False, None)
     """
     plain = cell.strip().casefold()
-    return _MARKS.get(plain.strip("()") or plain)
+    return MARKS.get(plain.strip("()") or plain)
 
 
 def numbers_in(cell: str) -> list[float] | None:

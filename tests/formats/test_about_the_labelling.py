@@ -1,0 +1,144 @@
+"""What is about the labelling is no answer, no voter and nothing to learn from: states, rounds, agreement, practice."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+
+import pytest
+
+from pll import formats
+from pll.dataset import PartialLabelDataset
+from pll.formats.reading import Question, question
+
+WORDS = ("fox", "hare", "deer", "badger")
+
+
+def table(folder: Path, header: list[str], rows: list[list[str]]) -> Path:
+    path = folder / "data.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def read_first(path: Path) -> tuple[PartialLabelDataset, Question | None]:
+    """The data with the first answer to every question, and the first question."""
+    roles, first = dict[str, str](), None
+    while (asked := question(formats.columns(path, options=formats.ReadOptions(columns=roles)))) is not None:
+        first, roles = first or asked, roles | asked.answers[0][1]
+    return formats.read(path, columns=roles), first
+
+
+def test_questions_are_no_rounds(tmp_path: Path) -> None:
+    """Each of them has an answer of coder 1 and one of coder 2, which agree."""
+    rolls, rows = random.Random(3), list[list[str]]()
+    for k in range(60):
+        kind, tone = rolls.choice(WORDS), rolls.choice(("good", "bad", "soso"))
+        rows.append([f"e{k}", said(rolls, kind), said(rolls, kind), tone, tone if k % 9 else "bad"])
+    roles = dict.fromkeys(("Thema 1", "Thema 2", "Ton 1", "Ton 2"), "annotator")
+    columns = formats.columns(table(tmp_path, ["id", *roles], rows), options=formats.ReadOptions(columns=roles))
+    assert [column.display_name for column in columns[1:]] == [*roles]
+
+
+def votes(rolls: random.Random) -> list[str]:
+    """What three voters say of an example."""
+    truth = rolls.choice(WORDS)
+    return [said(rolls, truth) for _ in range(3)]
+
+
+def said(rolls: random.Random, truth: str, sure: float = 0.75) -> str:
+    return truth if rolls.random() < sure else rolls.choice(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "is_learnt"),
+    [
+        ("Abgeschlossen", ("ja", "nein"), False),
+        ("_validation_status", ("approved", "not approved", "on hold"), False),
+        ("etap", ("w toku", "zakończone"), False),
+        ("進み", ("完了", "作業中"), False),
+        ("registrerad av", ("eva", "jan", "ida"), False),
+        ("marital status", ("single", "married"), True),
+        ("colour", ("red", "blue", "open"), True),
+    ],
+)
+def test_how_far_the_work_is_and_who_did_it_is_not_learnt_from(
+    tmp_path: Path, name: str, cells: tuple[str, ...], is_learnt: bool
+) -> None:
+    rolls = random.Random(1)
+    rows = [[rolls.choice(cells), f"{rolls.gauss(9, 3):.2f}", *votes(rolls)] for _ in range(60)]
+    data, _ = read_first(table(tmp_path, [name, "width", "annotator_1", "annotator_2", "annotator_3"], rows))
+    assert (name in data.categories) is is_learnt and data.feature_names == ("width",)
+
+
+@pytest.mark.parametrize("is_of_the_day", [True, False])
+def test_what_is_the_same_all_day_is_not_learnt_from(tmp_path: Path, is_of_the_day: bool) -> None:
+    rolls = random.Random(1)
+    rows = [
+        [f"2024-03-{1 + k // 10:02}", "ABC"[(k // 10 if is_of_the_day else rolls.randrange(3)) % 3], *votes(rolls)]
+        for k in range(120)
+    ]
+    data, _ = read_first(table(tmp_path, ["day", "wind", "annotator_1", "annotator_2", "annotator_3"], rows))
+    assert ("wind" in data.categories) is not is_of_the_day
+
+
+@pytest.mark.parametrize(
+    ("names", "voters"),
+    [
+        (("Anna 1", "Anna 2", "Ben 1", "Ben 2"), ("Anna", "Ben")),
+        (("第1回 佐藤", "第2回 佐藤", "第1回 鈴木", "第2回 鈴木"), ("佐藤", "鈴木")),
+        (("runde1_Eva", "runde2_Eva", "runde1_Jan", "runde2_Jan"), ("Eva", "Jan")),
+        (("gpt-3", "gpt-4", "llama-2", "llama-3"), ("gpt-3", "gpt-4", "llama-2", "llama-3")),  # versions
+        (("Site A 1", "Site A 2", "Site B 1", "Site B 2"), None),  # who agree with each other no more than with others
+    ],
+)
+def test_rounds_of_a_voter_are_one_voter(
+    tmp_path: Path, names: tuple[str, ...], voters: tuple[str, ...] | None
+) -> None:
+    rolls, rows = random.Random(3), list[list[str]]()
+    for k in range(90):
+        truth = rolls.choice(WORDS)
+        first = [said(rolls, truth), said(rolls, truth)]
+        again = [said(rolls, one if voters else truth, 0.9 if voters else 0.75) for one in first]
+        rows.append([f"e{k}", first[0], again[0], first[1], again[1]])
+    data, asked = read_first(table(tmp_path, ["id", *names], rows))
+    assert data.annotations is not None and asked is None
+    assert data.annotations.annotator_names == (voters or names)
+
+
+@pytest.mark.parametrize("kind", ["decided", "sparse", "voter"])
+def test_what_two_voters_agreed_on_is_no_voter(tmp_path: Path, kind: str) -> None:
+    rolls, rows = random.Random(5), list[list[str]]()
+    for k in range(150):
+        truth = rolls.choice(WORDS)
+        one, other = said(rolls, truth, 0.7), said(rolls, truth, 0.7)
+        decided = one if one == other else rolls.choice((one, other))
+        last = {"decided": decided, "sparse": "" if one == other else decided, "voter": said(rolls, truth, 0.95)}
+        rows.append([f"e{k}", one, other, last[kind]])
+    data, asked = read_first(table(tmp_path, ["id", "Kasia", "Marek", "Spór"], rows))
+    assert data.annotations is not None and (asked is None) is (kind == "voter") is (data.y is None)
+    assert data.annotations.n_annotators == 2 + (kind == "voter")
+
+
+@pytest.mark.parametrize(
+    ("name", "practice", "other", "examples"),
+    [
+        ("trial_type", "practice", "main", 20),
+        ("faza", "Ćwiczenie 1", "właściwe", 20),
+        ("is_attention_check", "1", "0", 20),
+        ("catch trial", "TRUE", "FALSE", 20),
+        ("part", "test", "training", 22),  # most of them: parts of a split
+    ],
+)
+def test_practice_and_checks_of_attention_are_no_examples(
+    tmp_path: Path, name: str, practice: str, other: str, examples: int
+) -> None:
+    rolls = random.Random(7)
+    rows = [
+        [f"p{who}", f"i{k}", said(rolls, WORDS[k % 4]), practice if k >= 20 else other]
+        for who in range(8)
+        for k in range(22)
+    ]
+    data, _ = read_first(table(tmp_path, ["worker", "task", "label", name], rows))
+    assert data.annotations is not None and len(data) == examples and data.annotations.n_answers == 8 * examples

@@ -593,12 +593,16 @@ def share_chunks(names: Sequence[str], shares: npt.NDArray[np.float64], example:
     ]
 
 
+_COMMA = re.compile(r"(?<=^0),|(?<=^1),(?=0*$)")
+"""The decimal comma of a share, which is no comma between thousands."""
+
+
 def _share(cell: str) -> float:
     """Return how likely a class is; NaN where the cell is missing."""
     if is_missing(cell):
         return math.nan
     try:
-        share = float(cell.strip().removesuffix("%"))
+        share = float(_COMMA.sub(".", cell.strip().removesuffix("%")))
     except ValueError:
         share = math.nan
     if not 0 <= share < math.inf:

@@ -16,6 +16,7 @@ from pll.formats.proposal import Proposal, says_fact, says_labels
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
+    ROUNDED,
     Cells,
     are_dates,
     default_role,
@@ -144,6 +145,8 @@ def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -
     """
     odd = {name: sum(mark is None for mark in rows) - table.cells[name].count(None) for name, rows in marks.items()}
     some = [name for name, rows in marks.items() if not odd[name] and not all(rows)]
+    if _marked_and_numbered(table, {name: marks[name] for name in some}):
+        return
     groups = _groups(table, [name for name in some if not NAMED.fullmatch(name)])
     groups = [group for group in groups if _are_choices(table, [marks[name] for name in group], group)]
     groups = _apart_from_each_other(groups)
@@ -154,6 +157,19 @@ def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -
     table.give_all(again, "keep", why="it names the marked classes")
     if len(groups) > 1 or (groups and not again):
         _ask_what(table, groups, "hold 0 and 1", _VOTERS | _NOBODY, list(again))
+
+
+def _marked_and_numbered(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -> bool:
+    """Ask about marks where another column says of every row how many there are; return whether it does."""
+    for group in [*_alike([*marks]), [*marks]] if len(marks) > 2 else ():
+        sums = [float(sum(map(bool, row))) for row in zip(*(marks[name] for name in group), strict=True)]
+        others = [n for n in table.open() if n not in marks and is_measured(table.raw[n])] if len({*sums}) > 1 else []
+        for name in [n for n in others if len(sums) >= LEAST_ROWS and _sums(table, [n]) == sums]:
+            _give(table, dict(zip(group, apart(group), strict=True)), "class")
+            table.give(name, "keep", why="how many are marked")
+            _ask_what(table, [group], "hold 0 and 1", _VOTERS | _NOBODY, [name])
+            return True
+    return False
 
 
 def _are_choices(table: Proposal, marks: Sequence[Sequence[bool | None]], group: Collection[str]) -> bool:
@@ -231,6 +247,29 @@ def probabilities(table: Proposal) -> None:
         if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
             _give(table, group, "probability")
             return
+    if not truth and not table.is_asked():
+        _shares_of_one(table, [name for name in amounts if has_fractions(_with_points(table.raw[name]))])
+
+
+def _with_points(cells: Cells) -> list[str]:
+    return [cell.replace(",", ".") for cell in cells if cell]
+
+
+def _shares_of_one(table: Proposal, names: Sequence[str]) -> None:
+    """Columns that begin or end alike and make up 1 in nearly every row; asked about where none says which leads."""
+    groups = [group for group in _groups(table, names) if _make_up_one(table, group)]
+    groups = _apart_from_each_other(groups)
+    led = [written for group in groups if (written := _as_led(table, group))]
+    for group in led or groups:
+        _give(table, group, "probability")
+    if len(groups) > 1 or (groups and not led):
+        _ask_what(table, led or groups, "make up 1", {"probability": "how likely a class is"} | _NOBODY)
+
+
+def _make_up_one(table: Proposal, group: Collection[str]) -> bool:
+    sums = _sums(table, group)
+    ones = sum(abs(total - 1) <= ROUNDED * len(group) for total in sums)
+    return ones >= max(LEAST_ROWS, NEARLY_ALL * len(sums))
 
 
 def _are_whole(rows: Sequence[Sequence[object]]) -> bool:

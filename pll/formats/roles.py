@@ -33,7 +33,7 @@ from pll.formats.names import (
 )
 from pll.formats.proposal import FEW, Proposal, says_fact, share_among
 from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
-from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, practice
+from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, states
 from pll.formats.settled import settled
 from pll.formats.sides import sides
 from pll.formats.tabular.cells import (
@@ -446,7 +446,7 @@ RULES: tuple[Rule, ...] = (
     Rule(persons, (*LABELLED, *LINES)),
     Rule(_about_people),
     Rule(lines, ("candidates", "answers")),
-    Rule(practice, ("state",)),
+    Rule(states, ("state",)),
     Rule(_truth, ("true_label",)),
     Rule(_sets, LABELLED),
     Rule(annotators, ("vote", "class", "candidate", "probability", "count", "answers")),

@@ -13,9 +13,19 @@ from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
-from pll.formats.proposal import Proposal, grades_in, labels_among, says_fact, says_labels, says_practice, share_among
+from pll.formats.proposal import (
+    Proposal,
+    grades_in,
+    labels_among,
+    says_fact,
+    says_labels,
+    says_practice,
+    says_state,
+    share_among,
+)
 from pll.formats.reading import LABELLED, LINES, SINGLE
 from pll.formats.tabular.cells import (
+    MARKS,
     NEARLY_ALL,
     Cells,
     are_addresses,
@@ -268,19 +278,23 @@ def lines(table: Proposal) -> None:
         _lines_of_nobody(table)
 
 
-def practice(table: Proposal) -> None:
-    """A column that says which few examples are there to learn the task, or to see who reads: these do not count."""
+def states(table: Proposal) -> None:
+    """A column that says which answers do not count: withdrawn ones, and those to a few examples for practice."""
     tasks = table.having("task")
-    for name in table.open() if tasks and table.having("vote", "class") else ():
-        said = says_practice(name)
-        marks = read_marks(table.raw[name]) if said else [says_practice(cell or "") for cell in table.raw[name]]
-        rows = list(zip(zip(*(table.raw[task] for task in tasks), strict=True), marks or (), strict=False))
-        some = {task for task, mark in rows if mark}
-        if 0 < len(some) <= MOST_PRACTICE * len({task for task, _ in rows}) and table.repeats(name):
-            table.give(name, "state", why="which examples are for practice")
+    examples = list(zip(*(table.raw[task] for task in tasks), strict=True))
+    for name in table.open() if examples and table.having("vote", "class") else ():
+        words = [spelling(cell or "") for cell in table.raw[name]]
+        withdrawn = [word in _WITHDRAWN for word in words]
+        is_state = says_state(name) or {*words} - {""} <= _WITHDRAWN | WORDS["progress"]
+        marks = read_marks(table.raw[name]) if says_practice(name) else list(map(says_practice, words))
+        some = {task for task, mark in zip(examples, marks or (), strict=False) if mark}
+        is_practice = table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
+        if is_practice or (is_state and 0 < 2 * sum(withdrawn) < len(words)):
+            table.give(name, "state", why="which answers do not count")
             return
 
 
+_WITHDRAWN = WORDS["withdrawn"] - MARKS.keys()  # whether "no" is not done or does not count, nobody knows
 MOST_PRACTICE = 0.2
 """Share of the examples up to which they are for practice, or to see who reads."""
 
@@ -313,6 +327,8 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     if not tasks:
         once = [k for k in keys if len(set(zip(table.raw[k], table.raw[worker], strict=True))) >= ONCE * rows]
         usual = [name for name in keys if plain_name(name) in USUAL["task"]]
+        if len(once) > 1 and once[0] not in usual:  # the number of a trial is another example for everybody
+            once.sort(key=lambda key: not _are_agreed_on(table, key, worker))
         tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1]
         tasks = tasks or _two_keys(table, keys, worker) or usual[:1]
     given = table.having("vote", "class")
@@ -372,10 +388,22 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
         return free
     named = [name for name in table.usual("vote", free) if present_cells(table.raw[name])]
     few = [name for name in free if table.may_be_answers(name)]
-    likely = sorted((name for name in few if name not in named), key=lambda name: _likelihood(table, name))
+    likely = [name for name in few if name not in named]
+    likely.sort(key=lambda name: (not _agrees(table, name, tasks[0]), *_likelihood(table, name)))
     texts = [n for n in free if table.objects[n] == "" and not is_measured(table.cells[n]) and not says_fact(n)]
     choices_first = sorted([*named, *likely], key=lambda name: _are_wrapped(table.raw[name]))
     return choices_first or [name for name in texts if not is_named_id(name)][:MOST_OFFERED]
+
+
+def _agrees(table: Proposal, name: str, task: str) -> bool:
+    """Whether lines of one example have the same cell in a column more often than by chance, and not all of them."""
+    return not table.is_function(name, task) and _agreement(table.raw[name], table.raw[task]) >= LEAST_SHARED
+
+
+def _are_agreed_on(table: Proposal, task: str, worker: str) -> bool:
+    """Whether lines of one example agree on anything that may be the answer."""
+    free = [name for name in table.open() if name not in (task, worker) and table.may_be_answers(name)]
+    return any(_agrees(table, name, task) for name in free)
 
 
 def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int]:

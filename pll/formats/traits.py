@@ -23,6 +23,7 @@ from pll.formats.proposal import (
     says_state,
 )
 from pll.formats.tabular.cells import (
+    MARKS,
     NEARLY_ALL,
     Cells,
     are_addresses,
@@ -160,7 +161,7 @@ def _repeat_labels(cells: Cells) -> bool:
 def _are_states(cells: Cells) -> bool:
     """Whether cells say how far the work is: `done`, `in progress`."""
     filled = {*map(spelling, present_cells(cells))}
-    return len(filled) > 1 and filled <= WORDS["progress"]
+    return len(filled) > 1 and filled <= WORDS["progress"] | WORDS["withdrawn"] - MARKS.keys()
 
 
 def _follows_occasion(table: Proposal, name: str) -> bool:

@@ -555,10 +555,11 @@ def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequenc
     every = zip(table.raw[name], rows, most, strict=True)
     filled = [(cell.strip(), row, best) for cell, row, best in every if cell and cell.strip()]
     is_split = sum(sum(votes > 0 for votes in row) > 1 for _, row, _ in filled) >= LEAST_SPLIT // 2
-    cells, rows = [cell for cell, *_ in filled], [row for _, row, _ in filled]
+    cells, rows = [_with_point(cell) for cell, *_ in filled], [row for _, row, _ in filled]
     are_best = all(any(spelling(c) == called[k] or c in (str(k), f"{k}.0") for k in best) for c, _, best in filled)
     is_sum = all(is_number(cell) and float(cell) == sum(row) for cell, row in zip(cells, rows, strict=True))
-    shares = (_is_share(cells, [row[k] for row in rows], [sum(row) for row in rows]) for k in range(len(counts)))
+    each = [*zip(*rows, strict=True), [max(row) for row in rows]]
+    shares = (_is_share(cells, one, [sum(row) for row in rows]) for one in each)
     return is_split and (are_best or is_sum or follows(cells, [best[0] for *_, best in filled]) or any(shares))
 
 

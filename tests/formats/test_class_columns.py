@@ -272,6 +272,33 @@ def test_marks_that_are_only_alike_are_asked_about(tmp_path: Path, pattern: str)
     assert set(formats.read(path, columns=dict(asked.answers[0][1])).class_names) == set(BIRDS)
 
 
+@pytest.mark.parametrize("total", ["antal", "合計"])
+def test_marks_whose_number_is_told_are_asked_about(tmp_path: Path, total: str) -> None:
+    """Beside measurements, under names that have nothing in common."""
+    rows = [(row := marked(BIRDS, k)) and [f"{k}.5", *row, row.count("1")] for k in range(30)]
+    path = columns_in(tmp_path, ["längd", *BIRDS, total], rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1] == dict.fromkeys(BIRDS, "class") | {total: "keep"}
+    assert formats.read(path, columns=dict(asked.answers[0][1])).feature_names == ("längd",)
+
+
+@pytest.mark.parametrize(("made", "asks"), [(True, False), (False, True)])
+@pytest.mark.parametrize("pattern", ["olasılık: {}", "{}の確率"])
+def test_shares_that_make_up_one_are_told_by_who_leads_and_else_asked_about(
+    tmp_path: Path, pattern: str, made: bool, asks: bool
+) -> None:
+    shares = [(0.6 + k % 3 / 10, 0.1) if k % 2 else (0.2, 0.3 + k % 5 / 10) for k in range(40)]
+    rows = [[*row, round(1 - sum(row), 2)] for row in shares]
+    lead = [BIRDS[row.index(max(row))] if made else f"{k}.5" for k, row in enumerate(rows)]
+    cells = [[*(str(x).replace(".", ",") for x in row), one, max(row)] for row, one in zip(rows, lead, strict=True)]
+    path = columns_in(tmp_path, [*map(pattern.format, BIRDS[:3]), "x", "y"], cells)
+    asked = question(formats.columns(path))
+    assert (asked is not None) is asks
+    data = formats.read(path, columns=dict(asked.answers[0][1]) if asked else {})
+    assert set(data.class_names) == {*BIRDS[:3]} and data.prior is not None and "x" not in data.categories
+    assert not made or "y" not in data.feature_names  # how likely the likeliest is
+
+
 @pytest.mark.parametrize(
     ("names", "leader", "asks"),
     [(("猫の票数", "犬の票数"), ("ネコ", "イヌ"), False), (("seizure_vote", "Other_vote"), ("Seizure", "Other"), False),

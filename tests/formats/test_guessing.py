@@ -82,7 +82,7 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"task": ["1", "1"], "annotator": ["a", "b"], "label": ["x", "y"]}, "task worker vote"),
         ({"worker_id": ["a", "b"], "item": ["1", "1"], "answer": ["x", "y"]}, "worker task vote"),
         ({"id": ["1", "1"], "annotator": ["a", "b"], "label": ["x", "y"]}, "task worker vote"),
-        ({"id": ["1", "2"], "annotator": ["a", "b"], "label": ["x", "y"]}, "id category true_label"),
+        ({"id": ["1", "2"], "annotator": ["a", "b"], "label": ["x", "y"]}, "id keep true_label"),
         ({"class_cat": ["1", "0"], "class_dog": ["1", "1"]}, "class class"),
         ({"class_cat": ["1", "0"], "class_dog": ["1", "2"]}, "feature feature"),
         ({"label_1": ["1", "0"], "label_2": ["1", "1"]}, "class class"),

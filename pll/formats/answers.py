@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import WORDS
-from pll.formats.proposal import says_practice
+from pll.formats.proposal import says
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
 from pll.formats.tabular.cells import counts_in, guess_separator, is_missing, listed_answers, mark_in
@@ -253,8 +253,10 @@ class _Filler:
         self.practice = np.zeros(rows, dtype=np.bool_)  # whether its example is no example either
         for column, states in reversed(self.having("state")):  # of several the first says it
             codes, distinct = codes_of(pc.fill_null(states, ""))
-            named = says_practice(column.name)
-            practice = np.array([mark_in(cell) if named else says_practice(cell) for cell in distinct], dtype=np.bool_)
+            named = says("practice", column.name)
+            practice = np.array(
+                [mark_in(cell) if named else says("practice", cell) for cell in distinct], dtype=np.bool_
+            )
             does_count = ~practice & [named or counts_in(cell, self.counts) for cell in distinct]
             self.counted, self.practice = does_count[codes], practice[codes]
             times = np.bincount(codes, minlength=len(distinct))[~does_count]

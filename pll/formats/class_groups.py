@@ -10,9 +10,9 @@ from functools import lru_cache
 from itertools import combinations
 
 from pll.formats.checks import listing
-from pll.formats.forms import WORDS, plain_name
+from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, is_named_id, shown_name
-from pll.formats.proposal import Proposal, says_fact, says_labels
+from pll.formats.proposal import Proposal, says, says_fact
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
@@ -32,8 +32,6 @@ from pll.formats.tabular.cells import (
     spelling,
 )
 
-GENERIC = ("label", "class", "class_label", "classification", "target")
-"""Names of labels of any kind, true or not."""
 MOST_COUNTS = 40
 """Columns that may be counts beside their sum; of more, only those with one sum are looked for."""
 MOST_VOTERS = 50
@@ -339,7 +337,7 @@ def repeats(table: Proposal) -> None:
     end = next(iter(ends)) if len(ends) == 1 else ""
     stems = [name.removesuffix(end) for name in table.raw if end and name.endswith(end) and name != end]
     again = [name for name in table.open() if any(map(name.startswith, stems))]
-    named = [name for name in table.open() if table.having("count") and says_labels(name) and not is_named_id(name)]
+    named = [name for name in table.open() if table.having("count") and says("labels", name) and not is_named_id(name)]
     table.give_all([*again, *named], "keep", why="beside the counts")
 
 
@@ -486,12 +484,8 @@ def _counted(table: Proposal) -> list[str]:
 def says_total(name: str) -> bool:
     """Whether a column is called as the number of votes is."""
     plain = plain_name(name)
-    is_named = plain in _TOTALS or plain in WORDS["total"]
+    is_named = plain in USUAL["votes"] or plain in WORDS["total"]
     return says_counts(name) or is_named or plain.startswith(("n_", "num_", "number_of_"))
-
-
-_TOTALS = ("n", "total", "sum", "annotators", "raters", "voters", "annotations", "judgments")
-"""Names of the number of votes."""
 
 
 def _are_counts(cells: Cells) -> bool:

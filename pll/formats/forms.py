@@ -226,7 +226,11 @@ def between_words(word: str) -> str:
     >>> between_words("or"), between_words("または")
     (' or ', 'または')
     """
-    return word if ord(word[0]) > 0x2E80 else f" {word} "
+    return word if ord(word[0]) > FIRST_WITHOUT_SPACES else f" {word} "
+
+
+FIRST_WITHOUT_SPACES = 0x2E80
+"""Code point from which writings have no spaces between words."""
 
 
 def any_of(kind: str) -> str:

@@ -45,10 +45,7 @@ SHARE_COLUMN = re.compile(
 )
 """Columns with the probability of a class, and its name."""
 
-_PEOPLE = (
-    "annotators?|worker|rater|labell?er|coder|judge|expert|voter|model|annotatorin|annotateur|annotatrice|anotadora?|"
-    "prüfer(?:in)?|bewerter(?:in)?|évaluateur|evaluador"
-)
+_PEOPLE = "|".join(sorted(WORDS["people"], key=len)[::-1])
 
 NUMBERED = re.compile(
     rf"(?P<person>(?:{_PEOPLE})[ _.-]*(?:\d{{1,4}}|[a-z]))|(?P<label>label[ _.-]*\d{{1,4}})|"

@@ -22,7 +22,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.forms import WORDS, any_of
+from pll.formats.forms import FIRST_WITHOUT_SPACES, WORDS, any_of
 from pll.formats.names import UNNAMED, two_names
 from pll.formats.reading import PERSONS, SWAPPED, option
 from pll.formats.tabular.answer_cells import is_sentence
@@ -647,10 +647,6 @@ def _is_other(name: str, names: Sequence[str]) -> bool:
     first = {plain.partition(" ")[0], *(plain[:end] for end in (1, 2) if ord(plain[0]) > FIRST_WITHOUT_SPACES)}
     is_alone = 3 * alike < len(names) and not is_number(name)
     return is_alone or not WORDS["negation"].isdisjoint(first)
-
-
-FIRST_WITHOUT_SPACES = 0x2E80
-"""Code point from which writings have no spaces between words."""
 
 
 def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:

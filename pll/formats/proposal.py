@@ -11,7 +11,7 @@ from itertools import compress
 
 from pll.errors import UserError
 from pll.formats.doubt import read_by_hand
-from pll.formats.forms import USUAL, WORDS, Form, plain_name, words_of
+from pll.formats.forms import FIRST_WITHOUT_SPACES, NO_ANSWER, USUAL, WORDS, Form, plain_name, words_of
 from pll.formats.names import is_named_id, shown_name
 from pll.formats.reading import Column, Question, question
 from pll.formats.tabular.cells import (
@@ -249,6 +249,28 @@ CHANCE = 1e-6
 """By which chance a column may seem to follow from something."""
 
 
+def says(kind: str, name: str) -> bool:
+    """Whether a word of a column's name, or of a cell, is of a kind; of writings without spaces, whether it is in it.
+
+    Parameters
+    ----------
+    kind
+        One of `WORDS`.
+    name
+        Of the column, or the cell.
+
+    Examples
+    --------
+    >>> says("labels", "airline_sentiment"), says("settled", "decyzja_kierownika"), says("machine", "predicted class")
+    (True, True, True)
+    >>> says("practice", "is_attention_check"), says("practice", "trial"), says("settled", "최종감정")
+    (True, False, True)
+    """
+    plain = name.casefold() if any(ord(letter) > FIRST_WITHOUT_SPACES for letter in name) else ""
+    within = (ord(word[0]) > FIRST_WITHOUT_SPACES and word in plain for word in WORDS[kind] if plain)
+    return not WORDS[kind].isdisjoint(words_of(name)) or any(within)
+
+
 def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     """Whether a column is called as facts about a person or a moment are, or remarks: nobody's answer.
 
@@ -282,18 +304,7 @@ def says_state(name: str) -> bool:
     (True, True, False)
     """
     words = {*words_of(name)}
-    return not words.isdisjoint(WORDS["state"]) and words <= WORDS["state"] | WORDS["answering"]
-
-
-def says_practice(name: str) -> bool:
-    """Whether a word says that something is there to learn the task, or to see who reads.
-
-    Examples
-    --------
-    >>> says_practice("is_attention_check"), says_practice("Übung 2"), says_practice("trial")
-    (True, True, False)
-    """
-    return not WORDS["practice"].isdisjoint(words_of(name))
+    return says("state", name) and words <= WORDS["state"] | WORDS["answering"]
 
 
 def says_aggregate(name: str) -> bool:
@@ -307,17 +318,6 @@ def says_aggregate(name: str) -> bool:
     plain = plain_name(name)
     first, *others = words_of(name) or [""]
     return plain in WORDS["aggregate"] or not WORDS["majority"].isdisjoint([first, *others[-1:]])
-
-
-def says_labels(name: str) -> bool:
-    """Whether a word of a column's name is one for labels of some kind.
-
-    Examples
-    --------
-    >>> says_labels("airline_sentiment"), says_labels("width")
-    (True, False)
-    """
-    return not WORDS["labels"].isdisjoint(words_of(name))
 
 
 def labels_among(cells: Cells) -> Counter[str]:
@@ -347,28 +347,6 @@ def share_among(words: Counter[str], others: Counter[str]) -> float:
     return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
 
 
-def says_settled(name: str) -> bool:
-    """Whether a word of a column's name says that somebody settled what it holds.
-
-    Examples
-    --------
-    >>> says_settled("Biopsy result"), says_settled("decyzja_kierownika"), says_settled("Anna")
-    (True, True, False)
-    """
-    return not WORDS["settled"].isdisjoint(words_of(name))
-
-
-def says_machine(name: str) -> bool:
-    """Whether a word of a column's name says that a program made what it holds.
-
-    Examples
-    --------
-    >>> says_machine("model_0_label"), says_machine("predicted class"), says_machine("gold")
-    (True, True, False)
-    """
-    return not WORDS["machine"].isdisjoint(words_of(name))
-
-
 def grades_in(cells: Cells) -> list[int | None]:
     """Return the whole numbers from −10 to 10 in cells, None where there is none; all None where they are no grades.
 
@@ -379,12 +357,10 @@ def grades_in(cells: Cells) -> list[int | None]:
     """
     plain = [None if is_missing(cell) else (cell or "").strip().replace(",", ".") for cell in cells]
     numbers = [int(float(one)) if one and is_number(one) and float(one) in _GRADES else None for one in plain]
-    plain = [None if one is None or is_no_answer(one, among_votes=True) or one in _NINES else one for one in plain]
-    filled = [one for one in plain if one]
+    silent = NO_ANSWER["codes"]
+    filled = [one for one in plain if one and not is_no_answer(one, among_votes=True) and one not in silent]
     are_most = sum(one is not None for one in numbers) >= NEARLY_ALL * len(filled)
     return numbers if are_most and not has_fractions(filled) else [None] * len(cells)
 
 
 _GRADES = range(-10, 11)
-_NINES = ("99", "999", "-99", "-999", "88", "77")
-"""How codebooks write that there is no answer."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pll.errors import Note, UserError
 from pll.formats.by_hand import by_hand
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import GENERIC, classes, counts, probabilities, repeats
+from pll.formats.class_groups import classes, counts, probabilities, repeats
 from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name
 from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.names import (
@@ -320,16 +320,12 @@ def _may_be_truth(table: Proposal, name: str) -> bool:
     Of pupils, `class` is where they go to school, beside columns that have other words in common.
     """
     if task := table.having("task")[:1]:
-        return plain_name(name) not in (*USUAL["vote"], *GENERIC) and table.is_function(name, *task)
+        return plain_name(name) not in (*USUAL["vote"], *USUAL["generic"]) and table.is_function(name, *task)
     words = table.words(name)
-    others = which(table, "answers", "labels") if plain_name(name) in SCHOOL and len(words) > 1 else []
+    others = which(table, "answers", "labels") if plain_name(name) in USUAL["school"] and len(words) > 1 else []
     groups = of_one_vocabulary(table, [other for other in others if other != name])
     is_school = any(len(group) > 2 and words.keys().isdisjoint(table.words(*group)) for group in groups)
     return not is_school and bool(which(table, "!fractions", "!vectors", among=[name]))
-
-
-SCHOOL = ("class", "klasse", "classe", "clase")
-"""Names of labels that may also be those of a class at school."""
 
 
 def _sets(table: Proposal) -> None:

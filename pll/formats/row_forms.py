@@ -11,18 +11,9 @@ from itertools import combinations
 
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
-from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name, words_of
+from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name
 from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
-from pll.formats.proposal import (
-    Proposal,
-    grades_in,
-    labels_among,
-    says_fact,
-    says_labels,
-    says_practice,
-    says_state,
-    share_among,
-)
+from pll.formats.proposal import Proposal, grades_in, labels_among, says, says_fact, says_state, share_among
 from pll.formats.reading import LABELLED, LINES, SINGLE
 from pll.formats.tabular.cells import (
     MARKS,
@@ -286,7 +277,7 @@ def states(table: Proposal) -> None:
         words = [spelling(cell or "") for cell in table.raw[name]]
         withdrawn = [word in _WITHDRAWN for word in words]
         is_state = says_state(name) or {*words} - {""} <= _WITHDRAWN | WORDS["progress"]
-        marks = read_marks(table.raw[name]) if says_practice(name) else list(map(says_practice, words))
+        marks = read_marks(table.raw[name]) if says("practice", name) else [says("practice", word) for word in words]
         some = {task for task, mark in zip(examples, marks or (), strict=False) if mark}
         is_practice = table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
         if is_practice or (is_state and 0 < 2 * sum(withdrawn) < len(words)):
@@ -408,9 +399,9 @@ def _are_agreed_on(table: Proposal, task: str, worker: str) -> bool:
 
 def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int]:
     """A key: what has a truth beside it first, then names that say labels, then an overall judgment by its length."""
-    is_overall, is_sure = "overall" in name.casefold(), not WORDS["sure"].isdisjoint(words_of(name))
+    is_overall, is_sure = "overall" in name.casefold(), says("sure", name)
     length = len(name) if is_overall else 0
-    return f"{name}_gold" not in table.raw, is_sure, not says_labels(name), not is_overall, length
+    return f"{name}_gold" not in table.raw, is_sure, not says("labels", name), not is_overall, length
 
 
 def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: Sequence[str]) -> None:

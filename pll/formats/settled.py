@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from pll.formats.checks import listing
-from pll.formats.proposal import Proposal, says_aggregate, says_fact, says_machine, says_settled
+from pll.formats.proposal import Proposal, says, says_aggregate, says_fact
 from pll.formats.reading import LABELLED, LINES
 from pll.formats.tabular.cells import (
     BINARY,
@@ -46,12 +46,12 @@ def settled(table: Proposal) -> None:
     free = [name for name in free if not tasks or table.is_function(name, *tasks)]
     are_words = not any(map(is_number, classes))
     free = [name for name in free if not (are_words and is_measured(table.cells[name]))]
-    says = [name for name in (*votes, *free) if _says(table.cells[name], classes)]
-    share = {name: _filled(table.cells[name], silent) / max(len(table.cells[name]), SOME) for name in (*votes, *says)}
+    apt = [name for name in (*votes, *free) if _says(table.cells[name], classes)]
+    share = {name: _filled(table.cells[name], silent) / max(len(table.cells[name]), SOME) for name in (*votes, *apt)}
     full = [name for name in votes if share[name] > NEARLY_ALL]
-    sparse = [name for name in says if share[name] < SPARSE]
-    named = [name for name in says if says_settled(name) and not FUNCTION.match(name)]
-    beside = [n for n in free if n in says and (table.may_be_label(n) or n in named or n in sparse)]
+    sparse = [name for name in apt if share[name] < SPARSE]
+    named = [name for name in apt if says("settled", name) and not FUNCTION.match(name)]
+    beside = [n for n in free if n in apt and (table.may_be_label(n) or n in named or n in sparse)]
     among = [name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)]
     table.give_all(beside, "keep", why="it has the words of the votes")
     found = named if len(named) == 1 and len(votes) != 2 else [*among, *beside]
@@ -64,7 +64,7 @@ def settled(table: Proposal) -> None:
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
-    if says_machine(name):
+    if says("machine", name):
         ways.insert(0, ways.pop())
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",

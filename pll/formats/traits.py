@@ -12,16 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pll.formats.doubt import are_doubted
 from pll.formats.forms import FIELDS, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import OPTION_COLUMN, UNNAMED, is_named_id, may_hold_labels
-from pll.formats.proposal import (
-    FEW,
-    Proposal,
-    follows,
-    says_aggregate,
-    says_fact,
-    says_labels,
-    says_machine,
-    says_state,
-)
+from pll.formats.proposal import FEW, Proposal, follows, says, says_aggregate, says_fact, says_state
 from pll.formats.tabular.cells import (
     MARKS,
     NEARLY_ALL,
@@ -190,14 +181,14 @@ OF_NAME: Mapping[str, Callable[[str], object]] = {
     "named no answer": lambda name: is_no_answer(name, among_votes=True),
     "usual label": lambda name: may_hold_labels(name) or not {"label", "labels"}.isdisjoint(words_of(name)),
     "of labels": may_hold_labels,
-    "of some label": says_labels,
+    "of some label": lambda name: says("labels", name),
     "of counts": says_counts,
     "of an aggregate": says_aggregate,
     "of a fact": says_fact,
     "of the occasion": lambda name: says_fact(name, ["context"]),
     "of a state": says_state,
     "of a person": _says_who,
-    "of a machine": says_machine,
+    "of a machine": lambda name: says("machine", name),
 }
 """What a name says."""
 OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {

@@ -11,20 +11,11 @@ from typing import Any
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import GENERIC, amount, apart, are_amounts, says_total, stranger_among
+from pll.formats.class_groups import amount, apart, are_amounts, says_total, stranger_among
+from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
-from pll.formats.forms import plain_name
 from pll.formats.names import NAMED, NUMBERED, scored_by
-from pll.formats.proposal import (
-    CHANCE,
-    Proposal,
-    follows,
-    grades_in,
-    says_aggregate,
-    says_fact,
-    says_settled,
-    share_among,
-)
+from pll.formats.proposal import CHANCE, Proposal, follows, grades_in, says, says_aggregate, says_fact, share_among
 from pll.formats.reading import LABELLED, Column
 from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.cells import (
@@ -108,7 +99,7 @@ def _ask_whether_second(table: Proposal, first: str, second: str) -> None:
         (f"{second} is right where there is one", {first: "annotator", second: "true_label"}),
         (f"{first} is always right", {first: "true_label", second: "keep"}),
     )
-    is_correction = says_settled(second)
+    is_correction = says("settled", second)
     table.ask(
         f"{second} never says the same as {first}. What are they?",
         *(answers[1:2] if is_correction else ()),
@@ -548,7 +539,7 @@ def _listed(cell: str | None) -> list[str]:
 
 def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequence[Sequence[float]]) -> bool:
     """Whether a column is the class with most votes, by its name, number or in other words, or their sum or share."""
-    if name in table.roles and plain_name(name) not in GENERIC:
+    if name in table.roles and plain_name(name) not in USUAL["generic"]:
         return False
     called = [spelling(table.roles[one].display_name) for one in counts]
     most = [[k for k, votes in enumerate(row) if votes == max(row)] for row in rows]
@@ -641,7 +632,7 @@ def grades(table: Proposal) -> None:
 
     Where their names begin alike in several groups, each is a question of its own (`tone_Ann`, `frame_Ann`).
     """
-    numbers = {name: grades_in(table.raw[name]) for name in table.open() if not says_settled(name)}
+    numbers = {name: grades_in(table.raw[name]) for name in table.open() if not says("settled", name)}
     fitting = {name: some for name, some in numbers.items() if len({*some} - {None}) > 1 and table.repeats(name)}
     fitting = {name: some for name, some in fitting.items() if {*some} - {None} != {0, 1}}
     for name in stranger_among(list(fitting)):  # `settled` asks what it is

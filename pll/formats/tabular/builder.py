@@ -24,7 +24,7 @@ from pll.formats.codebook import with_names
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import Labels, labels_of
 from pll.formats.names import CLASS_COLUMN
-from pll.formats.proposal import FEW, says_labels
+from pll.formats.proposal import FEW, says
 from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, Column, form_of, option
 from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, text_of, value_of
 from pll.formats.roles import notes_on, refuse_questions
@@ -256,7 +256,7 @@ def _without_labels(columns: Sequence[Column], cells: Mapping[int, Chunks], labe
         )
     may_be = [c.name for c in columns if c.role in ("category", "keep") and _has_few_words(cells[c.at])]
     may_be.sort(key=_says_what, reverse=True)
-    numbers = [column.name for column in columns if column.role == "feature" and says_labels(column.name)]
+    numbers = [column.name for column in columns if column.role == "feature" and says("labels", column.name)]
     likely = [*may_be, *numbers] or ["NAME"]
     lines = "where a row is one answer, NAME=task, NAME=worker and NAME=vote"
     perhaps = f" Perhaps {listing(likely, limit=4)}." if likely != ["NAME"] else ""
@@ -266,7 +266,7 @@ def _without_labels(columns: Sequence[Column], cells: Mapping[int, Chunks], labe
 
 def _says_what(name: str) -> bool:
     plain = plain_name(_CAPITAL.sub("_", name))
-    return says_labels(plain) or plain.rpartition("_")[2] in USUAL["vote"]
+    return says("labels", plain) or plain.rpartition("_")[2] in USUAL["vote"]
 
 
 def _has_few_words(chunks: Chunks) -> bool:

@@ -29,19 +29,13 @@ Answer = TypeVar("Answer")
 Cells = Sequence[str | None]
 """The first cells of a column, as text; None where one is missing."""
 
-MISSING = (
-    *("", "?", "NA", "N/A", "n/a", "na", "#N/A", "#N/A N/A", "#NA", "<NA>"),
-    *("NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "none", "[]"),
-)
+MISSING = tuple(sorted(NO_ANSWER["numbers"]))
 """Missing values in a column of numbers (in label columns these are ordinary names)."""
 
 BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 """Cells of the column of a class."""
 
-YES_OR_NO = {
-    **dict.fromkeys(("yes", "y", "ja", "oui", "sí", "sì", "si", "sim", "tak", "да", "x", "×", "✓", "✔", "☑"), True),
-    **dict.fromkeys(("no", "n", "nein", "non"), False),
-}
+YES_OR_NO = {word: kind == "yes" for kind in ("yes", "no") for word in WORDS[kind]}
 """Words in the column of a class; where none means no, an empty cell does."""
 
 _ERROR = re.compile(r"#(?:[¡¿]?[^\W\d_a-z]+(?:/0)?[!?]|N/A|NV|N/D|N/B|Н/Д)")
@@ -805,10 +799,10 @@ def _not_json(word: str) -> NoReturn:
 
 # ---- cells in JSON ---------------------------------------------------------------------------------------------------
 
-ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
+ANSWER_FIELDS = USUAL["answer_field"]
 """Fields of a model's answer that hold the label."""
 _SEVERAL = (*(f"{name}s" for name in ANSWER_FIELDS), "classes", "categories")
-SCORE_FIELDS = ("confidence", "score", "probability", "prob", "certainty")
+SCORE_FIELDS = USUAL["score_field"]
 """Fields with the confidence in it."""
 _FENCE = re.compile(r"\s*```[a-z]*[ \t]*\n?(.*?)\n?```\s*", re.IGNORECASE | re.DOTALL)
 COVERED = 0.99

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.forms import WORDS, plain_name, words_of
-from pll.formats.proposal import says_settled
+from pll.formats.proposal import says
 from pll.formats.records import Records, one_column, text_of
 
 PERSON = ("annotator", "annotated in", "file or sheet")
@@ -117,7 +117,7 @@ def _with_settled_apart(
 ) -> dict[str, pa.ChunkedArray]:
     """Put the labels of the one file called as what somebody settled (`gold.csv`) into a column of that name."""
     sizes = [len(part) for part in parts]
-    settled = [k for k, name in enumerate(names) if says_settled(name)]
+    settled = [k for k, name in enumerate(names) if says("settled", name)]
     if len(settled) != 1 or len(names) < LEAST_BESIDE or names[settled[0]] in columns:
         return columns
     k = settled[0]

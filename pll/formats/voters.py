@@ -284,6 +284,8 @@ def beside(table: Proposal) -> None:
     """`age_Ann`, `Ann: time` beside the voters `frame_Ann`, `frame_Bob`: about the person, and carried along."""
     voters = table.having("annotator")
     people = [part.casefold() for part in apart(voters)] if len(voters) > 1 else []
+    last = {name[len(re.sub(r"[\W_]+[^\W_]+$", "", name)) :] for name in voters}
+    people += [name.removesuffix(end).casefold() for end in last for name in voters if len(last) == 1 < len(voters)]
     people = [part for part in people if len(part) > 1 and not part.isdecimal() and part not in voters]
     for name in table.open() if people != [one.casefold() for one in voters] else ():
         plain = name.casefold()

@@ -30,6 +30,17 @@ def read_first(path: Path) -> tuple[PartialLabelDataset, Question | None]:
     return formats.read(path, columns=roles), first
 
 
+@pytest.mark.parametrize(
+    ("answer", "about"), [("평가자{}_감정", "평가자{}_강도"), ("Kodér {} – tón", "Kodér {} – jistota")]
+)
+def test_what_stands_beside_each_voter_is_not_learnt_from(tmp_path: Path, answer: str, about: str) -> None:
+    rolls = random.Random(1)
+    rows = [[f"{rolls.gauss(9, 3):.2f}", *votes(rolls), *(str(rolls.randint(1, 5)) for _ in "abc")] for _ in range(60)]
+    header = ["width", *(answer.format(k) for k in (1, 2, 3)), *(about.format(k) for k in (1, 2, 3))]
+    data, _ = read_first(table(tmp_path, header, rows))
+    assert data.feature_names == ("width",) and data.annotations is not None and data.annotations.n_annotators == 3
+
+
 def test_questions_are_no_rounds(tmp_path: Path) -> None:
     """Each of them has an answer of coder 1 and one of coder 2, which agree."""
     rolls, rows = random.Random(3), list[list[str]]()

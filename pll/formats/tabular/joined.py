@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from pll.formats.forms import plain_name
-from pll.formats.proposal import says_settled
+from pll.formats.proposal import says
 from pll.formats.records import Records
 from pll.formats.tabular.parts import SHARED, are_one_a_person, in_common
 
@@ -44,8 +44,8 @@ def joined(tables: Mapping[str, Records]) -> tuple[dict[str, Records], list[str]
         mine, theirs = key
         keys = _cells(left[first], mine)
         row_of = {cell: row for row, cell in enumerate(_cells(about, theirs)) if cell}
-        says = [column for column in about.names if column != theirs]
-        new = {_called(left[first].names, name, column, len(says)): _cells(about, column) for column in says}
+        others = [column for column in about.names if column != theirs]
+        new = {_called(left[first].names, name, column, len(others)): _cells(about, column) for column in others}
         left[first] = left[first].with_columns(
             {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
         )
@@ -58,7 +58,7 @@ def joined(tables: Mapping[str, Records]) -> tuple[dict[str, Records], list[str]
 
 def _may_say_more(name: str, about: Records, table: Records) -> bool:
     """Whether a table has other columns, and is no part of the same, or is called as what somebody settled."""
-    return in_common(table.names, about.names) < SHARED or says_settled(PurePosixPath(name).stem)
+    return in_common(table.names, about.names) < SHARED or says("settled", PurePosixPath(name).stem)
 
 
 def _key(table: Records, about: Records) -> tuple[str, str] | None:
@@ -75,10 +75,10 @@ def _key(table: Records, about: Records) -> tuple[str, str] | None:
     return None
 
 
-def _called(there: Sequence[str], file: str, column: str, says: int) -> str:
+def _called(there: Sequence[str], file: str, column: str, new: int) -> str:
     """Return what a column that is added is called: as its file, where that says it, or its name is taken."""
     stem = PurePosixPath(file).stem
-    if says == 1 and says_settled(stem) and stem not in there:
+    if new == 1 and says("settled", stem) and stem not in there:
         return stem
     return f"{stem} {column}" if column in there else column
 

@@ -22,7 +22,7 @@ from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
 from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name, words_of
-from pll.formats.names import MARKS, NAMED, NUMBERED
+from pll.formats.names import GRID, MARKS, NAMED, NUMBERED
 from pll.formats.proposal import FEW, says_fact
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
@@ -911,6 +911,8 @@ def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
     >>> names = ["text", "ann_good", "ann_bad", "bob_good", "bob_bad"]
     >>> cross_in(names, [["one", "two"], ["x", ""], ["", "x"], ["x", "x"], ["", ""]])
     {'ann': {'good': 'ann_good', 'bad': 'ann_bad'}, 'bob': {'good': 'bob_good', 'bad': 'bob_bad'}}
+    >>> [*cross_in(["A [x]", "A [y]", "B [x]", "B [y]"], [["1", "0"], ["0", "1"], ["1", "1"], ["0", "0"]])["A"]]
+    ['x', 'y']
     """
     cells = dict(zip(names, sample, strict=True))
     parts: dict[tuple[bool, str], dict[str, str]] = {}
@@ -932,7 +934,9 @@ def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
 
 
 def _split(name: str) -> list[tuple[str, str]]:
-    """What stands before and after each mark in a name."""
+    """What stands before and after each mark in a name, or in brackets after it."""
+    if grid := GRID.fullmatch(name):
+        return [(grid["question"], grid["item"])]
     return [(name[: mark.start()], name[mark.end() :]) for mark in _MARK.finditer(name)]
 
 

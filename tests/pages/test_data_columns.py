@@ -230,6 +230,17 @@ def test_what_a_column_is_stands_above_it_and_is_changed_there(open_page: Any) -
     assert "5 people answered 150 times" in understood(page)
 
 
+def test_answers_are_seen_although_many_facts_stand_before_them(open_page: Any) -> None:
+    facts = ["sent", *(f"fact {k}" for k in range(7))]
+    rows = [
+        [f"2024-03-{1 + k:02} 10:{k:02}", *["x", "y"][k % 2] * 7, *("abc"[(k * at) % 3] for at in range(9))]
+        for k in range(12)
+    ]
+    header = [*facts, *(f"Which bird? [Photo {at}]" for at in range(9))]
+    page = bring(open_page("data"), "form.csv", "\n".join(map(",".join, [header, *rows])).encode())
+    assert "Which bird? [Photo 0]" in rows_of(page) and "sent" in rows_of(page)
+
+
 def test_a_role_given_by_hand_goes_before_a_question(open_page: Any) -> None:
     rows = [("late", "late"), ("lost", "lost"), ("late", "lost")] * 4
     table = "text,Anna,Bert\n" + "".join(f"some words about number {k},{a},{b}\n" for k, (a, b) in enumerate(rows))

@@ -23,7 +23,7 @@ from pll.formats.checks import capital, listing
 from pll.formats.forms import ROLES
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import MOST_SHOWN, Oddity, OddReading
-from pll.formats.reading import SINGLE, Column, Question, question, signature
+from pll.formats.reading import LABELLED, SINGLE, Column, Question, question, signature
 from pll.formats.votes import VOTES
 from pll.ui.bound import bound
 from pll.ui.buttons import button
@@ -201,8 +201,8 @@ SHOWN_AT_ONCE = 6
 """Columns that are shown with their first cells; all are in the table of roles."""
 COLUMN_WIDTH = 168
 """Pixels of a column: all in one row of a small screen, and two columns on a phone."""
-PLENTY = ("feature", "keep", "class", "probability", "count", "item", "ignore")
-"""Roles that many columns may have, none of which a person looks for first."""
+PLENTY = {role: role in LABELLED for role in ("feature", "keep", "class", "probability", "count", "item", "ignore")}
+"""Roles that many columns may have, of which a person looks for one first; whether they are about labels."""
 
 
 def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
@@ -216,10 +216,15 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
         What was read of it, for the rows of a file without columns; None before it is read.
     """
     before = {column.name: column.role for column in table.guessed}  # a column stays where it is when it is changed
-    visible = sorted(
-        table.columns,
-        key=lambda column: (column.name not in table.asked, before.get(column.name, column.role) in PLENTY),
-    )[:SHOWN_AT_ONCE]
+    roles = {column.name: before.get(column.name, column.role) for column in table.columns}
+    first_of = {role: name for name, role in reversed(roles.items())}
+
+    def rank(column: Column) -> tuple[bool, bool, bool]:
+        role = roles[column.name]
+        is_one_of_many = role in PLENTY and first_of[role] != column.name
+        return column.name not in table.asked, is_one_of_many, is_one_of_many and not PLENTY[role]
+
+    visible = sorted(table.columns, key=rank)[:SHOWN_AT_ONCE]
     if not visible or (data is not None and "pictures" in data.contents):
         understood.show_rows(data)
         if title := signature(table.columns):
@@ -358,8 +363,7 @@ def _show_odd(
 ) -> None:
     """Show what is odd; `accept` is called where a person says that it is meant so, `edit` with edits of classes."""
     for finding in findings:
-        cells = f": {listing(list(finding.cells), MOST_SHOWN)}" if finding.cells else ""
-        st.warning(f"{plain(finding.text.rstrip('.') + cells)}. {plain(finding.remedy)}", icon=":material/help:")
+        st.warning(plain(str(finding)), icon=":material/help:")
     edits = {name: becomes for finding in findings for name, becomes in finding.edits.items()}
     merged = [f"{name} → {becomes}" for name, becomes in edits.items() if becomes is not None]
     with st.container(horizontal=True):

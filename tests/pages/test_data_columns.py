@@ -238,7 +238,7 @@ def test_answers_are_seen_although_many_facts_stand_before_them(open_page: Any) 
     ]
     header = [*facts, *(f"Which bird? [Photo {at}]" for at in range(9))]
     page = bring(open_page("data"), "form.csv", "\n".join(map(",".join, [header, *rows])).encode())
-    assert "Which bird? [Photo 0]" in rows_of(page) and "sent" in rows_of(page)
+    assert any(name.startswith("Which bird?") for name in rows_of(page)) and "sent" in rows_of(page)
 
 
 def test_a_role_given_by_hand_goes_before_a_question(open_page: Any) -> None:

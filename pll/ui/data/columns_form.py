@@ -219,10 +219,10 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
     roles = {column.name: before.get(column.name, column.role) for column in table.columns}
     first_of = {role: name for name, role in reversed(roles.items())}
 
-    def rank(column: Column) -> tuple[bool, bool, bool]:
+    def rank(column: Column) -> tuple[bool, ...]:
         role = roles[column.name]
-        is_one_of_many = role in PLENTY and first_of[role] != column.name
-        return column.name not in table.asked, is_one_of_many, is_one_of_many and not PLENTY[role]
+        is_further = role in PLENTY and first_of[role] != column.name
+        return column.name not in table.asked, role in PLENTY, is_further, is_further and not PLENTY[role]
 
     visible = sorted(table.columns, key=rank)[:SHOWN_AT_ONCE]
     if not visible or (data is not None and "pictures" in data.contents):

@@ -549,8 +549,10 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     seen = {*true, *options.keep, *options.edited, *_same_names(votes, options)}
     seen.update(name for name in names if is_number(name))  # on a scale; what stands apart is asked about as such
     found = list[str]()
-    for k in np.flatnonzero((times > 0) & (times * len(names) < times.sum())).tolist():  # most do not say it
+    for k in np.flatnonzero(times).tolist():
         is_other = _is_other(names[k], names)
+        if times[k] * len(names) * (1 if is_other else 2) >= times.sum():  # that there is none is not what most say
+            continue
         least, repeated = (1, UNCLEAR) if is_other else (len(names) - 1, 0.0)  # before looking, it may be any of them
         if names[k] not in seen and odds_of_nothing(beside.shares, beside.labels, k, repeated) >= least:
             found.append(names[k])

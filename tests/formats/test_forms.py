@@ -552,12 +552,13 @@ def test_a_file_that_is_one_record_is_odd(tmp_path: Path) -> None:
         formats.read(path)
 
 
-def test_a_header_of_two_rows_and_rows_of_empty_cells(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("upper", "lower"), [(";;", "Nr.;Text;"), ("Nr.;Text;", ";;")])
+def test_a_header_of_two_rows_and_rows_of_empty_cells(tmp_path: Path, upper: str, lower: str) -> None:
     """A person above the classes, of which one is marked; the table that goes back has both rows still."""
     people, marks = ["Ann", "Bob", "Cleo"], ["x;;", ";X;", ";;(x)"]
     rows = [f"{k};text {k};" + ";".join(marks[(k + j * (k % 5 == 0)) % 3] for j in range(3)) for k in range(30)]
     rows.insert(7, ";" * 10)
-    lines = [";;" + ";".join(f"{who};;" for who in people), "Nr.;Text;" + ";".join(["good;bad;so so"] * 3), *rows]
+    lines = [upper + ";".join(f"{who};;" for who in people), lower + ";".join(["good;bad;so so"] * 3), *rows]
     path, back = tmp_path / "t.csv", tmp_path / "back.csv"
     path.write_text("\n".join(lines))
     data = formats.read(path)

@@ -25,7 +25,8 @@ page = st.navigation(
     position="hidden" if session.hides_navigation() else "top",
 )
 try:
-    page.run()
+    with startup.one_at_a_time():
+        page.run()
 except (UserError, OSError) as error:  # a damaged run, a full disk: what is on the page already stays
     show_error(explain(error))
 arrival(page.url_path, session.in_address())

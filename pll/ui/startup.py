@@ -13,6 +13,8 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import streamlit as st
@@ -79,15 +81,38 @@ LATEST_START = 5.0
 """Seconds after which a server that nobody has opened gets ready."""
 
 
+ALL_LOADED = threading.Event()
+"""Set once all that pages import is loaded."""
+_LOADING = threading.Lock()
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Run while nobody else loads: until all is loaded, a page or `get_ready`, one after the other.
+
+    Two threads that import modules which import each other would have Python hand out a module that is half loaded.
+    """
+    if ALL_LOADED.is_set():
+        yield
+        return
+    with _LOADING:
+        yield
+
+
 def get_ready() -> None:
     """Import what pages will need, train for a moment, and freeze all objects.
 
-    The first page goes first: it needs little of that, and Python imports in one thread at a time.
+    The first page goes first: it needs little of that.
     """
     FIRST_PAGE_SENT.wait(LATEST_START)
-    for name in MODULES:
-        importlib.import_module(name)
-    importlib.import_module("pll.ui.review.service").database()  # Label Studio waits one second for its first answer
+    try:
+        with one_at_a_time():
+            for name in MODULES:
+                importlib.import_module(name)
+            service = importlib.import_module("pll.ui.review.service")
+    finally:
+        ALL_LOADED.set()
+    service.database()  # Label Studio waits one second for its first answer
     warm_up()
     importlib.import_module("pll.ui.learn.lesson_files").lesson_data()
     gc.collect()

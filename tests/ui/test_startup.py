@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,30 @@ def test_the_first_page_waits_for_none_of_the_large_libraries(tmp_path: Path, mo
     ran = subprocess.run(command, cwd=main.parents[2], capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     assert not set(HEAVY) & set(ran.stdout.split())
+
+
+def test_until_all_is_loaded_one_page_runs_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(startup, "ALL_LOADED", threading.Event())
+    seen = list[str]()
+
+    def page(name: str) -> threading.Thread:
+        def run() -> None:
+            with startup.one_at_a_time():
+                seen.append(name)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
+
+    with startup.one_at_a_time():
+        waits = page("second")
+        waits.join(0.05)
+        assert waits.is_alive() and not seen
+        startup.ALL_LOADED.set()
+        page("third").join(10)
+        assert seen == ["third"]
+    waits.join(10)
+    assert seen == ["third", "second"]
 
 
 def test_what_is_loaded_is_not_looked_through_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

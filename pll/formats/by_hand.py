@@ -10,7 +10,7 @@ from pll.formats.doubt import meant
 from pll.formats.names import may_hold_labels
 from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, share_among
 from pll.formats.settled import SPARSE
-from pll.formats.tabular.cells import NEARLY_ALL, are_names, are_texts, guess_separator, present_cells, split_cell
+from pll.formats.tabular.cells import NEARLY_ALL, are_texts, guess_separator, present_cells, split_cell
 
 LEAST = 0.02
 """Share of the cells that name several labels, or one with a doubt, from which these are no slips."""
@@ -41,18 +41,17 @@ def by_hand(table: Proposal) -> None:
 
 
 def _unsure(table: Proposal, name: str) -> list[str]:
-    """Cells that name several labels, or one with a doubt, of a column of few short words that recur."""
+    """Cells that name several labels, or one with a doubt, of a column of few names that recur, however long."""
     cells = Counter(present_cells(table.cells[name]))
     if len(cells) < 2 or not table.may_be_label(name) or says_fact(name) or says_aggregate(name):
         return []
     words, mark = table.words(name), guess_separator(cells)
-    if not are_names([*cells]) or len(words) > max(FEW, cells.total() // 4) or 2 * len(words) > cells.total():
+    if len(words) > max(FEW, cells.total() // 4) or 2 * len(words) > cells.total():
         return []
-    if are_texts([*cells], 4):  # questions, which nobody doubts
-        return []
-    doubted = meant(cells)
+    # questions to read are no doubts
+    doubted = set[str]() if are_texts([*cells], 4) else {*meant(cells), *(cell for cell in cells if "?" in cell)}
     try:
-        some = [cell for cell in cells if cell in doubted or "?" in cell or len(split_cell(cell, mark)) > 1]
+        some = [cell for cell in cells if cell in doubted or len(split_cell(cell, mark)) > 1]
     except UserError:  # reading says where a list cannot be read
         return []
     recur = sum(times for times in words.values() if times > 1)

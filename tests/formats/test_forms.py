@@ -1091,6 +1091,18 @@ def test_a_grid_with_times_of_any_zone_and_addresses_is_a_row_a_person(tmp_path:
     assert data.annotations.annotator_names == tuple(f"p{k}@example.pl" for k in range(9))
 
 
+LONG = ("delivery is late", "support ticket about an invoice that is wrong", "praise", "the parcel came in pieces")
+
+
+@pytest.mark.parametrize("between", [" or ", " / ", " oder "])
+def test_long_names_of_which_cells_hold_several_are_asked_about(tmp_path: Path, between: str) -> None:
+    """Under a name that nobody knows."""
+    rows = [f"{k},text {k} is here,{between.join({LONG[k % 4], LONG[k // 4 % 4]})},{'AB'[k % 2]}" for k in range(48)]
+    data = read_first(table(tmp_path, "nr,message,zur Wahl,checked by", rows))
+    assert set(data.class_names) == {*LONG} and data.annotations is None
+    assert named_sets(data)[1] == {LONG[1], LONG[0]}
+
+
 def test_questions_to_read_are_no_doubtful_labels(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     asked = [f"What is the capital of {country}?" for country in ("Peru", "Mali", "Oman", "Laos", "Fiji", "Chad")]

@@ -151,9 +151,15 @@ def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
     if len(names) == 1:
         text = f"There is one class: every label is {names[0]}"
         yield Oddity("one-class", text, (), remedy, "--column NAME=ROLE")
-    given = np.bincount(data.sets().indices, minlength=len(names)) if data.candidates is not None else np.array([2])
-    if len(data) >= SOME_EXAMPLES and 2 * len(names) > len(data) and 2 * int((given == 1).sum()) > len(names):
-        text = f"There are {len(names):,} classes for {len(data):,} examples, most of them named once"
+    if data.candidates is None:
+        return
+    sets = data.sets()
+    labelled = np.flatnonzero(sets.sizes < len(names))  # where nobody answered, any label is possible
+    if len(labelled) < SOME_EXAMPLES or 2 * len(names) <= len(labelled):
+        return
+    given = np.bincount(sets.take(labelled).indices, minlength=len(names))
+    if 2 * int((given == 1).sum()) > len(names):
+        text = f"There are {len(names):,} classes for {len(labelled):,} examples, most of them named once"
         yield Oddity("many-classes", text, names[:MOST_SHOWN], remedy, "--column NAME=ROLE")
 
 

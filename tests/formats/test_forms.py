@@ -1103,6 +1103,14 @@ def test_long_names_of_which_cells_hold_several_are_asked_about(tmp_path: Path, 
     assert named_sets(data)[1] == {LONG[1], LONG[0]}
 
 
+def test_rows_without_labels_do_not_hide_that_there_are_too_many_classes(tmp_path: Path) -> None:
+    """Phrases of a description, of which most stand there once, in one row of four."""
+    said = [f"phrase {k}; {'soft' if k % 2 else 'round'}; {'red' if k % 3 else 'dark'}" for k in range(40)]
+    rows = [f"{k},{said[k // 4] if k % 4 == 0 else ''},{k / 8}" for k in range(160)]
+    with pytest.raises(OddReading, match="many-classes"):
+        formats.read(table(tmp_path, "nr,seen,width", rows))
+
+
 def test_questions_to_read_are_no_doubtful_labels(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     asked = [f"What is the capital of {country}?" for country in ("Peru", "Mali", "Oman", "Laos", "Fiji", "Chad")]

@@ -628,7 +628,7 @@ def odds_of_nothing(
     apart = ((_as_shares(others) - usual) ** 2).sum(axis=1) / (1 - (usual**2).sum())
     tau = float(np.clip((weights @ apart - len(weights) + 1) / weights.sum(), 1e-4, 0.95))
     as_taken = _drawn_around(taken, usual, NOTHING**2 * tau) - _drawn_around(taken, usual, LIKE_OTHERS**2 * tau)
-    return math.exp(min(as_others, as_taken))
+    return math.exp(min(as_others, as_taken, 700.0))  # of more there is no float
 
 
 def _drawn_around(counts: npt.NDArray[np.float64], shares: npt.NDArray[np.float64], apart: float) -> float:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from pll.formats.forms import plain_name
 from pll.formats.proposal import says
 from pll.formats.records import Records
-from pll.formats.tabular.parts import SHARED, are_one_a_person, in_common
+from pll.formats.tabular.parts import SHARED, are_one_a_person, cells_of, in_common
 
 
 def joined(tables: Mapping[str, Records]) -> tuple[dict[str, Records], list[str]]:
@@ -42,10 +42,10 @@ def joined(tables: Mapping[str, Records]) -> tuple[dict[str, Records], list[str]
         if (key := _key(left[first], about)) is None:
             continue
         mine, theirs = key
-        keys = _cells(left[first], mine)
-        row_of = {cell: row for row, cell in enumerate(_cells(about, theirs)) if cell}
+        keys = cells_of(left[first], mine)
+        row_of = {cell: row for row, cell in enumerate(cells_of(about, theirs)) if cell}
         others = [column for column in about.names if column != theirs]
-        new = {_called(left[first].names, name, column, len(others)): _cells(about, column) for column in others}
+        new = {_called(left[first].names, name, column, len(others)): cells_of(about, column) for column in others}
         left[first] = left[first].with_columns(
             {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
         )
@@ -66,10 +66,10 @@ def _key(table: Records, about: Records) -> tuple[str, str] | None:
     plain = {plain_name(name): name for name in table.names}
     for theirs in about.names:
         mine = plain.get(plain_name(theirs))
-        cells = _cells(about, theirs) if mine else []
+        cells = cells_of(about, theirs) if mine else []
         if mine is None or len({*cells}) < len(cells) or None in cells:
             continue
-        there = {cell for cell in _cells(table, mine) if cell}
+        there = {cell for cell in cells_of(table, mine) if cell}
         if len(there & {*cells}) >= SHARED * min(len(there), len(cells)) > 0:
             return mine, theirs
     return None
@@ -81,7 +81,3 @@ def _called(there: Sequence[str], file: str, column: str, new: int) -> str:
     if new == 1 and says("settled", stem) and stem not in there:
         return stem
     return f"{stem} {column}" if column in there else column
-
-
-def _cells(table: Records, name: str) -> list[str | None]:
-    return [cell or None for cell in table.texts(list(table.names).index(name))]

@@ -168,7 +168,7 @@ def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:
 
     They are about the examples of the table that most others are about; none where there are no two.
     """
-    cells = [{name: _cells(table, name) for name in table.names} for table in tables]
+    cells = [{name: cells_of(table, name) for name in table.names} for table in tables]
     sizes = [max(map(len, one.values()), default=0) for one in cells]
     best: dict[int, Mapping[str, str]] = {}
     for k in sorted(range(len(cells)), key=lambda k: -sizes[k])[:MOST_TRIED]:
@@ -273,6 +273,15 @@ def _whole(table: Records) -> pa.Table:
     return pa.Table.from_batches(batches, None if batches else empty)
 
 
-def _cells(table: Records, name: str) -> list[str | None]:
+def cells_of(table: Records, name: str) -> list[str | None]:
+    """Return the cells of a column as text, None where one is empty.
+
+    Parameters
+    ----------
+    table
+        The table.
+    name
+        Of the column.
+    """
     at = list(table.names).index(name)
     return [cell or None for cell in table.texts(at)]

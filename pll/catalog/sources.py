@@ -111,7 +111,7 @@ class Source:
         data = None if self.format == VOTES else self._read(progress)
         classes = tuple(self.options.get("class_names", ()))
         known = classes if data is None else data.class_names
-        votes = read_votes([str(file.path) for file in self.vote_files], known)
+        votes = read_votes([str(file.path) for file in self.vote_files], known, data)
         voted = with_votes(data, votes, answers=self.answers, classes=classes, name=self.name)
         refuse_odd(voted, formats.ReadOptions(**self.options, edited=tuple(self.classes)))
         return voted

@@ -3,8 +3,10 @@
 A file's answers are those of the columns or lines of any table, of the people in the records of a tool, or of models;
 all fill the one table of answers (`pll.formats.answers`), and mean what they mean everywhere (`pll.formats.labels`).
 
-Files without ids (arrays, tables without such a column) are joined by row number, unless all numbers are ids of the
-data; so are evaluation samples, which number their documents, where none of their numbers is an id.
+A table is joined on the column whose cells stand in the data: in its ids, else in another column that tells all of its
+examples apart. Files without one (arrays, tables of votes alone) are joined by row number, where they have as many rows
+and not all numbers are ids of the data; so are evaluation samples, which number their documents, where none of their
+numbers is an id.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -69,7 +71,9 @@ ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest cla
 # ---- file → answers --------------------------------------------------------------------------------------------------
 
 
-def read_votes(paths: Sequence[Path | str], class_names: Sequence[str] = ()) -> list[Answers]:
+def read_votes(
+    paths: Sequence[Path | str], class_names: Sequence[str] = (), data: PartialLabelDataset | None = None
+) -> list[Answers]:
     """Read the answers in some files; a voter has one name in all of them.
 
     Parameters
@@ -78,6 +82,8 @@ def read_votes(paths: Sequence[Path | str], class_names: Sequence[str] = ()) -> 
         At least one.
     class_names
         The classes, where they are known: of answers to several questions those are read that they fit.
+    data
+        The examples, where there are any: their names tell which column of a table names them.
 
     Returns
     -------
@@ -89,12 +95,12 @@ def read_votes(paths: Sequence[Path | str], class_names: Sequence[str] = ()) -> 
     UserError
         A file that is not there, damaged, or holds no votes; its name is given.
     """
-    files: list[Answers] = []
+    files, keys = list[Answers](), [] if data is None else _keys_of(data)
     for path in map(Path, paths):
         if not path.is_file():
             raise UserError(f"There is no file {path}; check the path.")
         try:
-            answers = _read(path, class_names)
+            answers = _read(path, class_names, keys)
         except UserError as error:
             raise error.within(path.name) from None
         if not any(len(chunk.codes) for chunk in answers.of("vote")):
@@ -125,7 +131,7 @@ def _names_of(answers: Answers) -> Sequence[str]:
     return list(map(str, range(answers.n))) if answers.ids is None else answers.ids
 
 
-def _read(path: Path, class_names: Sequence[str]) -> Answers:
+def _read(path: Path, class_names: Sequence[str], keys: Sequence[Key]) -> Answers:
     if path.suffix.lower() == ".npy" and (array := _array_in(path)).dtype.kind == "f":
         return _of_array(array, path.stem)
     form, options = detect(path), ReadOptions()
@@ -148,7 +154,7 @@ def _read(path: Path, class_names: Sequence[str]) -> Answers:
         return replace(_of_lines(named), failed=failed, notes=tuple(about))
     if _is(table.form, "samples"):
         return _of_lines(sample_answers(table, path))
-    return _of_table(table, path.stem)
+    return _of_table(table, path.stem, keys)
 
 
 def _number(value: Any) -> float | None:
@@ -230,7 +236,7 @@ def _planned(table: Records) -> tuple[list[Column], bool]:
     return table.plan(ReadOptions(columns=dict.fromkeys(voters, "annotator"))), True
 
 
-def _of_table(table: Records, stem: str) -> Answers:
+def _of_table(table: Records, stem: str, keys: Sequence[Key]) -> Answers:
     """The answers in columns, one a voter, or in lines, or in cells; or class probabilities."""
     columns, are_free = _planned(table)
     filled = list(zip(columns, table.cells(columns), strict=True))
@@ -239,7 +245,7 @@ def _of_table(table: Records, stem: str) -> Answers:
     answers = answers_in(about, rows, table.row_of, counts=counts)
     answers = replace(answers, class_names=table.class_names)
     if answers.ids is None and form_of(columns) == "example":
-        answers = replace(_with_ids(answers, filled), are_free=are_free)
+        answers = replace(_with_ids(answers, filled, keys), are_free=are_free)
     if len(answers.people) == 1 and may_hold_labels(answers.people[0]):
         answers = replace(answers, people=(stem,))
     shares = answers.of("share")
@@ -249,19 +255,21 @@ def _of_table(table: Records, stem: str) -> Answers:
     return _of_shares(wide, [chunk.column for chunk in shares], shares[0].example, answers, stem)
 
 
-def _with_ids(answers: Answers, filled: Sequence[Filled]) -> Answers:
-    """Return answers whose examples are called as their ids, else as what is named so and tells most of them apart."""
-    named = [cells for column, cells in filled if column.role == "id"]
-    named = named or [cells for column, cells in filled if is_named_id(column.name)]
+def _with_ids(answers: Answers, filled: Sequence[Filled], keys: Sequence[Key]) -> Answers:
+    """Return answers whose examples are called as the cells of a column: that of which most cells stand in the data.
+
+    Where none does, it is the ids, else what is named so, and of several what tells most rows apart.
+    """
+    coded = [(column, *codes_of(pc.utf8_trim_whitespace(pc.fill_null(cells, "")))) for column, cells in filled]
+    apart = [one for one in coded if 2 * len(one[2]) > len(one[1])]  # a column of few words names no example
+    known = [one for one in apart if any(2 * len(_found(one[2], key)) >= len(one[2]) for key in keys)]
+    named = known or [one for one in coded if one[0].role == "id"]
+    named = named or [one for one in coded if is_named_id(one[0].name)]
     if not named:
         return answers
-    example, ids = max((codes_of(pc.utf8_trim_whitespace(pc.fill_null(one, ""))) for one in named), key=_n_names)
+    _, example, ids = max(named, key=lambda one: len(one[2]))
     chunks = [replace(chunk, example=example[chunk.example]) for chunk in answers.chunks]
     return replace(answers, chunks=tuple(chunks), n=len(ids), ids=ids)
-
-
-def _n_names(coded: tuple[Numbers, Sequence[str]]) -> int:
-    return len(coded[1])
 
 
 def _of_shares(
@@ -341,7 +349,7 @@ def with_votes(
     known = tuple(base.class_names) or classes or (named.pop() if len(named) == 1 else ())
     options = ReadOptions(class_names=known, answers=answers or {})
     people = None if base.annotations is None or base.annotations.anonymous else base.annotations
-    rows, notes = _rows_of(files, base.row_ids.tolist())
+    rows, notes = _rows_of(files, base)
     if len(files) == 1 and people is None and files[0].of("share"):
         return _with_shares(base, files[0], rows[0], options, notes)
     labels = labels_of(_together(files, rows, people, len(base)), options, only_votes=True)
@@ -414,32 +422,94 @@ def _with_shares(
 # ---- ids -------------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Key:
+    """What names the examples of data.
+
+    Attributes
+    ----------
+    title
+        What a note calls it.
+    row
+        The row of each name, in every way to write it.
+    """
+
+    title: str
+    row: Mapping[str, int]
+
+
 def _id_key(name: str) -> str:
     """An id as it compares with others: `7.0` (what tables make of numbers beside an empty cell) and `007` are `7`."""
     return re.sub(r"^([+-]?)0*(\d+)(?:\.0+)?$", r"\1\2", name.strip())
 
 
-def _rows_of(files: Sequence[Answers], ids: Sequence[str]) -> tuple[list[Numbers], list[str]]:
-    """The row of the data of each example of each file, −1 for none, and notes on what is joined otherwise or not.
+def _file_key(name: str) -> str:
+    """A file's name as it compares with others: without its folder and what kind of file it is.
 
-    Every id is itself, and its key (`_id_key`) where no two ids have the same.
+    Examples
+    --------
+    >>> _file_key("train/a_1.jpg"), _file_key("a_1"), _file_key("7.5")
+    ('a_1', 'a_1', '7.5')
+    """
+    return re.sub(r"\.[A-Za-z]\w{1,4}$", "", re.split(r"[/\\]", name.strip())[-1])
+
+
+_WAYS: tuple[Callable[[str], str], ...] = (str, _id_key, _file_key)
+"""How a name is written: as it is, else in another way where no two names have the same."""
+
+
+def _key(title: str, names: Sequence[str]) -> Key:
+    row: dict[str, int] = {}
+    for way in reversed(_WAYS):
+        written = list(map(way, names))
+        times = Counter(written)
+        row |= {one: at for at, one in enumerate(written) if times[one] == 1}
+    return Key(title, row)
+
+
+def _keys_of(data: PartialLabelDataset) -> list[Key]:
+    """What names the examples of data: their ids, and every column of words that tells all of them apart."""
+    columns = {**({} if data.texts is None else {"the text": data.texts}), **data.extras}
+    words = {name: list(cells) for name, cells in columns.items() if all(isinstance(one, str) for one in cells)}
+    apart = [_key(name, cells) for name, cells in words.items() if len({*cells}) == len(cells)]
+    return apart if data.ids is None else [_key("the id", data.ids.tolist()), *apart]
+
+
+def _found(names: Sequence[str], key: Key) -> dict[str, int]:
+    """The row of the data of each name that is there, written as it is, or else in another way."""
+    rows = {name: next((key.row[one] for way in _WAYS if (one := way(name)) in key.row), UNKNOWN) for name in names}
+    return {name: row for name, row in rows.items() if row >= 0}
+
+
+def _rows_of(files: Sequence[Answers], data: PartialLabelDataset) -> tuple[list[Numbers], list[str]]:
+    """The row of the data of each example of each file, −1 for none, and notes on what is joined otherwise or not.
 
     Raises
     ------
     UserError
-        No file has an example of the data.
+        No file has an example of the data; or one has no ids, and not as many rows.
     """
-    keys = [_id_key(one) for one in ids]
-    counts = Counter(keys)
-    place = {one: row for row, one in enumerate(keys) if counts[one] == 1} | {one: row for row, one in enumerate(ids)}
-    rows, by_row, foreign = list[Numbers](), 0, 0
+    ids, keys = data.row_ids.tolist(), _keys_of(data)
+    rows, by_row, foreign, notes = list[Numbers](), 0, 0, [note for file in files for note in file.notes]
     for file in files:
         names = _names_of(file)
-        found = np.array([place.get(one, place.get(_id_key(one), UNKNOWN)) for one in names], dtype=np.int64)
+        key = max([_key("the id", ids), *keys[data.ids is not None :]], key=lambda one: len(_found(names, one)))
+        of_name = _found(names, key)
         answered = np.concatenate([chunk.example for chunk in file.of("vote")])
-        if (file.ids is None and (found < 0).any()) or (file.are_rows and (found < 0).all()):
-            found = np.array([int(one) if int(one) < len(ids) else UNKNOWN for one in names], dtype=np.int64)
-            by_row += int((found[answered] >= 0).sum())
+        if data.ids is None and {"1", str(len(ids))} <= {*names} <= {*map(str, range(1, len(ids) + 1))}:
+            of_name = {name: int(name) - 1 for name in names}  # counted from 1
+            by_row += len(answered)
+        elif (file.ids is None and len(of_name) < len(names)) or (file.are_rows and not of_name):
+            if file.n != len(ids) and not file.are_rows:
+                raise UserError(
+                    f"{listing(file.people)}: {file.n:,} rows of votes, and no column that names the examples of the "
+                    f"data, which has {len(ids):,} rows; add its ids ({listing(ids[:3])}) to the votes."
+                )
+            of_name = {name: int(name) for name in names if int(name) < len(ids)}
+            by_row += sum(names[one] in of_name for one in answered.tolist())
+        elif key.title != "the id":
+            notes.append(f"The votes are joined with the data on {key.title}.")
+        found = np.array([of_name.get(one, UNKNOWN) for one in names], dtype=np.int64)
         foreign += int((found[answered] < 0).sum())
         rows.append(found)
     if not any((found >= 0).any() for found in rows):
@@ -448,8 +518,7 @@ def _rows_of(files: Sequence[Answers], ids: Sequence[str]) -> tuple[list[Numbers
             f"No id of the votes ({listing(first[:3])}) is among those of the data ({listing(ids[:3])}); they are "
             "joined on the id."
         )
-    notes = [note for file in files for note in file.notes]
-    notes += [f"{by_row:,} votes have no id and are joined by row number."] if by_row else []
+    notes += [f"{by_row:,} votes are joined by row number."] if by_row else []
     lost = ((sum(file.failed for file in files), FAILED), (foreign, FOREIGN))
     return rows, notes + [Note(f"{number:,} {end}", kind="lost") for number, end in lost if number]
 

@@ -411,3 +411,53 @@ def test_ids_that_name_the_run_beside_the_example_are_taken_apart(tmp_path: Path
     assert len(read) == 12 and read.class_names == ("cat", "dog")
     assert read.annotations is not None and read.annotations.annotator_names == ("m run0", "m run1")
     assert any("t0" in note and "run0" in note for note in read.notes)
+
+
+CLASSES = ("cat", "dog")
+
+
+def said_of(data: PartialLabelDataset, path: Path) -> list[str]:
+    """What the first voter of a file says of each example of the data."""
+    people = with_votes(data, read_votes([path], data.class_names, data)).annotations
+    assert people is not None
+    return [CLASSES[k] for k in people.labels[people.annotators == 0][np.argsort(people.rows[people.annotators == 0])]]
+
+
+@pytest.mark.parametrize(
+    ("written", "column"),
+    [
+        (lambda k: f"img_{k}", "picture"),
+        (lambda k: f"train\\img_{k}.jpeg", "file"),
+        (lambda k: f"a text of some words, the {k}th", "said of"),
+        (lambda k: f"scan {k * k}", "what"),
+    ],
+)
+def test_votes_are_joined_on_whatever_names_the_examples(
+    tmp_path: Path, written: Callable[[int], str], column: str
+) -> None:
+    data = PartialLabelDataset(
+        X=np.ones((6, 1)),
+        ids=np.array([f"img_{k}" for k in range(6)]),
+        texts=np.array([f"a text of some words, the {k}th" for k in range(6)], dtype=object),
+        extras={"scan": np.array([f"scan {k * k}" for k in range(6)], dtype=object)},
+        class_names=CLASSES,
+    )
+    rows = "".join(f'"{written(k)}",{CLASSES[k % 2]},{CLASSES[k % 2]}\n' for k in (4, 1, 5, 0, 2, 3))
+    path = text_file(tmp_path / "x.csv", f"{column},ann,bob\n{rows}")
+    assert said_of(data, path) == [CLASSES[k % 2] for k in range(6)]
+
+
+def test_rows_of_data_without_ids_may_be_counted_from_1(tmp_path: Path) -> None:
+    data = PartialLabelDataset(X=np.ones((4, 1)), class_names=CLASSES)
+    for first in (0, 1):
+        rows = "".join(f"{k + first},{CLASSES[k // 2]},{CLASSES[k // 2]}\n" for k in (3, 1, 0, 2))
+        assert said_of(data, text_file(tmp_path / "x.csv", f"id,ann,bob\n{rows}")) == ["cat", "cat", "dog", "dog"]
+
+
+def test_votes_without_ids_have_a_row_for_each_example(tmp_path: Path) -> None:
+    data = PartialLabelDataset(X=np.ones((4, 1)), ids=np.array(list("abcd")), class_names=CLASSES)
+    path = text_file(tmp_path / "x.csv", "ann,bob\ncat,cat\ndog,cat\ncat,dog\n")
+    with pytest.raises(UserError, match=r"3 rows of votes.* 4 rows; add its ids \(a, b, c\)"):
+        said_of(data, path)
+    text_file(path, "ann,bob\ncat,cat\ndog,cat\ncat,dog\ndog,dog\n")
+    assert said_of(data, path) == ["cat", "dog", "cat", "dog"]

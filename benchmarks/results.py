@@ -18,8 +18,7 @@ import pandas as pd
 from benchmarks.marked import put, table
 from pll.experiments.evaluation import Result, read_results, results_frame
 from pll.experiments.execution import ExperimentFolder, run
-from pll.experiments.experiment import Experiment, FlipGrid
-from pll.experiments.presets import preset
+from pll.experiments.experiment import Experiment, FlipGrid, preset
 from pll.experiments.published import published_accuracy
 from pll.experiments.tables import tables
 from pll.methods import METHODS, method_title

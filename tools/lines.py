@@ -6,10 +6,10 @@ measure of size, so that explaining costs nothing and squeezing gains nothing.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import subprocess
-import sys
 import tokenize
 from collections import Counter
 from pathlib import Path
@@ -67,8 +67,11 @@ def rooms(revision: str | None = None) -> dict[str, Counter[str]]:
     return result
 
 
-def main(revision: str | None = None) -> None:
+def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tools.lines", description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("revision", metavar="REVISION", nargs="?", help="another column: the code lines of that")
+    revision = parser.parse_args().revision
     now, before = rooms(), rooms(revision) if revision else {}
     print(f"{'room':20}" + "".join(f"{kind:>11}" for kind in KINDS) + (f"{'code was':>11}" if revision else ""))
     for room in sorted(now, key=lambda name: (name == "pll in all", name)):
@@ -81,4 +84,4 @@ def _git(*words: str) -> str:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main()

@@ -325,3 +325,21 @@ def against_truth(
     if n < FEWEST_ASKED:
         return None
     return Evidence("truth", int((identified == y)[labelled].sum()), n, float((1 / sets.sizes[labelled]).mean()))
+
+
+def against_sets(covered: tuple[float, float] | None, n: int) -> Evidence | None:
+    """Return the covering rate of models that did not learn from the examples; None where fewer than 30 were judged.
+
+    Each example counts once, however many models have judged it.
+
+    Parameters
+    ----------
+    covered
+        As `pll.methods.held_out.HeldOut.covered`.
+    n
+        Examples.
+    """
+    if n < FEWEST_ASKED or covered is None:
+        return None
+    share, chance = covered
+    return Evidence("candidates", round(share * n), n, chance)

@@ -208,7 +208,7 @@ READ = "reading"
 FORMATS = tuple(tomllib.loads(files("pll").joinpath("formats/formats.toml").read_text("utf-8"))["format"])
 """The names of `pll.formats.FORMATS`, which is slow to import."""
 PRESETS = sorted(file.name.removesuffix(".toml") for file in files("pll").joinpath("experiments/presets").iterdir())
-"""Those of `pll.experiments.presets`."""
+"""Those of `pll.experiments.experiment`, which is slow to import."""
 
 
 @dataclass(frozen=True, kw_only=True)

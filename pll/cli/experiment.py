@@ -18,8 +18,7 @@ from pll.errors import UserError
 from pll.experiments.background import experiments_home
 from pll.experiments.cost import cost_in_words
 from pll.experiments.execution import ExperimentFolder, ExperimentProgress, Tell
-from pll.experiments.experiment import Experiment, read_experiment, selected
-from pll.experiments.presets import PRESETS, preset
+from pll.experiments.experiment import PRESETS, Experiment, preset, read_experiment, selected
 from pll.experiments.report import PLOTTING, failures, fit_and_report, tables_of
 from pll.experiments.tables import markdown
 from pll.extras import is_installed, missing_extra

@@ -5,7 +5,6 @@ An `Experiment` is read from a TOML file or a preset; `execution.run` fits its c
 """
 
 from pll.experiments.execution import ExperimentProgress, run
-from pll.experiments.experiment import Cell, Experiment, read_experiment
-from pll.experiments.presets import PRESETS, preset
+from pll.experiments.experiment import PRESETS, Cell, Experiment, preset, read_experiment
 
 __all__ = ["PRESETS", "Cell", "Experiment", "ExperimentProgress", "preset", "read_experiment", "run"]

@@ -23,7 +23,7 @@ from pll import catalog
 from pll.catalog.download import by_hand
 from pll.catalog.sources import Source, file_hash, holds_data, source_of
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError, did_you_mean
+from pll.errors import UserError, did_you_mean, unknown
 from pll.experiments.evaluation import CHOSEN, Result, as_json
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
@@ -491,6 +491,31 @@ def read_experiment(path: Path) -> Experiment:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}.") from error
     return parse_experiment(text, str(path)).resolved(path.parent)
+
+
+_PRESETS = sorted(
+    Path(__file__).with_name("presets").glob("*.toml"), key=lambda file: (file.stem != "quick", file.stem)
+)
+PRESETS: dict[str, str] = {file.stem: file.read_text(encoding="utf-8") for file in _PRESETS}
+"""The TOML text of every preset, by name, the quick one first; a new one is its file."""
+
+
+def preset(name: str) -> Experiment:
+    """Return one of the paper's experiments, or the quick one.
+
+    Raises
+    ------
+    UserError
+        No preset has that name; the message suggests one.
+
+    Examples
+    --------
+    >>> preset("real-world").datasets
+    ['lost', 'birdsong', 'msrcv2', 'soccer-player', 'yahoo-news']
+    """
+    if name not in PRESETS:
+        raise unknown("preset, and no file,", name, PRESETS)
+    return parse_experiment(PRESETS[name], name)
 
 
 def changed(experiment: Experiment, **values: Any) -> Experiment:

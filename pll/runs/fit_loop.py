@@ -5,6 +5,7 @@ The thread of a run (`pll.runs.run`) trains an epoch at a time; the command line
 
 from __future__ import annotations
 
+import math
 import shutil
 import time
 import traceback
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from pll.analysis.health import Health, against_truth, health_of
+from pll.analysis.health import Health, against_sets, against_truth, health_of
 from pll.dataset import PartialLabelDataset
 from pll.devices import LOST, free_unused, is_lost, lose
 from pll.errors import UserError, explain
@@ -32,7 +33,6 @@ from pll.methods.held_out import HeldOut
 from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
 from pll.runs.config import RunConfig, new_estimator
-from pll.runs.covering_check import against_sets, top_loss_of
 from pll.runs.data import Splits, warnings_about
 from pll.runs.files import FRAMES, LABELS, NO_ANSWER, PER_EPOCH, RESULTS
 from pll.runs.folder import RunFolder, State
@@ -620,8 +620,9 @@ class FitLoop:
         train, sets = self.splits.train, self.splits.train.sets()
         final = sharpness(weights, sets)
         evidence = against_truth(labels.identified, train.y, sets)
-        if evidence is None and step is not None:
-            evidence = against_sets(step)
+        if evidence is None and step is not None and not self.estimator.needs_truth:
+            evidence = against_sets(step.covered(), len(sets))
+        has_logits = isinstance(self.estimator, DeepEstimator) and self.estimator.get_params().get("loss") == "ce"
         return health_of(
             self.rows,
             final,
@@ -629,7 +630,7 @@ class FitLoop:
             evidence,
             doubts=() if step is None else step.notes,
             expected=float(np.nanmean(labels.confidence)) if labels.is_known.any() else None,
-            top_loss=top_loss_of(self.estimator, sets.n_classes),
+            top_loss=math.log(sets.n_classes) if has_logits else None,  # of uniform predictions
             votes_alone=not self.estimator.needs_features,
         )
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,28 @@ from pll.analysis.health import (
     FEWEST_ASKED,
     Evidence,
     Health,
+    against_sets,
     against_truth,
     health_of,
 )
 from pll.candidates import CandidateSets
+from pll.methods import METHODS
 from pll.methods.base import Task
-from pll.runs.covering_check import against_sets, top_loss_of
+from pll.methods.held_out import HeldOut
 from pll.weights import Sharpness, sharpness, taken_home
 from tests.analysis.clouds import C, clouds, fitted
-from tests.runs.test_covering_check import judged
+
+
+def judged(estimator: Any, task: Task) -> HeldOut:
+    """Held-out models with these settings, all of them trained."""
+    step = HeldOut(estimator, task)
+    for _ in step.run():
+        pass
+    return step
+
+
+def covering(step: HeldOut) -> Evidence | None:
+    return against_sets(step.covered(), len(step.task.candidates))
 
 
 def settled(identified: np.ndarray[Any, Any], confidence: float = 0.9) -> Sharpness:
@@ -43,12 +57,12 @@ def test_a_run_that_has_settled_and_beats_chance_is_healthy() -> None:
     X, y, sets = clouds()
     estimator, history = fitted(sets, X, batch_size=32)
     step = judged(estimator, Task(X, sets))
-    evidence = against_sets(step)
+    evidence = covering(step)
     assert evidence is not None and evidence.by == "candidates" and evidence.n == len(sets)
     final = sharpness(estimator.label_weights_, sets)
     labels = taken_home(estimator.label_weights_, step.weights(), sets)
     expected = float(labels.confidence.mean())
-    result = health_of(history, final, sets, evidence, expected=expected, top_loss=top_loss_of(estimator, C))
+    result = health_of(history, final, sets, evidence, expected=expected, top_loss=math.log(C))
     assert result.is_healthy and result.findings == () and result.expected == expected
     assert abs(expected - (labels.identified == y).mean()) < 0.1
 
@@ -57,7 +71,7 @@ def test_a_learning_rate_far_too_large_is_no_healthy_run_however_sure() -> None:
     X, _, sets = clouds()
     estimator, history = fitted(sets, X, batch_size=32, lr=50.0)
     final = sharpness(estimator.label_weights_, sets)
-    result = health_of(history, final, sets, None, top_loss=top_loss_of(estimator, C))
+    result = health_of(history, final, sets, None, top_loss=math.log(C))
     assert final.top.mean() > 0.9
     assert not result.is_healthy and "diverging" in names_of(result)
     assert all(finding.remedy for finding in result.findings)
@@ -98,3 +112,30 @@ def test_it_is_healthy_only_where_the_labels_are_expected_to_be_right() -> None:
     assert doubted.verdict == "unchecked" and doubted.doubts
     assert Health.from_json(doubted.to_json()) == doubted
     assert health_of(history, final, sets, GOOD, doubts=["Labels come together."]).is_healthy  # true labels tell more
+
+
+def test_always_naming_the_commonest_class_is_chance() -> None:
+    """The share that a constant prediction reaches is what shuffling it gives, too."""
+    sets = CandidateSets.from_lists([[0, 1]] * 90 + [[1, 2]] * 10, 3)
+    X = np.zeros((100, 2), dtype=np.float32)
+    X[:, 0] = np.random.default_rng(0).normal(size=100)
+    evidence = covering(judged(METHODS["proden"](model="linear", epochs=5, threads=1), Task(X, sets)))
+    assert evidence is not None and not evidence.beats_chance
+
+
+def test_the_check_leaves_the_run_alone() -> None:
+    """Neither what was learnt nor the settings change, and a second check says the same."""
+    X, _, sets = clouds()
+    estimator, _ = fitted(sets, X)
+    before, params = estimator.label_weights_.copy(), estimator.get_params()
+    once, again = (covering(judged(estimator, Task(X, sets))) for _ in range(2))
+    assert once == again
+    np.testing.assert_array_equal(estimator.label_weights_, before)
+    assert estimator.get_params() == params
+
+
+@pytest.mark.parametrize("name", ["ipal", "sure", "pn-decomp", "d2cnn"])
+def test_other_methods_are_checked_too(name: str) -> None:
+    X, _, sets = clouds(60)
+    params = {"epochs": 3} if "epochs" in METHODS[name]().get_params() else {}
+    assert covering(judged(METHODS[name](**params), Task(X, sets))) is not None

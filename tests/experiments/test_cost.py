@@ -7,8 +7,7 @@ import pytest
 from pll.catalog.sources import Source
 from pll.experiments import cost
 from pll.experiments.cost import cost_in_words, seconds_of
-from pll.experiments.experiment import Cell
-from pll.experiments.presets import preset
+from pll.experiments.experiment import Cell, preset
 
 
 def cells_of(name: str) -> list[Cell]:

@@ -5,8 +5,7 @@ import dataclasses
 import pytest
 
 from pll.errors import UserError
-from pll.experiments.experiment import Experiment, parse_experiment
-from pll.experiments.presets import PRESETS, preset
+from pll.experiments.experiment import PRESETS, Experiment, parse_experiment, preset
 from pll.experiments.published import published_accuracy, published_settings
 
 TEXT = """

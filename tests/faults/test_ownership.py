@@ -31,8 +31,7 @@ from websockets.exceptions import InvalidStatus
 
 from benchmarks.app import ROOT, Server
 from pll.experiments.execution import ExperimentFolder
-from pll.experiments.experiment import changed
-from pll.experiments.presets import preset
+from pll.experiments.experiment import changed, preset
 from pll.runs.access import Access, Person, Role, write_access
 from pll.runs.folder import list_runs
 from pll.runs.lanes import lane_configs

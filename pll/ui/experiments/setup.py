@@ -16,8 +16,7 @@ from pll.catalog.files import folder_of
 from pll.errors import UserError
 from pll.experiments import background as experiments
 from pll.experiments.cost import cost_in_words
-from pll.experiments.experiment import Experiment, changed, parse_experiment
-from pll.experiments.presets import PRESETS, preset
+from pll.experiments.experiment import PRESETS, Experiment, changed, parse_experiment, preset
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
 from pll.runs.lanes import why_not

@@ -6,12 +6,11 @@ from pll.errors import UserError
 from pll.methods import method_title
 from pll.runs.run import MOST_LANES, readable
 from pll.ui import links, run_page, session
-from pll.ui.buttons import button
 from pll.ui.compare import live, setup
-from pll.ui.error_messages import show_error
 from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link
 from pll.ui.train.settings_form import advice
+from pll.ui.widgets import button, show_error
 
 RECENT = 3
 

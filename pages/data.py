@@ -8,7 +8,6 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions
 from pll.ui import agreement, session
-from pll.ui.buttons import button
 from pll.ui.data import (
     candidates,
     check,
@@ -24,10 +23,10 @@ from pll.ui.data import (
     voters,
     votes_form,
 )
-from pll.ui.error_messages import show_error
 from pll.ui.format import plain
 from pll.ui.routes import go
 from pll.ui.session import ChosenData
+from pll.ui.widgets import button, show_error
 
 NO_LABELS = (
     "There are no labels to start from. Say above which columns are answers; or add a column for everybody who "

@@ -8,8 +8,8 @@ from pll.experiments.execution import ExperimentFolder
 from pll.runs.registry import GONE
 from pll.ui import session
 from pll.ui.data.upload import uploads_folder
-from pll.ui.error_messages import show_error
 from pll.ui.experiments import live, setup
+from pll.ui.widgets import show_error
 
 RECENT = 5
 """Earlier experiments that are listed."""

@@ -10,13 +10,12 @@ from pll.export.run_export import export_source
 from pll.runs import fit_loop
 from pll.runs.run import Run
 from pll.ui import controls, session
-from pll.ui.buttons import folded
 from pll.ui.choose_run import choose_run
-from pll.ui.error_messages import show_error
 from pll.ui.export import download, labelstudio
 from pll.ui.format import count, plain, without_none
 from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.routes import link
+from pll.ui.widgets import folded, show_error
 
 PREVIEWED = 200
 PREVIEW_COLUMNS = ["id", "identified_label", "confidence", "source", "true_label"]

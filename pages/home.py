@@ -10,9 +10,9 @@ from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
-from pll.ui.error_messages import show_error
 from pll.ui.home import demo, run_list
 from pll.ui.routes import go
+from pll.ui.widgets import show_error
 
 DEMO = RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, seed=0, name="digits demo")
 DEMO_SLOW, DEMO_SLOW_EPOCHS = 0.9, 5

@@ -8,7 +8,6 @@ from pll.runs.run import Run
 from pll.runs.snapshots import ACTIVE
 from pll.ui import controls, session
 from pll.ui.choose_run import choose_run, has_labels
-from pll.ui.error_messages import show_error
 from pll.ui.format import format_state, plain
 from pll.ui.review import (
     batch,
@@ -23,6 +22,7 @@ from pll.ui.review import (
 from pll.ui.review.review_tab import ONE_BY_ONE
 from pll.ui.review.reviewer import ask, reviewer, sign
 from pll.ui.routes import link
+from pll.ui.widgets import show_error
 
 VIEWS = {
     ONE_BY_ONE: desk_view.draw,

@@ -5,11 +5,11 @@ import streamlit as st
 from pll.errors import UserError
 from pll.ui import links, run_page, session
 from pll.ui.data import loader
-from pll.ui.error_messages import show_error
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
 from pll.ui.train import delayed_start, setup
 from pll.ui.train.settings_form import advice
+from pll.ui.widgets import show_error
 
 
 def prepare() -> None:

@@ -10,11 +10,9 @@ import streamlit as st
 from pll.runs.access import Access, Role, person_id
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.bound import bound
-from pll.ui.buttons import button
-from pll.ui.error_messages import toast_errors
 from pll.ui.format import plain
 from pll.ui.routes import address
+from pll.ui.widgets import bound, button, toast_errors
 
 ACCESS_TITLES: dict[Role, str] = {"viewer": "may look", "reviewer": "may review", "owner": "may do everything"}
 BY_LINK: dict[Role | None, str] = {None: "Nobody else", "viewer": "may look", "reviewer": "may review"}

@@ -19,8 +19,8 @@ from pll.annotations.agreement import (
     disagreeing_pairs,
     sentence_of_two,
 )
-from pll.ui.figures import ShownFigure, strip
 from pll.ui.format import plain
+from pll.ui.widgets import ShownFigure, show_figures
 
 MOST_PAIRS = 50
 """Pairs to choose from, those who differ most."""
@@ -49,7 +49,7 @@ def show_agreement(agreed: Agreement) -> None:
             figure = Figure(None)
         value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
         shown.append(ShownFigure(label, value, f"{hint} {plain(figure.reason or '')}".strip()))
-    strip(shown, width=160)
+    show_figures(shown, width=160)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

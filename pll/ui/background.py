@@ -13,9 +13,8 @@ from typing import Any
 import streamlit as st
 
 from pll.runs.background import JobStatus, Report, bare, default_board
-from pll.ui.buttons import button
-from pll.ui.error_messages import show_error
 from pll.ui.format import duration, plain
+from pll.ui.widgets import button, show_error
 
 LOOK_SECONDS = 0.5
 """Seconds between two looks."""

@@ -14,9 +14,8 @@ import streamlit as st
 
 from pll.colors import ACCENT
 from pll.training.metrics import ABOUT
-from pll.ui.buttons import popover
 from pll.ui.components.saving import picture_buttons
-from pll.ui.downloads import download
+from pll.ui.widgets import download, popover
 from pll.wording import short_names
 
 CHART_HEIGHT = 320

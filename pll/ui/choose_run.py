@@ -9,8 +9,8 @@ import streamlit as st
 from pll.methods import method_title
 from pll.runs.run import Run, readable
 from pll.ui import session
-from pll.ui.bound import bound
 from pll.ui.routes import go
+from pll.ui.widgets import bound
 
 
 def has_labels(run: Run) -> bool:

@@ -9,12 +9,10 @@ import streamlit as st
 
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.bound import bound
-from pll.ui.buttons import button
-from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.view_state import RunView, run_view
+from pll.ui.widgets import bound, button, toast_errors
 
 FULL_SPEED = math.inf
 SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)

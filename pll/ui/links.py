@@ -28,14 +28,12 @@ from pll.runs.link import (
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import access_panel, session
-from pll.ui.buttons import button
 from pll.ui.data import server_data, upload
-from pll.ui.downloads import download
-from pll.ui.error_messages import show_error
 from pll.ui.format import plain
 from pll.ui.routes import address
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS
 from pll.ui.view_state import RunView, run_view
+from pll.ui.widgets import button, download, show_error
 
 STARTS_AT_ONCE, STARTS_PAUSED = "Trains at once", "Waits before epoch 1"
 SLUGS = {slug(title): title for title in (*VIEWS, *EXPERT_VIEWS)}

@@ -13,13 +13,12 @@ from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot, StepProgress
 from pll.ui import agreement, controls, session
-from pll.ui.buttons import button
 from pll.ui.components.timeline import Timeline, mount_timeline
 from pll.ui.data import understood
-from pll.ui.error_messages import show_error, show_errors
 from pll.ui.format import format_state, plain, state_icon
 from pll.ui.pace import pace
 from pll.ui.view_state import Scene, scenes
+from pll.ui.widgets import button, show_error, show_errors
 
 RUN_REFRESH = 0.4
 """Seconds between two looks at a run that moves."""

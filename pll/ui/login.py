@@ -26,9 +26,9 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from pll.paths import candid_home
 from pll.runs.access import Person, person_id
 from pll.runs.process import PerProcess
-from pll.ui.buttons import button
 from pll.ui.format import plain
 from pll.ui.server_settings import setting
+from pll.ui.widgets import button
 
 STORAGE_KEY = "candid-after-login"
 REMEMBER = f"""

@@ -8,8 +8,8 @@ from pll.errors import UserError, explain
 from pll.paths import app_root
 from pll.ui import login, session, startup
 from pll.ui.components.frame import arrival, away
-from pll.ui.error_messages import show_error
 from pll.ui.routes import MORE, PAGES
+from pll.ui.widgets import show_error
 
 HERE = Path(__file__).parent
 ASSETS = app_root() / "assets"

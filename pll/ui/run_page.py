@@ -6,13 +6,12 @@ import streamlit as st
 
 from pll.runs.run import Run
 from pll.ui import controls, links, live_page, session
-from pll.ui.buttons import button, popover
 from pll.ui.compare import live as lanes
-from pll.ui.error_messages import show_error
 from pll.ui.format import plain
 from pll.ui.train import delayed_start, presenter
 from pll.ui.train import live as lane
 from pll.ui.view_state import run_view
+from pll.ui.widgets import button, popover, show_error
 
 
 def follow(run: Run) -> None:

@@ -14,7 +14,6 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT
 from pll.ui import charts, live_page
-from pll.ui.buttons import popover
 from pll.ui.compare import lines
 from pll.ui.compare.lines import swatch
 from pll.ui.components.canvas import Presentation, mount
@@ -24,6 +23,7 @@ from pll.ui.routes import link
 from pll.ui.train.pictures import CORNERS, STAR_TITLE, choose_colours
 from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import Scene
+from pll.ui.widgets import popover
 from pll.wording import percent
 
 PLACEHOLDER = 900

@@ -19,12 +19,13 @@ from pll.runs.description import FIELDS
 from pll.runs.lanes import lane_configs, why_not
 from pll.runs.run import MOST_LANES, Run
 from pll.synthesis import Flip
-from pll.ui import fields, session
+from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.session import ChosenData
 from pll.ui.train.settings_form import choose_model, choose_settings
+from pll.ui.widgets import share_slider
 
 TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
@@ -67,7 +68,7 @@ def _as_ambiguous_as_wished(choice: ChosenData) -> ChosenData:
     flip = choice.flip
     if flip is None or "q" not in flip.way.needs:
         return choice
-    q = fields.share(
+    q = share_slider(
         "q",
         flip.q or 0.0,
         key=f"compare-q-{choice.source.name}-{choice.source.sha256}",

@@ -14,8 +14,8 @@ from pll.errors import notes_of
 from pll.runs.data import warnings_about
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
-from pll.ui.figures import ShownFigure, strip
 from pll.ui.format import format_shape, plain
+from pll.ui.widgets import ShownFigure, show_figures
 from pll.wording import percent
 
 MOST_PAIRED = 200
@@ -60,7 +60,7 @@ def figures(data: PartialLabelDataset) -> None:
         )
         gamma = percent(cooccurrence.gamma) if cooccurrence.says_enough else "–"
         entries.append(ShownFigure("Ambiguity degree γ", gamma, hint))
-    strip(entries, width=160)
+    show_figures(entries, width=160)
     if cooccurrence is not None:
         st.caption(f"γ: {plain(cooccurrence.sentence(sets.class_names))}")
 

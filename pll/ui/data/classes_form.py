@@ -17,10 +17,9 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import notes_of
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts
-from pll.ui.buttons import button
 from pll.ui.data import loader
-from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import count, plain
+from pll.ui.widgets import button, edit_column, undo_all
 
 VISIBLE_ROWS = 12
 """Classes that show without scrolling."""

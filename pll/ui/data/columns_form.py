@@ -25,12 +25,9 @@ from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import MOST_SHOWN, Oddity, OddReading
 from pll.formats.reading import LABELLED, SINGLE, Column, Question, question, signature
 from pll.formats.votes import VOTES
-from pll.ui.bound import bound
-from pll.ui.buttons import button
 from pll.ui.data import classes_form, last_time, loader, understood
-from pll.ui.data.editable import edit_column
-from pll.ui.error_messages import show_error
 from pll.ui.format import count, plain
+from pll.ui.widgets import bound, button, edit_column, show_error
 
 VISIBLE_ROWS = 14
 """Columns that show without scrolling."""

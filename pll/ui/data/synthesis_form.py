@@ -27,10 +27,10 @@ from pll.synthesis.transitions import (
     transitions_from_confusion,
     truth_given_label,
 )
-from pll.ui import charts, fields
+from pll.ui import charts
 from pll.ui.data.loader import choice_key
-from pll.ui.error_messages import show_error
 from pll.ui.session import ChosenData
+from pll.ui.widgets import number_field, share_slider, show_error
 
 MATRIX_FILES = ["csv", "tsv", "json", "npy", "npz"]
 MOST_DRAWN = 400
@@ -61,7 +61,7 @@ def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGen
     with right:
         settings = _settings(how, data)
     with details:
-        seed = fields.number("seed", 0, key="flip-seed", persist_state="session")
+        seed = number_field("seed", 0, key="flip-seed", persist_state="session")
     if "matrix" in FLIPS[how].needs:
         matrix = _transitions(data.class_names)
         if matrix is None:
@@ -75,12 +75,12 @@ def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
     way, most = FLIPS[how], {"size": data.n_classes}
     words: dict[str, Any] = {"help": way.help} if way.help else {}
     needed = {
-        name: fields.share(name, 0.7, key=f"flip-{name}", **words, persist_state="session")
+        name: share_slider(name, 0.7, key=f"flip-{name}", **words, persist_state="session")
         for name in way.needs
         if name != "matrix"
     }
     given = {
-        name: fields.number(
+        name: number_field(
             name, way.usual, key=f"flip-{name}-{how}", most=most.get(name), placeholder=way.without, **words
         )
         for name in way.takes

@@ -20,9 +20,8 @@ from pll.formats.votes import VOTES, kind_of
 from pll.io import check_free_space, stored_name, write_bytes, zipped
 from pll.paths import app_root
 from pll.ui import login
-from pll.ui.buttons import button
-from pll.ui.downloads import download
 from pll.ui.format import plain
+from pll.ui.widgets import button, download
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 """Ways to bring data; the page begins with the first."""

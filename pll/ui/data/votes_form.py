@@ -14,8 +14,8 @@ from pll.errors import UserError, notes_of
 from pll.formats.tabular.answer_cells import FEW_CLASSES
 from pll.ui.data import columns_form
 from pll.ui.data.columns_form import Columns
-from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import count
+from pll.ui.widgets import edit_column, undo_all
 
 VISIBLE_ROWS, MOST_MAPPED = 8, 500
 """Rows of the table that show without scrolling, and how many there are at most."""

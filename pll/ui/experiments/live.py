@@ -16,11 +16,9 @@ from pll.experiments.tables import Table, signed, spread, tables
 from pll.io import zipped
 from pll.methods import method_title
 from pll.runs.files import MANIFEST
-from pll.ui.buttons import button
-from pll.ui.downloads import download
-from pll.ui.error_messages import show_error
 from pll.ui.experiments import curves
 from pll.ui.format import STATE_ICONS, count, plain, with_left
+from pll.ui.widgets import button, download, show_error
 
 IDENTIFIED_COLUMN = "identified correctly"
 EXPERIMENT_SECONDS = 2.0

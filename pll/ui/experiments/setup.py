@@ -20,11 +20,12 @@ from pll.experiments.experiment import PRESETS, Experiment, changed, parse_exper
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
 from pll.runs.lanes import why_not
-from pll.ui import fields, session
+from pll.ui import session
 from pll.ui.data import loader, server_data
 from pll.ui.data.upload import uploads_folder
 from pll.ui.format import count, plain
 from pll.ui.session import ChosenData
+from pll.ui.widgets import number_field
 
 FIVE_FOLDS, FIVE_SAMPLINGS, PUBLISHED_PART = "Five folds", "90/10, five samplings", "Published test part"
 AS_THE_PRESET = "As the preset says"
@@ -139,7 +140,7 @@ def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         protocol = st.selectbox("Tested on", offered, key=f"experiment-protocol-{name}", width=260)
-        epochs = fields.number(
+        epochs = number_field(
             "epochs",
             None,
             key=f"experiment-epochs-{name}",

@@ -18,12 +18,11 @@ from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS, Results
 from pll.runs.folder import RunFolder
 from pll.runs.run import Run
-from pll.ui.buttons import Kind
 from pll.ui.data import loader
-from pll.ui.downloads import download
 from pll.ui.format import plain
 from pll.ui.review import service
 from pll.ui.routes import link
+from pll.ui.widgets import Kind, download
 
 SAFE = "spreadsheet-safe"
 """Key of the switch that neutralises cells which spreadsheets would execute."""

@@ -16,10 +16,9 @@ from pll.runs.description import setting_clause
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run, readable
 from pll.ui import labelstudio, session
-from pll.ui.buttons import button
-from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
 from pll.ui.routes import go
+from pll.ui.widgets import button, toast_errors
 from pll.wording import percent
 
 RECENT_RUNS = 8

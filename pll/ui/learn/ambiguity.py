@@ -15,11 +15,11 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.synthesis.ambiguity import LabelCooccurrence, examples_to_tell, label_cooccurrence
 from pll.ui import charts
-from pll.ui.buttons import folded
 from pll.ui.format import count, plain
 from pll.ui.learn.layout import IN_ADDRESS, formula, guess, line, marker
 from pll.ui.learn.lesson_data import OF_DIGITS, LessonData, choose_source, digits, labels_of
 from pll.ui.routes import link
+from pll.ui.widgets import folded
 from pll.wording import percent
 
 MOST_IN_MATRIX = 40

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.colors import ACCENT
-from pll.ui.buttons import button
+from pll.ui.widgets import button
 
 CHAPTERS = {
     "partial": "A partial label",

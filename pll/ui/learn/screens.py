@@ -7,13 +7,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pll.ui.bound import bound
-from pll.ui.buttons import button, popover
 from pll.ui.components.component import register
-from pll.ui.downloads import download
 from pll.ui.learn.layout import CHAPTERS, IDEA
 from pll.ui.learn.lesson_files import lesson_zip
 from pll.ui.routes import address
+from pll.ui.widgets import bound, button, download, popover
 
 _KEY = "learn-screens"
 _keys = register(Path(__file__))

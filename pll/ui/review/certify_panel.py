@@ -13,11 +13,10 @@ from pll.review.events import GOALS
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate
-from pll.ui.buttons import button, popover
-from pll.ui.downloads import download
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link
+from pll.ui.widgets import button, download, popover
 from pll.wording import percent
 
 LOOK, CERTIFY = GOALS

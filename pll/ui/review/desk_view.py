@@ -14,11 +14,11 @@ import streamlit as st
 
 from pll.ui.components.canvas import SPOKEN
 from pll.ui.components.component import Payload, register
-from pll.ui.error_messages import show_errors
 from pll.ui.review.payload import payload
 from pll.ui.review.progress import strip
 from pll.ui.review.review_tab import Message, ReviewTab
 from pll.ui.review.reviewer import COOKIE
+from pll.ui.widgets import show_errors
 
 HERE = Path(__file__).parent
 HTML = """

@@ -9,10 +9,10 @@ import streamlit as st
 
 from pll.dataset import PartialLabelDataset
 from pll.review.follow import LabelChanges
-from pll.ui.buttons import button
 from pll.ui.format import count
 from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
+from pll.ui.widgets import button
 from pll.wording import short_by_name
 
 SHOWN_CHANGES = 10

@@ -14,14 +14,12 @@ from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
-from pll.ui import figures
-from pll.ui.buttons import folded, popover
 from pll.ui.data.voters import can_be_judged, show_voters, voter_table
-from pll.ui.figures import ShownFigure
 from pll.ui.format import count, duration, plain
 from pll.ui.review import certify_panel, follow_panel, retraining_panel, reviewers_form
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
+from pll.ui.widgets import ShownFigure, folded, popover, show_figures
 
 LABEL_KINDS = ("pick", "other", "none", "accept", "settle", "eliminate")
 """Kinds of events that may change a label."""
@@ -133,7 +131,7 @@ def _figures(tab: ReviewTab) -> None:
         pace = "–" if rate is None else _format_rate(rate)
         cells.append(ShownFigure("Other labels changed", changed, followed))
         cells.append(ShownFigure("Pace", pace, "Recent decisions per minute of work."))
-    figures.strip(cells, width=150)
+    show_figures(cells, width=150)
 
 
 def _work(review: ReviewSession) -> None:

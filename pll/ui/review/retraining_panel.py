@@ -6,9 +6,9 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.retraining import changed_by_retraining
-from pll.ui.buttons import button
 from pll.ui.format import count, format_state, plain
 from pll.ui.review.review_tab import ReviewTab
+from pll.ui.widgets import button
 
 RETRAINING_SECONDS = 2.0
 """Seconds between looks at a model that is being retrained."""

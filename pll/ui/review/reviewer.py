@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 import streamlit as st
 
-from pll.ui.buttons import button
 from pll.ui.format import plain
 from pll.ui.login import clean, person
+from pll.ui.widgets import button
 
 COOKIE = "candid_reviewer"
 """The browser remembers a typed name, so that a server that was away finds its reviewers again (by `desk.js`)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.ui.buttons import button
 from pll.ui.review.review_tab import ReviewTab
+from pll.ui.widgets import button
 from pll.wording import percent
 
 OVERLAP_SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)

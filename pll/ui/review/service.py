@@ -19,9 +19,9 @@ from pll.review.store import reading
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
-from pll.ui.error_messages import show_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
+from pll.ui.widgets import show_errors
 
 RECENT_REVIEWS = 4
 """Reviews that stay in memory after the last tab has left them."""

@@ -8,12 +8,12 @@ from pll.annotations.voters import FEATURES_ADD_NOTHING
 from pll.methods import METHODS
 from pll.review.status import ReviewStatus
 from pll.ui import controls, session
-from pll.ui.buttons import button
 from pll.ui.choose_run import has_labels
 from pll.ui.export import download
 from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.routes import go
 from pll.ui.view_state import Scene, stored_frame
+from pll.ui.widgets import button
 from pll.weights import Certainty, taken_home
 from pll.wording import percent
 

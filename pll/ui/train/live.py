@@ -12,13 +12,12 @@ from pll.runs.link import slug
 from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT, Metric
 from pll.ui import live_page
-from pll.ui.bound import bound
-from pll.ui.figures import ShownFigure, strip
 from pll.ui.format import count, duration, plain
 from pll.ui.train import delayed_start, ended, pictures, presenter
 from pll.ui.train.shown_classes import choose_classes
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
 from pll.ui.view_state import Scene, identified
+from pll.ui.widgets import ShownFigure, bound, show_figures
 from pll.weights import CONFIDENT
 from pll.wording import percent
 
@@ -125,7 +124,7 @@ def _figures(now: Scene) -> None:
     ]
     every += [(one.title, _figure(row.get(name), one), one.caption) for name, one in ABOUT.items() if one.caption]
     with st.container(key="run-figures"):
-        strip([ShownFigure(name, value, HELP.get(name, ""), below) for name, value, below in every])
+        show_figures([ShownFigure(name, value, HELP.get(name, ""), below) for name, value, below in every])
 
 
 def _figure(value: float | None, about: Metric) -> str:

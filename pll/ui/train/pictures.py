@@ -12,8 +12,6 @@ import streamlit as st
 
 from pll.formats.label_frame import labels_frame
 from pll.methods import METHODS
-from pll.ui.bound import bound
-from pll.ui.buttons import popover
 from pll.ui.charts import csv_button
 from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.component import Component, Payload
@@ -21,6 +19,7 @@ from pll.ui.components.heatmap import HEATMAP, By, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import RunView, Scene
+from pll.ui.widgets import bound, popover
 
 PICTURES_HEIGHT, WHOLE_WINDOW = 430, 10_000
 """Pixels of the two pictures, at most; in presenter mode the window is the limit."""

@@ -7,8 +7,8 @@ import streamlit as st
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import controls, session
-from pll.ui.buttons import button
 from pll.ui.view_state import RunView, Scene, identified, run_view
+from pll.ui.widgets import button
 
 PRESENT_KEY = "f"
 """The key that begins presenter mode, and ends it."""

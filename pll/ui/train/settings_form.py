@@ -21,11 +21,10 @@ from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.description import FIELDS
 from pll.training.names import MODELS
-from pll.ui import fields
-from pll.ui.buttons import button
 from pll.ui.data import loader
 from pll.ui.format import about_seconds, plain
 from pll.ui.session import ChosenData
+from pll.ui.widgets import button, share_slider
 
 NUMBER_SETTINGS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr_decay", "lr_decay_every")
 """Settings that are numbers, in the order of the form."""
@@ -278,7 +277,7 @@ def _choose_holdout(choice: ChosenData, data: PartialLabelDataset, key: str) -> 
         return None
     usual = 0.2 if choice.source.path is None else 0.0  # every row of a user's own file gets a label
     return (
-        fields.share(
+        share_slider(
             "holdout",
             usual,
             key=f"{key}-{usual}",

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from pll.candidates import CandidateSets
-from pll.ui.buttons import popover
 from pll.ui.view_state import Scene
+from pll.ui.widgets import popover
 
 MOST_AT_ONCE = 20
 """Classes that a picture shows all of."""

@@ -9,7 +9,6 @@ import streamlit as st
 
 from pll.analysis.projection import Places, inside, project
 from pll.dataset import PartialLabelDataset
-from pll.ui.buttons import button
 from pll.ui.charts import csv_button
 from pll.ui.choose_run import has_labels
 from pll.ui.components.canvas import Presentation, raw
@@ -20,6 +19,7 @@ from pll.ui.review.queue_controls import choose_rows
 from pll.ui.routes import go
 from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import Scene
+from pll.ui.widgets import button
 
 MOST_LIVE = 20_000
 """Examples drawn while the run trains, so that a refresh stays small; afterwards all are."""

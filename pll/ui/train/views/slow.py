@@ -17,11 +17,10 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.runs.run import Run
 from pll.ui import controls
-from pll.ui.bound import bound
-from pll.ui.buttons import button
 from pll.ui.example import show_picture
 from pll.ui.format import count, plain
 from pll.ui.view_state import Scene
+from pll.ui.widgets import bound, button
 
 PHASES = ("Forward", "Loss", "Gradient", "New weights")
 MOST_TERMS = 4

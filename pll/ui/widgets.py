@@ -1,0 +1,345 @@
+"""What pages are made of: buttons, boxes that open, downloads, fields, figures, tables, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from mimetypes import guess_type
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.runs.description import FIELDS
+from pll.ui.format import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+P = ParamSpec("P")
+Kind = Literal["primary", "secondary", "tertiary"]
+TABLE_ROW = 35
+"""Pixels of a row of a table."""
+
+
+def symbol(icon: str) -> str | None:
+    """A Material symbol by its name, as Streamlit takes it; None for none."""
+    return f":material/{icon}:" if icon else None
+
+
+# ---- errors: on the page, in a toast, and never a traceback ----------------------------------------------------------
+
+
+def show_error(error: Exception | str, *, icon: str = "error") -> None:
+    """Show what went wrong, in its place on the page.
+
+    Parameters
+    ----------
+    error
+        What went wrong.
+    icon
+        Name of a Material symbol.
+    """
+    st.error(plain(error), icon=symbol(icon))
+
+
+def toast_errors(callback: Callable[P, object]) -> Callable[P, None]:
+    """A callback that says what went wrong in a toast."""
+
+    @wraps(callback)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            callback(*args, **kwargs)
+        except (UserError, OSError) as error:
+            st.toast(plain(error), icon=":material/error:")
+
+    return wrapped
+
+
+def show_errors(part: Callable[P, object]) -> Callable[P, None]:
+    """A part of a page that says what went wrong in its own place. To be put below `st.fragment`."""
+
+    @wraps(part)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            part(*args, **kwargs)
+        except UserError as error:
+            show_error(error)
+
+    return wrapped
+
+
+# ---- buttons, downloads, and boxes that open -------------------------------------------------------------------------
+
+
+def button(
+    label: str, act: Callable[..., object], *args: object, icon: str = "", kind: Kind = "secondary", **more: Any
+) -> None:
+    """Show a button that does something; what goes wrong is said in a toast.
+
+    Parameters
+    ----------
+    label
+        What stands on it.
+    act, args
+        What is called when it is pressed, before the page runs, and with what.
+    icon
+        Name of a Material symbol; "" for none.
+    kind
+        How much it stands out: one of a page is primary.
+    more
+        Further options of `st.button`.
+    """
+    st.button(label, icon=symbol(icon), on_click=toast_errors(act), args=args, type=kind, **more)
+
+
+def download(
+    label: str,
+    data: bytes | str | Callable[[], bytes | str],
+    name: str,
+    *,
+    key: str,
+    kind: Kind = "secondary",
+    icon: str = "download",
+    **more: Any,
+) -> None:
+    """Show a button that downloads a file; the page does not run.
+
+    Parameters
+    ----------
+    label
+        What stands on it.
+    data
+        The content, or a function that makes it when the button is pressed.
+    name
+        Of the file.
+    key
+        Of the widget.
+    kind
+        How much it stands out.
+    icon
+        Name of a Material symbol.
+    more
+        Further options of `st.download_button`.
+    """
+    mime = guess_type(name)[0] or "application/octet-stream"
+    st.download_button(label, data, name, mime, key, type=kind, icon=symbol(icon), on_click="ignore", **more)
+
+
+def popover(
+    label: str, draw: Callable[..., object], *args: Any, key: str, icon: str = "", kind: Kind = "tertiary"
+) -> None:
+    """Show a box that opens; while it is closed it costs nothing.
+
+    Parameters
+    ----------
+    label
+        What stands on it.
+    draw, args
+        What is called where it is open, and with what.
+    key
+        Of the widget.
+    icon
+        Name of a Material symbol; "" for none.
+    kind
+        How much it stands out.
+    """
+    box = st.popover(label, icon=symbol(icon), type=kind, key=key, on_change="rerun")
+    if box.open:
+        with box:
+            draw(*args)
+
+
+def folded(label: str, draw: Callable[..., object], *args: Any, key: str, icon: str = "") -> None:
+    """Show a part of the page that is folded away; while it is closed it costs nothing.
+
+    Parameters
+    ----------
+    label, draw, args, key, icon
+        As `popover` takes them.
+    """
+    box = st.expander(label, icon=symbol(icon), key=key, on_change="rerun")
+    if box.open:
+        with box:
+            draw(*args)
+
+
+# ---- fields ----------------------------------------------------------------------------------------------------------
+
+
+def bound(
+    widget: Callable[..., Any],
+    label: str,
+    *options: Any,
+    key: str,
+    now: Any,
+    change: Callable[[Any], object],
+    **more: Any,
+) -> None:
+    """Show a widget for a value that is kept elsewhere; it takes effect at once, or where that fails shows what is.
+
+    Parameters
+    ----------
+    widget
+        A function of Streamlit.
+    label
+        Its first argument.
+    options
+        Its further arguments by place.
+    key
+        Of the widget.
+    now
+        What it shows, whatever it showed before.
+    change
+        Called with what a person makes of it, before the page runs.
+    more
+        Further arguments by name.
+    """
+    st.session_state[key] = now  # and no default beside it, of which Streamlit would warn
+
+    def changed() -> None:
+        value = st.session_state[key]
+        if value is not None or not more.get("required"):
+            change(value)
+
+    widget(label, *options, key=key, on_change=toast_errors(changed), **more)
+
+
+def number_field(name: str, value: float | None, *, key: str, most: float | None = None, **more: Any) -> Any:
+    """Show a field for a number of a run; None where it is empty, as it may be where it begins so.
+
+    Parameters
+    ----------
+    name
+        Of a field of a run: title, limits, step and words are those of `pll.runs.description`.
+    value
+        What it begins with.
+    key
+        Of the widget.
+    most
+        A limit below that of the field.
+    more
+        Further options of `st.number_input`.
+    """
+    one = FIELDS[name]
+    kind = int if one.kind == "whole" else float
+    limits = kind(one.least), kind(one.most if most is None else most)
+    begin = None if value is None else kind(value)
+    return st.number_input(one.title, *limits, begin, kind(one.step), key=key, **{"help": one.sentence, **more})
+
+
+def share_slider(
+    name: str, value: float, *, key: str, most: float | None = None, title: str = "", **more: Any
+) -> float:
+    """Show a slider for a number of a run that is always given: a probability or a share.
+
+    Parameters
+    ----------
+    name
+        Of a field of a run.
+    value
+        What it begins with.
+    key
+        Of the widget.
+    most
+        A limit below that of the field.
+    title
+        Where it is another one than that of the field.
+    more
+        Further options of `st.slider`.
+    """
+    one = FIELDS[name]
+    limits = float(one.least), float(one.most if most is None else most)
+    words = {"help": one.sentence, **more}
+    chosen: float = st.slider(title or one.title, *limits, float(value), one.step, key=key, **words)
+    return round(chosen, 6)
+
+
+# ---- figures and tables ----------------------------------------------------------------------------------------------
+
+
+class ShownFigure(NamedTuple):
+    """One figure.
+
+    Attributes
+    ----------
+    name
+        Above the number.
+    value
+        The number as people read it.
+    hint
+        What it is, where the pointer rests; "" for nothing.
+    below
+        A few words below it; "" for none.
+    """
+
+    name: str
+    value: str
+    hint: str = ""
+    below: str = ""
+
+
+def show_figures(figures: Sequence[ShownFigure], *, width: int = 140) -> None:
+    """Show figures beside each other, in as many lines as the screen needs.
+
+    Parameters
+    ----------
+    figures
+        From left to right.
+    width
+        Pixels of each, at least.
+    """
+    cells = st.grid(len(figures), min_column_width=width, gap="small")
+    for name, value, hint, below in figures:
+        with cells.cell(), st.container(gap=None):
+            st.metric(name, value, help=hint or None)
+            if below:
+                st.caption(below)
+
+
+def edit_column(
+    table: pd.DataFrame,
+    column: str,
+    save: Callable[[dict[int, str | None]], None],
+    *,
+    key: str,
+    config: Mapping[str, Any],
+    visible_rows: int,
+) -> None:
+    """Show a table; `save` takes the cells of a column that a person changed, by row.
+
+    Parameters
+    ----------
+    table
+        What is shown.
+    column
+        The one column of it that can be edited.
+    save
+        Called with the cells of that column that a person changed, by number of the row; None for an emptied one.
+    key
+        Of the widget.
+    config
+        How columns are shown, as Streamlit takes it.
+    visible_rows
+        Rows that show without scrolling, at most.
+    """
+    key = f"{key}-{hash(tuple(table[column]))}"  # the widget has no edits of an earlier table
+
+    def edited() -> None:
+        save({int(row): cells.get(column) for row, cells in st.session_state[key]["edited_rows"].items()})
+
+    st.data_editor(
+        table,
+        hide_index=True,
+        disabled=[str(name) for name in table if name != column],
+        column_config=config,
+        height=TABLE_ROW * (min(len(table), visible_rows) + 1) + 2,
+        key=key,
+        on_change=edited,
+    )
+
+
+def undo_all(edits: str) -> None:
+    """Show the button that forgets the edits which the session state has under a key."""
+    is_edited, key = bool(st.session_state.get(edits)), f"{edits}-undo"
+    button("Undo all", st.session_state.pop, edits, None, icon="undo", disabled=not is_edited, key=key)

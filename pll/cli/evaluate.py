@@ -27,10 +27,10 @@ from pll.cli.progress import Bars, load
 from pll.dataset import PartialLabelDataset
 from pll.devices import default_threads
 from pll.errors import UserError
-from pll.experiments.evaluation import Result, planned, read_results, results_frame
+from pll.experiments.evaluation import UNKNOWN, Result, planned, read_results, results_frame
 from pll.experiments.execution import fit_cell
 from pll.experiments.experiment import Cell, content_hash
-from pll.experiments.tables import TableEntry, spread, tables
+from pll.experiments.tables import TableEntry, tables
 from pll.formats.classes import with_classes
 from pll.io import write_csv
 from pll.methods import get_method
@@ -136,20 +136,16 @@ def _print_table(entries: Sequence[TableEntry]) -> None:
     first = entries[0].method
     print(f"{'method':16} {'test accuracy %':>18} {'transductive %':>18} {'seconds':>9}")
     for entry in entries:
-        test = spread(entry.mean, entry.deviation)
-        transductive = "-"
-        if entry.transductive is not None and entry.transductive_deviation is not None:
-            transductive = spread(entry.transductive, entry.transductive_deviation)
         verdict = f"  significantly {'better' if entry.is_better else 'worse'} than {first}" if entry.mark else ""
-        print(f"{entry.method:16} {test:>18} {transductive:>18} {entry.seconds:9.1f}{verdict}")
+        figures = f"{entry.test!s:>18} {entry.transductive or '-'!s:>18}"
+        print(f"{entry.method:16} {figures} {entry.seconds:9.1f}{verdict}")
 
 
-def _means(entry: TableEntry) -> dict[str, float | None]:
+def _means(entry: TableEntry) -> dict[str, float]:
     """Return mean and standard deviation of the accuracies, as fractions."""
-    figures = {
-        "test_accuracy_mean": entry.mean,
-        "test_accuracy_std": entry.deviation,
-        "transductive_accuracy_mean": entry.transductive,
-        "transductive_accuracy_std": entry.transductive_deviation,
+    known = {"test": entry.test, "transductive": entry.transductive or UNKNOWN}
+    return {
+        f"{name}_accuracy_{short}": value / 100
+        for name, one in known.items()
+        for short, value in (("mean", one.mean), ("std", one.deviation))
     }
-    return {name: None if value is None else value / 100 for name, value in figures.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +28,32 @@ from pll.runs.data import Splits
 LAST = 10
 """Figures of methods trained by gradient descent are means over this many last epochs (paper, §4). Of the others, the
 last iteration alone counts."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and standard deviation of a sample (n − 1), in percent; the deviation of one value is NaN.
+
+    Examples
+    --------
+    >>> print(Spread(76.574, 1.468), Spread(99.5, math.nan))
+    76.57 ± 1.47 99.50
+    """
+
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, shares: Sequence[float]) -> Spread:
+        """Return that of shares, at least one."""
+        values = np.array(shares, dtype=np.float64) * 100
+        return cls(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.nan)
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f}" if math.isnan(self.deviation) else f"{self.mean:.2f} ± {self.deviation:.2f}"
+
+
+UNKNOWN = Spread(math.nan, math.nan)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import concurrent.futures as cf
 import importlib
 import json
+import math
 import os
 import threading
 import time
@@ -27,7 +28,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from pll.dataset import PartialLabelDataset
 from pll.devices import computing_threads
@@ -345,12 +346,8 @@ class ExperimentProgress:
         Cells that have a result, or an error.
     todo
         Cells that this run has still to fit.
-    left
-        Estimated seconds; None before the first cell has ended.
     rate
         Cells a second, since this run began; None before the first cell has ended.
-    latest
-        What ended last.
     missing
         Data sets that are not here.
     errors
@@ -361,11 +358,14 @@ class ExperimentProgress:
     done: int
     failed: int
     todo: int = 0
-    left: float | None = None
-    latest: str = ""
     missing: tuple[Missing, ...] = ()
     errors: tuple[tuple[str, str], ...] = ()
     rate: float | None = None
+
+    @property
+    def left(self) -> float | None:
+        """Estimated seconds; None before the first cell has ended."""
+        return None if self.rate is None else self.todo / self.rate
 
 
 Tell = Callable[[ExperimentProgress], None]
@@ -420,103 +420,60 @@ def run(
             if cell.key not in outcomes or outcomes[cell.key].result is None
         ]
         jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo) or 1))
-        engine: Engine = _Dask(scheduler) if scheduler else _Processes(jobs, folder.half_done)
-        record = _OutcomeWriter(cells, folder, outcomes, todo, tuple(missing), tell)
-        record.save("running", force=True)
+        engine = _Dask(scheduler) if scheduler else _Processes(jobs, folder.half_done)
+        begun, ended, saved = time.monotonic(), 0, -math.inf
+
+        def save(state: ExperimentState, every: float = 0.0) -> None:
+            """Write how far it is, unless that was written less than so many seconds ago."""
+            nonlocal saved
+            now = time.monotonic()
+            errors = [(cell.key, one.error) for cell in cells if (one := outcomes.get(cell.key)) and one.error]
+            progress = ExperimentProgress(
+                total=len(cells),
+                done=sum(cell.key in outcomes for cell in cells) - len(errors),
+                failed=len(errors),
+                todo=len(todo) - ended,
+                missing=tuple(missing),
+                errors=tuple(errors[:MOST_ERRORS]),
+                rate=ended / max(now - begun, 1e-9) if ended else None,
+            )
+            if now - saved > every:
+                folder.write_results(cells, outcomes)
+                folder.write_progress(state, progress)
+                saved = now
+            if tell is not None:
+                tell(progress)
+
+        save("running")
         folder.log(f"{len(todo)} of {len(cells)} cells to fit, {engine.words}")
+        state: ExperimentState = "stopped"
         try:
             for cell, outcome in engine.outcomes(todo, is_stopped):
-                record.add(cell, outcome)
-        except BaseException:
-            record.save("stopped", force=True)
-            raise
-        ended = not is_stopped()
-        record.save("finished" if ended else "stopped", force=True)
-        folder.log("finished" if ended else "stopped")
+                folder.write(cell, outcome)
+                outcomes[cell.key] = outcome
+                ended += 1
+                if outcome.error:
+                    folder.log(f"{cell.key} failed: {outcome.error}\n{outcome.trace}".rstrip())
+                save("running", RESULTS_SAVED_EVERY)
+            state = "stopped" if is_stopped() else "finished"
+        finally:
+            save(state)
+            folder.log(state)
     return outcomes
-
-
-class _OutcomeWriter:
-    """Stores outcomes: the file of a cell at once, the files of the experiment at intervals."""
-
-    def __init__(
-        self,
-        cells: Sequence[Cell],
-        folder: ExperimentFolder,
-        outcomes: dict[str, CellOutcome],
-        todo: Sequence[Cell],
-        missing: tuple[Missing, ...],
-        tell: Tell | None,
-    ) -> None:
-        self._cells, self._folder, self._outcomes, self._tell = cells, folder, outcomes, tell
-        self._missing = missing
-        self._todo = {cell.key: cell for cell in todo}
-        self._saved = 0.0
-        self._latest = ""
-        self._begun, self._ended = time.monotonic(), 0
-
-    def add(self, cell: Cell, outcome: CellOutcome) -> None:
-        self._folder.write(cell, outcome)
-        self._outcomes[cell.key] = outcome
-        self._todo.pop(cell.key, None)
-        self._latest = cell.key
-        self._ended += 1
-        if outcome.error:
-            self._folder.log(f"{cell.key} failed: {outcome.error}\n{outcome.trace}".rstrip())
-        self.save("running")
-
-    def save(self, state: ExperimentState, *, force: bool = False) -> None:
-        progress = self._progress()
-        if force or time.monotonic() - self._saved > RESULTS_SAVED_EVERY:
-            self._folder.write_results(self._cells, self._outcomes)
-            self._folder.write_progress(state, progress)
-            self._saved = time.monotonic()
-        if self._tell is not None:
-            self._tell(progress)
-
-    def _progress(self) -> ExperimentProgress:
-        finished = [(cell.key, self._outcomes[cell.key]) for cell in self._cells if cell.key in self._outcomes]
-        errors = [(key, outcome.error) for key, outcome in finished if outcome.error]
-        failed = len(errors)
-        each = (time.monotonic() - self._begun) / self._ended if self._ended else None  # seconds, of those at once
-        return ExperimentProgress(
-            total=len(self._cells),
-            done=len(finished) - failed,
-            failed=failed,
-            todo=len(self._todo),
-            left=None if each is None else each * len(self._todo),
-            latest=self._latest,
-            missing=self._missing,
-            errors=tuple(errors[:MOST_ERRORS]),
-            rate=None if each is None else 1 / max(each, 1e-9),
-        )
 
 
 # ---- engines ---------------------------------------------------------------------------------------------------------
 
 
-class Engine(Protocol):
-    """Fits cells somewhere.
+Outcomes = Iterator[tuple[Cell, CellOutcome]]
+"""Cells and what came of them, as they end; the end comes early once it is stopped."""
+IsStopped = Callable[[], bool]
 
-    Attributes
-    ----------
-    words
-        Name for the log.
-    """
 
-    words: str
-
-    def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
-        """Yield outcomes as they come; end early once it is stopped.
-
-        Parameters
-        ----------
-        cells
-            Its cells, in order.
-        is_stopped
-            Asked between two outcomes.
-        """
-        ...
+def _ended(at_work: dict[cf.Future[CellOutcome], Cell], is_stopped: IsStopped) -> Iterator[cf.Future[CellOutcome]]:
+    """Yield what ends, until nothing is at work or it is stopped; the caller takes it out of `at_work`."""
+    while at_work and not is_stopped():
+        yield from cf.wait(at_work, timeout=STOP_GLANCE, return_when=cf.FIRST_COMPLETED).done
 
 
 class _Processes:
@@ -531,7 +488,7 @@ class _Processes:
         self._half_done = half_done
         self.words = f"{jobs} processes"
 
-    def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
+    def outcomes(self, cells: Sequence[Cell], is_stopped: IsStopped) -> Outcomes:
         waiting = list(reversed(cells))
         suspects: list[Cell] = []
         while (waiting or suspects) and not is_stopped():
@@ -542,7 +499,7 @@ class _Processes:
                 yield cell, CellOutcome(error=DIED)
 
     def _pool(
-        self, waiting: list[Cell], is_stopped: Callable[[], bool], jobs: int, window: int
+        self, waiting: list[Cell], is_stopped: IsStopped, jobs: int, window: int
     ) -> Generator[tuple[Cell, CellOutcome], None, list[Cell]]:
         """Fit the waiting cells, the last first, and remove them; return those at work when a process crashed.
 
@@ -554,24 +511,30 @@ class _Processes:
         loky = importlib.import_module("joblib.externals.loky.process_executor")
         executor = loky.ProcessPoolExecutor(jobs, initializer=end_with_parent, initargs=(os.getpid(),), env=ONE_THREAD)
         at_work: dict[cf.Future[CellOutcome], Cell] = {}
+        lost: list[Cell] = []
+
+        def hand_out() -> None:
+            while waiting and len(at_work) < window:
+                cell = waiting[-1]
+                more = {} if self._half_done is None else {"half_done": self._half_done(cell)}
+                at_work[executor.submit(run_cell, cell, **more)] = cell
+                waiting.pop()
+
         try:
-            while (waiting or at_work) and not is_stopped():
-                while waiting and len(at_work) < window:
-                    cell = waiting[-1]
-                    more = {} if self._half_done is None else {"half_done": self._half_done(cell)}
-                    at_work[executor.submit(run_cell, cell, **more)] = cell
-                    waiting.pop()
-                ended, _ = cf.wait(at_work, timeout=STOP_GLANCE, return_when=cf.FIRST_COMPLETED)
-                for future in ended:
-                    if not isinstance(future.exception(), loky.BrokenProcessPool):
-                        yield at_work.pop(future), future.result()
-                if any(future in at_work for future in ended):
-                    break
+            hand_out()
+            for future in _ended(at_work, is_stopped):
+                cell = at_work.pop(future)
+                if isinstance(future.exception(), loky.BrokenProcessPool):  # so do all others at work
+                    lost.append(cell)
+                    continue
+                yield cell, future.result()
+                if not lost:
+                    hand_out()
         except loky.BrokenProcessPool:  # detected when a cell was submitted, which is then still waiting
             pass
         finally:
             executor.shutdown(wait=False, kill_workers=True)
-        return [] if is_stopped() else list(at_work.values())
+        return [] if is_stopped() else [*lost, *at_work.values()]
 
 
 class _Dask:
@@ -589,21 +552,19 @@ class _Dask:
             raise UserError(f"No Dask cluster with a worker answers at {address}: {error}.") from error
         self.words = f"Dask at {address}, {len(self._client.scheduler_info(n_workers=-1)['workers'])} workers"
 
-    def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
+    def outcomes(self, cells: Sequence[Cell], is_stopped: IsStopped) -> Outcomes:
         places = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
         executor = self._client.get_executor(pure=False, retries=self.RETRIES)
         at_work = {executor.submit(run_cell, cell, places): cell for cell in cells}
         try:
-            while at_work and not is_stopped():
-                ended, _ = cf.wait(at_work, timeout=STOP_GLANCE, return_when=cf.FIRST_COMPLETED)
-                for future in ended:
-                    cell = at_work.pop(future)
-                    try:
-                        yield cell, future.result()
-                    except cf.CancelledError as error:
-                        raise UserError("The Dask cluster was lost; run the same command again to go on.") from error
-                    except Exception as error:  # KilledWorker, a worker without our package, …
-                        yield cell, CellOutcome(error=f"The cluster could not fit it: {type(error).__name__}: {error}.")
+            for future in _ended(at_work, is_stopped):
+                cell = at_work.pop(future)
+                try:
+                    yield cell, future.result()
+                except cf.CancelledError as error:
+                    raise UserError("The Dask cluster was lost; run the same command again to go on.") from error
+                except Exception as error:  # KilledWorker, a worker without our package, …
+                    yield cell, CellOutcome(error=f"The cluster could not fit it: {type(error).__name__}: {error}.")
         finally:
             for future in at_work:
                 future.cancel()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,35 +29,22 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
-    """A line with a band.
+class Panel:
+    """Lines with bands, of one panel.
 
     Attributes
     ----------
-    name
-        Of the method.
-    x, mean, deviation
-        (k,) accuracies in percent; the deviation is NaN where there is one part only.
-    n_fits
-        Number of fits.
+    title, x_title, y_title
+        Of the figure and its axes.
+    numbers
+        A row a point: method, x (under a name of its own, the second column), mean and deviation in percent, fits. The
+        deviation is NaN of one fit.
     """
-
-    name: str
-    x: Floats
-    mean: Floats
-    deviation: Floats
-    n_fits: int
-
-
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """Lines of one panel; `x_name` is the column of its numbers that holds x."""
 
     title: str
     x_title: str
     y_title: str
-    lines: tuple[Curve, ...]
-    x_name: str = "epoch"
+    numbers: pd.DataFrame
 
     @property
     def file_name(self) -> str:
@@ -83,24 +69,17 @@ def curve_panels(
     transductive
         Of the training examples.
     """
-    column = int(transductive)
     curves: dict[str, dict[str, list[Floats]]] = defaultdict(lambda: defaultdict(list))
     for cell in cells:
         outcome = outcomes.get(cell.key)
         if outcome is None or outcome.result is None or not issubclass(get_method(cell.method), DeepEstimator):
             continue
-        values = [pair[column] for pair in outcome.curve]
+        values = [pair[transductive] for pair in outcome.curve]
         if len(values) > 1 and None not in values:
             curves[_panel_title(cell)][cell.method].append(np.array(values, dtype=np.float64) * 100)
-    what = "transductive accuracy" if transductive else "test accuracy"
     return [
-        Panel(
-            title,
-            "epoch",
-            f"{what} %",
-            tuple(_line(method, _numbered(parts[0]), parts) for method, parts in of_panel.items()),
-        )
-        for title, of_panel in curves.items()
+        Panel(title, "epoch", _accuracy(transductive), pd.concat([_line(method, parts[method]) for method in parts]))
+        for title, parts in curves.items()
     ]
 
 
@@ -117,31 +96,23 @@ def q_panels(tables: Sequence[Table], *, transductive: bool = False, fewest: int
     fewest
         Values of q.
     """
-    what = "transductive accuracy" if transductive else "test accuracy"
     panels = []
     for table in tables:
         for dataset in table.datasets:
-            qs = [q for name, q in table.columns if name == dataset and q is not None]
-            if len(qs) < fewest:
-                continue
-            lines = []
-            for method in table.methods:
-                entries = [table.entries[(dataset, q), method] for q in qs if ((dataset, q), method) in table.entries]
-                entries = [entry for entry in entries if not transductive or entry.transductive is not None]
-                if not entries:  # of an experiment that has not ended
-                    continue
-                figures = [
-                    (entry.q, entry.transductive, entry.transductive_deviation)
-                    if transductive
-                    else (entry.q, entry.mean, entry.deviation)
-                    for entry in sorted(entries, key=lambda entry: entry.q or 0.0)
-                ]
-                x, mean, deviation = np.array(figures, dtype=np.float64).T
-                lines.append(Curve(method, x, mean, deviation, min(entry.n_fits for entry in entries)))
-            title = f"{dataset}, {table.title[0].lower()}{table.title[1:]}, against q"
-            if lines:
-                panels.append(Panel(title, "flipping probability q", f"{what} %", tuple(lines), "q"))
+            entries = [one for one in table.entries.values() if one.dataset == dataset and one.q is not None]
+            rows = [
+                {"method": one.method, "q": one.q, **asdict(shown), "fits": one.n_fits}
+                for one in sorted(entries, key=lambda one: (table.methods.index(one.method), one.q))
+                if (shown := one.transductive if transductive else one.test) is not None
+            ]
+            if rows and len({one.q for one in entries}) >= fewest:
+                title = f"{dataset}, {table.title[0].lower()}{table.title[1:]}, against q"
+                panels.append(Panel(title, "flipping probability q", _accuracy(transductive), pd.DataFrame(rows)))
     return panels
+
+
+def _accuracy(transductive: bool) -> str:
+    return f"{'transductive' if transductive else 'test'} accuracy %"
 
 
 def _panel_title(cell: Cell) -> str:
@@ -150,16 +121,13 @@ def _panel_title(cell: Cell) -> str:
     return ", ".join(filter(None, (cell.dataset, cell.model, made, recipe)))
 
 
-def _numbered(values: Floats) -> Floats:
-    return np.arange(1, len(values) + 1, dtype=np.float64)
-
-
-def _line(method: str, x: Floats, curves: list[Floats]) -> Curve:
+def _line(method: str, curves: list[Floats]) -> pd.DataFrame:
+    """Return the numbers of a method's line over the epochs, of at most `MOST_CURVE_POINTS` of them."""
     shortest = min(map(len, curves))  # cells of one experiment have the same epochs, but for a changed definition
-    table = np.stack([part[:shortest] for part in curves])
-    deviation = table.std(axis=0, ddof=1) if len(table) > 1 else np.full(shortest, math.nan)
+    table = pd.DataFrame([part[:shortest] for part in curves])
     at = np.unique(np.linspace(0, shortest - 1, min(shortest, MOST_CURVE_POINTS)).round().astype(np.int64))
-    return Curve(method, x[:shortest][at], table.mean(axis=0)[at], deviation[at], len(table))
+    figures = {"mean": table.mean()[at], "deviation": table.std()[at], "fits": len(table)}
+    return pd.DataFrame({"method": method, "epoch": at + 1.0, **figures})
 
 
 def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.DataFrame]:
@@ -179,14 +147,15 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
     """
     import plotly.graph_objects as go
 
-    figure, rows = go.Figure(), []
-    for line in panel.lines:
-        colour, dash = style(line.name, methods)
-        name = method_title(line.name)
-        if not np.isnan(line.deviation).any():
+    figure, x = go.Figure(), panel.numbers.columns[1]
+    for method, line in panel.numbers.groupby("method", sort=False):
+        colour, dash = style(str(method), methods)
+        name = method_title(str(method))
+        if line["deviation"].notna().all():
+            ends = [line["mean"] + line["deviation"], (line["mean"] - line["deviation"])[::-1]]
             figure.add_scatter(
-                x=np.concatenate([line.x, line.x[::-1]]),
-                y=np.concatenate([line.mean + line.deviation, (line.mean - line.deviation)[::-1]]),
+                x=np.concatenate([line[x], line[x][::-1]]),
+                y=np.concatenate(ends),
                 mode="lines",
                 fill="toself",
                 line={"width": 0},
@@ -196,24 +165,20 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
                 legendgroup=name,
             )
         figure.add_scatter(
-            x=line.x,
-            y=line.mean,
-            mode="lines+markers" if len(line.x) <= 20 else "lines",
+            x=line[x].to_numpy(),
+            y=line["mean"].to_numpy(),
+            mode="lines+markers" if len(line) <= 20 else "lines",
             line={"color": colour, "dash": dash, "width": 2.5},
             name=name,
             legendgroup=name,
-            customdata=line.deviation,
+            customdata=line["deviation"].to_numpy(),
             hovertemplate="%{y:.2f} ± %{customdata:.2f} %",
         )
-        rows += [
-            {"method": name, panel.x_name: x, "mean": mean, "deviation": deviation, "fits": line.n_fits}
-            for x, mean, deviation in zip(line.x, line.mean, line.deviation, strict=True)
-        ]
-    fits = sorted({line.n_fits for line in panel.lines})
-    number = f"{fits[0]}" if len(fits) == 1 else f"{fits[0]} to {fits[-1]}"
-    over = "one fit" if fits[-1] == 1 else f"mean ± deviation of {number} fits"
+    fewest, most = panel.numbers["fits"].min(), panel.numbers["fits"].max()
+    number = f"{most}" if fewest == most else f"{fewest} to {most}"
+    over = "one fit" if most == 1 else f"mean ± deviation of {number} fits"
     _titled(figure, f"{panel.title}: {over}", panel.x_title, panel.y_title)
-    return figure, pd.DataFrame(rows)
+    return figure, panel.numbers.assign(method=panel.numbers["method"].map(method_title))
 
 
 def save_figure(figure: go.Figure, frame: pd.DataFrame, path: Path) -> list[Path]:

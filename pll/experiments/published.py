@@ -7,25 +7,17 @@ worse or better than PRODEN there.
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pll.experiments.evaluation import Spread
 from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
 from pll.methods.published import PROTOCOL, PUBLISHED, plain_name
 
 
-@dataclass(frozen=True)
-class Published:
-    """An entry of the paper's tables: mean and deviation of the test accuracy, in percent."""
-
-    mean: float
-    deviation: float
-
-
-def published_accuracy(dataset: str, flip: str, q: float | None, method: str) -> Published | None:
+def published_accuracy(dataset: str, flip: str, q: float | None, method: str) -> Spread | None:
     """Return the paper's test accuracy, None where it has none.
 
     Parameters
@@ -40,7 +32,7 @@ def published_accuracy(dataset: str, flip: str, q: float | None, method: str) ->
     Examples
     --------
     >>> published_accuracy("lost", "", None, "proden")
-    Published(mean=76.57, deviation=1.47)
+    Spread(mean=76.57, deviation=1.47)
     """
     return _entries().get((dataset, flip, q, method))
 
@@ -76,10 +68,10 @@ def published_settings(dataset: str, model: str, method: str) -> dict[str, Any] 
 
 
 @cache
-def _entries() -> dict[tuple[str, str, float | None, str], Published]:
+def _entries() -> dict[tuple[str, str, float | None, str], Spread]:
     with Path(__file__).with_name("published.csv").open(newline="", encoding="utf-8") as stream:
         return {
-            (row["dataset"], row["flip"], float(row["q"]) if row["q"] else None, row["method"]): Published(
+            (row["dataset"], row["flip"], float(row["q"]) if row["q"] else None, row["method"]): Spread(
                 float(row["mean"]), float(row["deviation"])
             )
             for row in csv.DictReader(stream)

@@ -7,17 +7,15 @@ parts, as in the paper; a star says that this holds after Holm's correction for 
 from __future__ import annotations
 
 import json
-import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from pll.experiments.evaluation import Result, holm, paired_t_test
-from pll.experiments.published import Published, published_accuracy
+from pll.experiments.evaluation import UNKNOWN, Result, Spread, holm, paired_t_test
+from pll.experiments.published import published_accuracy
 from pll.methods import method_title
 
 STAR_LEVEL = 0.05
@@ -33,10 +31,10 @@ class TableEntry:
     ----------
     n_fits
         Fits (splits, repetitions) with a result, of `expected`.
-    mean, deviation
-        Of the test accuracy over the fits; the deviation is that of the sample (n − 1).
-    transductive, transductive_deviation
-        Of the transductive accuracy, None where not known.
+    test
+        Test accuracy over the fits.
+    transductive
+        Transductive accuracy, None where not known.
     seconds
         Median of a fit.
     p
@@ -57,16 +55,14 @@ class TableEntry:
     recipe: str
     n_fits: int
     expected: int
-    mean: float
-    deviation: float
-    transductive: float | None
+    test: Spread
+    transductive: Spread | None
     seconds: float
     p: float | None = None
     p_holm: float | None = None
     is_better: bool = False
     is_best: bool = False
-    paper: Published | None = None
-    transductive_deviation: float | None = None
+    paper: Spread | None = None
 
     @property
     def mark(self) -> str:
@@ -79,7 +75,7 @@ class TableEntry:
     @property
     def difference(self) -> float | None:
         """Mean less that of the paper, in points."""
-        return None if self.paper is None else self.mean - self.paper.mean
+        return None if self.paper is None else self.test.mean - self.paper.mean
 
 
 TableColumn = tuple[str, float | None]
@@ -149,9 +145,9 @@ def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[
     }
     for column in columns:
         of_column = [entry for (where, _), entry in entries.items() if where == column]
-        best = max(round(entry.mean, 2) for entry in of_column)
+        best = max(round(entry.test.mean, 2) for entry in of_column)
         for entry in of_column:
-            entries[column, entry.method] = replace(entry, is_best=round(entry.mean, 2) == best)
+            entries[column, entry.method] = replace(entry, is_best=round(entry.test.mean, 2) == best)
     _compare(entries, measured, there)
     made = f"{flip} flipping" if flip else "candidate sets of the data"
     fixed = f"{model} models" if model and recipe != "auto" else ""  # that recipe may choose another one
@@ -160,8 +156,8 @@ def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[
 
 
 def _entry(rows: Sequence[Result], model: str, expected: int) -> TableEntry:
-    test = np.array([row.test_accuracy for row in rows], dtype=np.float64) * 100
-    accuracies = np.array([row.transductive_accuracy for row in rows if row.transductive_accuracy is not None]) * 100
+    test = [row.test_accuracy for row in rows if row.test_accuracy is not None]
+    transductive = [row.transductive_accuracy for row in rows if row.transductive_accuracy is not None]
     first = rows[0]
     return TableEntry(
         dataset=first.dataset,
@@ -172,18 +168,11 @@ def _entry(rows: Sequence[Result], model: str, expected: int) -> TableEntry:
         recipe=first.recipe,
         n_fits=len(rows),
         expected=expected,
-        mean=float(test.mean()),
-        deviation=_deviation(test),
-        transductive=float(accuracies.mean()) if len(accuracies) else None,
-        transductive_deviation=_deviation(accuracies) if len(accuracies) else None,
+        test=Spread.of(test),
+        transductive=Spread.of(transductive) if transductive else None,
         seconds=float(np.median([row.seconds for row in rows])),
         paper=published_accuracy(first.dataset, first.flip, first.q, first.method) if model in ("linear", "") else None,
     )
-
-
-def _deviation(values: npt.NDArray[np.float64]) -> float:
-    """Return the deviation of a sample; NaN of one value."""
-    return float(values.std(ddof=1)) if len(values) > 1 else math.nan
 
 
 def _compare(
@@ -231,13 +220,12 @@ def markdown(table: Table) -> str:
 def _markdown_cell(entry: TableEntry | None) -> str:
     if entry is None:
         return "–"
-    figure = spread(entry.mean, entry.deviation)
-    figure = f"**{figure}**" if entry.is_best else figure
+    figure = f"**{entry.test}**" if entry.is_best else str(entry.test)
     n = f" ({entry.n_fits} of {entry.expected})" if entry.n_fits < entry.expected else ""
     own = " ".join(filter(None, (figure + n, entry.mark.replace("*", "\\*"))))
     if entry.paper is None:
         return own
-    return f"{own}<br>paper {spread(entry.paper.mean, entry.paper.deviation)}, {signed(entry.difference)}"
+    return f"{own}<br>paper {entry.paper}, {signed(entry.difference)}"
 
 
 def entries_frame(tables: Sequence[Table]) -> pd.DataFrame:
@@ -246,27 +234,13 @@ def entries_frame(tables: Sequence[Table]) -> pd.DataFrame:
     for table in tables:
         for entry in table.entries.values():
             values = asdict(entry) | {"difference": entry.difference, "mark": entry.mark, "table": table.title}
-            paper = values.pop("paper") or {}
-            values |= {"paper_mean": paper.get("mean"), "paper_deviation": paper.get("deviation")}
-            del values["seconds"]  # two runs of one experiment give the same tables to the last byte
-            rows.append(values)
+            for name in ("test", "transductive", "paper", "seconds"):  # two runs of an experiment take other seconds
+                del values[name]
+            transductive, paper = entry.transductive or UNKNOWN, entry.paper or UNKNOWN
+            values |= {"mean": entry.test.mean, "deviation": entry.test.deviation}
+            values |= {"transductive": transductive.mean, "transductive_deviation": transductive.deviation}
+            rows.append(values | {"paper_mean": paper.mean, "paper_deviation": paper.deviation})
     return pd.DataFrame(rows)
-
-
-def spread(mean: float, deviation: float) -> str:
-    """Return mean ± deviation with two places.
-
-    Parameters
-    ----------
-    mean, deviation
-        In per cent.
-
-    Examples
-    --------
-    >>> spread(76.571, 1.4), spread(50.0, math.nan)
-    ('76.57 ± 1.40', '50.00')
-    """
-    return f"{mean:.2f}" if math.isnan(deviation) else f"{mean:.2f} ± {deviation:.2f}"
 
 
 def signed(value: float | None) -> str:

@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from pll.experiments.evaluation import Result, holm
-from pll.experiments.figures import Curve, Panel, panel_figure, q_panels, save_figure
+from pll.experiments.figures import Panel, panel_figure, q_panels, save_figure
 from pll.experiments.tables import Table, markdown, tables
 
 SHARES = {  # by fold
@@ -78,20 +78,22 @@ def test_curves_over_q_have_the_mean_and_deviation_of_the_folds() -> None:
     values = {0.1: [0.8, 0.9, 0.7], 0.5: [0.6, 0.5, 0.5]}
     found = [result for q, shares in values.items() for result in results("yeast", "binomial", q, proden=shares)]
     (panel,) = q_panels([table(found, n_fits=3)], transductive=True, fewest=2)
-    (line,) = panel.lines
-    assert line.x.tolist() == list(values)
-    assert line.mean == pytest.approx([100 * float(np.mean(shares)) for shares in values.values()])
-    assert line.deviation == pytest.approx([100 * float(np.std(shares, ddof=1)) for shares in values.values()])
+    line = panel.numbers
+    assert line["q"].tolist() == list(values)
+    assert line["mean"].tolist() == pytest.approx([100 * float(np.mean(shares)) for shares in values.values()])
+    assert line["deviation"].tolist() == pytest.approx(
+        [100 * float(np.std(shares, ddof=1)) for shares in values.values()]
+    )
 
 
 def test_a_figure_is_a_page_and_its_numbers(tmp_path: Path) -> None:
     x = np.arange(1.0, 31.0)
-    line = Curve("proden", x, 90 - 50 / x, np.full(30, 2.0), 5)
-    other = Curve("ipal", x, 80 - 50 / x, np.full(30, math.nan), 1)
-    drawn = panel_figure(Panel("a<b> & co", "epoch", "test accuracy %", (line, other)), ["proden", "ipal"])
+    line = pd.DataFrame({"method": "proden", "epoch": x, "mean": 90 - 50 / x, "deviation": 2.0, "fits": 5})
+    other = pd.DataFrame({"method": "ipal", "epoch": x, "mean": 80 - 50 / x, "deviation": math.nan, "fits": 1})
+    drawn = panel_figure(Panel("a<b> & co", "epoch", "test accuracy %", pd.concat([line, other])), ["proden", "ipal"])
     page, numbers = save_figure(*drawn, tmp_path / "curves")
     frame = pd.read_csv(numbers)
-    assert frame["mean"].tolist() == pytest.approx([*line.mean, *other.mean])
+    assert frame["mean"].tolist() == pytest.approx([*line["mean"], *other["mean"]])
     assert frame["deviation"].isna().tolist() == [False] * 30 + [True] * 30
     text = page.read_text()
     assert "a<b>" not in text and (tmp_path / "plotly.min.js").exists()  # no address of the network is read

@@ -50,7 +50,7 @@ def made(number: int = 6, state: Any = "finished") -> ExperimentFolder:
     for cell in cells[:number]:
         folder.write(cell, outcomes[cell.key])
     folder.write_results(cells, outcomes)
-    folder.write_progress(state, ExperimentProgress(6, number, 0, 6 - number, 1.0))
+    folder.write_progress(state, ExperimentProgress(6, number, 0, 6 - number, rate=1.0))
     write_report(experiment, cells, outcomes, folder)
     return folder
 

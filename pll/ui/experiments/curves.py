@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -44,7 +45,7 @@ def _chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFr
     if not panels:
         return go.Figure(), pd.DataFrame()
     figure, numbers = panel_figure(panels[0], table.methods)
-    fits = sorted({line.n_fits for line in panels[0].lines}) or [0]
+    fits = sorted(set(panels[0].numbers["fits"]))
     over = f"mean ± deviation of {_counted(fits)}" if fits[-1] > 1 else "one fit"
     charts.dress(figure, title, f"{panels[0].x_title} · {over}", "%", height=360)
     return figure, numbers
@@ -56,24 +57,22 @@ def _mean_chart(
     """A mark a method, with a bar of ± one standard deviation."""
     figure, rows, fits = go.Figure(), [], []
     for entry in entries:
-        mean, deviation = entry.mean, entry.deviation
-        if transductive:
-            if entry.transductive is None or entry.transductive_deviation is None:
-                continue
-            mean, deviation = entry.transductive, entry.transductive_deviation
+        shown = entry.transductive if transductive else entry.test
+        if shown is None:
+            continue
         colour, _ = style(entry.method, methods)
         name = method_title(entry.method)
         figure.add_scatter(
-            x=[mean],
+            x=[shown.mean],
             y=[name],
-            error_x={"type": "data", "array": [0.0 if np.isnan(deviation) else deviation], "thickness": 2},
+            error_x={"type": "data", "array": [0.0 if np.isnan(shown.deviation) else shown.deviation], "thickness": 2},
             mode="markers",
             marker={"color": colour, "size": 11},
             name=name,
-            customdata=[deviation],
+            customdata=[shown.deviation],
             hovertemplate="%{x:.2f} ± %{customdata:.2f} %<extra></extra>",
         )
-        rows.append({"method": name, "mean": mean, "deviation": deviation, "fits": entry.n_fits})
+        rows.append({"method": name, **asdict(shown), "fits": entry.n_fits})
         fits.append(entry.n_fits)
     over = f"%, mean ± deviation of {_counted(sorted(set(fits)) or [0])}"
     charts.dress(figure, title, over, "", height=120 + 40 * len(rows))

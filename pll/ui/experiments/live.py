@@ -12,7 +12,7 @@ from pll.experiments import background
 from pll.experiments.evaluation import read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, ExperimentProgress
 from pll.experiments.report import REPORT
-from pll.experiments.tables import Table, signed, spread, tables
+from pll.experiments.tables import Table, signed, tables
 from pll.io import zipped
 from pll.methods import method_title
 from pll.runs.files import MANIFEST
@@ -154,16 +154,14 @@ def _table_frame(table: Table) -> pd.DataFrame:
                 row["q"] = f"{q:g}"
             for dataset in table.datasets:
                 entry = table.entries.get(((dataset, q), method))
-                text = (
-                    "" if entry is None else " ".join(filter(None, (spread(entry.mean, entry.deviation), entry.mark)))
-                )
+                text = "" if entry is None else f"{entry.test} {entry.mark}".rstrip()
                 if entry is not None and entry.n_fits < entry.expected:
                     text += f" · {entry.n_fits} of {entry.expected}"
                 if entry is not None and entry.paper is not None:
                     text += f"  ({entry.paper.mean:.2f}, {signed(entry.difference)})"
                 row[dataset] = text
                 if entry is not None and len(table.datasets) == 1 and entry.transductive is not None:
-                    row[IDENTIFIED_COLUMN] = spread(entry.transductive, entry.transductive_deviation or 0.0)
+                    row[IDENTIFIED_COLUMN] = str(entry.transductive)
             rows.append(row)
     return pd.DataFrame(rows)
 

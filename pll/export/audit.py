@@ -4,14 +4,16 @@ when other labels came under review, how and by whom.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pll.io import write_atomically, write_json_lines
+import pandas as pd
+
+from pll.io import write_csv, write_json_lines
 from pll.review.events import Event, LabelVersion, broken_links
+from pll.review.record import Record
 
 VERSION_KIND = "version"
 """The kind of a row that is no decision: from here on these labels are under review."""
@@ -45,41 +47,34 @@ def audit_rows(events: Sequence[Event], versions: Sequence[LabelVersion] = ()) -
     return result + [_version_row(record) for record in coming]
 
 
-def write_audit_csv(events: Sequence[Event], path: Path, versions: Sequence[LabelVersion] = ()) -> None:
+def write_audit_csv(record: Record, path: Path) -> None:
     """audit.csv: UTF-8, missing values empty, `weights` as JSON. Atomically.
 
     Parameters
     ----------
-    events
-        Of a review, in their order.
+    record
+        The review.
     path
         Where to write.
-    versions
-        Of the labels that were under review.
     """
-
-    def write(temporary: Path) -> None:
-        with temporary.open("w", encoding="utf-8", newline="") as stream:
-            table = csv.writer(stream, lineterminator="\n")
-            table.writerow(AUDIT)
-            table.writerows([_cell(row[name]) for name in AUDIT] for row in audit_rows(events, versions))
-
-    write_atomically(path, write)
+    cells = [
+        {name: _cell(value) for name, value in row.items()}
+        for row in audit_rows(record.state.all_events, record.versions)
+    ]
+    write_csv(path, pd.DataFrame(cells, columns=AUDIT, dtype=object))
 
 
-def write_audit_jsonl(events: Sequence[Event], path: Path, versions: Sequence[LabelVersion] = ()) -> None:
+def write_audit_jsonl(record: Record, path: Path) -> None:
     """audit.jsonl: an object a line. Atomically.
 
     Parameters
     ----------
-    events
-        Of a review, in their order.
+    record
+        The review.
     path
         Where to write.
-    versions
-        Of the labels that were under review.
     """
-    write_json_lines(path, audit_rows(events, versions))
+    write_json_lines(path, audit_rows(record.state.all_events, record.versions))
 
 
 def altered_events(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

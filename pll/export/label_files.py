@@ -11,7 +11,8 @@ import pandas as pd
 from pll.candidates import CandidateSets
 from pll.formats.label_frame import Decisions, candidate_cells
 from pll.io import write_atomically
-from pll.weights import Weights, sparse
+from pll.review.label_snapshot import LabelSnapshot
+from pll.weights import sparse
 
 ADDED_COLUMNS = ("id", "candidates", "added_label", "reviewer", "decided_at")
 
@@ -55,7 +56,7 @@ def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decis
     return pd.DataFrame(dict(zip(ADDED_COLUMNS, values, strict=True)), dtype="str")
 
 
-def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.ArrayLike, path: Path) -> None:
+def write_label_weights(labels: LabelSnapshot, path: Path) -> None:
     """Write label_weights.npz: an (n, c) sparse matrix for `scipy.sparse.load_npz`, with class names and ids.
 
     Arrays: `data` (nnz,) float32, `indices`, `indptr`, `shape`, `format` (all as SciPy writes them), `class_names`
@@ -63,23 +64,19 @@ def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.Ar
 
     Parameters
     ----------
-    candidates
-        n candidate sets.
-    weights
-        (nnz,) label weights.
-    ids
-        (n,) names of the rows.
+    labels
+        Of n examples.
     path
         The file.
     """
-    matrix = sparse(weights, candidates)
+    matrix = sparse(labels.weights, labels.candidates)
     arrays: dict[str, npt.NDArray[np.generic]] = {
         "format": np.array(b"csr"),
         "shape": np.array(matrix.shape),
         "data": matrix.data,
         "indices": matrix.indices,
         "indptr": matrix.indptr,
-        "class_names": np.array(candidates.class_names, dtype=np.str_),
-        "ids": np.asarray(ids, dtype=np.str_),
+        "class_names": np.array(labels.candidates.class_names, dtype=np.str_),
+        "ids": labels.ids,
     }
     write_atomically(path, lambda temporary: np.savez_compressed(temporary, allow_pickle=False, **arrays))

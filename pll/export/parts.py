@@ -6,7 +6,9 @@ import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
@@ -15,14 +17,13 @@ from pll.export.programs import NotExportable, why_no_onnx, why_no_program, writ
 from pll.export.rendered import certificate_html
 from pll.export.source import ExportSource
 from pll.export.spreadsheet import neutralise
-from pll.features import save_features
+from pll.features import Featuriser, save_features
 from pll.features.serialization import ARRAYS_FILE as FEATURES_ARRAYS
 from pll.features.serialization import CARD_FILE as FEATURES_CARD
 from pll.formats.reading import Reading
 from pll.io import write_bytes, write_csv, write_text
 from pll.methods.input_range import RANGE
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
-from pll.review.certification import Certified
 from pll.runs.files import NO_ANSWER, READING
 from pll.runs.labels_table import write_labels, write_no_answer
 
@@ -40,9 +41,9 @@ class Exporter:
     file_name
         What it is called on disk.
     build
-        Writes it to a path, atomically. Raises `UserError` where that cannot be done.
-    applies
-        Whether this source has it; where not, nothing is said.
+        Writes it to a path, atomically, from what it is made of. Raises `UserError` where that cannot be done.
+    made_of
+        What of a source it is made of; where that is None, there is no such file, and nothing is said.
     why_not
         The reason why this source has no such file, in words; None where it has.
     """
@@ -50,9 +51,9 @@ class Exporter:
     label: str
     summary: str
     file_name: str
-    build: Callable[[ExportSource, Path], None]
+    build: Callable[[Any, Path], None]
+    made_of: Callable[[ExportSource], Any] = lambda source: source
     why_not: Callable[[ExportSource], str | None] = lambda source: None
-    applies: Callable[[ExportSource], bool] = lambda source: True
 
     def data(self, source: ExportSource) -> bytes:
         """Return the file's content, made now: `data` of a download button, called when it is pressed."""
@@ -70,70 +71,44 @@ class Exporter:
             What is exported.
         path
             Of the file.
+
+        Raises
+        ------
+        NotExportable
+            There is a reason why this source has no such file.
         """
-        self.build(source, path)
+        reason = self.why_not(source)
+        if reason is not None:
+            raise NotExportable(reason)
+        self.build(self.made_of(source), path)
         if source.spreadsheet_safe:
             neutralise(path)
 
 
-def _label_weights(source: ExportSource, path: Path) -> None:
-    own = source.own or source.labels
-    write_label_weights(own.candidates, own.weights, own.ids, path)
+def _features_file(name: str) -> Callable[[Featuriser, Path], None]:
+    """Return what writes one of the two files of features, made together: one holds a checksum of the other."""
 
-
-def _is_certified(source: ExportSource) -> bool:
-    return source.certified is not None
-
-
-def _of_certificate(write: Callable[[Certified, Path], None]) -> Callable[[ExportSource, Path], None]:
-    """Return what writes a file of the certificate."""
-
-    def build(source: ExportSource, path: Path) -> None:
-        assert source.certified is not None  # `applies` has asked
-        write(source.certified, path)
-
-    return build
-
-
-def _of_review(write: Callable[..., None]) -> Callable[[ExportSource, Path], None]:
-    """Return what writes a form of the audit trail."""
-
-    def build(source: ExportSource, path: Path) -> None:
-        assert source.record is not None
-        write(source.record.state.all_events, path, source.record.versions)
-
-    return build
-
-
-def _was_reviewed(source: ExportSource) -> bool:
-    return source.record is not None
-
-
-def _features_file(name: str) -> Callable[[ExportSource, Path], None]:
-    """Writes one of the two files of a featuriser; they are made together, since one holds a checksum of the other."""
-
-    def write(source: ExportSource, path: Path) -> None:
-        assert source.splits.featuriser is not None
+    def write(featuriser: Featuriser, path: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            save_features(source.splits.featuriser, folder)
+            save_features(featuriser, folder)
             content = (Path(folder) / name).read_bytes()
         write_bytes(path, content)
 
     return write
 
 
-def _replay(source: ExportSource, path: Path) -> None:
-    if source.replay is None:
-        raise NotExportable(_why_no_replay(source) or "")
+def _learnt_features(source: ExportSource) -> Featuriser | None:
+    """Return the featuriser where something was learnt for it."""
+    featuriser = source.splits.featuriser
+    return featuriser if featuriser is not None and featuriser.state()[1] else None
+
+
+def _write_replay(replay: Callable[[], str], path: Path) -> None:
     try:
-        page = source.replay()
+        page = replay()
     except UserError as error:  # stopped before its first epoch: everything else is still worth having
         raise NotExportable(str(error)) from error
     write_text(path, page)
-
-
-def _why_no_replay(source: ExportSource) -> str | None:
-    return None if source.replay is not None else "There is no history of the training to show."
 
 
 def card_of(source: ExportSource) -> ModelCard:
@@ -159,63 +134,64 @@ EXPORTS: dict[str, Exporter] = {
         "Examples without a label (CSV)",
         "The ids of the examples that nobody answered; without features, nothing predicts them.",
         NO_ANSWER,
-        lambda source, path: write_no_answer(source.splits.no_answer, path),
-        applies=lambda source: bool(source.splits.no_answer),
+        write_no_answer,
+        lambda source: source.splits.no_answer or None,
     ),
     "added-labels": Exporter(
         "Labels added in review (CSV)",
         "The examples whose candidate set missed the label that a person gave: the set, the label, who and when.",
         "added_labels.csv",
-        lambda source, path: write_csv(path, source.added),
-        applies=lambda source: bool(source.decisions) and len(source.added) > 0,
+        lambda added, path: write_csv(path, added),
+        lambda source: None if source.added.empty else source.added,
     ),
     "certificate": Exporter(
         "Certificate of all labels (JSON)",
         "What share of all labels may be wrong, and every decision behind it; `candid verify` checks it.",
         "certificate.json",
-        _of_certificate(lambda made, path: write_text(path, json.dumps(made.document, ensure_ascii=False))),
-        applies=_is_certified,
+        lambda made, path: write_text(path, json.dumps(made.document, ensure_ascii=False)),
+        attrgetter("certified"),
     ),
     "certificate-page": Exporter(
         "Certificate to read (HTML)",
         "The same as a page.",
         "certificate.html",
-        _of_certificate(lambda made, path: write_text(path, certificate_html(made.document))),
-        applies=_is_certified,
+        lambda made, path: write_text(path, certificate_html(made.document)),
+        attrgetter("certified"),
     ),
     "final": Exporter(
         "All labels, as certified (CSV)",
         "The label of every example after the review, and whether it was accepted without another look.",
         "final.csv",
-        _of_certificate(lambda made, path: write_csv(path, made.final)),
-        applies=_is_certified,
+        lambda made, path: write_csv(path, made.final),
+        attrgetter("certified"),
     ),
     "audit-csv": Exporter(
         "Audit trail as a table (CSV)",
         "Every decision and every undo: who, when, before, after, what was shown; and which labels were under review.",
         "audit.csv",
-        _of_review(write_audit_csv),
-        applies=_was_reviewed,
+        write_audit_csv,
+        attrgetter("record"),
     ),
     "audit-jsonl": Exporter(
         "Audit trail as JSON lines",
         "The same, one JSON object a line.",
         "audit.jsonl",
-        _of_review(write_audit_jsonl),
-        applies=_was_reviewed,
+        write_audit_jsonl,
+        attrgetter("record"),
     ),
     "reading": Exporter(
         "How the file was read (JSON)",
         "What each column was taken for, and what was no answer. `--reading reading.json` reads another file so.",
         READING,
-        lambda source, path: write_text(path, Reading(**source.train.reading).to_json()),
-        applies=lambda source: bool(source.train.reading),
+        lambda fields, path: write_text(path, Reading(**fields).to_json()),
+        lambda source: source.train.reading or None,
     ),
     "label-weights": Exporter(
         "Label weights (sparse matrix)",
         "The model's own weight of every candidate of every example, for SciPy. How sure a label is, labels.csv says.",
         "label_weights.npz",
-        _label_weights,
+        write_label_weights,
+        lambda source: source.own or source.labels,
     ),
     "model-weights": Exporter(
         "Model, to load in Candid: numbers",
@@ -234,35 +210,35 @@ EXPORTS: dict[str, Exporter] = {
         "What makes the model's features of texts, pictures or words. Keep it together with model.json.",
         FEATURES_CARD,
         _features_file(FEATURES_CARD),
-        applies=lambda source: source.splits.featuriser is not None,
+        attrgetter("splits.featuriser"),
     ),
     "features-arrays": Exporter(
         "What was learnt for features",
         "What was learnt for it. Keep it together with features.json.",
         FEATURES_ARRAYS,
         _features_file(FEATURES_ARRAYS),
-        applies=lambda source: source.splits.featuriser is not None and bool(source.splits.featuriser.state()[1]),
+        _learnt_features,
     ),
     "torch-program": Exporter(
         "Model as a PyTorch program",
         "Predicts from features wherever PyTorch is, without Candid.",
         "model.pt2",
         write_torch_program,
-        why_no_program,
+        why_not=why_no_program,
     ),
     "onnx": Exporter(
         "Model as ONNX",
         "Predicts from features in any language that has an ONNX runtime.",
         "model.onnx",
         write_onnx,
-        why_no_onnx,
+        why_not=why_no_onnx,
     ),
     "replay": Exporter(
         "Replay of the run (HTML)",
         "How the labels were found, to scrub through in any browser; one file, without Candid or a network.",
         "replay.html",
-        _replay,
-        _why_no_replay,
+        _write_replay,
+        attrgetter("replay"),
     ),
 }
 """Every file but the README and the archive, which `export_all` adds."""
@@ -270,4 +246,4 @@ EXPORTS: dict[str, Exporter] = {
 
 def exporters_of(source: ExportSource) -> dict[str, Exporter]:
     """The files that there may be for a source."""
-    return {name: part for name, part in EXPORTS.items() if part.applies(source)}
+    return {name: part for name, part in EXPORTS.items() if part.made_of(source) is not None}

@@ -90,7 +90,7 @@ def write_torch_program(source: ExportSource, path: Path) -> None:
     NotExportable
         The model cannot be traced, or the program does not agree with `predict_proba`.
     """
-    model = _probabilities(source, why_no_program(source))
+    model = _probabilities(source)
     example = _example(source, model)
     with _tracing("torch.export"):
         batch = {INPUT: {0: torch.export.Dim(BATCH_AXIS)}}
@@ -123,7 +123,7 @@ def write_onnx(source: ExportSource, path: Path) -> None:
         The model cannot be traced or has no ONNX form, packages are missing, or the program does not agree with
         `predict_proba` (checked where onnxruntime is installed).
     """
-    model = _probabilities(source, why_no_onnx(source))
+    model = _probabilities(source)
     example = _example(source, model)
     with _tracing("ONNX"):
         program = torch.onnx.export(
@@ -146,11 +146,9 @@ def write_onnx(source: ExportSource, path: Path) -> None:
     write_bytes(path, packed)
 
 
-def _probabilities(source: ExportSource, obstacle: str | None) -> Probabilities:
-    if obstacle is not None:
-        raise NotExportable(obstacle)
+def _probabilities(source: ExportSource) -> Probabilities:
     module = source.estimator.module()
-    assert module is not None  # why_no_program has asked
+    assert module is not None  # `why_no_program` was asked
     return Probabilities(copy.deepcopy(module).cpu()).eval().requires_grad_(False)
 
 

@@ -78,7 +78,7 @@ def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry
     source = export_source(run.folder)
     for name in ("audit-csv", "audit-jsonl"):
         part = exporters_of(source)[name]
-        part.build(source, home / part.file_name)
+        part.write(source, home / part.file_name)
     with (home / "audit.csv").open(newline="", encoding="utf-8") as stream:
         table = list(csv.DictReader(stream))
     lines = [json.loads(line) for line in (home / "audit.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from pll import PRODEN, flip_binomial
 from pll.methods.held_out import held_out_weights
-from pll.review.certificate import CheckedLabel, LabelTable, verify_document
+from pll.review.certificate import CheckedLabel, LabelTable, judge, verify_document
 from pll.review.certification import Certification, draw_plan
 from pll.weights import identified_labels, sharpness
 
@@ -30,9 +30,9 @@ def main() -> int:
     to_check = certification.controls
     while len(to_check):
         checked |= {int(row): CheckedLabel(f"d{row}", str(y[row])) for row in to_check}
-        judgement = certification.judge(list(checked.values()))
+        judgement = judge(certification.plan, table, checked.values())
         to_check = np.setdiff1d(judgement.remaining, list(checked))
-    certified = certification.certified(list(checked.values()), judgement)
+    certified = certification.certified(list(checked.values()))
 
     wrong = int((certified.final["identified_label"].to_numpy() != y.astype(str)).sum())
     print(f"{len(checked)} of {len(y)} labels checked; {wrong} of the final labels are wrong ({wrong / len(y):.1%}).")

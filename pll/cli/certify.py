@@ -299,10 +299,9 @@ def certify(options: CertifyOptions) -> None:
     table, path, frame = read_labels(options.labels)
     certification = _certification(Path(options.plan), table)
     decisions = read_decisions(Path(options.decisions), table, classes_of(frame))
-    judgement = certification.judge(decisions)
     name = path.parent.name if Path(options.labels).is_dir() else path.stem
     drawn = earlier_draws(_draw_keys(table, frame))
-    certified = certification.certified(decisions, judgement, drawn=drawn, name=name)
+    certified = certification.certified(decisions, drawn=drawn, name=name)
     document = certified.document
     write_text(out, json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
     write_text(page, certificate_html(document))

@@ -57,8 +57,9 @@ CERTIFICATE_LEVEL = 0.95
 ROUNDING = 1e-6
 """By how much the risk of a plan may come out larger with another version of SciPy."""
 
-UNANSWERED, WRONG, RIGHT = -1, 0, 1
-"""Answers to controls: whether the label is right. Unsure is `WRONG`."""
+UNANSWERED, WRONG, RIGHT, UNSURE, REFUSED = -1, 0, 1, 2, 3
+"""Answers to rows: whether the label is right; people could not tell; none of the candidates is right. The last two
+count as wrong."""
 
 Answers = npt.NDArray[np.int8]
 
@@ -307,14 +308,19 @@ def count_accepted(order: Ints, controls: Ints, answers: Answers, tolerated: int
     controls
         (K,) rows.
     answers
-        (K,) `RIGHT`, `WRONG` or `UNANSWERED`, aligned with `controls`.
+        (K,) aligned with `controls`.
     tolerated
         c, wrong controls that may be among the accepted.
     """
-    is_wrong = np.zeros(len(order), dtype=np.bool_)
-    is_wrong[controls[answers == WRONG]] = True
-    places = np.flatnonzero(is_wrong[order])
+    is_control = np.zeros(len(order), dtype=np.bool_)
+    is_control[controls[is_wrong(answers)]] = True
+    places = np.flatnonzero(is_control[order])
     return len(order) if len(places) <= tolerated else int(places[tolerated])
+
+
+def is_wrong(answers: Answers) -> Flags:
+    """Return which answers count as wrong."""
+    return np.asarray((answers != RIGHT) & (answers != UNANSWERED))
 
 
 # ---- labels, drawn plan, decisions -----------------------------------------------------------------------------------
@@ -372,6 +378,11 @@ class LabelTable:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The row of each id."""
+        return {name: row for row, name in enumerate(self.ids.tolist())}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -555,9 +566,15 @@ class CheckedLabel:
     at: str = ""
     refused: bool = False
 
+    def verdict_on(self, label: str) -> int:
+        """Return what it says of a row's own label."""
+        if self.label is None:
+            return REFUSED if self.refused else UNSURE
+        return RIGHT if self.label == label else WRONG
 
-def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[Answers, Flags, Flags]:
-    """(n,) `RIGHT`, `WRONG` or `UNANSWERED`; (n,) unsure; (n,) refused. The last two count as wrong.
+
+def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> Answers:
+    """(n,) answers, `UNANSWERED` for most.
 
     Parameters
     ----------
@@ -571,19 +588,15 @@ def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[An
     UserError
         A decision on an id that is not in the table, or two on the same id.
     """
-    place = {str(one): row for row, one in enumerate(table.ids)}
     result = np.full(len(table), UNANSWERED, dtype=np.int8)
-    unsure, refused = np.zeros(len(table), dtype=np.bool_), np.zeros(len(table), dtype=np.bool_)
     for decision in decisions:
-        row = place.get(decision.id)
+        row = table.place.get(decision.id)
         if row is None:
             raise UserError(f"There is a decision on {decision.id!r}, but the labels have no such id.")
         if result[row] != UNANSWERED:
             raise UserError(f"There are two decisions on {decision.id!r}; keep one.")
-        result[row] = RIGHT if decision.label == table.labels[row] else WRONG
-        refused[row] = decision.label is None and decision.refused
-        unsure[row] = decision.label is None and not decision.refused
-    return result, unsure, refused
+        result[row] = decision.verdict_on(table.labels[row])
+    return result
 
 
 # ---- what follows from the decisions ---------------------------------------------------------------------------------
@@ -602,19 +615,23 @@ class Judgement:
     order
         (n,) rows, the surest first (`label_order`).
     answers
-        (n,) `RIGHT`, `WRONG` or `UNANSWERED`.
-    unsure
-        (n,) bool, people could not tell: the label stays as it was.
-    refused
-        (n,) bool, none of the candidates is right: it has no label, and so no wrong one.
+        (n,) to all rows.
     """
 
     plan: DrawnPlan
     controls: Ints
     order: Ints
     answers: Answers
-    unsure: Flags
-    refused: Flags
+
+    @property
+    def unsure(self) -> Flags:
+        """(n,) bool, people could not tell: the label stays as it was."""
+        return np.asarray(self.answers == UNSURE)
+
+    @property
+    def refused(self) -> Flags:
+        """(n,) bool, none of the candidates is right: it has no label, and so no wrong one."""
+        return np.asarray(self.answers == REFUSED)
 
     @cached_property
     def _cut(self) -> int:
@@ -651,12 +668,12 @@ class Judgement:
     @property
     def wrong(self) -> int:
         """Number of wrong controls."""
-        return int((self.answers[self.controls] == WRONG).sum())
+        return int(is_wrong(self.answers[self.controls]).sum())
 
     @property
     def wrong_inside(self) -> int:
         """Number of wrong controls among the accepted."""
-        return int((self.answers[self.controls[self.accepted[self.controls]]] == WRONG).sum())
+        return int(is_wrong(self.answers[self.controls[self.accepted[self.controls]]]).sum())
 
     @property
     def waiting(self) -> Ints:
@@ -703,7 +720,7 @@ def judge(plan: DrawnPlan, table: LabelTable, decisions: Iterable[CheckedLabel])
     """
     controls = controls_of(plan, table)
     order = label_order(table.confidence, plan.seed, table.ids)
-    return Judgement(plan, controls, order, *answers_of(table, decisions))
+    return Judgement(plan, controls, order, answers_of(table, decisions))
 
 
 def check_controls(table: LabelTable, judgement: Judgement) -> None:

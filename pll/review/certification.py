@@ -32,12 +32,10 @@ from pll.review.certificate import (
     CERTIFICATE_LEVEL,
     RIGHT,
     UNANSWERED,
-    WRONG,
     Answers,
     CheckedLabel,
     DrawNotes,
     DrawnPlan,
-    Flags,
     Ids,
     Ints,
     Judgement,
@@ -51,7 +49,7 @@ from pll.review.certificate import (
 from pll.review.expected_checks import ExpectedChecks, evenly, expected_checks
 from pll.review.follow import CERTIFY_QUEUE
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.state import Outcome, ReviewState
+from pll.review.state import ReviewState
 
 # ---- the draw --------------------------------------------------------------------------------------------------------
 
@@ -271,30 +269,12 @@ class Certification:
         self.order = label_order(table.confidence, plan.seed, table.ids)
         # Of the review whose state was looked at last:
         self._answers: Answers = np.full(len(table), UNANSWERED, dtype=np.int8)
-        self._unsure: Flags = np.zeros(len(table), dtype=np.bool_)
-        self._refused: Flags = np.zeros(len(table), dtype=np.bool_)
         self._seen = 0
         self._required: Ints | None = None
         self._judgement: Judgement | None = None
 
-    def judge(self, decisions: Iterable[CheckedLabel]) -> Judgement:
-        """Apply the rule to decisions, from the beginning.
-
-        Raises
-        ------
-        UserError
-            Decisions that do not belong to the labels.
-        """
-        return judge(self.plan, self.table, decisions)
-
     def certified(
-        self,
-        decisions: Sequence[CheckedLabel],
-        judgement: Judgement,
-        *,
-        drawn: Collection[str] = (),
-        name: str = "",
-        audit: str = "",
+        self, decisions: Sequence[CheckedLabel], *, drawn: Collection[str] = (), name: str = "", audit: str = ""
     ) -> Certified:
         """Return the certificate, and the labels as they are after it.
 
@@ -302,8 +282,6 @@ class Certification:
         ----------
         decisions
             The answers.
-        judgement
-            Of `judge`.
         drawn
             Hashes of the draws of these labels that are known; the largest of their number and what was counted before
             holds.
@@ -313,12 +291,12 @@ class Certification:
         Raises
         ------
         UserError
-            A control that matters is not answered.
+            A control that matters is not answered, or decisions that do not belong to the labels.
         """
         own, before = self.plan.draw_hash, self.plan.notes
         number = max(len({*drawn, own}), before.draw_number)
         notes = replace(before, draw_number=number, draws_counted=own in drawn)
-        judgement = replace(judgement, plan=replace(self.plan, notes=notes))
+        judgement = judge(replace(self.plan, notes=notes), self.table, decisions)
         document = certificate_document(self.table, decisions, judgement, name=name, audit=audit)
         return Certified(document, _final_labels(self.table, decisions, judgement))
 
@@ -334,13 +312,6 @@ class Certification:
         required
             (n,) how many reviewers are to answer each example.
         """
-        self._update(state, required)
-        if self._judgement is None:
-            answers, unsure, refused = self._answers.copy(), self._unsure.copy(), self._refused.copy()
-            self._judgement = Judgement(self.plan, self.controls, self.order, answers, unsure, refused)
-        return self._judgement
-
-    def _update(self, state: ReviewState, required: Ints) -> None:
         if self._required is None or not np.array_equal(required, self._required):
             rows = {row for row, _ in state.outcomes()}
             self._required = required.copy()
@@ -348,14 +319,11 @@ class Certification:
             rows = {event.row for event in state.all_events[self._seen :]}
         self._seen = len(state.all_events)
         for row in rows:
-            outcome = _answer(row, state, required)
-            if outcome is None:
-                self._answers[row] = UNANSWERED
-            else:
-                self._answers[row] = RIGHT if outcome.label == self.table.labels[row] else WRONG
-            self._refused[row] = outcome is not None and outcome.status == "none"
-            self._unsure[row] = outcome is not None and outcome.label is None and not self._refused[row]
-            self._judgement = None
+            checked = self._checked(row, state, required)
+            self._answers[row] = UNANSWERED if checked is None else checked.verdict_on(self.table.labels[row])
+        if rows or self._judgement is None:
+            self._judgement = Judgement(self.plan, self.controls, self.order, self._answers.copy())
+        return self._judgement
 
     def queue(self, state: ReviewState, required: Ints) -> tuple[str, Ints, bool]:
         """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.
@@ -411,35 +379,27 @@ class Certification:
         required
             As for `status`.
         """
-        result = []
-        for row in sorted(row for row, _ in state.outcomes()):
-            outcome = _answer(row, state, required)
-            if outcome is None:
-                continue
-            event = outcome.event or next(
-                (one.event for one in outcome.answers.values() if one.event is not None), None
-            )
-            by, at = ("", "") if event is None else (event.reviewer, event.at.isoformat())
-            refused = outcome.status == "none"
-            result.append(CheckedLabel(str(self.table.ids[row]), outcome.label, by, at, refused))
-        return result
+        rows = sorted(row for row, _ in state.outcomes())
+        return [one for row in rows if (one := self._checked(row, state, required)) is not None]
 
-
-def _answer(row: int, state: ReviewState, required: Ints) -> Outcome | None:
-    """Return what people decided about a row; None before all who are to answer have done so."""
-    outcome = state.outcome(row)
-    return outcome if state.is_closed(row, required) and outcome.status != "open" else None
+    def _checked(self, row: int, state: ReviewState, required: Ints) -> CheckedLabel | None:
+        """Return what people decided about a row; None before all who are to answer have done so."""
+        outcome = state.outcome(row)
+        if outcome.status == "open" or not state.is_closed(row, required):
+            return None
+        event = outcome.event or next((one.event for one in outcome.answers.values() if one.event is not None), None)
+        by, at = ("", "") if event is None else (event.reviewer, event.at.isoformat())
+        return CheckedLabel(str(self.table.ids[row]), outcome.label, by, at, outcome.status == "none")
 
 
 def _final_labels(table: LabelTable, decisions: Sequence[CheckedLabel], judgement: Judgement) -> pd.DataFrame:
     """final.csv: every row in input order, with people's labels where they looked; no label where they refused all."""
     labels, confidence = table.labels.astype(object), table.confidence.copy()
-    place = {str(one): row for row, one in enumerate(table.ids)}
     by_people = np.zeros(len(table), dtype=np.bool_)
     for decision in decisions:
         if decision.label is None and not decision.refused:
             continue  # an unsure reviewer leaves the label as it is
-        row = place[decision.id]
+        row = table.place[decision.id]
         labels[row], confidence[row] = decision.label, 1.0 if decision.label is not None else np.nan
         by_people[row] = True
     # An accepted label that a reviewer was unsure of still needs a decision, and one refused has no label.

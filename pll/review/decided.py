@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
+from pll.weights import normalise
 
 OUTSIDE = -1
 """The label of a decision "none of these"."""
@@ -152,18 +153,13 @@ class Decided:
 
         An example whose decided label is no candidate has no weight left on any.
         """
-        result = np.where(self.open, weights, 0).astype(np.float64)
+        result = np.where(self.open, weights, 0).astype(np.float32)
         if self.eliminated is not None:
-            total = np.add.reduceat(result, self.sets.indptr[:-1])
-            share = 1.0 / np.maximum(self.sets.sizes, 1)
-            result = np.where(
-                total[self.sets.rows] > 0,
-                result / np.maximum(total, 1e-300)[self.sets.rows],
-                np.where(self.open, share[self.sets.rows], 0),
-            )
+            has_some = np.add.reduceat(result, self.sets.indptr[:-1]) > 0
+            result = normalise(np.where(has_some[self.sets.rows], result, self.open), self.sets)
         result[self.sets.positions(self.rows)] = 0
         result[self.positions[self.positions >= 0]] = 1
-        return result.astype(np.float32)
+        return result
 
 
 def _whole(values: Iterable[int]) -> npt.NDArray[np.int64]:

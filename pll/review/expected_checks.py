@@ -24,7 +24,7 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit, logit
 from scipy.stats import rankdata
 
-from pll.review.certificate import UNANSWERED, WRONG, Answers, Floats, Ints
+from pll.review.certificate import UNANSWERED, Answers, Floats, Ints, is_wrong
 
 PRIOR_DRAWS = 5000
 DRAWS = 400
@@ -109,7 +109,7 @@ def expected_checks(
     order : (n,) rows, the surest first
     confidence : (n,) in [0, 1]
     controls : (K,) rows
-    answers : (n,) of all rows: `RIGHT`, `WRONG` or `UNANSWERED`
+    answers : (n,) of all rows
     tolerated : int
         Wrong controls that the accepted labels may hold.
     disagrees : (n,) bool, optional
@@ -133,9 +133,9 @@ def expected_checks(
     is_open = answers == UNANSWERED
     columns, level = _columns(_prior_probability(np.asarray(confidence, dtype=np.float64), disagrees, is_open))
     rng = np.random.default_rng(0)
-    weights = _posterior(columns[controls[answered]], control_answers[answered] == WRONG, level, rng)  # (DRAWS, 4)
+    weights = _posterior(columns[controls[answered]], is_wrong(control_answers[answered]), level, rng)  # (DRAWS, 4)
     wrong = rng.random((DRAWS, len(controls))) < expit(weights @ columns[controls].T)
-    wrong[:, answered] = control_answers[answered] == WRONG
+    wrong[:, answered] = is_wrong(control_answers[answered])
     ends = np.append(at, n)[(np.cumsum(wrong, axis=1) <= tolerated).sum(axis=1)]  # at the (c+1)-th wrong control, or n
     open_in_order = is_open[order]
     is_control = np.zeros(n, dtype=np.bool_)

@@ -32,7 +32,7 @@ from pll.candidates import CandidateSets
 from pll.review import forest, kernel_ridge
 from pll.review.decided import Decided
 from pll.review.signals import ReviewSignals
-from pll.weights import Weights
+from pll.weights import Weights, normalise
 
 LOGIT_RIDGE = 10.0
 """λ of λ/2 · (‖θ − θ₀‖² + ‖b‖²), against a log-likelihood of 1 a decision."""
@@ -118,13 +118,12 @@ def _fitted(signals: ReviewSignals, decided: Decided, features: dict[str, Flat])
     sets = signals.sets
     usable = np.flatnonzero((decided.positions >= 0) & (sets.sizes[decided.rows] > 1))
     rows = decided.rows[usable]
-    at, sizes = sets.positions(rows), sets.sizes[rows]  # of the candidates of these m examples, p in all
-    then = {name: part[at] for name, part in features.items()} | near_then(signals, decided, at)
+    at, some = sets.positions(rows), sets.take(rows)  # the candidates of these m examples, p in all
+    then = {name: part[at] for name, part in features.items()} | near_then(signals, decided, rows)
     start, bias = _start(tuple(then)), np.zeros(sets.n_classes)
     if len(rows):
-        table = np.stack(list(then.values()), axis=1)  # (p, K)
-        chosen = np.cumsum(sizes) - sizes + decided.positions[usable] - sets.indptr[rows]  # (m,) of the p
-        start, bias = _maximise(table, sets.indices[at].astype(np.int64), sizes, chosen, start, len(bias))
+        chosen = some.indptr[:-1] + decided.positions[usable] - sets.indptr[rows]  # (m,) of the p
+        start, bias = _maximise(np.stack(list(then.values()), axis=1), some, chosen, start)
     return Logit(tuple(then), start, bias)
 
 
@@ -156,8 +155,8 @@ def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     return result | signals.ordered
 
 
-def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64]) -> dict[str, Flat]:
-    """Neighbour means of the entries `at` of decided examples just before each was decided.
+def near_then(signals: ReviewSignals, decided: Decided, rows: npt.NDArray[np.int64]) -> dict[str, Flat]:
+    """Neighbour means of the candidates of decided examples just before each was decided.
 
     Parameters
     ----------
@@ -165,21 +164,21 @@ def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64
         Of the run.
     decided
         The decisions so far.
-    at
-        (k,) positions of entries.
+    rows
+        (m,) of the examples.
     """
-    near = signals.neighbourhood
+    near, at = signals.neighbourhood, signals.sets.positions(rows)
     if near is None:
         return {}
     own_turn = decided.turn[signals.sets.rows[at]]
-    starts = np.flatnonzero(np.diff(signals.sets.rows[at], prepend=-1))
     near_of = {"near_weights": signals.opinion}
     if signals.mean_weights is not None:
         near_of["near_mean"] = signals.mean_weights
     of_each = decided.counts[signals.sets.rows]
     versions = [(_ruled_out(decided, weights), decided.apply_to(weights) * of_each) for weights in near_of.values()]
     means = near.means_at(at, versions, lambda rows: decided.turn.take(rows) < own_turn)
-    return {name: log_of(_shares(mean, starts)) for name, mean in zip(near_of, means, strict=True)}
+    some = signals.sets.take(rows)
+    return {name: log_of(normalise(mean, some)) for name, mean in zip(near_of, means, strict=True)}
 
 
 def log_of(weights: Flat) -> npt.NDArray[np.float32]:
@@ -204,37 +203,27 @@ def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.i
     return p
 
 
-def _maximise(
-    table: Flat,
-    labels: npt.NDArray[np.int64],
-    sizes: npt.NDArray[np.int64],
-    chosen: npt.NDArray[np.int64],
-    start: Floats,
-    n_classes: int,
-) -> tuple[Floats, Floats]:
+def _maximise(table: Flat, sets: CandidateSets, chosen: npt.NDArray[np.int64], start: Floats) -> tuple[Floats, Floats]:
     """θ (K,) and b (c,) at the largest Σ log p(chosen) − λ/2 · (‖θ − θ₀‖² + ‖b‖²).
 
     Parameters
     ----------
     table
         (p, K) features of all candidates of the m decided examples, one after the other.
-    labels
-        (p,) their classes.
-    sizes
-        (m,) how many candidates each of these examples has; they sum to p.
+    sets
+        Of these examples, with the p candidates.
     chosen
         (m,) which of the p was right.
     """
     width, features = len(start), table.astype(np.float64)
-    starts = np.cumsum(sizes) - sizes
-    centre = np.concatenate([start, np.zeros(n_classes)])
+    labels, centre = sets.indices, np.concatenate([start, np.zeros(sets.n_classes)])
 
     def loss_and_slope(x: Floats) -> tuple[float, Floats]:
-        p = softmax(features @ x[:width] + x[width:][labels], starts, sizes)
+        p = softmax(features @ x[:width] + x[width:][labels], sets.indptr[:-1], sets.sizes)
         off = x - centre
         excess = p.copy()
         excess[chosen] -= 1
-        slope = np.concatenate([excess @ features, np.bincount(labels, excess, n_classes)]) + LOGIT_RIDGE * off
+        slope = np.concatenate([excess @ features, np.bincount(labels, excess, sets.n_classes)]) + LOGIT_RIDGE * off
         return -float(np.log(np.maximum(p[chosen], 1e-300)).sum()) + LOGIT_RIDGE / 2 * float(off @ off), slope
 
     result = minimize(loss_and_slope, centre, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
@@ -253,13 +242,6 @@ def _ruled_out(decided: Decided, weights: Weights) -> Weights:
     if decided.eliminated is None:
         return weights
     return Decided(decided.sets, decided.rows[:0], decided.labels[:0], decided.eliminated).apply_to(weights)
-
-
-def _shares(means: npt.NDArray[np.float32], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Divided by the sum of each run; uniform where that is 0."""
-    sizes = np.diff(starts, append=len(means))
-    total = np.repeat(np.add.reduceat(means.astype(np.float64), starts), sizes)
-    return np.where(total > 0, means / np.where(total > 0, total, 1.0), np.repeat(1.0 / sizes, sizes))
 
 
 def top_probability(p: Weights, sets: CandidateSets) -> npt.NDArray[np.float32]:

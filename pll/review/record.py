@@ -86,18 +86,12 @@ class Record:
             Of the data, in the certificate.
         """
         certification = self._certification(run, ids)
-        if certification is None:
+        required = required_of(self.review, len(ids))
+        if certification is None or not certification.status(self.state, required).done:
             return None
-        try:
-            table = certification.table
-            decisions = certification.decisions(self.state, required_of(self.review, len(table)))
-            judgement = certification.judge(decisions)
-            if not judgement.done:
-                return None
-            drawn = draws_of(table, [record.plan for record in self.plans])
-            return certification.certified(decisions, judgement, drawn=drawn, name=name, audit=self.last_hash)
-        except UserError:
-            return None
+        decisions = certification.decisions(self.state, required)
+        drawn = draws_of(certification.table, [record.plan for record in self.plans])
+        return certification.certified(decisions, drawn=drawn, name=name, audit=self.last_hash)
 
     def judgement(self, run: str, ids: Ids) -> Judgement | None:
         """What follows from the decisions for the certificate of a run; None where none was begun.
@@ -110,9 +104,7 @@ class Record:
             (n,) names of its examples.
         """
         certification = self._certification(run, ids)
-        if certification is None:
-            return None
-        return certification.status(self.state, required_of(self.review, len(certification.table)))
+        return None if certification is None else certification.status(self.state, required_of(self.review, len(ids)))
 
     def _certification(self, run: str, ids: Ids) -> Certification | None:
         if self.frozen is None or self.plans[-1].run != run:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -32,6 +33,8 @@ from pll.review.events import (
 
 Record = TypeVar("Record", ReviewRecord, LabelVersion, Claim)
 
+CLAIM = tables.claim.c
+
 
 class Reader:
     """Looks at one review; within one transaction, so that everything it sees fits together."""
@@ -46,6 +49,11 @@ class Reader:
         result = self._db.execute(query).mappings().first()
         return None if result is None else _record(ReviewRecord, result)
 
+    def _rows(self, table: sa.Table, *where: Any) -> Sequence[sa.RowMapping]:
+        """Return the rows of this review that meet some conditions, in the order of their keys."""
+        query = sa.select(table).where(table.c.review == self.review_id, *where).order_by(*table.primary_key)
+        return self._db.execute(query).mappings().all()
+
     def events(self, after: int = 0) -> list[Event]:
         """Events with an id above `after`, in the order in which they were committed.
 
@@ -54,38 +62,27 @@ class Reader:
         UserError
             All were asked for, and one is not what was stored.
         """
-        table = tables.event.c
-        query = sa.select(tables.event).where(table.review == self.review_id, table.id > after).order_by(table.id)
-        result = [_event(row) for row in self._db.execute(query).mappings()]
+        result = [_event(row) for row in self._rows(tables.event, tables.event.c.id > after)]
         if not after:
             _check_chain(result)
         return result
 
     def event_of(self, token: str) -> Event | None:
         """The event stored under this token, if any."""
-        table = tables.event.c
-        query = sa.select(tables.event).where(table.review == self.review_id, table.token == token)
-        row = self._db.execute(query).mappings().first()
-        return None if row is None else _event(row)
+        return next(map(_event, self._rows(tables.event, tables.event.c.token == token)), None)
 
     def claims(self) -> list[Claim]:
-        """Examples assigned and not answered, expired ones included."""
-        table = tables.claim.c
-        query = sa.select(tables.claim).where(table.review == self.review_id, table.answered.is_(False))
-        rows = self._db.execute(query.order_by(table.since, table.row)).mappings()
-        return [_record(Claim, row) for row in rows]
+        """Examples assigned and not answered, expired ones included, the oldest first."""
+        unanswered = [_record(Claim, row) for row in self._rows(tables.claim, tables.claim.c.answered.is_(False))]
+        return sorted(unanswered, key=attrgetter("since"))
 
     def slots(self, row: int) -> list[Claim]:
         """Who has, or has answered, this example."""
-        table = tables.claim.c
-        query = sa.select(tables.claim).where(table.review == self.review_id, table.row == row).order_by(table.slot)
-        return [_record(Claim, result) for result in self._db.execute(query).mappings()]
+        return [_record(Claim, result) for result in self._rows(tables.claim, tables.claim.c.row == row)]
 
     def versions(self) -> list[LabelVersion]:
         """The labels that came under review, in order."""
-        table = tables.version.c
-        query = sa.select(tables.version).where(table.review == self.review_id)
-        return [_record(LabelVersion, row) for row in self._db.execute(query.order_by(table.number)).mappings()]
+        return [_record(LabelVersion, row) for row in self._rows(tables.version)]
 
     def plans(self) -> list[PlanRecord]:
         """Plans of certificates, in the order in which they were made.
@@ -212,9 +209,7 @@ class Transaction(Reader):
         slots
             Numbers of its slots.
         """
-        table = tables.claim.c
-        here = (table.review == self.review_id, table.row == row, table.slot.in_(slots))
-        self._db.execute(sa.delete(tables.claim).where(*here, table.answered.is_(False)))
+        self._on_claims(sa.delete(tables.claim), CLAIM.row == row, CLAIM.slot.in_(slots), CLAIM.answered.is_(False))
 
     def answer(self, row: int, reviewer: str) -> None:
         """Mark the slot as answered; it stays the reviewer's.
@@ -270,11 +265,8 @@ class Transaction(Reader):
         rows
             Numbers of the examples; None for all.
         """
-        table = tables.claim.c
-        query = sa.delete(tables.claim).where(
-            table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False)
-        )
-        self._db.execute(query if rows is None else query.where(table.row.in_(list(rows))))
+        some = () if rows is None else (CLAIM.row.in_(list(rows)),)
+        self._on_claims(sa.delete(tables.claim), CLAIM.reviewer == reviewer, CLAIM.answered.is_(False), *some)
 
     def renew(self, reviewer: str, expires_at: datetime, since: datetime) -> None:
         """Extend the reviewer's assignments made after `since` until the expiry.
@@ -288,13 +280,8 @@ class Transaction(Reader):
         since
             Older ones are left.
         """
-        table = tables.claim.c
-        self._db.execute(
-            sa.update(tables.claim)
-            .where(table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False))
-            .where(table.since > since)
-            .values(expires_at=expires_at)
-        )
+        later = sa.update(tables.claim).values(expires_at=expires_at)
+        self._on_claims(later, CLAIM.reviewer == reviewer, CLAIM.answered.is_(False), CLAIM.since > since)
 
     def forget_answer(self, row: int, reviewer: str) -> None:
         """After an undo that does not go back to the example: its slot is free again.
@@ -306,15 +293,14 @@ class Transaction(Reader):
         reviewer
             Who.
         """
-        table = tables.claim.c
-        self._db.execute(
-            sa.delete(tables.claim).where(table.review == self.review_id, table.row == row, table.reviewer == reviewer)
-        )
+        self._on_claims(sa.delete(tables.claim), CLAIM.row == row, CLAIM.reviewer == reviewer)
 
     def _update(self, row: int, reviewer: str, **values: Any) -> None:
-        table = tables.claim.c
-        here = (table.review == self.review_id, table.row == row, table.reviewer == reviewer)
-        self._db.execute(sa.update(tables.claim).where(*here).values(**values))
+        self._on_claims(sa.update(tables.claim).values(**values), CLAIM.row == row, CLAIM.reviewer == reviewer)
+
+    def _on_claims(self, statement: sa.Update | sa.Delete, *where: sa.ColumnElement[bool]) -> None:
+        """Change or delete the claims of this review that meet some conditions."""
+        self._db.execute(statement.where(CLAIM.review == self.review_id, *where))
 
 
 @contextmanager

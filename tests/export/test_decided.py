@@ -75,7 +75,7 @@ def exported(label: str | None) -> ExportSource:
         Splits(PartialLabelDataset(X, sets, ids=ids)),
         "small",
         decisions=decisions,
-        certificate=lambda: certification.certified(checked, certification.judge(checked)),
+        certificate=lambda: certification.certified(checked),
     )
 
 

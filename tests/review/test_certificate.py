@@ -33,6 +33,7 @@ from pll.review.certificate import (
     controls_of,
     count_accepted,
     draw_controls,
+    judge,
     label_order,
     plan_controls,
     verify_document,
@@ -263,8 +264,8 @@ def whole(seed=0, *, error=0.08):
     truth, wrong = truth_of(labels, seed)
     plan = draw_plan(labels, error, 0.9, seed=seed)
     decisions = decided(labels, plan, truth)
-    decisions += decided(labels, plan, truth, Certification(plan, labels).judge(decisions).remaining)
-    return labels, plan, decisions, Certification(plan, labels).judge(decisions), wrong
+    decisions += decided(labels, plan, truth, judge(plan, labels, decisions).remaining)
+    return labels, plan, decisions, judge(plan, labels, decisions), wrong
 
 
 def test_a_finished_review():
@@ -283,10 +284,10 @@ def test_unsure_counts_as_wrong():
     truth, _ = truth_of(labels)
     plan = draw_plan(labels, 0.08, 0.9, seed=1)
     decisions = decided(labels, plan, truth)
-    before = Certification(plan, labels).judge(decisions)
+    before = judge(plan, labels, decisions)
     inside = next(k for k, one in enumerate(decisions) if before.accepted[int(one.id[2:])] and one.label != "fox")
     decisions[inside] = CheckedLabel(decisions[inside].id, None)
-    after = Certification(plan, labels).judge(decisions)
+    after = judge(plan, labels, decisions)
     assert after.accepted.sum() <= before.accepted.sum() and after.unsure.sum() == before.unsure.sum() + 1
     assert after.unsure[int(decisions[inside].id[2:])]
     document = certificate_document(labels, decisions, after)
@@ -323,7 +324,7 @@ def test_decisions_that_do_not_belong_are_refused(decisions, words):
     labels = table()
     plan = draw_plan(labels, 0.08, 0.9, seed=0)
     with pytest.raises(UserError, match=words):
-        Certification(plan, labels).judge(decisions)
+        judge(plan, labels, decisions)
 
 
 def altered(document, path, value):

@@ -64,7 +64,7 @@ def test_a_review_from_start_to_certificate(url: str, clock: Clock, monkeypatch:
         audit = reader.last_hash()
     decisions = certification.decisions(review.state, review.required)
     document = certification.certified(
-        decisions, certification.judge(decisions), drawn={certification.plan.draw_hash}, name="ants", audit=audit
+        decisions, drawn={certification.plan.draw_hash}, name="ants", audit=audit
     ).document
     result = document["result"]
     assert isinstance(result, dict)

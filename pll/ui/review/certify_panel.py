@@ -235,7 +235,7 @@ def certified(tab: ReviewTab, certification: Certification) -> None:
 
     def final_csv() -> bytes:
         decisions = certification.decisions(review.state, review.required)
-        final = certification.certified(decisions, certification.judge(decisions)).final
+        final = certification.certified(decisions).final
         return final.to_csv(index=False, lineterminator="\n").encode()
 
     st.success(plain(standing_of(tab, certification).words), icon=":material/verified:")

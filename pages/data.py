@@ -10,7 +10,6 @@ from pll.formats import ReadOptions
 from pll.ui import agreement, session
 from pll.ui.data import (
     candidates,
-    check,
     classes_form,
     columns_form,
     last_time,
@@ -86,7 +85,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
                 voters.show_details(edited, data, agreed)
             else:
                 look_closer(choice, data)
-            check.notes(data)
+            understood.notes(data)
 
 
 def choose(
@@ -122,10 +121,10 @@ def go_on(choice: ChosenData | None, data: PartialLabelDataset, table: columns_f
     if pressed or by_hand:
         last_time.remember(table.source.name, table.columns, ReadOptions(**table.source.options))
     if choice is not None and pressed:
-        from pll.ui.train import delayed_start  # late: this page is up before what trains is imported
+        from pll.ui import controls  # late: this page is up before what trains is imported
 
         run = session.registry().start(start.automatic(choice, data))
-        delayed_start.slow_until_seen(run)
+        controls.slow_until_seen(run)
         session.choose(choice)
         session.view(run)
         go("train", run=run.id)
@@ -140,9 +139,9 @@ def look_closer(choice: ChosenData, data: PartialLabelDataset) -> None:
     made = loader.prepared(choice)
     if made is not None:
         synthesis_form.show_result(choice, data, made)
-        check.warnings(made)
-        check.figures(made)
-        check.charts_of(made)
+        understood.warnings(made)
+        understood.figures(made)
+        understood.charts_of(made)
 
 
 st.title("Data")

@@ -13,8 +13,8 @@ from pll.ui import controls, session
 from pll.ui.choose_run import choose_run
 from pll.ui.export import download, labelstudio
 from pll.ui.format import count, plain, without_none
-from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.routes import link
+from pll.ui.train.ended import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.widgets import folded, show_error
 
 PREVIEWED = 200

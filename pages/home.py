@@ -77,11 +77,11 @@ def start_demo() -> None:
     except UserError as error:
         show_error(error)
         return
-    from pll.ui.train import delayed_start  # late: this page is up before what trains is imported
+    from pll.ui import controls  # late: this page is up before what trains is imported
 
     run.set_slow_start(DEMO_SLOW, DEMO_SLOW_EPOCHS)
     run.set_pace(DEMO_PACE)
-    delayed_start.begin_when_shown(run)
+    controls.begin_when_shown(run)
     session.view(run)
     go("train", run=run.id)
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pll.ui.learn import ambiguity, bound, in_browser, screens
+from pll.ui.learn import ambiguity, bound, screens
 from pll.ui.learn.layout import CHAPTERS
 
 ON_OWN_DATA = {"ambiguity": ambiguity.draw, "bound": bound.draw}
@@ -13,5 +13,5 @@ st.title(CHAPTERS[idea], anchor=False)
 if idea in ON_OWN_DATA:
     ON_OWN_DATA[idea]()
 else:
-    in_browser.draw(idea)
+    screens.in_browser(idea)
 screens.keys(idea)

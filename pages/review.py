@@ -12,11 +12,11 @@ from pll.ui.format import format_state, plain
 from pll.ui.review import (
     batch,
     certify_panel,
+    changes,
     conflicts,
     desk_view,
     progress,
     queue_controls,
-    retraining_panel,
     service,
 )
 from pll.ui.review.review_tab import ONE_BY_ONE
@@ -87,7 +87,7 @@ def review(run: Run) -> None:
             certify_panel.chooser(tab)
         sign(who)
     service.stay(tab)
-    retraining_panel.notice(tab)
+    changes.notice(tab)
     queue_controls.chosen_rows(tab, run.id)
     hidden = set() if conflicts.may_be(tab) else {"Disagreements"}
     hidden |= set() if tab.queue.data.X.size else {"Look-alikes"}  # votes alone: nothing looks alike

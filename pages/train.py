@@ -3,11 +3,11 @@
 import streamlit as st
 
 from pll.errors import UserError
-from pll.ui import links, run_page, session
+from pll.ui import controls, links, run_page, session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
-from pll.ui.train import delayed_start, setup
+from pll.ui.train import setup
 from pll.ui.train.settings_form import advice
 from pll.ui.widgets import show_error
 
@@ -38,7 +38,7 @@ def prepare() -> None:
         except UserError as error:
             show_error(error)
             return
-        delayed_start.slow_until_seen(run)
+        controls.slow_until_seen(run)
         session.view(run)
         st.rerun()
 

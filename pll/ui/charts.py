@@ -14,7 +14,8 @@ import streamlit as st
 
 from pll.colors import ACCENT
 from pll.training.metrics import ABOUT
-from pll.ui.components.saving import picture_buttons
+from pll.ui.components.canvas import HERE
+from pll.ui.components.component import register
 from pll.ui.widgets import download, popover
 from pll.wording import short_names
 
@@ -28,6 +29,14 @@ MOST_LINE_POINTS = 400
 """Points of a line: about one every two pixels, and an update of a long run stays small."""
 MOST_TABLE_ROWS = 1000
 """Rows of a table beside a chart."""
+SAVE_BUTTONS = """
+<div class="saving">
+  <button type="button" data-kind="png">Picture as PNG</button>
+  <button type="button" data-kind="svg">Picture as SVG</button>
+</div>
+"""
+"""Plotly's own toolbar can offer one of them only."""
+_save_buttons = register(HERE / "saving", SAVE_BUTTONS)
 QUIET = "#7a8794"
 """Grey for reference lines, visible on light and dark backgrounds."""
 
@@ -57,7 +66,7 @@ def _numbers(table: pd.DataFrame, key: str, alt: str) -> None:
     if len(table) > MOST_TABLE_ROWS:
         st.caption(f"The last {MOST_TABLE_ROWS:,} of {len(table):,} rows; the file has them all.")
     csv_button(lambda: table, f"candid-{key}.csv", key=f"{key}-csv")
-    picture_buttons(key, f"candid-{key}")
+    _save_buttons(key=f"{key}-picture", data={"chart": key, "name": f"candid-{key}"})
 
 
 def _disarm(figure: go.Figure) -> None:

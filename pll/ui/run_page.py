@@ -8,7 +8,6 @@ from pll.runs.run import Run
 from pll.ui import controls, links, live_page, session
 from pll.ui.compare import live as lanes
 from pll.ui.format import plain
-from pll.ui.train import delayed_start, presenter
 from pll.ui.train import live as lane
 from pll.ui.view_state import run_view
 from pll.ui.widgets import button, popover, show_error
@@ -19,7 +18,7 @@ def follow(run: Run) -> None:
     snapshot, looking = run.snapshot(), run_view(run)
     view = lanes if run.is_comparison else lane
     if looking.presenting:
-        presenter.strip(run, snapshot)
+        lane.presenter_strip(run, snapshot)
         live_page.watch(run, snapshot.state, view.draw, view.PLACEHOLDER)
         return
     with st.container(gap="xsmall"):
@@ -42,12 +41,12 @@ def follow(run: Run) -> None:
                 show_error(snapshot.error)
         live_page.watch(run, snapshot.state, view.draw, view.PLACEHOLDER)
         links.end_of_lesson(looking)
-    delayed_start.begin(run)
+    controls.begin_once_shown(run)
 
 
 def _leave(run: Run) -> None:
     """Presenter mode, and the way to a new run."""
     kind: session.Kind = "comparison" if run.is_comparison else "run"
     if not run.is_comparison:
-        presenter.switch(run_view(run))
+        lane.presenter_switch(run_view(run))
     button(f"New {kind}", session.view, None, kind, icon="add", key="new")

@@ -71,7 +71,7 @@ def login_warnings() -> list[str]:
     return []
 
 
-MODULES = ("pll.ui.train.live", "pll.ui.train.delayed_start", "pll.ui.compare.live")
+MODULES = ("pll.ui.train.live", "pll.ui.compare.live")
 """What the train and compare pages import; the home page, where most begin, does not."""
 
 

@@ -11,7 +11,7 @@ from pll.review.desk import Desk
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import count
-from pll.ui.review import follow_panel
+from pll.ui.review import changes
 from tests.page_helpers import begun, button, entered, for_experts, said, turned_to
 from tests.review_helpers import given
 
@@ -75,7 +75,7 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     assert not page.exception
     assert f"20 answers changed {count(len(changed), 'other label')}" in said(page)
     (table,) = [one.value for one in page.dataframe if "label now" in one.value]
-    assert table["label now"].tolist() == changed.after[: follow_panel.SHOWN_CHANGES].tolist()
+    assert table["label now"].tolist() == changed.after[: changes.SHOWN_CHANGES].tolist()
     page = page.button("review-look-changed").click().run()
     assert not page.exception
     assert page.session_state["review-tab"].assignment.row == changed.rows[0]

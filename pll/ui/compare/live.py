@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.comparison_report import Verdict, figures_table, verdict, verdict_by_lane
+from pll.colors import LANE_COLOURS, LANE_DASHES
 from pll.runs.config import format_settings
 from pll.runs.lanes import lane_titles
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT
 from pll.ui import charts, live_page
-from pll.ui.compare import lines
-from pll.ui.compare.lines import swatch
 from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.format import count, plain
 from pll.ui.routes import link
-from pll.ui.train.pictures import CORNERS, STAR_TITLE, choose_colours
-from pll.ui.train.shown_classes import shown_classes
+from pll.ui.train.pictures import CORNERS, STAR_TITLE, choose_colours, labels_of, shown_classes
 from pll.ui.view_state import Scene
 from pll.ui.widgets import popover
 from pll.wording import percent
@@ -84,7 +84,7 @@ def _stars(lanes: Sequence[Scene]) -> None:
     cells = st.grid(len(lanes), min_column_width=220, gap="small")
     for lane in lanes:
         with cells.cell(), st.container(gap=None):
-            st.html(swatch(lane.place, lane.title))
+            st.html(_swatch(lane.place, lane.title))
             right, sure = lane.right, lane.confidence
             large, small = (percent(sure), "sharpness") if right is None else (percent(right), "correct")
             st.markdown(f"### {large}", width="content")
@@ -131,11 +131,11 @@ def _show_verdict(snapshot: Snapshot, verdict: Verdict) -> None:
 def _over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
     """Each quantity of all lanes on the same axes."""
     viewed = None if lanes[0].looking.follow else max(lane.frame.epoch for lane in lanes)
-    quantities = lines.quantities(lanes)
+    quantities = _quantities(lanes)
     cells = st.grid(len(quantities), min_column_width=320, gap="medium")
     for quantity in quantities:
         with cells.cell():
-            figure, table = lines.chart(lanes, quantity, snapshot, viewed)
+            figure, table = _chart(lanes, quantity, snapshot, viewed)
             charts.show(figure, table, f"compare-{quantity}", f"{ABOUT[quantity].title} of every lane over the epochs")
 
 
@@ -151,11 +151,11 @@ def _show_table(lanes: Sequence[Scene]) -> None:
 def _take(lanes: Sequence[Scene]) -> None:
     """The table, every epoch and all labels as files."""
     figures, truths = [lane.figures for lane in lanes], [lane.y_true for lane in lanes]
-    epoch, quantities = max(lane.frame.epoch for lane in lanes), lines.quantities(lanes)
+    epoch, quantities = max(lane.frame.epoch for lane in lanes), _quantities(lanes)
     files: tuple[tuple[str, str, str, Callable[[], pd.DataFrame]], ...] = (
         ("This table", f"-epoch-{epoch}", "table", lambda: figures_table(figures, truths)),
-        ("Every epoch", "-epochs", "epochs", lambda: lines.table(lanes, quantities)),
-        ("Labels of every lane", f"-labels-epoch-{epoch}", "labels", lambda: lines.labels(lanes)),
+        ("Every epoch", "-epochs", "epochs", lambda: _epochs(lanes, quantities)),
+        ("Labels of every lane", f"-labels-epoch-{epoch}", "labels", lambda: _labels(lanes)),
     )
     for what, name, key, table in files:
         charts.csv_button(table, f"candid-comparison{name}.csv", key=f"compare-{key}-csv", label=f"{what} as CSV")
@@ -186,3 +186,84 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
     if table["sure_and_wrong"].notna().any():
         formatted["Sharp and wrong"] = ["–" if pd.isna(many) else f"{many:,.0f}" for many in table["sure_and_wrong"]]
     return formatted
+
+
+# ---- metrics of lanes over the epochs --------------------------------------------------------------------------------
+
+
+STROKES = {"solid": "", "dash": "7 4", "dashdot": "8 3 2 3", "longdash": "12 4", "dot": "3 3"}
+"""Dashes of `LANE_DASHES`: pixels drawn, and left out."""
+PICTURES = 20
+"""Pictures of a chart while lanes train."""
+
+
+def _quantities(lanes: Sequence[Scene]) -> list[str]:
+    """What there is to compare: against the truth where it is known, else how sure and how settled the lanes are."""
+    first = next((lane.snapshot.rows[-1] for lane in lanes if lane.snapshot.rows), {})
+    if first.get("transductive_accuracy") is None and any(lane.y_true is None for lane in lanes):
+        return ["mean_confidence", "mean_entropy", "changed_labels"]
+    tested = any(lane.splits.test is not None for lane in lanes)
+    return ["transductive_accuracy", "test_accuracy" if tested else "mean_entropy", "mean_confidence"]
+
+
+def _chart(
+    lanes: Sequence[Scene], quantity: str, snapshot: Snapshot, viewed: int | None
+) -> tuple[go.Figure, pd.DataFrame]:
+    """One quantity of all lanes, with the epoch in view marked where it is not the latest one.
+
+    While they train there is a new picture only now and then, since each takes the browser 0.1 s.
+    """
+    every = max(1, (snapshot.total or 1) // PICTURES) if snapshot.state == "running" else 1
+    until = max(lane.snapshot.epoch for lane in lanes) // every * every
+    curves = []
+    for lane in lanes:
+        line = {"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5}
+        curves.append(charts.line_of(quantity, lane.snapshot.rows[:until], line, lane.title))
+    about, total = ABOUT[quantity], snapshot.total
+    figure = charts.over_epochs(about.title, about.unit, curves, total=total, viewed=viewed, height=330)
+    return figure, _epochs(lanes, [quantity])
+
+
+def _epochs(lanes: Sequence[Scene], quantities: Sequence[str]) -> pd.DataFrame:
+    """Every epoch of every lane: lane, epoch and the quantities, as metrics.csv has them."""
+    rows = [
+        {"lane": lane.title, "epoch": row["epoch"]} | {name: row[name] for name in quantities}
+        for lane in lanes
+        for row in lane.snapshot.rows
+    ]
+    return pd.DataFrame(rows, columns=["lane", "epoch", *quantities])
+
+
+def _labels(lanes: Sequence[Scene]) -> pd.DataFrame:
+    """What the star plots show, of every example: lane, epoch, and the columns of labels.csv."""
+    tables = {(lane.title, lane.frame.epoch): labels_of(lane) for lane in lanes}
+    return pd.concat(tables, names=["lane", "epoch"]).reset_index(level=["lane", "epoch"]).reset_index(drop=True)
+
+
+def _swatch(lane: int, title: str) -> str:
+    """A piece of the lane's line and its title, as HTML.
+
+    Examples
+    --------
+    >>> "&lt;b&gt;" in _swatch(0, "<b>")
+    True
+    """
+    return (
+        '<div style="display:flex;align-items:center;gap:8px;white-space:nowrap;overflow:hidden">'
+        f'<span aria-hidden="true" style="flex:none;width:34px;height:3px;background:{_pattern(lane)}"></span>'
+        f'<span style="font-weight:600;overflow:hidden;text-overflow:ellipsis" title="{escape(title)}">'
+        f"{escape(title)}</span></div>"
+    )
+
+
+def _pattern(lane: int) -> str:
+    """The line as a background of CSS."""
+    lengths = [int(length) for length in STROKES[LANE_DASHES[lane]].split()]
+    if not lengths:
+        return LANE_COLOURS[lane]
+    stops, at = [], 0
+    for number, length in enumerate(lengths):
+        colour = "transparent" if number % 2 else LANE_COLOURS[lane]
+        stops.append(f"{colour} {at}px {at + length}px")
+        at += length
+    return f"repeating-linear-gradient(90deg, {', '.join(stops)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -9,8 +10,8 @@ import streamlit as st
 
 from pll.ui.components.component import register
 from pll.ui.learn.layout import CHAPTERS, IDEA
-from pll.ui.learn.lesson_files import lesson_zip
-from pll.ui.routes import address
+from pll.ui.learn.lesson_files import LESSON_FOLDER, LESSON_PARTS, lesson_data, lesson_zip
+from pll.ui.routes import address, link
 from pll.ui.widgets import bound, button, download, popover
 
 _KEY = "learn-screens"
@@ -79,3 +80,34 @@ def keys(name: str) -> None:
             _go_to(target)
 
     _keys(key=_KEY, data={"names": list(CHAPTERS), "at": name}, on_go_change=pressed)
+
+
+# ---- ideas that run in the browser -----------------------------------------------------------------------------------
+
+
+SETTINGS_PART = "settings"
+"""The part of the address that holds what the reader has set in these ideas."""
+LESSON_KEY = "learn-in-browser"
+_MEANT = re.compile(r"[\w.,=&%+-]{0,1500}")
+_lesson = register(LESSON_FOLDER.with_name("learn"), '<div class="lesson"></div>', shared=LESSON_PARTS)
+
+
+@st.fragment
+def in_browser(name: str) -> None:
+    """One idea: the browser shows it, and tells of settings."""
+    data = {"idea": name, "settings": st.query_params.get(SETTINGS_PART, ""), "lesson": lesson_data()}
+    _lesson(key=LESSON_KEY, data=data, on_settings_change=_remember)
+    if name in ("together", "jin"):
+        link("compare", "Compare the methods on real data")
+    if name == list(CHAPTERS)[-1]:
+        link("data", "Try your own data")
+
+
+def _remember() -> None:
+    """Put what the reader has set into the address."""
+    state = st.session_state[LESSON_KEY].get("settings")
+    if isinstance(state, str) and _MEANT.fullmatch(state):
+        if state:
+            st.query_params[SETTINGS_PART] = state
+        else:
+            st.query_params.pop(SETTINGS_PART, None)

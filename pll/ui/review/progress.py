@@ -16,10 +16,11 @@ from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
 from pll.ui.data.voters import can_be_judged, show_voters, voter_table
 from pll.ui.format import count, duration, plain
-from pll.ui.review import certify_panel, follow_panel, retraining_panel, reviewers_form
+from pll.ui.review import certify_panel, changes
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
-from pll.ui.widgets import ShownFigure, folded, popover, show_figures
+from pll.ui.widgets import ShownFigure, button, folded, popover, show_figures
+from pll.wording import percent
 
 LABEL_KINDS = ("pick", "other", "none", "accept", "settle", "eliminate")
 """Kinds of events that may change a label."""
@@ -90,11 +91,11 @@ def draw(tab: ReviewTab) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if is_owner:
             certify_panel.chooser(tab)
-            popover("Reviewers", reviewers_form.reviewers, tab, key="review-reviewers", icon="group")
+            popover("Reviewers", _reviewers, tab, key="review-reviewers", icon="group")
         if not is_certified:
             link("export", "Export the labels", run=review.current.run)
     if is_owner:
-        follow_panel.panel(tab)
+        changes.followed(tab)
     folded("For experts", _experts, tab, key="review-experts")
 
 
@@ -102,7 +103,7 @@ def _experts(tab: ReviewTab) -> None:
     """The certificate's controls, another training, who has done what, and what the voters are worth."""
     certify_panel.for_experts(tab)
     if tab.may("owner"):
-        retraining_panel.panel(tab)
+        changes.retraining(tab)
     _work(tab.review)
     _voters(tab)
 
@@ -186,3 +187,41 @@ def _voters(tab: ReviewTab) -> None:
     if worth is not None:
         st.text(worth.sentence)
     show_voters(table)
+
+
+# ---- how many reviewers are asked ------------------------------------------------------------------------------------
+
+
+OVERLAP_SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
+"""Of the examples."""
+
+
+def _reviewers(tab: ReviewTab) -> None:
+    """How many reviewers are asked, and on which share of the examples."""
+    record = tab.review.record
+    overlap = st.segmented_control(
+        "Reviewers for each example",
+        [1, 2, 3],
+        default=min(3, record.overlap),
+        required=True,
+        key="review-overlap",
+        help="With two or more, Candid says how far they agree, and lists where they do not.",
+    )
+    share_now = record.overlap_share if record.overlap > 1 else 0.1
+    share = st.select_slider(
+        "On which share of the examples",
+        OVERLAP_SHARES,
+        value=min(OVERLAP_SHARES, key=lambda one: abs(one - share_now)),
+        format_func=lambda share: percent(share, 0),
+        key="review-overlap-share",
+        disabled=overlap == 1,
+        help="On the others one reviewer is enough.",
+    )
+    button("Save", _ask, tab, overlap, share if overlap > 1 else 1.0, key="review-ask")
+
+
+def _ask(tab: ReviewTab, overlap: int, share: float) -> None:
+    """From now on so many reviewers answer each example of that share."""
+    tab.require("owner")
+    tab.review.configure(overlap=overlap, overlap_share=share)
+    st.toast("Saved.", icon=":material/group:")

@@ -1,21 +1,31 @@
-"""The result of a run that has ended: a sentence, what to do next, and whether the labels can be used."""
+"""What a run came to: how many labels are certain, what to do next, whether they can be used; of Train and Export."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
+from pll.analysis.health import Health
+from pll.annotations import Annotations
 from pll.annotations.voters import FEATURES_ADD_NOTHING
 from pll.methods import METHODS
-from pll.review.status import ReviewStatus
+from pll.review.status import ReviewStatus, status_of
+from pll.runs.files import COMPUTED
+from pll.runs.run import Run
+from pll.runs.run_data import computed_of
 from pll.ui import controls, session
 from pll.ui.choose_run import has_labels
 from pll.ui.export import download
-from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
+from pll.ui.format import plain
+from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
 from pll.ui.view_state import Scene, stored_frame
 from pll.ui.widgets import button
 from pll.weights import Certainty, taken_home
-from pll.wording import percent
+from pll.wording import percent, ties
 
 
 def draw(now: Scene) -> None:
@@ -87,3 +97,143 @@ def _onward(now: Scene, status: ReviewStatus) -> None:
             session.choose(session.ChosenData.of(now.run.config))
             session.view(None, "comparison")
             go("compare")
+
+
+# ---- on the Export page, too -----------------------------------------------------------------------------------------
+
+
+HEALTH_ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:", "unhealthy": ":material/warning:"}
+IN_SHORT = {
+    "diverging": "Training diverged.",
+    "changing": "Labels still change.",
+    "collapsed": "One class takes nearly all examples.",
+    "flat": "Nothing was learnt.",
+    "unsupported": "They are not clearly better than chance.",
+    "doubtful": "Too few are expected to be right.",
+}
+
+
+def status_of_run(run: Run, labels: Certainty, health: Health | None) -> ReviewStatus:
+    """Return the state of the review of a run; `labels` are its own, for one that nobody has begun to review.
+
+    Parameters
+    ----------
+    run
+        The run.
+    labels
+        Its own, for a run that nobody has begun to review.
+    health
+        The verdict on it; None where there is none.
+    """
+    from pll.ui.review import service  # loads a database
+
+    if service.is_begun(run):
+        queue = service.queue_of(run)
+        if queue.review.own.run == run.id:
+            return queue.status()
+    return status_of(labels, is_trusted=health is None or health.verdict != "unhealthy")
+
+
+def sentence_of(
+    status: ReviewStatus, votes: Annotations | None, labels: Certainty, *, predicted: int = 0, votes_alone: bool = False
+) -> str:
+    """Return what a run came to in a few sentences.
+
+    Parameters
+    ----------
+    status
+        Of its review.
+    votes
+        Of the same examples as `labels`, where there are any.
+    labels
+        Its own.
+    predicted
+        Labels of examples that were not learnt from.
+    votes_alone
+        Whether the labels come from votes and nothing else.
+    """
+    is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
+    majority = "" if votes is None or is_one else f" {majority_sentence(labels.identified, votes)}"
+    tied = ties(int(labels.is_tied.sum())) if votes_alone else ""
+    more = f" {predicted:,} more are predicted." if predicted else ""
+    to_go = f" {status.checks.sentence} for the certificate." if status.checks is not None else ""
+    return f"{status.sentence}{majority}{f' {tied}' * bool(tied)}{more}{to_go}"
+
+
+def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> str:
+    """Say of how many labels the votes name another one more often, and of how many another one as often.
+
+    Parameters
+    ----------
+    identified
+        (n,) labels.
+    votes
+        Everybody's answers about the same examples.
+
+    Examples
+    --------
+    >>> votes = Annotations.from_votes([[0, 0], [0, 1], [1, 1]])
+    >>> majority_sentence(np.array([1, 1, 1]), votes), majority_sentence(np.array([0, 0, 1]), votes)
+    ('The majority would differ on 1; on 1 it is a tie.', 'The majority would differ on 0; on 1 it is a tie.')
+    """
+    counts, every = votes.votes, np.arange(len(identified))
+    most = counts.max(axis=1).toarray().ravel()
+    own = np.asarray(counts[every, identified]).ravel()
+    rows = np.repeat(every, np.diff(counts.indptr))
+    leaders = np.bincount(rows, counts.data == most[rows], len(every))
+    n_tied = int(((own == most) & (leaders > 1)).sum())
+    tied = f"; on {n_tied:,} it is a tie" if n_tied else ""
+    return f"The majority would differ on {int((own < most).sum()):,}{tied}."
+
+
+# ---- whether they can be used ---------------------------------------------------------------------------------------
+
+
+def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
+    """Show the verdict on a run that has ended in one line; one that is not good opens to what was found.
+
+    `more` also speaks against the labels: beside a verdict that is not good, it is among what was found.
+
+    Parameters
+    ----------
+    health
+        The verdict; None where there is none.
+    more
+        What else speaks against the labels.
+    """
+    more = list(dict.fromkeys((*more, *(() if health is None else health.doubts))))
+    if health is None or health.verdict != "unhealthy":
+        for warning in more:
+            st.warning(plain(warning), icon=HEALTH_ICONS["unhealthy"])
+        if health is not None:
+            evidence = "" if health.evidence is None else health.evidence.sentence
+            st.caption(f"{HEALTH_ICONS[health.verdict]} {health.headline}", help=evidence or None)
+        return
+    lines = [f"{plain(finding.sentence)} {finding.remedy}" for finding in health.findings]
+    if health.evidence is not None and all(finding.name != "unsupported" for finding in health.findings):
+        lines.append(health.evidence.sentence)
+    in_short = f"**Do not trust these labels yet.** {IN_SHORT[health.findings[0].name]}"
+    with st.container(key="health-notice"), st.expander(in_short, icon=HEALTH_ICONS["unhealthy"]):
+        st.markdown("  \n".join([*lines, *map(plain, more)]))
+
+
+def show_disputes(run: Run) -> None:
+    """Say where the votes of a run that has ended do not tell whom to believe, and lead to a review of those."""
+    if not run.folder.path.joinpath(COMPUTED).exists() or run.snapshot().is_active:
+        return
+    sentence, rows = _disputed(run.id, run)
+    if not len(rows):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.warning(plain(sentence), icon=":material/balance:")
+        if st.button("Settle", key=f"settle-{run.id}", icon=":material/rate_review:"):
+            choose_rows(run.id, rows, DISPUTED)
+            go("review", run=run.id)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _disputed(run_id: str, _run: Run) -> tuple[str, npt.NDArray[np.int64]]:
+    """The sentence, and the rows in the order of the review."""
+    computed = computed_of(_run.folder)
+    notes = () if computed is None or computed.votes is None else computed.votes.notes
+    return (notes[0], computed.disputed) if computed is not None and notes else ("", np.empty(0, dtype=np.int64))

@@ -17,7 +17,7 @@ from pll.ui.components.scatter import map_payload, mount_map
 from pll.ui.format import count
 from pll.ui.review.queue_controls import choose_rows
 from pll.ui.routes import go
-from pll.ui.train.shown_classes import shown_classes
+from pll.ui.train.pictures import shown_classes
 from pll.ui.view_state import Scene
 from pll.ui.widgets import button
 

@@ -15,6 +15,8 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from pll.methods.names import REGISTERED
+
 if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compares the two
     from pll.candidates import CandidateSets as CandidateSets
     from pll.dataset import PartialLabelDataset as PartialLabelDataset
@@ -63,31 +65,6 @@ if TYPE_CHECKING:
     from pll.methods import PRODENNaive as PRODENNaive
     from pll.methods import PRODENOutside as PRODENOutside
     from pll.methods import PRODENSudden as PRODENSudden
-_METHOD_CLASSES = (
-    "CAVL",
-    "CC",
-    "CLPL",
-    "CRDPLL",
-    "D2CNN",
-    "GA",
-    "IPAL",
-    "LWS",
-    "PLECOC",
-    "PLKNN",
-    "PLSVM",
-    "POP",
-    "PRODEN",
-    "RC",
-    "SURE",
-    "DawidSkene",
-    "Majority",
-    "PNDecomp",
-    "PNOracle",
-    "PRODENItera",
-    "PRODENNaive",
-    "PRODENOutside",
-    "PRODENSudden",
-)
 # ---- end of what is generated
 
 _MODULES = {
@@ -95,7 +72,7 @@ _MODULES = {
     "pll.dataset": ("PartialLabelDataset",),
     "pll.errors": ("UserError",),
     "pll.formats": ("read", "write"),
-    "pll.methods": ("METHODS", *_METHOD_CLASSES),
+    "pll.methods": ("METHODS", *(kind for _, kind, _ in REGISTERED.values())),
     "pll.methods.model_selection": ("covering_rate_scorer",),
     "pll.methods.persistence": ("load_model", "save_model"),
     "pll.synthesis": ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"),

@@ -21,8 +21,7 @@ def package() -> str:
     """pll/__init__.py as it should be."""
     kinds = sorted((kind for _, kind, _ in REGISTERED.values()), key=_isort)
     imports = "".join(f"    from pll.methods import {kind} as {kind}\n" for kind in kinds)
-    names = "".join(f'    "{kind}",\n' for kind in kinds)
-    return _with_block(PACKAGE, f"if TYPE_CHECKING:\n{imports}_METHOD_CLASSES = (\n{names})\n")
+    return _with_block(PACKAGE, f"if TYPE_CHECKING:\n{imports}")
 
 
 def methods() -> str:

@@ -6,7 +6,7 @@ A class is imported when it is first used: pages that list runs need their metho
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, MutableMapping
+from collections import UserDict
 from typing import TYPE_CHECKING, Any
 
 from pll.errors import UserError, unknown
@@ -52,38 +52,19 @@ class UnknownMethod(UserError, KeyError):
     """Raised by `METHODS[name]` where no method has that name; the message suggests one."""
 
 
-class _Registry(MutableMapping[str, "type[PartialLabelEstimator]"]):
-    """Classes by name, each imported when it is first used."""
-
-    def __init__(self) -> None:
-        self._classes: dict[str, type[PartialLabelEstimator] | None] = dict.fromkeys(REGISTERED)
+class _Registry(UserDict[str, "type[PartialLabelEstimator]"]):
+    """Classes by name, each imported when it is first used; asking whether there is one imports nothing."""
 
     def __getitem__(self, name: str) -> type[PartialLabelEstimator]:
-        if name not in self._classes:
+        if name not in self.data:
             raise UnknownMethod(str(unknown("method", name, self)))
-        method = self._classes[name]
-        if method is None:
+        if self.data[name] is None:
             file, kind, _ = REGISTERED[name]
-            method = self._classes[name] = getattr(importlib.import_module(f"pll.methods.{file}"), kind)
-        return method
-
-    def __setitem__(self, name: str, kind: type[PartialLabelEstimator]) -> None:
-        self._classes[name] = kind
-
-    def __delitem__(self, name: str) -> None:
-        del self._classes[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._classes  # asking imports nothing
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._classes)
-
-    def __len__(self) -> int:
-        return len(self._classes)
+            self.data[name] = getattr(importlib.import_module(f"pll.methods.{file}"), kind)
+        return self.data[name]
 
 
-METHODS: MutableMapping[str, type[PartialLabelEstimator]] = _Registry()
+METHODS = _Registry(dict.fromkeys(REGISTERED))  # type: ignore[arg-type]  # None: not imported yet
 """Every method by the name that pages, shell and files use."""
 
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.devices import Memory, choose_device, computing_threads, memory_of
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.io import is_mapped
 from pll.methods.base import AFRESH, Labels, PartialLabelEstimator, Start, Task, check_number
 from pll.methods.chosen import SEARCHED, Recipe
@@ -525,9 +525,7 @@ class DeepEstimator(PartialLabelEstimator):
             check_number(name, getattr(self, name), least=0)
         check_number("lr_decay", self.lr_decay, above=0, most=1)
         if self.recipe not in RECIPES and not str(self.recipe).startswith("paper:"):
-            raise UserError(
-                f"There is no recipe called {self.recipe!r}; use one of {', '.join(RECIPES)}, or paper:DATASET."
-            )
+            raise unknown("recipe", self.recipe, (*RECIPES, "paper:DATASET"))
         get_loss(self.loss)
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.training.names import AUGMENTATIONS
 
 Augmentation = Callable[[Tensor, torch.Generator | None], Tensor]
@@ -42,7 +42,7 @@ def get_augmentation(name: str, input_shape: tuple[int, ...]) -> Augmentation | 
         No such augmentation, or examples that are not images.
     """
     if name not in AUGMENTATIONS:
-        raise UserError(f"There is no augmentation called {name!r}; use one of {', '.join(AUGMENTATIONS)}.")
+        raise unknown("augmentation", name, AUGMENTATIONS)
     if name == "none":
         return None
     if len(input_shape) != 3:

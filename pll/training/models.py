@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.utils.flop_counter import FlopCounterMode
 
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.training import names
 from pll.training.rng import Draws
 
@@ -410,11 +410,7 @@ def build_model(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) 
     if model.startswith(TORCHVISION):
         return torchvision_factory(model.removeprefix(TORCHVISION))(input_shape, n_classes)
     if model not in MODEL_FACTORIES:
-        close = difflib.get_close_matches(model, MODEL_FACTORIES, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise UserError(
-            f"There is no model called {model!r}; use one of {', '.join(MODEL_FACTORIES)}, or torchvision:NAME.{hint}"
-        )
+        raise unknown("model", model, (*MODEL_FACTORIES, "torchvision:NAME"))
     return MODEL_FACTORIES[model](input_shape, n_classes)
 
 

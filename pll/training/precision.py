@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.training.models import TORCHVISION, ModelSpec
 from pll.training.names import PRECISIONS
 
@@ -113,7 +113,7 @@ def choose_precision(precision: str, model: ModelSpec, shape: tuple[int, ...], d
     False
     """
     if precision not in PRECISIONS:
-        raise UserError(f"There is no precision called {precision!r}; use one of {', '.join(PRECISIONS)}.")
+        raise unknown("precision", precision, PRECISIONS)
     if precision == "bf16" and not _has_bf16(device):
         raise UserError(f"The device {device} does not compute in bfloat16; use the precision 'auto' or 'float32'.")
     heavy = isinstance(model, str) and (model in _HEAVY or model.startswith(TORCHVISION))

@@ -12,7 +12,7 @@ import torch
 from scipy.stats import norm
 from torch import Tensor, nn
 
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.training.names import SCALES
 
 ROWS_AT_ONCE = 1024
@@ -194,7 +194,7 @@ def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
     [0.0, 2.0]
     """
     if scale not in SCALES:
-        raise UserError(f"There is no scaling called {scale!r}; use one of {', '.join(SCALES)}.")
+        raise unknown("scaling", scale, SCALES)
     base, _, basis = scale.partition("+")
     if X.ndim == 4 and (basis or base == "quantile"):
         raise UserError(

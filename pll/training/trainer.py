@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
 from pll.devices import computing_threads, fetched, free_unused, is_out_of_memory, moved, pinned
-from pll.errors import DivergenceError, UserError
+from pll.errors import DivergenceError, UserError, unknown
 from pll.io import large_array
 from pll.training.augment import Augmentation
 from pll.training.layouts import Batch, DenseLayout, Layout, choose_layout
@@ -89,7 +89,7 @@ class Optimisation:
             An optimiser that does not exist, or a momentum that Adam cannot have.
         """
         if self.optimiser not in OPTIMISERS:
-            raise UserError(f"There is no optimiser called {self.optimiser!r}; use one of {', '.join(OPTIMISERS)}.")
+            raise unknown("optimiser", self.optimiser, OPTIMISERS)
         if self.optimiser == "sgd":
             return torch.optim.SGD(
                 parameters, lr=self.lr, momentum=self.momentum, weight_decay=self.weight_decay, fused=True

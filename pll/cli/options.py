@@ -21,7 +21,7 @@ from pll.cli.declared import FileOptions, SetOptions, TrainingOptions
 from pll.dataset import PartialLabelDataset
 from pll.errors import Note, UserError
 from pll.formats.classes import class_edits
-from pll.formats.kept import options_of, read_reading
+from pll.formats.reading import Reading
 from pll.formats.tabular.cells import no_answers
 from pll.formats.votes import ONE_VOTER, kind_of
 from pll.runs.config import AS_GIVEN
@@ -349,7 +349,7 @@ def _kept(source: Source, reading: str) -> dict[str, Any]:
     """Return the fields of `ReadOptions` that a kept reading says."""
     if source.path is None:
         raise UserError(f"--reading is for files; how {source.name} is read is known.")
-    return options_of(read_reading(reading), source.path, source.name)
+    return formats.options_of(Reading.in_file(reading), source.path, source.name)
 
 
 def _with_columns(source: Source, columns: dict[str, str]) -> Source:

@@ -25,7 +25,7 @@ from pll.formats.checks import listing, looks_like_text, refuse_no_data
 from pll.formats.encodings import without_marks
 from pll.formats.forms import ENDS, STRANGERS
 from pll.formats.odd import refuse_odd
-from pll.formats.reading import Column
+from pll.formats.reading import Column, Reading
 from pll.formats.results import Results
 from pll.formats.tabular.parquet import holds_shards
 from pll.io import is_stream, write_atomically, write_text
@@ -38,6 +38,7 @@ __all__ = [
     "columns",
     "detect",
     "give_back",
+    "options_of",
     "read",
     "sheets",
     "write",
@@ -138,6 +139,35 @@ def columns(path: Path | str, *, name: str | None = None, options: ReadOptions |
     path = Path(path)
     with _add_file_name(name or path.name):
         return _detect(path, name or path.name).columns(path, options or ReadOptions())
+
+
+def options_of(reading: Reading, path: Path | str, name: str | None = None) -> dict[str, Any]:
+    """Return the fields of `ReadOptions` that read a file as another one was read.
+
+    Parameters
+    ----------
+    reading
+        What was understood of the other file.
+    path
+        This file.
+    name
+        What a message calls it, where it is called otherwise.
+
+    Raises
+    ------
+    UserError
+        The file lacks columns of the reading.
+    """
+    options: dict[str, Any] = {"answers": dict(reading.answers), "keep": reading.keep, "accept": reading.odd}
+    options |= {"sheet": reading.sheet or None, "class_names": reading.class_names}
+    there = {one.name for one in columns(path, name=name, options=ReadOptions(**options))}
+    missing = [one for one in reading.roles if there and one not in there]
+    if missing:
+        raise UserError(
+            f"{name or Path(path).name} lacks columns that the reading names: {listing(missing)}. Make a reading of "
+            "this file (candid read FILE --save reading.json)."
+        )
+    return {option: value for option, value in (options | {"columns": dict(reading.roles)}).items() if value}
 
 
 def sheets(path: Path | str, *, name: str | None = None) -> list[str]:

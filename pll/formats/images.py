@@ -38,10 +38,9 @@ from pll.formats.tabular.builder import build, examples_of
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.format import TableFormat, dataset_of
-from pll.formats.tabular.joined import joined
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
-from pll.formats.tabular.parts import are_one_a_person, facts_among, people_of, stacked
+from pll.formats.tabular.parts import are_one_a_person, facts_among, joined, people_of, stacked
 from pll.formats.tabular.writer import columns_of, table_limitations
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.argilla import Argilla

@@ -144,8 +144,14 @@ def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
         )
 
 
+def _are_proposed(data: PartialLabelDataset, options: ReadOptions) -> bool:
+    """Whether there are some examples with labels whose classes nobody listed."""
+    has_labels = data.candidates is not None or data.annotations is not None
+    return len(data) >= FEW_EXAMPLES and has_labels and not options.class_names
+
+
 def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
-    if len(data) < FEW_EXAMPLES or (data.candidates is None and data.annotations is None) or options.class_names:
+    if not _are_proposed(data, options):
         return
     names, remedy = data.class_names, "Say which column holds the labels."
     if len(names) == 1:
@@ -169,8 +175,12 @@ _STRANGE = {
 }
 
 
+_TICK = re.compile(r"[xX×✓✔☑✗✘]")
+
+
 def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
-    if len(data) < FEW_EXAMPLES or (data.candidates is None and data.annotations is None) or options.class_names:
+    """Classes that are hardly names of one question: JSON, sentences, codes, numbers or marks beside words, columns."""
+    if not _are_proposed(data, options):
         return
     names = [name for name in data.class_names if name not in (*options.keep, *options.edited)]
     for what, pattern in _STRANGE.items():
@@ -182,16 +192,38 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         remedy = "List the classes: sentences are then read as what they name."
         yield Oddity("class-names", "Classes are whole sentences", tuple(sentences), remedy, "--classes A,B,C")
     elif sentences and max(map(len, {*names} - {*sentences})) <= SHORT:
-        remedy, hint = "If it is no label, drop it.", " ".join(f"--drop={shlex.quote(name)}" for name in sentences)
-        shown = tuple(sentences)
-        yield Oddity("class-names", "A class is a whole sentence", shown, remedy, hint, dict.fromkeys(sentences))
-    if set(names) == {"-1", "0", "1"}:
-        remedy = "If −1 means that there is no answer, drop it."
-        yield Oddity("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1", {"-1": None})
-    if far := _far_codes(names):
-        remedy = "If they mean that there is no answer, drop them."
-        hint = " ".join(f"--drop={name}" for name in far)
-        yield Oddity("mark", "Numbers stand apart from those of the others", far, remedy, hint, dict.fromkeys(far))
+        yield from _to_drop("class-names", "A class is a whole sentence", sentences)
+    minus, if_none = ["-1"] if {*names} == {"-1", "0", "1"} else [], "means that there is no answer, drop it."
+    yield from _to_drop("mark", "A class is called −1, beside 0 and 1", minus, f"If −1 {if_none}")
+    remedy = "If they mean that there is no answer, drop them."
+    yield from _to_drop("mark", "Numbers stand apart from those of the others", _far_codes(names), remedy)
+
+    voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()
+    headers = {spelling(one) for one in (*data.feature_names, *data.categories, *data.extras, *voters)}
+    numbers = [name for name in names if is_number(name)]
+    words = [name for name in names if any(map(str.isalpha, name)) and not is_number(name)]
+    odd = min(numbers, words, key=len) if len(names) > 2 else []
+    letters = [name for name in words if len(name) == 1]
+    called = [name for name in words if spelling(name) in headers]
+    ticks = [n for n in names if _TICK.fullmatch(n) and len(letters) < 2 < len(names)]  # x and y are letters
+    remedy = "Say which columns hold the labels, and drop what is none."
+    yield from _to_drop("class-names", "Classes are numbers beside words", odd, remedy)
+    yield from _to_drop("class-names", "Classes are marks in a box beside words", ticks, remedy)
+    columns = [] if _are_sides(data, called) else called
+    yield from _to_drop("class-names", "Classes are called as columns are", columns, remedy)
+    unnamed = tuple(name for name in voters if re.fullmatch(rf"{UNNAMED} \d+", name))
+    if unnamed:
+        remedy = "Give the columns names in one first row; where two rows are the header, make one of them."
+        yield Oddity("unnamed-voters", "Columns without a name were taken for voters", unnamed, remedy)
+
+
+def _to_drop(
+    kind: str, text: str, names: Sequence[str], remedy: str = "If it is no label, drop it."
+) -> Iterator[Oddity]:
+    """Classes that are perhaps no labels, if there are any."""
+    if names:
+        hint = " ".join(f"--drop={shlex.quote(name)}" for name in names)
+        yield Oddity(kind, text, tuple(names), remedy, hint, dict.fromkeys(names))
 
 
 def _far_codes(names: Sequence[str]) -> tuple[str, ...]:
@@ -208,38 +240,6 @@ def _far_codes(names: Sequence[str]) -> tuple[str, ...]:
     apart = [name for name in names if not -1 <= int(name) <= last + 1]
     far = tuple(name for name in apart if len({*name.removeprefix("-")}) == 1 and name[-1] in "6789")
     return far if 1 < last == len(names) - len(far) - (0 if "0" not in names else 1) else ()
-
-
-_TICK = re.compile(r"[xX×✓✔☑✗✘]")
-
-
-def _strangers(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
-    """Classes that are hardly of one question: numbers beside words, marks beside words, names of columns."""
-    if len(data) < FEW_EXAMPLES or (data.candidates is None and data.annotations is None) or options.class_names:
-        return
-    names = [name for name in data.class_names if name not in (*options.keep, *options.edited)]
-    voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()
-    headers = {spelling(one) for one in (*data.feature_names, *data.categories, *data.extras, *voters)}
-    numbers = [name for name in names if is_number(name)]
-    words = [name for name in names if any(map(str.isalpha, name)) and not is_number(name)]
-    odd = min(numbers, words, key=len) if len(names) > 2 else []
-    remedy = "Say which columns hold the labels, and drop what is none."
-    letters = [name for name in words if len(name) == 1]
-    called = [name for name in words if spelling(name) in headers]
-    ticks = [n for n in names if _TICK.fullmatch(n) and len(letters) < 2 < len(names)]  # x and y are letters
-    found = (
-        ("Classes are numbers beside words", odd),
-        ("Classes are marks in a box beside words", ticks),
-        ("Classes are called as columns are", [] if _are_sides(data, called) else called),
-    )
-    for text, some in found:
-        if some:
-            hint = " ".join(f"--drop={shlex.quote(name)}" for name in some[:MOST_SHOWN])
-            yield Oddity("class-names", text, tuple(some), remedy, hint, dict.fromkeys(some))
-    unnamed = tuple(name for name in voters if re.fullmatch(rf"{UNNAMED} \d+", name))
-    if unnamed:
-        remedy = "Give the columns names in one first row; where two rows are the header, make one of them."
-        yield Oddity("unnamed-voters", "Columns without a name were taken for voters", unnamed, remedy)
 
 
 def _are_sides(data: PartialLabelDataset, names: Sequence[str]) -> bool:
@@ -262,10 +262,7 @@ def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     everywhere = np.flatnonzero(np.bincount(sets.indices, minlength=sets.n_classes) == n)
     found = tuple(name for k in everywhere.tolist() if (name := data.class_names[k]) not in options.edited)
     if found and sets.nnz > n:
-        hint = " ".join(f"--drop={shlex.quote(name)}" for name in found)
-        yield Oddity(
-            "in-every-set", "A class is in every set", found, "If it is no label, drop it.", hint, dict.fromkeys(found)
-        )
+        yield from _to_drop("in-every-set", "A class is in every set", found)
 
 
 def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
@@ -562,10 +559,8 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
         least, repeated = (1, UNCLEAR) if is_other else (len(names) - 1, 0.0)  # before looking, it may be any of them
         if names[k] not in seen and odds_of_nothing(beside.shares, beside.labels, k, repeated) >= least:
             found.append(names[k])
-    if found:
-        text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
-        hint = " ".join(f"--drop={shlex.quote(name)}" for name in found)
-        yield Oddity("no-answer", text, tuple(found), "If it is no answer, drop it.", hint, dict.fromkeys(found))
+    text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
+    yield from _to_drop("no-answer", text, found, "If it is no answer, drop it.")
 
 
 UNCLEAR = 0.25
@@ -733,7 +728,6 @@ CHECKS: tuple[Check, ...] = (
     _total,
     _classes,
     _names,
-    _strangers,
     _sets,
     _voters,
     _two_names,

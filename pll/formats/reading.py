@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from pll.errors import UserError
 from pll.formats import forms
+from pll.io import from_json
 
 ROLES: Mapping[str, str] = {name: role["what"] for name, role in forms.ROLES.items()}
 """Roles of columns, and what they hold."""
@@ -197,14 +198,28 @@ class Reading:
             It is none.
         """
         try:
-            values: dict[str, Any] = json.loads(text)
-            known = {one.name for one in fields(cls)}
-            values = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in known}
-            return cls(**values)
-        except (ValueError, TypeError, AttributeError) as error:
+            return from_json(cls, json.loads(text))
+        except ValueError as error:
             raise UserError(
                 f"This is no reading of a file ({error}); write one with candid read FILE --save reading.json."
             ) from error
+
+    @classmethod
+    def in_file(cls, file: Path | str) -> Reading:
+        """The record in a file that `candid read --save` wrote.
+
+        Raises
+        ------
+        UserError
+            There is no such file, or it holds no reading.
+        """
+        try:
+            return cls.from_json(Path(file).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            text = f"{file} cannot be read ({error}); write one with candid read FILE --save {file}."
+            raise UserError(text) from error
+        except UserError as error:
+            raise UserError(f"{file}: {error}") from error
 
 
 def form_of(columns: Sequence[Column]) -> str:

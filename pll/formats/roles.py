@@ -33,9 +33,8 @@ from pll.formats.names import (
 )
 from pll.formats.proposal import FEW, Proposal, says_fact, share_among
 from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
-from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, states
+from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
 from pll.formats.settled import settled
-from pll.formats.sides import sides
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     SEPARATORS,

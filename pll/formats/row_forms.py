@@ -14,7 +14,7 @@ from pll.formats.class_groups import amount, counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name
 from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, grades_in, labels_among, says, says_fact, says_state, share_among
-from pll.formats.reading import LABELLED, LINES, SINGLE
+from pll.formats.reading import LABELLED, LINES, SINGLE, SWAPPED
 from pll.formats.tabular.cells import (
     MARKS,
     NEARLY_ALL,
@@ -738,3 +738,34 @@ def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
         if len(names) > (1 if stem else 2) and (are_most or one_each == lines):
             found.append((one_each, {name: name.removeprefix(stem) for name in names}))
     return max(found, key=lambda one: one[0], default=(0, {}))[1]
+
+
+def sides(table: Proposal) -> None:
+    """Note two columns with the same things, `left` and `right`, which lines of one example have in both orders.
+
+    The answers are sides, and not the things themselves. That is said, and called odd, since one answer has then two
+    meanings.
+    """
+    tasks, said = table.having("task"), table.answers_given()
+    if not tasks or not table.having("vote") or not said:
+        return
+    taken = {*tasks, *table.having("vote", "worker", "id")}
+    names = [name for name in table.raw if name not in taken and table.may_be_label(name)][:MOST_COMPARED]
+    for one, other in combinations(names, 2):
+        things = table.words(one, other)
+        if share_among(table.words(one), table.words(other)) < 1 / 2 or share_among(said, things) > 1 / 2:
+            continue
+        orders: dict[tuple[str | None, ...], set[tuple[str | None, ...]]] = {}
+        for *key, first, second in zip(*(table.raw[name] for name in (*tasks, one, other)), strict=True):
+            orders.setdefault(tuple(key), set()).add((first, second))
+        both = [key for key, pairs in orders.items() if any(a != b and (b, a) in pairs for a, b in pairs)]
+        if len(both) >= LEAST_SWAPPED:
+            text = (
+                f"{one} and {other} hold the same two things in both orders, in lines about one example: {both[0][0]}"
+            )
+            table.roles[one] = replace(table.roles[one], why=f"{SWAPPED}: {text}")
+            return
+
+
+LEAST_SWAPPED, MOST_COMPARED = 2, 60
+"""Examples with both orders, at least; columns that are compared, at most."""

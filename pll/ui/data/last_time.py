@@ -11,7 +11,6 @@ from pathlib import Path
 
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
-from pll.formats.kept import read_reading
 from pll.formats.reading import Column, Reading
 from pll.io import write_text
 from pll.ui import login
@@ -42,7 +41,7 @@ def otherwise(columns: Sequence[Column]) -> Reading | None:
     if not columns or not _file(columns).exists():
         return None
     with suppress(UserError):
-        reading = read_reading(_file(columns))
+        reading = Reading.in_file(_file(columns))
         now = {column.name: column.role for column in columns}
         return reading if reading.roles.keys() == now.keys() and dict(reading.roles) != now else None
     return None

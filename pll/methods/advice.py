@@ -13,11 +13,10 @@ from pll.io import is_mapped, memory_of_machine
 from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator, features_fit
-from pll.methods.defaults import ADAM, TABLE_LR, default_batch_size, default_lr
+from pll.methods.defaults import TABLE_LR, default_batch_size, suited
 from pll.methods.recipe import BUDGET
 from pll.training.layouts import DenseLayout, layout_type
 from pll.training.models import MODEL_FACTORIES, count_parameters, count_tensors, forward_flops, why_unfit
-from pll.training.scaling import fit_scaling
 from pll.training.trainer import evaluation_batch
 from pll.wording import duration
 
@@ -120,19 +119,7 @@ def expected_settings(estimator: PartialLabelEstimator, data: PartialLabelDatase
         return values | {name: None for name in CHOSEN_BY_AUTO if name not in given}
     if estimator.recipe.startswith("paper"):
         values |= estimator.published_recipe(data.input_shape, data.name).settings
-    if values["batch_size"] is None:
-        values["batch_size"] = default_batch_size(len(data))
-    if values["lr"] is None:
-        values["lr"] = _rate(values, data)
-    return values
-
-
-def _rate(values: dict[str, Any], data: PartialLabelDataset) -> float:
-    """The learning rate that suits the data; of pictures alone it depends on how they are scaled."""
-    if data.X.ndim != 4:
-        return ADAM if values["optimiser"] == "adam" else TABLE_LR
-    scaling, size = fit_scaling(data.X, values["scale"]), values["batch_size"]
-    return default_lr(values["model"], values["optimiser"], data.X, scaling, batch_size=size)
+    return values | suited(values, data.X)
 
 
 def check_memory(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> None:
@@ -220,7 +207,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
     if not isinstance(name, str) or not prod(shape):
         return Advice(0.0, 0)  # a network of one's own, or no features yet: nothing is known
     obstacle = why_unfit(name, shape) if name in MODEL_FACTORIES else None
-    pull = _number(estimator.setting("lr")) * _number(estimator.weight_decay)
+    pull = (TABLE_LR if estimator.lr is None else estimator.lr) * estimator.weight_decay
     if pull >= 2:  # each step then leads past zero and farther away: |1 − lr · weight decay| ≥ 1
         obstacle = (
             f"Learning rate × weight decay is {pull:g}: every step would push the parameters past zero, farther each "
@@ -250,8 +237,3 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
         where = "even on the GPU" if device.type != "cpu" else "on the CPU" if gpus() else "this machine has no GPU"
         notes.append(f"This will take about {duration(seconds)} ({where}); fewer epochs or a smaller model take less.")
     return Advice(seconds, memory, notes=tuple(notes))
-
-
-def _number(value: object) -> float:
-    """A setting that is a number; 0 where it is chosen otherwise."""
-    return float(value) if isinstance(value, int | float) else 0.0

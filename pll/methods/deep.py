@@ -22,9 +22,9 @@ from pll.candidates import CandidateSets
 from pll.devices import Memory, choose_device, computing_threads, memory_of
 from pll.errors import UserError, unknown
 from pll.io import is_mapped
-from pll.methods.base import AFRESH, Labels, PartialLabelEstimator, Start, Task, check_number
+from pll.methods.base import AFRESH, Labels, PartialLabelEstimator, Start, Task, setting
 from pll.methods.chosen import SEARCHED, Recipe
-from pll.methods.defaults import MOST_BATCH, TABLE_LR, default_batch_size, default_lr, default_scale
+from pll.methods.defaults import suited
 from pll.methods.names import RECIPES
 from pll.methods.published import paper_recipe
 from pll.methods.recipe import NoteFound, Problem, SearchProgress, search
@@ -110,6 +110,25 @@ class DeepEstimator(PartialLabelEstimator):
         The `Recipe` that was used, with all that was tried; missing for the recipe `"default"`.
     """
 
+    model: ModelSpec = setting("linear")
+    loss: str | Loss = setting("ce")
+    epochs: int = setting(100, whole=True, least=1)
+    batch_size: int | None = setting(None, whole=True, least=1)
+    lr: float | None = setting(None, least=0)
+    momentum: float = setting(0.9, least=0)
+    weight_decay: float = setting(1e-3, least=0)
+    optimiser: str = setting("sgd")
+    lr_decay: float = setting(1.0, above=0, most=1)
+    lr_decay_every: int = setting(10, whole=True, least=1)
+    augment: str = setting("none")
+    scale: str = setting("auto")
+    missing: str = setting("error")
+    device: str = setting("auto")
+    precision: str = setting("auto")
+    threads: int | None = setting(None)
+    recipe: str = setting("default")
+    seed: int = setting(0)
+
     takes_prior: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
     searched_as_proden: ClassVar[bool] = False
@@ -119,51 +138,10 @@ class DeepEstimator(PartialLabelEstimator):
     _monitor: Monitor
     """False while labels to add are sought; a checkpoint then holds nothing to go on from."""
     _raw_shape: tuple[int, ...]
-    _suited: dict[str, Any]
+    _suited: Mapping[str, Any] = {}
     """Settings that suit the data, where the user sets none."""
     model_: nn.Module
     """Takes raw features, gives logits: scaling and network in one."""
-
-    def __init__(
-        self,
-        *,
-        model: ModelSpec = "linear",
-        loss: str | Loss = "ce",
-        epochs: int = 100,
-        batch_size: int | None = None,
-        lr: float | None = None,
-        momentum: float = 0.9,
-        weight_decay: float = 1e-3,
-        optimiser: str = "sgd",
-        lr_decay: float = 1.0,
-        lr_decay_every: int = 10,
-        augment: str = "none",
-        scale: str = "auto",
-        missing: str = "error",
-        device: str = "auto",
-        precision: str = "auto",
-        threads: int | None = None,
-        recipe: str = "default",
-        seed: int = 0,
-    ) -> None:
-        self.model = model
-        self.loss = loss
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.lr = lr
-        self.momentum = momentum
-        self.weight_decay = weight_decay
-        self.optimiser = optimiser
-        self.lr_decay = lr_decay
-        self.lr_decay_every = lr_decay_every
-        self.augment = augment
-        self.scale = scale
-        self.missing = missing
-        self.device = device
-        self.precision = precision
-        self.threads = threads
-        self.recipe = recipe
-        self.seed = seed
 
     def fit(
         self,
@@ -240,17 +218,18 @@ class DeepEstimator(PartialLabelEstimator):
     def total_epochs(self) -> int:
         return int(self.setting("epochs"))
 
+    def chosen_settings(self) -> dict[str, Any]:
+        """Return the settings, those that the recipe has chosen in their place; None where the data chooses."""
+        params: dict[str, Any] = self.get_params(deep=False)
+        return params | (self.recipe_.settings if "recipe_" in self.__dict__ else {})
+
     def setting(self, name: str) -> Any:
         """Return a setting as it is used: what the recipe has chosen, else the parameter, else what suits the data."""
-        chosen = self.recipe_.settings if "recipe_" in self.__dict__ else {}
-        value = chosen.get(name, getattr(self, name))
-        suited: dict[str, Any] = self.__dict__.get("_suited", {"lr": TABLE_LR, "batch_size": MOST_BATCH})
-        return suited.get(name, value) if value in (None, "auto") else value
+        return self._suited.get(name, self.chosen_settings()[name])
 
     def fitted_params(self) -> dict[str, Any]:
         """Return the parameters that give this model without a search."""
-        params = self.get_params(deep=False)
-        return {name: self.setting(name) for name in params} | {"recipe": "default"}
+        return {**self.chosen_settings(), **self._suited, "recipe": "default"}
 
     def follow(self, task: Task, ranks: Ranks) -> None:
         """On a rank other than 0: train together with the `iter_fit` of rank 0, on the same task, until it ends.
@@ -349,12 +328,7 @@ class DeepEstimator(PartialLabelEstimator):
         if self.needs_truth and task.y is not None and (task.y >= 0).all():
             prior = None
             sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
-        defaults |= {"scale": default_scale(task.kind), "batch_size": default_batch_size(len(task.X))}
-        every = defaults | fixed
-        if every["lr"] is None:
-            scaling = fit_scaling(task.X, every["scale"])
-            size = every["batch_size"]
-            defaults["lr"] = default_lr(every["model"], every["optimiser"], task.X, scaling, batch_size=size)
+        defaults |= suited(defaults | fixed, task.X, task.kind)
         return Problem(
             task.X, sets, fixed, defaults, partial(self._with, recipe="default"), choose_device(self.device), self.seed,
             prior, own_objective=not self.searched_as_proden, own_rate=type(self)().lr is not None,
@@ -472,12 +446,10 @@ class DeepEstimator(PartialLabelEstimator):
     def _new_trainer(self, task: Task, device: torch.device, start: Start = AFRESH) -> Trainer:
         ranks, checkpoint = start.ranks, _of_training(start)
         augment = get_augmentation(self.augment, task.X.shape[1:])
-        self._suited = {"scale": default_scale(task.kind), "batch_size": default_batch_size(len(task.X))}
-        scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
-        model, optimiser, size = (self.setting(name) for name in ("model", "optimiser", "batch_size"))
-        self._suited["lr"] = default_lr(model, optimiser, task.X, scaling, batch_size=size)
+        self._suited = suited(self.chosen_settings(), task.X, task.kind)
         if checkpoint is not None:  # what suited the data then, whatever would today
-            self._suited |= checkpoint["suited"]
+            self._suited = {name: checkpoint["suited"][name] for name in self._suited}
+        scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
         self._raw_shape = task.X.shape[1:]
         shape = scaling.output_shape(self._raw_shape)
         with seeded(self.seed):
@@ -493,7 +465,7 @@ class DeepEstimator(PartialLabelEstimator):
         if ranks is not None:
             own = slice(*ranks.bounds(len(task.X)))
             part = Task(task.X[own], task.candidates[own], None if task.y is None else task.y[own])
-        precision = choose_precision(self.precision, model, shape, device)
+        precision = choose_precision(self.precision, self.setting("model"), shape, device)
         alone = partial(Trainer, outside=task.outside, sample_weight=task.sample_weight)
         trainer = (alone if ranks is None else partial(SharedTrainer, ranks))(
             network,
@@ -519,11 +491,6 @@ class DeepEstimator(PartialLabelEstimator):
 
     def check_settings(self) -> None:
         super().check_settings()
-        for name in ("epochs", *(() if self.batch_size is None else ("batch_size",)), "lr_decay_every"):
-            check_number(name, getattr(self, name), whole=True, least=1)
-        for name in ("momentum", "weight_decay", *(() if self.lr is None else ("lr",))):
-            check_number(name, getattr(self, name), least=0)
-        check_number("lr_decay", self.lr_decay, above=0, most=1)
         if self.recipe not in RECIPES and not str(self.recipe).startswith("paper:"):
             raise unknown("recipe", self.recipe, (*RECIPES, "paper:DATASET"))
         get_loss(self.loss)

@@ -15,12 +15,14 @@ steps with batches of 256, which end before a linear model has learnt what is th
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.training.models import ModelSpec
-from pll.training.scaling import Scaling, flattened
+from pll.training.scaling import fit_scaling, flattened
 
 ADAM = 0.001
 MOST_BATCH = 256
@@ -56,8 +58,37 @@ def default_batch_size(n: int, *, steps: int = 6) -> int:
     return int(min(MOST_BATCH, max(32, 2.0 ** round(math.log2(max(n, 1) / steps)))))
 
 
+def suited(settings: Mapping[str, Any], X: npt.NDArray[np.float32], kind: str = "") -> dict[str, Any]:
+    """Return scaling, batch size and learning rate that suit the data, those of them that the settings leave open.
+
+    Parameters
+    ----------
+    settings
+        Of a method.
+    X
+        (n, …) raw features.
+    kind
+        As for `default_scale`.
+
+    Examples
+    --------
+    >>> settings = {"model": "linear", "optimiser": "sgd", "scale": "auto", "batch_size": 20, "lr": None}
+    >>> suited(settings, np.zeros((500, 2), dtype=np.float32), "text")
+    {'scale': 'unit', 'lr': 0.05}
+    """
+    found: dict[str, Any] = {}
+    if settings["scale"] == "auto":
+        found["scale"] = default_scale(kind)
+    if settings["batch_size"] is None:
+        found["batch_size"] = default_batch_size(len(X))
+    if settings["lr"] is None:
+        own = {**settings, **found}
+        found["lr"] = default_lr(own["model"], own["optimiser"], X, own["scale"], batch_size=own["batch_size"])
+    return found
+
+
 def default_lr(
-    model: ModelSpec, optimiser: str, X: npt.NDArray[np.float32], scaling: Scaling, *, batch_size: int = 256
+    model: ModelSpec, optimiser: str, X: npt.NDArray[np.float32], scale: str, *, batch_size: int = MOST_BATCH
 ) -> float:
     """Return the learning rate for a model on some data.
 
@@ -74,20 +105,20 @@ def default_lr(
         As the methods take them.
     X
         (n, …) raw features.
-    scaling
-        Fitted to them.
+    scale
+        How they are scaled.
     """
     if optimiser == "adam":
         return ADAM
     if X.ndim != 4:
         return TABLE_LR
     factor = float(np.clip(3 / math.sqrt(-(-len(X) // batch_size)), 0.5, 2.0))
-    rate = factor / max(_largest_moment(X, scaling), 1e-9) if model in PLAIN else factor * NETWORK_LR
+    rate = factor / max(_largest_moment(X, scale), 1e-9) if model in PLAIN else factor * NETWORK_LR
     return min(_rounded(rate), TABLE_LR)
 
 
-def _largest_moment(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
-    x = flattened(scaling, X[:: -(-len(X) // RATE_ROWS)]).double().numpy()
+def _largest_moment(X: npt.NDArray[np.float32], scale: str) -> float:
+    x = flattened(fit_scaling(X, scale), X[:: -(-len(X) // RATE_ROWS)]).double().numpy()
     gram = x @ x.T if len(x) < x.shape[1] else x.T @ x  # the same eigenvalues but for zeros
     return float(np.linalg.eigvalsh(gram)[-1]) / len(x)
 

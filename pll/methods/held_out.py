@@ -51,7 +51,7 @@ from pll.methods.aggregation import aggregate
 from pll.methods.base import PartialLabelEstimator, Task, as_features, as_votes
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import default_batch_size, default_lr, default_scale
+from pll.methods.defaults import default_batch_size, suited
 from pll.methods.recipe import can_be_batched
 from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
 from pll.training.batched import BatchedModels, Steps
@@ -300,7 +300,7 @@ class HeldOut:
         if is_batched(self.estimator, self.task):
             widest = max(math.prod(self.task.X.shape[1:]), self.task.candidates.n_classes)
             size = max(1, MOST_NUMBERS_AT_ONCE // (self.rows * widest))
-            last = min(self.total, self.done + (size if _settings(self.estimator)["model"] == "linear" else 1))
+            last = min(self.total, self.done + (size if self.estimator.chosen_settings()["model"] == "linear" else 1))
             return _Together(self.estimator, self.task, [self.subset(k) for k in range(self.done, last)], self.seed)
         seed = int(np.random.SeedSequence([self.seed, 9, self.done]).generate_state(1)[0])
         return _One(self.estimator, self.task, self.subset(self.done), seed)
@@ -375,7 +375,7 @@ def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
     """
     n, shape, c = len(task.candidates), task.X.shape[1:], task.candidates.n_classes
     if isinstance(estimator, DeepEstimator):
-        own = _settings(estimator)
+        own = estimator.chosen_settings()
         model = own["model"]
         flops = forward_flops(model, tuple(shape), c) if isinstance(model, str) else math.inf
         steps = n / (own["batch_size"] or default_batch_size(n))
@@ -427,13 +427,6 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
 # ---- the models -----------------------------------------------------------------------------------------------------
 
 
-def _settings(estimator: PartialLabelEstimator) -> dict[str, Any]:
-    """Return the settings, those that a recipe has chosen in their place; None where the data chooses."""
-    chosen = vars(estimator)["recipe_"].settings if "recipe_" in vars(estimator) else {}
-    own: dict[str, Any] = estimator.get_params(deep=False)
-    return own | chosen
-
-
 def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
     """Whether the models are trained as PRODEN's batched models are (`pll.training.batched`).
 
@@ -448,7 +441,7 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
         return False
     is_plain = task.outside is None and task.sample_weight is None
     is_small = subset_rows(task.candidates) * task.candidates.n_classes <= MOST_NUMBERS_AT_ONCE
-    return is_plain and is_small and can_be_batched(_settings(estimator))
+    return is_plain and is_small and can_be_batched(estimator.chosen_settings())
 
 
 class _Together:
@@ -459,17 +452,11 @@ class _Together:
     def __init__(self, estimator: PartialLabelEstimator, task: Task, subsets: list[Rows], seed: int) -> None:
         assert isinstance(estimator, DeepEstimator)
         self.subsets = subsets
-        m = len(subsets[0])
         self._device, self._threads = choose_device(estimator.device), estimator.threads
-        own = _settings(estimator)
-        scale, model, optimiser = own["scale"], own["model"], own["optimiser"]
-        scale = default_scale(task.kind) if scale == "auto" else scale
-        batch_size = own["batch_size"] or default_batch_size(m)
-        self._scalings = [fit_scaling(task.X[rows], scale) for rows in subsets]
-        lr = own["lr"]
-        if lr is None:
-            lr = default_lr(model, optimiser, task.X[subsets[0]], self._scalings[0], batch_size=batch_size)
-        steps = Steps(lr, own["weight_decay"], own["momentum"])
+        own = estimator.chosen_settings()
+        own |= suited(own, task.X[subsets[0]], task.kind)
+        self._scalings = [fit_scaling(task.X[rows], own["scale"]) for rows in subsets]
+        steps = Steps(own["lr"], own["weight_decay"], own["momentum"])
         sets = task.candidates
         masks = np.stack([sets.take(rows).mask() for rows in subsets], axis=1)
         prior = None
@@ -481,9 +468,9 @@ class _Together:
             torch.stack(examples, dim=1).to(self._device),
             torch.from_numpy(masks).to(self._device),
             [steps] * len(subsets),
-            hidden=0 if model == "linear" else SHALLOW_WIDTH,
-            optimiser=optimiser,
-            batch_size=batch_size,
+            hidden=0 if own["model"] == "linear" else SHALLOW_WIDTH,
+            optimiser=own["optimiser"],
+            batch_size=own["batch_size"],
             seed=seed,
             prior=prior,
         )
@@ -548,8 +535,7 @@ def unfitted(estimator: PartialLabelEstimator) -> PartialLabelEstimator:
     """Return an unfitted copy with the settings that were used, what a recipe or a search has chosen included."""
     one: PartialLabelEstimator = clone(estimator)
     if isinstance(estimator, DeepEstimator):
-        settings = estimator.recipe_.settings if "recipe_" in vars(estimator) else {}
-        one.set_params(**settings, recipe="default")
+        one.set_params(**estimator.chosen_settings() | {"recipe": "default"})
     elif hasattr(estimator, "class_names_"):
         one.set_params(**estimator.fitted_params())
     return one

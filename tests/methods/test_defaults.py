@@ -9,7 +9,6 @@ from pll.candidates import CandidateSets
 from pll.methods.base import Task
 from pll.methods.defaults import TABLE_LR, default_lr
 from pll.methods.proden import PRODEN
-from pll.training.scaling import fit_scaling
 
 RNG = np.random.default_rng(0)
 TABLE_X = RNG.normal(size=(40, 9)).astype(np.float32)
@@ -18,7 +17,7 @@ SETS = CandidateSets.from_lists([[k % 3, (k + 1) % 3] for k in range(40)], n_cla
 
 
 def rate(X: np.ndarray, model: str = "linear", optimiser: str = "sgd") -> float:
-    return default_lr(model, optimiser, X, fit_scaling(X))
+    return default_lr(model, optimiser, X, "auto")
 
 
 @pytest.mark.parametrize("n", [40, 12])

@@ -322,14 +322,11 @@ def verify(options: VerifyOptions) -> int:
     """Recompute a certificate from its own data; the exit status is 2 where something does not fit."""
     path = options.certificate
     if Path(path).suffix == ".jsonl":
-        return _verify_audit(Path(path))
+        problems, events = _problems_of_audit(Path(path))
+        return _verified(path, problems, events=events)
     document = _read_json(Path(path))
-    problems = verify_document(document)
-    for problem in problems:
-        print(f"candid: {path}: {problem}", file=sys.stderr)
-    if problems:
-        print_result(valid=False, file=path, problems=problems)
-        return 2
+    if problems := verify_document(document):
+        return _verified(path, problems)
     print(f"{path} is valid. {document['result']['statement']}")
     note(document["notes"])
     information = document[INFORMATION]
@@ -337,12 +334,19 @@ def verify(options: VerifyOptions) -> int:
     drawn, whole = document["plan"]["draw_hash"], document["hash"]
     print(f"Hash of the draw {drawn}, of the certificate {whole}: compare them with those that were published.")
     print(f"Not part of the proof: {details}.")
-    print_result(valid=True, file=path, decisions=len(document["decisions"]), **document["result"])
-    return 0
+    return _verified(path, [], decisions=len(document["decisions"]), **document["result"])
 
 
-def _verify_audit(path: Path) -> int:
-    """Follow the hash chain of audit.jsonl."""
+def _verified(file: str, problems: Sequence[str], **facts: Any) -> int:
+    """Print what does not fit, and the JSON line; return the exit status."""
+    for problem in problems:
+        print(f"candid: {file}: {problem}", file=sys.stderr)
+    print_result(valid=not problems, file=file, problems=problems, **facts)
+    return 2 if problems else 0
+
+
+def _problems_of_audit(path: Path) -> tuple[list[str], int]:
+    """Follow the hash chain of audit.jsonl; return what does not fit, and how many events there are."""
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
     try:
@@ -350,10 +354,5 @@ def _verify_audit(path: Path) -> int:
         altered = altered_events(rows)
     except (ValueError, TypeError, AttributeError) as error:
         raise UserError(f"{path} is no audit trail of Candid: {error}.") from error
-    problems = [
-        f"Event {row.get('event')}, on {row.get('id')!r}, was altered, or one before it was removed." for row in altered
-    ]
-    for problem in problems:
-        print(f"candid: {path}: {problem}", file=sys.stderr)
-    print_result(valid=not problems, file=str(path), events=len(rows), problems=problems)
-    return 2 if problems else 0
+    words = "Event {event}, on {id!r}, was altered, or one before it was removed."
+    return [words.format(event=row.get("event"), id=row.get("id")) for row in altered], len(rows)

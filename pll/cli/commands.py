@@ -40,8 +40,9 @@ from pll.methods.persistence import read_card
 from pll.review.record import missing_review
 from pll.runs.config import Preparation
 from pll.runs.data import warnings_about, with_candidates
+from pll.runs.files import MANIFEST
 from pll.runs.folder import RunFolder, check_has_result
-from pll.runs.manifest import DamagedError, damages, is_verifiable, read_manifest
+from pll.runs.manifest import damages, is_verifiable, read_manifest
 from pll.synthesis.ambiguity import ambiguity_degree
 
 
@@ -156,10 +157,8 @@ def check(options: CheckOptions) -> int:
         raise UserError(f"There is no run in {folder.path}.")
     if folder.is_locked():
         raise UserError(f"The run in {folder.path} is at work; stop it, or wait until it has ended.")
-    try:
-        listing, damaged = read_manifest(folder.path), damages(folder.path)
-    except DamagedError as error:
-        listing, damaged = None, [error.damage]
+    damaged = damages(folder.path)
+    listing = None if any(damage.name == MANIFEST for damage in damaged) else read_manifest(folder.path)
     if listing is None and not damaged:
         raise UserError(f"{folder.path} has no manifest.json: it is gone, or this is no run.")
     files = 0 if listing is None else len(listing.files)

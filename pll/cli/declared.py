@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import math
 import tomllib
 from dataclasses import dataclass, field, fields
 from importlib.resources import files
@@ -28,18 +27,6 @@ HOWS = [
 DOUBTS = [f"{name}:{number:g}" for name, (_, number) in NOISY.items()]
 
 # ---- types of values -------------------------------------------------------------------------------------------------
-
-
-class FiniteFloat(click.ParamType[float]):
-    """A number that is neither infinite nor NaN."""
-
-    name = "float"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number: float = click.FLOAT.convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number", param, ctx)
-        return number
 
 
 class Described(click.ParamType[Any]):
@@ -70,9 +57,6 @@ class SettingType(click.ParamType[tuple[str, Any]]):
             return name, setting_of(name, text.strip())
         except UserError as error:
             self.fail(str(error), param, ctx)
-
-
-NUMBER = FiniteFloat()
 
 
 # ---- how commands are declared ---------------------------------------------------------------------------------------
@@ -185,7 +169,7 @@ def _parameter(one: dataclasses.Field[Any]) -> click.Parameter:
         return Grouped([one.name, flag], is_flag=True, **shown)
     if kind.startswith("tuple"):
         shown |= {"multiple": True, "help": f"{shown['help']} (several times)"}
-    given: dict[str, Any] = {"type": {"int": click.INT, "float": NUMBER}.get(kind.removesuffix(" | None"))}
+    given: dict[str, Any] = {"type": {"int": click.INT, "float": click.FLOAT}.get(kind.removesuffix(" | None"))}
     if shown.get("default") is not None:
         given["show_default"] = shown["default"] != ""
     elif kind == "str":

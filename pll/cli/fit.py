@@ -118,7 +118,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 result = loop.train(lambda record: _show(bars, loop, record))
     finally:
         folder.unlock()
-    print_result(**result["metrics"], health=result["health"], **_no_answer(folder))
+    print_result(**result["metrics"], health=result["health"].to_json(), **_no_answer(folder))
     if result["state"] == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return stop.status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -20,12 +21,8 @@ from pll.runs.folder import RunFolder, check_has_result
 
 def backup(options: BackupOptions) -> None:
     """Copy everything into a new folder."""
-    with Bars() as bars:
-        database = Database(database_url())
-        try:
-            made = backups.backup(candid_home(), database, Path(options.folder), tell=partial(bars.show, "folders"))
-        finally:
-            database.close()
+    with Bars() as bars, closing(Database(database_url())) as database:
+        made = backups.backup(candid_home(), database, Path(options.folder), tell=partial(bars.show, "folders"))
     note([f"The run {name} was damaged before; it is copied as it is." for name in made.damaged])
     of = f"{made.runs} runs, {made.uploads} uploads, {made.decisions} decisions"
     print(f"{options.folder}: {of}, {made.bytes / 1e6:,.1f} MB")
@@ -59,11 +56,8 @@ def labelstudio(options: LabelstudioOptions) -> None:
             f"{options.run} is not a run of this server's home, {candid_home()}. Set PLL_HOME as the server has it, or "
             "fit there."
         )
-    database = Database(database_url())
-    try:
+    with closing(Database(database_url())) as database:
         made = connect(database, folder.path.name)
-    finally:
-        database.close()
     print("In Label Studio: Settings, Model, Connect Model; give url_with_secret as the address. It is shown once.")
     address = f"{(options.url or 'http://localhost:8501').rstrip('/')}/labelstudio/{folder.path.name}"
     print_result(url=address, user=made.user, secret=made.secret, url_with_secret=made.inside(address))

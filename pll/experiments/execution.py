@@ -40,14 +40,7 @@ from pll.io import from_json, remove_parts, write_atomically, write_csv, write_j
 from pll.runs.data import Splits
 from pll.runs.files import MANIFEST
 from pll.runs.locked_folder import LockedFolder
-from pll.runs.manifest import (
-    UNREADABLE,
-    DamagedError,
-    Manifest,
-    damages,
-    read_with_checksum,
-    with_checksum,
-)
+from pll.runs.manifest import UNREADABLE, Manifest, damages, read_with_checksum, with_checksum
 from pll.runs.process import end_with_parent
 
 CELLS, RESULTS, PROGRESS, DEFINITION = "cells", "results.csv", "progress.json", "experiment.json"
@@ -251,11 +244,7 @@ class ExperimentFolder(LockedFolder):
         UserError
             One is damaged or missing.
         """
-        try:
-            result = damages(self.path)
-        except DamagedError as error:
-            result = [error.damage]
-        if result:
+        if result := damages(self.path):
             raise UserError(
                 f"In the experiment {self.path.name}, {result[0].words}. `candid experiment {self.path}` writes it "
                 "anew; fits that are done are kept."

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pll.analysis.health import Health
 from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import FilesDone
 from pll.export.replay import replay_html
@@ -47,7 +46,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
     if record is not None:
         own.check_rows(record.state.all_events)
         labels = record.labels(own, folder, train)
-    health = Health.from_json(state.get("health"))
+    health = state["health"]
     name = folder.config().name or train.name
     return ExportSource(
         load_model(folder.path),

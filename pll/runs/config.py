@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import get_method, method_title
 from pll.runs.decided_sets import DecidedSets
-from pll.runs.description import FIELDS
+from pll.runs.description import FIELDS, setting_clause
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 from pll.wording import percent
@@ -123,24 +124,46 @@ def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelE
     return estimator
 
 
+def facts_of(config: RunConfig, *, defaults: bool = True) -> dict[str, str]:
+    """Return what a run is, a clause a fact by name; "" for what it does not have.
+
+    Parameters
+    ----------
+    config
+        Of the run.
+    defaults
+        Also the settings of the method that were not given.
+    """
+    settings = (get_method(config.method)().get_params() if defaults else {}) | config.params
+    return {
+        "method": method_title(config.method),
+        "name": config.name or config.source.name,
+        "sets": f"candidates {'made: ' * bool(config.flip or config.noisy)}{config.candidates}",
+        "taught": "" if config.decided_sets is None else "taught by decisions",
+        "features": f"features {config.features}",
+        "holdout": f"{percent(config.holdout, 0)} held out" if config.holdout else "",
+        "seed": f"seed {config.seed}",
+    } | {name: setting_clause(name, value) for name, value in settings.items() if name not in ("seed", "threads")}
+
+
+def differences(configs: Sequence[RunConfig], *, defaults: bool = True) -> list[str]:
+    """Return of each run in what it differs from the others.
+
+    Parameters
+    ----------
+    configs
+        Of runs that have one title.
+    defaults
+        As for `facts_of`.
+    """
+    every = [facts_of(config, defaults=defaults) for config in configs]
+    names = dict.fromkeys(name for one in every for name in one)
+    differing = [name for name in names if len({one.get(name) for one in every}) > 1]
+    return [", ".join(own[name] for name in differing if own.get(name)) for own in every]
+
+
 def format_settings(config: RunConfig) -> str:
     """Format the settings of a run in one line; what its recipe searches is not named."""
-    texts = [method_title(config.method)]
-    defaults = get_method(config.method)().get_params()
-    every = defaults | config.params
-    if config.params.get("recipe") == "auto":
-        texts.append("recipe auto")
-        every = {name: value for name, value in config.params.items() if name in defaults}
-    texts.append(str(every.get("model", "")))
-    if config.flip is not None:
-        texts.append(f"candidates made: {config.flip.words}")
-    elif config.noisy is not None or config.source.rule:
-        texts.append(config.candidates)
-    if "epochs" in every:
-        texts.append(f"{every['epochs']} epochs")
-    if every.get("lr") is not None:  # PL-SVM has epochs, and steps that follow from them
-        texts.append(f"learning rate {every['lr']:g}")
-    if config.holdout:
-        texts.append(f"{percent(config.holdout, 0)} held out")
-    texts.append(f"seed {config.seed}")
-    return " · ".join(part for part in texts if part)
+    facts = facts_of(config, defaults=config.params.get("recipe") != "auto")
+    shown = ("method", "recipe", "model", "sets", "epochs", "lr", "holdout", "seed")
+    return " · ".join(facts[name] for name in shown if facts.get(name))

@@ -16,6 +16,7 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
+from pll.analysis.health import Health
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.extras import versions
@@ -198,17 +199,23 @@ class RunFolder(LockedFolder):
         return check(self.path, name)
 
     def state(self) -> dict[str, Any]:
-        """Return the content of state.json.
+        """Return the content of state.json; its health as a `Health`, None where it has none.
 
         The state is `interrupted` where no process holds the lock and the run has not ended, or its manifest, which is
         written last, is not complete.
         """
         if self.exists() and not (self.path / files.STATE).exists():
             self.checked(files.STATE)  # raises where the run has ended; else the process crashed between two files
-            return {"state": "interrupted"}
+            return {"state": "interrupted", "health": None}
         content = self._read_json(files.STATE)
-        if content.get("state") not in get_args(State):
-            raise UserError(f"{self.path / files.STATE} does not say where the run stands; start a new run.")
+        try:
+            content["health"] = Health.from_json(content.get("health"))
+            if float(content["changed"]) < 0 or content["state"] not in get_args(State):
+                raise ValueError(f"{content['state']!r} is no state")
+        except (ValueError, TypeError, KeyError) as error:
+            raise UserError(
+                f"{self.path / files.STATE} does not say where the run stands ({error}); start a new run."
+            ) from error
         has_ended = content["state"] in ENDED and is_verifiable(self.path)
         if not has_ended and not self.is_locked():
             content["state"] = "interrupted"

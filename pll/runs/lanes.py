@@ -12,8 +12,7 @@ from pll.errors import UserError
 from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
 from pll.methods.proden import update_interval
-from pll.runs.config import RunConfig, new_estimator
-from pll.runs.description import setting_clause
+from pll.runs.config import RunConfig, differences, new_estimator
 from pll.runs.run import MOST_LANES
 
 OF_A_LANE = ("method", "params", "name", "decided_sets")
@@ -86,28 +85,11 @@ def why_not(method: str, data: PartialLabelDataset) -> str | None:
 
 def lane_titles(configs: Sequence[RunConfig]) -> list[str]:
     """Return the title of each lane: its method; where a method occurs twice, also the settings that differ."""
-    titles = [method_title(config.method) for config in configs]
-    made = []
-    for place, (config, title) in enumerate(zip(configs, titles, strict=True)):
-        namesakes = [other for other, same in zip(configs, titles, strict=True) if same == title]
-        apart = _differences(config, namesakes) if len(namesakes) > 1 else ""
-        number = f"({titles[: place + 1].count(title)})" if len(namesakes) > 1 and not apart else ""
-        made.append(" ".join(part for part in (title, apart, number) if part))
-    return [title if made.count(title) == 1 else f"{title} ({k + 1})" for k, title in enumerate(made)]
-
-
-def _differences(config: RunConfig, namesakes: Sequence[RunConfig]) -> str:
-    """Format the settings in which a run differs from others of the same title."""
-    facts = [_facts(other) for other in namesakes]
-    mine = _facts(config)
-    return ", ".join(said for k, said in mine.items() if any(other.get(k) != said for other in facts))
-
-
-def _facts(config: RunConfig) -> dict[str, str]:
-    every = get_method(config.method)().get_params() | config.params
-    settings = {name: setting_clause(name, value) for name, value in every.items() if name not in ("seed", "threads")}
-    sets = "" if config.flip is None else f"sets {config.flip.words}"
-    return {"name": config.name or config.source.name, "sets": sets, "seed": f"seed {config.seed}"} | settings
+    methods = [config.method for config in configs]
+    apart = {name: iter(differences([one for one in configs if one.method == name])) for name in methods}
+    titles = [f"{method_title(name)} {next(apart[name])}".rstrip() for name in methods]
+    alike = [titles[: k + 1].count(title) for k, title in enumerate(titles)]
+    return [f"{title} ({k})" if titles.count(title) > 1 else title for k, title in zip(alike, titles, strict=True)]
 
 
 def rule_of(config: RunConfig) -> str:

@@ -254,14 +254,14 @@ def check(folder: Path, name: str) -> Path:
 
 
 def damages(folder: Path) -> list[Damage]:
-    """Return all files of a run that are not what was written, by name. No process may be at work on the run.
+    """Return all files of a run that are not what was written, by name, or that the manifest itself is not.
 
-    Raises
-    ------
-    DamagedError
-        The manifest itself is damaged.
+    No process may be at work on the run.
     """
-    listing = read_manifest(folder)
+    try:
+        listing = read_manifest(folder)
+    except DamagedError as error:
+        return [error.damage]
     if listing is None:
         return []
     checked = (_damage_of(folder, name, listing) for name in sorted(listing.files))

@@ -22,7 +22,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pll.analysis.health import Health
 from pll.devices import device_in_words, device_names
 from pll.errors import UserError
 from pll.io import Progress, from_json, write_json, writing_to
@@ -219,7 +218,7 @@ class Lane:
             metrics=stored.get("metrics"),
             seconds_left=seconds_left(rows, total) if state in ACTIVE else None,
             notes=tuple(stored.get("notes", ())),
-            health=Health.from_json(stored.get("health")),
+            health=stored["health"],
         )
 
 

@@ -79,6 +79,16 @@ def test_at_work_without_anybody_at_work_is_interrupted(folder: RunFolder, state
     assert folder.state()["state"] == "interrupted"
 
 
+@pytest.mark.parametrize("by_hand", [{"health": {"verdict": 3}}, {"changed": "today"}, {"state": "done"}])
+def test_a_state_that_was_changed_by_hand_is_said(folder: RunFolder, by_hand: dict[str, object]) -> None:
+    folder.set_state("finished")
+    (folder.path / "manifest.json").unlink()
+    file = folder.path / "state.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | by_hand))
+    with pytest.raises(UserError, match=r"state\.json does not say where the run stands"):
+        folder.state()
+
+
 def test_one_at_a_time(folder: RunFolder) -> None:
     folder.lock()
     other = RunFolder(folder.path)

@@ -72,7 +72,7 @@ def test_skipped_nothing_is_known_and_no_label_weight_takes_its_place(data: Path
     state = folder.state()
     assert state["state"] == "finished" and held_out_of(folder) is None
     assert numbers(folder).isna().all().all()
-    assert state["metrics"]["expected_accuracy"] is None and state["health"]["expected"] is None
+    assert state["metrics"]["expected_accuracy"] is None and state["health"].expected is None
 
 
 def test_cut_short_it_ends_with_what_there_is(data: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pll.analysis.comparison_report import Verdict, figures_table, verdict, verdict_by_lane
 from pll.colors import LANE_COLOURS, LANE_DASHES
-from pll.runs.config import format_settings
+from pll.runs.config import facts_of, format_settings
 from pll.runs.lanes import lane_titles
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
@@ -37,11 +37,9 @@ def format_shared(run: Run) -> str:
     """What all lanes share, in one line."""
     if not run.is_together:
         return "Finished runs, trained separately."
-    config = run.config
-    words = [f"{count(len(run.lanes), 'lane')} with the same examples, start and batches"]
-    words += [f"candidates {config.candidates}"] if config.flip is None else [f"candidates made: {config.flip.words}"]
-    words += [f"{percent(config.holdout, 0)} held out"] if config.holdout else []
-    return " · ".join([*words, f"seed {config.seed}"])
+    facts = facts_of(run.config)
+    shared = [facts[name] for name in ("sets", "holdout", "seed") if facts[name]]
+    return " · ".join([f"{count(len(run.lanes), 'lane')} with the same examples, start and batches", *shared])
 
 
 def settings(run: Run) -> None:

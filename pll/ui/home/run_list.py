@@ -12,7 +12,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.methods import method_title
-from pll.runs.description import setting_clause
+from pll.runs.config import differences
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run, readable
 from pll.ui import labelstudio, session
@@ -91,23 +91,11 @@ def _differences(runs: Sequence[Run]) -> dict[str, str]:
     by_name: dict[str, list[Run]] = defaultdict(list)
     for run in readable(run for run in runs if not run.is_comparison):
         by_name[run.config.name or run.config.source.name].append(run)
-    result = {}
+    result: dict[str, str] = {}
     for alike in by_name.values():
-        settings = [_settings_of(run) for run in alike]
-        names = dict.fromkeys(name for one in settings for name in one)
-        differing = [name for name in names if len({one.get(name) for one in settings}) > 1]
-        for run, own in zip(alike, settings, strict=True):
-            result[run.id] = ", ".join(own[name] for name in differing if own.get(name))
+        said = differences([run.config for run in alike], defaults=False)
+        result |= dict(zip([run.id for run in alike], said, strict=True))
     return result
-
-
-def _settings_of(run: Run) -> dict[str, str]:
-    """What may differ between runs of one name, in words."""
-    config = run.config
-    taught = "" if config.decided_sets is None else "taught by decisions"
-    given = {name: setting_clause(name, value) for name, value in config.params.items()}
-    fixed = {"method": method_title(config.method), "candidates": config.candidates, "taught": taught}
-    return fixed | {"features": f"features {config.features}", "seed": f"seed {config.seed}"} | given
 
 
 def _row(one: Run, differs: str = "") -> None:

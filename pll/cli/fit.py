@@ -99,7 +99,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 raise UserError(
                     f"{options.out} holds a run already; add --resume to go on with it, or choose another folder."
                 )
-            _check_unchanged(folder, config, options)
+            _check_unchanged(folder, options)
         else:
             folder.create(config)
             folder.note(options=_as_given(options))
@@ -193,7 +193,7 @@ NOT_OF_THE_RUN = ("out", "resume", "set")
 """Options by name."""
 
 
-def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) -> None:
+def _check_unchanged(folder: RunFolder, options: FitOptions) -> None:
     """Refuse options that would make `--resume` go on with another run.
 
     Raises
@@ -201,8 +201,9 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
     UserError
         An option differs, or what a file holds; the message names it.
     """
-    before_run, now = folder.config(), _as_given(options)
-    before = folder.about().get("options", now)  # a run that a page began has none
+    before, now = folder.about().get("options"), _as_given(options)
+    if before is None:
+        raise UserError(f"The run in {folder.path} was begun on a page; resume it there, or choose another folder.")
     if "threads" not in now:  # may be another machine's default; the run's own applies
         before.pop("threads", None)
     for name in before | now:
@@ -211,26 +212,23 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
                 f"{folder.path} was started {_in_words(name, before)}, now it is {_in_words(name, now)}; "
                 "resume with the same options, or choose another folder."
             )
-    votes = zip(before_run.source.votes, config.source.votes, strict=True)
-    for old, new in ((before_run.source, config.source), (before_run.test, config.test), *votes):
-        if old is not None and new is not None and new.path is not None and file_hash(Path(new.path)) != old.sha256:
-            raise UserError(
-                f"{new.path} has changed since the run in {folder.path} was made; choose another folder for a new run."
-            )
-    if _meant(before_run) != _meant(config):
-        raise UserError(
-            f"What was given means something else than when the run in {folder.path} was made: a file of --reading, "
-            "--flip or --confusion has changed, or a page made the run. Choose another folder for a new run."
-        )
 
 
 def _as_given(options: FitOptions) -> dict[str, Any]:
-    """Return the options that were given, by name, as config.json has them; of files the names alone."""
-    names = {name: Path(file).name for name in FILES if (file := getattr(options, name))}
-    values = asdict(options) | dict(options.set) | names | {"votes": [Path(file).name for file in options.votes]}
+    """Return the options that were given, by name, as config.json has them; of files name and content."""
+    named = {name: _marked(file) for name in FILES if (file := getattr(options, name))}
+    how, _, matrix = (options.flip or "").partition(":")
+    named |= {"flip": f"{how}:{_marked(matrix)}"} if matrix else {}
+    values = asdict(options) | dict(options.set) | named | {"votes": [_marked(file) for file in options.votes]}
     plain = json.loads(json_text(values)).items()
     given = ((name, value) for name, value in plain if name not in NOT_OF_THE_RUN and value is not False)
     return {name: value for name, value in given if value not in (None, "", [])}
+
+
+def _marked(file: str) -> str:
+    """Return the name of a file with the beginning of its hash, wherever it lies; another text as it is."""
+    path = Path(file)
+    return f"{path.name} ({file_hash(path)[:8]})" if path.exists() else path.name
 
 
 def _in_words(name: str, options: dict[str, Any]) -> str:
@@ -239,14 +237,6 @@ def _in_words(name: str, options: dict[str, Any]) -> str:
         return f"without {option}"
     words = " ".join(map(str, value)) if isinstance(value, list) else value
     return f"with {option}" if value is True else f"with {option} {words}"
-
-
-def _meant(config: RunConfig) -> dict[str, Any]:
-    """Return what a config means, whatever the machine and the places of files; as JSON has it."""
-    plain: dict[str, Any] = json.loads(json_text(config.to_json()))
-    params = {name: value for name, value in plain["params"].items() if name != "threads"}
-    source = {name: plain["source"][name] for name in ("name", "options", "rule", "classes", "answers")}
-    return plain | {"params": params, "source": source, "test": None, "name": ""}
 
 
 def _ready(bars: Bars, loop: FitLoop) -> None:

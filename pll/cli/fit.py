@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from pll import cli
-from pll.catalog.sources import file_hash
+from pll.catalog.sources import Source, file_hash
 from pll.cli.declared import FitOptions, option_of
 from pll.cli.options import (
     class_notes,
@@ -84,13 +84,13 @@ def _leading(ranks: Ranks) -> Iterator[None]:
 
 
 def _fit(options: FitOptions, ranks: Ranks | None) -> int:
-    folder = RunFolder(Path(options.out))
-    options = _without_features(options)
+    folder, source = RunFolder(Path(options.out)), resolve_source(options)
+    options = _without_features(options, source)
     kind = get_method(options.method)
     if ranks is not None and not kind.in_ranks:
         able = ", ".join(name for name in METHODS if METHODS[name].in_ranks)
         raise UserError(f"{kind.title} trains in one process; start it without torchrun. In several train: {able}.")
-    config = _run_config(options)
+    config = _run_config(options, source)
     new_estimator(config)  # refuses wrong settings before anything is written
     folder.lock()
     try:
@@ -132,12 +132,11 @@ def _no_answer(folder: RunFolder) -> dict[str, int]:
     return {"no_answer": result, "without_label": data["without_label"]} if result else {}
 
 
-def _without_features(options: FitOptions) -> FitOptions:
+def _without_features(options: FitOptions, source: Source) -> FitOptions:
     """Return the options with a method of votes alone where no method is given and nothing is there to learn from."""
     context = click.get_current_context(silent=True)
     if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
         return options
-    source = resolve_source(options)
     if source.path is None or get_method(options.method).takes_votes:
         return options
     data = source.load()
@@ -166,14 +165,13 @@ def _show(bars: Bars, loop: FitLoop, record: EpochRecord) -> None:
     bars.show("epochs", record.epoch, loop.total, f"sharpness={record.mean_confidence:.3f}")
 
 
-def _run_config(options: FitOptions) -> RunConfig:
+def _run_config(options: FitOptions, source: Source) -> RunConfig:
     params = dict(options.settings)
     defaults = get_method(options.method)().get_params()
     if defaults.get("recipe", cli.RECIPE) != cli.RECIPE:
         params.setdefault("recipe", cli.RECIPE)
     if "threads" in defaults:
         params.setdefault("threads", default_threads())
-    source = resolve_source(options)
     note_models_beside(source)
     method = get_method(options.method)
     if method.takes_prior or method.takes_votes:

@@ -6,7 +6,7 @@ import json
 import math
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -177,40 +177,27 @@ def whole_number(text: str) -> int:
 
 
 def resolve_source(options: SetOptions) -> Source:
-    """Return the source that DATA names, with the options `--rule` and `--column`.
+    """Return the source that DATA and `--votes` name, with all that is said of how it is read.
 
     Raises
     ------
     UserError
-        No such data, or columns given for a dataset of the catalogue.
+        No such data, or what is said of files is said of a dataset of the catalogue.
     """
-    votes = options.votes if isinstance(options, TrainingOptions) else ()
-    data = None
-    if options.data or not votes:
-        data = with_own_votes(read_as(source_of(options.data), options))
-    if votes:
-        missing = next((one for one in votes if not Path(one).is_file()), None)
-        if missing is not None:
-            raise UserError(f"There is no file {missing}; check the path.")
-        data = joined_votes([Source(Path(one).name, one) for one in votes], data)
-    assert data is not None
-    if options.classes and data.path is None:
-        raise UserError(f"--classes is for files; the classes of {data.name} are known.")
-    if options.accept and data.path is not None:  # of files of votes, too
-        data = replace(data, options={**data.options, "accept": list(options.accept)})
-    if options.classes:
-        data = replace(data, options={**data.options, "class_names": listed_classes(options.classes)})
-    if options.answer and data.path is None and not votes:
-        raise UserError(f"--answer is for files; the labels of {data.name} are known.")
+    votes = [Source(Path(one).name, one) for one in _votes_of(options)]
+    missing = next((one.path for one in votes if not Path(str(one.path)).is_file()), None)
+    if missing is not None:
+        raise UserError(f"There is no file {missing}; check the path.")
     if options.rule:
         SetRule.parse(options.rule)
-    answers = data.answers | answers_by_hand(options.answer)
-    return replace(data, rule=options.rule, classes=resolve_classes(options), answers=answers)
+    if votes and not options.data:
+        return replace(read_as(joined_votes(votes), options), rule=options.rule)
+    data = with_own_votes(read_as(source_of(options.data), options))
+    return replace(joined_votes(votes, data), rule=options.rule)
 
 
-def answers_by_hand(values: Iterable[str]) -> dict[str, str]:
-    """Return what `--answer` says: answer → class."""
-    return dict(pair(one, "--answer", "FROM=CLASS") for one in values)
+def _votes_of(options: FileOptions) -> tuple[str, ...]:
+    return options.votes if isinstance(options, TrainingOptions) else ()
 
 
 def listed_classes(text: str) -> list[str]:
@@ -280,8 +267,8 @@ def source_like(source: Source, roles: Mapping[str, str]) -> Source:
     if not roles or source.path is None:
         return source
     there = {one.name for one in formats.columns(source.path, name=source.name, options=read_options(source))}
-    known = {name: role for name, role in roles.items() if name in there}
-    return _with_columns(source, known | source.options.get("columns", {}))
+    known = {name: role for name, role in roles.items() if name in there} | source.options.get("columns", {})
+    return replace(source, options=source.options | ({"columns": known} if known else {}))
 
 
 def source_of_test(options: TrainingOptions) -> Source | None:
@@ -307,7 +294,7 @@ def said_of_reading(options: FileOptions) -> dict[str, Any]:
         "sheet": options.sheet,
         "merge": False if options.no_merge else None,
         "class_names": listed_classes(options.classes),
-        "answers": answers_by_hand(options.answer),
+        "answers": dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer),
         "keep": list(options.keep_answer),
         "accept": list(options.accept),
     }
@@ -329,33 +316,28 @@ def read_as(source: Source, options: FileOptions) -> Source:
     UserError
         It is no file, there is no such reading, or it is of a file with other columns.
     """
-    fields: dict[str, Any] = {} if options.reading is None else _kept(source, options.reading)
-    given = said_of_reading(options)
-    source = _with_columns(source, fields.get("columns", {}) | given.get("columns", {}))
+    of_files = {"--column": options.column, "--reading": options.reading, "--classes": options.classes}
+    of_files |= {} if _votes_of(options) else {"--answer": options.answer}
+    given = next((option for option, value in of_files.items() if value), None)
+    if given is not None and source.path is None:
+        raise UserError(f"{given} is for files; what {source.name} of the catalogue holds is known.")
     if options.sheet is not None and (source.path is None or not formats.sheets(source.path, name=source.name)):
         raise UserError(f"--sheet is for workbooks; {source.name} is none.")
-    answers = fields.pop("answers", {}) | given.pop("answers", {})
-    fields |= given | source.options
-    source = replace(source, classes=resolve_classes(options))
-    return source if source.path is None else replace(source, options=fields, answers=answers)
+    said, classes = said_of_reading(options), resolve_classes(options)
+    answers = said.pop("answers", {})
+    if source.path is None:
+        return replace(source, classes=classes, answers=answers)
+    reading = options.reading
+    kept = {} if reading is None else formats.options_of(Reading.in_file(reading), source.path, source.name)
+    answers = kept.pop("answers", {}) | answers
+    columns = kept.pop("columns", {}) | said.pop("columns", {})
+    fields = kept | said | ({"columns": columns} if columns else {})
+    return replace(source, options=fields, classes=classes, answers=answers)
 
 
 def read_options(source: Source, **more: Any) -> formats.ReadOptions:
     """Return how a source is read, for what reads a file itself."""
     return formats.ReadOptions(**source.options, answers=source.answers, edited=tuple(source.classes), **more)
-
-
-def _kept(source: Source, reading: str) -> dict[str, Any]:
-    """Return the fields of `ReadOptions` that a kept reading says."""
-    if source.path is None:
-        raise UserError(f"--reading is for files; how {source.name} is read is known.")
-    return formats.options_of(Reading.in_file(reading), source.path, source.name)
-
-
-def _with_columns(source: Source, columns: dict[str, str]) -> Source:
-    if columns and source.path is None:
-        raise UserError(f"--column is for files; what the columns of {source.name} are is known.")
-    return replace(source, options={**source.options, "columns": columns}) if columns else source
 
 
 def resolve_columns(column: Sequence[str]) -> dict[str, str]:

@@ -74,20 +74,16 @@ class Splits:
 
     def about_unanswered(self) -> list[str]:
         """Note on examples that nobody answered."""
-        if self.no_answer:
-            count = len(self.no_answer)
-            return [
-                f"{count:,} {'example has' if count == 1 else 'examples have'} no answer that could be used, and there "
-                f"are no features to predict a label from: no_answer.csv lists them (first: "
-                f"{listing(list(self.no_answer[:3]))})."
-            ]
-        count = self.unanswered
+        count = len(self.no_answer) or self.unanswered
         if not count:
             return []
-        return [
-            f"{count:,} {'example has' if count == 1 else 'examples have'} no answer that could be used; not learnt "
-            "from, and labelled by the classifier (source: predicted)."
-        ]
+        first = listing(list(self.no_answer[:3]))
+        what = (
+            f", and there are no features to predict a label from: no_answer.csv lists them (first: {first})."
+            if self.no_answer
+            else "; not learnt from, and labelled by the classifier (source: predicted)."
+        )
+        return [f"{count:,} {'example has' if count == 1 else 'examples have'} no answer that could be used{what}"]
 
     def task(self, *, needs_features: bool = True) -> Task:
         """Return the task of a method.

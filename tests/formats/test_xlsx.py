@@ -85,6 +85,22 @@ def test_labels_go_back_into_the_same_sheet(tmp_path: Path) -> None:
     assert sheet["G4"].data_type == "s", "text that begins with = is no formula"
 
 
+def test_a_sheet_of_items_is_added_to_the_one_of_what_people_say_of_them(tmp_path: Path) -> None:
+    items: Rows = [("No.", "Title"), *[(f"p{k}", f"the title of number {k} here") for k in range(24)]]
+    said = [(f"p{k}", who, "xyz"[k % 3]) for k in range(24) for who in ("ann", "bob")]
+    lines: Rows = [("No.", "annotator", "answer"), *said]
+    source = workbook(tmp_path / "t.xlsx", Items=items, Opinions=lines, Notes=[("who", "why"), ("ann", "x")])
+    roles = {"No.": "task", "annotator": "worker", "answer": "vote"}
+    data = formats.read(source, columns=roles)
+    assert len(data) == 24 and data.annotations is not None and data.annotations.n_answers == 48
+    assert data.texts is not None and data.texts[3] == "the title of number 3 here"
+    assert {"Items was added by No..", "The sheet 'Opinions' was read; there is also Notes."} <= {*data.notes}
+    done = Results(data.row_ids.tolist(), {"identified_label": [f"label {name}" for name in data.row_ids]})
+    formats.give_back(source, tmp_path / "out.xlsx", done, options=ReadOptions(columns=roles))
+    assert [row[3] for row in cells(tmp_path / "out.xlsx", "Opinions")][:3] == ["label", "label p0", "label p0"]
+    assert cells(tmp_path / "out.xlsx", "Items") == items
+
+
 def test_hostile_workbooks_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book = workbook(tmp_path / "t.xlsx", a=ROWS)
     with pytest.raises(UserError, match="in memory; the limit is"):

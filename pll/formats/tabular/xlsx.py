@@ -31,7 +31,7 @@ from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of, note_on_rows_below, rows_below
-from pll.formats.tabular.parts import people_among, stacked
+from pll.formats.tabular.parts import joined, people_among, stacked
 from pll.formats.tabular.writer import columns_of
 
 MOST_CELLS = 5_000_000
@@ -57,11 +57,15 @@ class Xlsx(TableFormat):
         parts = _sheets_of(path, options)
         names = [sheet.name for sheet in parts]
         table = stacked(names, [sheet.records for sheet in parts])
-        table = replace(table, codes=_codes(*key_of(path), options.max_bytes, tuple(names)))
+        if options.sheet is None and len(parts) == 1:
+            left, said = joined({one.name: one.records for one in (*parts, *_beside(path, options, names))})
+            names += [one.name for one in _beside(path, options, names) if one.name not in left]
+            table = replace(left[names[0]], notes=(*table.notes, *said))
         others = [one for one in _sheets(*key_of(path), options.max_bytes) if one not in names]
+        table = replace(table, codes=_codes(*key_of(path), options.max_bytes, tuple(names)))
         if not others:
             return table
-        read = f"The sheet {shorten(names[0])} was read" if len(names) == 1 else f"{len(names)} sheets were read"
+        read = f"The sheet {shorten(names[0])} was read" if len(parts) == 1 else f"{len(parts)} sheets were read"
         also = f"{read}; there {'is' if len(others) == 1 else 'are'} also {listing(others)}."
         return replace(table, notes=(*table.notes, also))
 
@@ -178,20 +182,25 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
     UserError
         There is no such sheet, it is empty or too large, or the workbook cannot be read.
     """
-    key = *key_of(path), options.max_bytes
-    names = _sheets(*key)
-    first = _converted(*key, options.sheet)
-    if options.sheet is not None or not 1 < len(names) <= MOST_PEOPLE:
+    first = _converted(*key_of(path), options.max_bytes, options.sheet)
+    if options.sheet is not None:
         return [first]
-    with suppress(UserError):  # of a sheet that is no table after all
-        parts = [first, *(_converted(*key, name) for name in names[1:])]
-        people = people_among([one.records for one in parts])
-        if len(people) > 1:
-            return [parts[k] for k in people]
-        largest = max(parts, key=lambda one: len(one.below))
-        if len(first.below) <= FOREWORD and len(largest.below) >= 10 * len(first.below):
-            return [largest]
-    return [first]
+    parts = [first, *_beside(path, options, [first.name])]
+    people = people_among([one.records for one in parts])
+    if len(people) > 1:
+        return [parts[k] for k in people]
+    largest = max(parts, key=lambda one: len(one.below))
+    is_foreword = len(first.below) <= FOREWORD and len(largest.below) >= 10 * len(first.below)
+    return [largest] if is_foreword or joined({one.name: one.records for one in parts})[1] else [first]
+
+
+def _beside(path: Path, options: ReadOptions, names: Sequence[str]) -> list[_Sheet]:
+    """The other sheets that are tables, where they are few."""
+    every, found = _sheets(*key_of(path), options.max_bytes), list[_Sheet]()
+    for name in every if len(every) <= MOST_PEOPLE else ():
+        with suppress(UserError):  # no table after all
+            found += [_converted(*key_of(path), options.max_bytes, name)] if name not in names else []
+    return found
 
 
 @lru_cache(maxsize=MOST_PEOPLE)  # a page asks again and again; the columns, the data, the labels

@@ -7,7 +7,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions
-from pll.ui import agreement, session
+from pll.ui import session, voters
 from pll.ui.data import (
     candidates,
     classes_form,
@@ -15,11 +15,9 @@ from pll.ui.data import (
     last_time,
     loader,
     server_data,
-    start,
     synthesis_form,
     understood,
     upload,
-    voters,
     votes_form,
 )
 from pll.ui.format import plain
@@ -65,7 +63,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
             columns_form.show_rows(table, None)
             return
         edited, data = classes_form.put_in_order(source, raw)
-        missing = start.missing(data)
+        missing = candidates.missing(data)
         ways = candidates.ways(data)[: 1 if missing else None]  # how labels are made is no question then
         columns_form.show_rows(table, data)
         if not ways:
@@ -75,14 +73,14 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
         classes_form.edit_classes(source, raw)
     choice = choose(edited, data, table, ways, body, details)
     annotations = data.annotations
-    agreed = None if annotations is None else agreement.of_data(loader.data_key(edited), annotations)
+    agreed = None if annotations is None else voters.of_data(loader.data_key(edited), annotations)
     head.markdown(f"##### {plain(understood.sentence(data, agreed, models=bool(source.vote_files)))}")
     with body:
         go_on(choice, data, table, missing)
     if choice is not None and details.open:
         with details:
             if annotations is not None and agreed is not None:
-                voters.show_details(edited, data, agreed)
+                voters.show_details(loader.data_key(edited), annotations, data.y, agreed)
             else:
                 look_closer(choice, data)
             understood.notes(data)
@@ -105,7 +103,7 @@ def choose(
         elif way == candidates.DOUBT:
             choice = synthesis_form.make_from_noisy_labels(source, data)
         else:
-            choice = ChosenData(source if data.annotations is None else voters.with_rule(source, data))
+            choice = ChosenData(source if data.annotations is None else candidates.with_rule(source, data))
     with details:
         return None if choice is None else candidates.with_features(choice, data)
 
@@ -123,7 +121,7 @@ def go_on(choice: ChosenData | None, data: PartialLabelDataset, table: columns_f
     if choice is not None and pressed:
         from pll.ui import controls  # late: this page is up before what trains is imported
 
-        run = session.registry().start(start.automatic(choice, data))
+        run = session.registry().start(candidates.automatic(choice, data))
         controls.slow_until_seen(run)
         session.choose(choice)
         session.view(run)

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot, StepProgress
-from pll.ui import agreement, controls, session
+from pll.ui import controls, session, voters
 from pll.ui.components.timeline import Timeline, mount_timeline
 from pll.ui.data import understood
 from pll.ui.format import format_state, plain, state_icon
@@ -106,7 +106,7 @@ def _known(run: Run) -> None:
     if data is None:
         return
     key = f"read-{run.id}"
-    agreed = None if data.annotations is None else agreement.of_data(key, data.annotations)
+    agreed = None if data.annotations is None else voters.of_data(key, data.annotations)
     st.markdown(plain(understood.sentence(data, agreed)))
     understood.show_rows(data)
 

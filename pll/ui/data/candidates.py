@@ -1,18 +1,23 @@
-"""Where the candidate sets of the data page come from, and what is learnt from."""
+"""How labels are made of some data: where its candidate sets come from, what is learnt from, and *Get labels*."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pll.annotations import Annotations
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, fitting_choices, suggested, without_folders
-from pll.runs.data import single_labels
+from pll.formats.checks import listing
+from pll.runs.config import RunConfig
+from pll.runs.data import ADDRESSES_ALONE, method_of_votes, single_labels
 from pll.ui.session import ChosenData
+from pll.ui.voters import can_be_weighed
 
 AS_IN_DATA, SYNTHESISE = "As in the data", "Make them from the true labels"
 DOUBT = "Doubt the labels: some are wrong"
@@ -30,6 +35,14 @@ FEATURE_TITLES = {
     "embedding": "Texts as a language model understands them",
     "pixels": "Pixels of the pictures",
     "backbone": "Pictures as a network trained on photographs sees them",
+}
+OWN_SETS = ""
+RULE_TITLES = {
+    "voters": "Weight everybody (voter models)",
+    OWN_SETS: "As the data has them",
+    "union": "Every label somebody gave",
+    "votes": "Labels that several people gave",
+    "reliability": "Labels that are likely, given everybody's accuracy",
 }
 
 
@@ -121,3 +134,98 @@ def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
     if spec and spec not in (*CHOICES, "none"):
         without_folders(spec)  # typed: says at once what is wrong with it
     return replace(choice, features=spec or "auto")
+
+
+# ---- answers of several people ---------------------------------------------------------------------------------------
+
+
+def with_rule(source: Source, data: PartialLabelDataset) -> Source:
+    """Show how labels come of the answers; return the source with that rule. Where voters can be weighed, they are.
+
+    Parameters
+    ----------
+    source
+        Where the data comes from.
+    data
+        Data with annotations.
+    """
+    annotations = data.annotations
+    assert annotations is not None
+    names = [name for name in RULE_TITLES if _is_possible_rule(name, data, annotations)]
+    # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
+    is_file = bool(source.path or source.votes)
+    weighed = "voters" in names and OWN_SETS not in names and annotations.n_annotators > 1 and is_file
+    default = "voters" if weighed else OWN_SETS if OWN_SETS in names else "union"
+    left, right = st.columns([2, 1], gap="medium")
+    with left:
+        how = st.selectbox(
+            "Labels come from",
+            names,
+            index=names.index(default),
+            format_func=lambda name: RULE_TITLES[name] + " · recommended" * (name == "voters" == default),
+            key=f"rule-how-{source.name}",
+            persist_state="session",
+        )
+    with right:
+        if how == "votes":
+            how = f"votes:{st.number_input('At least so many votes', 1, 1000, 2, key='rule-votes')}"
+        elif how == "reliability":
+            least = st.slider("Probability at least", 0.01, 0.5, 0.05, 0.01, key="rule-probability")
+            how = f"reliability:{least}"
+    return replace(source, rule=how)
+
+
+def _is_possible_rule(rule: str, data: PartialLabelDataset, annotations: Annotations) -> bool:
+    if rule == OWN_SETS:  # where its sets are just what everybody said, the union is the same
+        counts = np.diff(annotations.votes.indptr)
+        return data.candidates is not None and not np.array_equal(counts, data.candidates.sizes)
+    if rule == "voters":
+        return can_be_weighed(annotations)
+    return rule != "reliability" or not annotations.anonymous
+
+
+# ---- *Get labels*: a run with the automatic settings, started at once ------------------------------------------------
+
+
+CATALOGUE_HOLDOUT = 0.2
+"""Of a dataset of the catalogue, held out to test on; every row of a person's own file gets a label."""
+
+
+def missing(data: PartialLabelDataset) -> str:
+    """Say what is missing for labels to be found; "" where nothing is."""
+    if len(data) < 2 or data.n_classes < 2:
+        return f"There must be two examples and two classes at least; here there are {len(data)} and {data.n_classes}."
+    if data.contents:
+        return ""
+    if not method_of_votes(data):
+        remedy = "Add texts, pictures or numbers." if data.pictures is None else ADDRESSES_ALONE
+        if data.extras:
+            remedy += f" Only carried along: {listing(list(data.extras))}; under Details you can say what it is."
+        return f"There is nothing to learn from beside the labels. {remedy}"
+    if data.annotations is not None and data.annotations.n_annotators < 2:
+        return (
+            "One person's answers are all there is, and nothing tells which of them are wrong. Add another person's "
+            "answers, or texts, pictures or numbers to learn from."
+        )
+    return ""
+
+
+def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
+    """Return a run on this choice with every setting chosen by the data, which has no features made of texts yet.
+
+    Parameters
+    ----------
+    choice
+        The data, and how its candidate sets are made.
+    data
+        The same, read.
+    """
+    learns = bool(data.contents)
+    has_test_part = data.is_test is not None and bool(data.is_test.any())
+    is_ones_own = choice.source.path is not None or data.y is None
+    return choice.config(
+        method="proden" if learns else method_of_votes(data),
+        params={"recipe": "auto"} if learns else {},
+        holdout=None if is_ones_own or has_test_part or not learns else CATALOGUE_HOLDOUT,
+        name=data.name,
+    )

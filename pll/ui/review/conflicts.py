@@ -10,10 +10,10 @@ from pll.annotations.data import Annotations
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
-from pll.ui.agreement import show_agreement
 from pll.ui.example import show_example
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ReviewTab
+from pll.ui.voters import show_agreement
 from pll.ui.widgets import button, show_errors
 from pll.wording import percent, short_by_name
 

@@ -14,11 +14,11 @@ from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
-from pll.ui.data.voters import can_be_judged, show_voters, voter_table
 from pll.ui.format import count, duration, plain
 from pll.ui.review import certify_panel, changes
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
+from pll.ui.voters import can_be_judged, show_voters, voter_table
 from pll.ui.widgets import ShownFigure, button, folded, popover, show_figures
 from pll.wording import percent
 

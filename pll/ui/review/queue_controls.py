@@ -7,12 +7,12 @@ import numpy.typing as npt
 import streamlit as st
 
 from pll.annotations.agreement import Pair, rows_of_disagreement
-from pll.ui.agreement import choose_pair, pairs_of
 from pll.ui.format import count, plain
 from pll.ui.review import certify_panel
 from pll.ui.review.keys import action_keys, stand_for_classes
 from pll.ui.review.review_tab import Chosen, ReviewTab
 from pll.ui.routes import link
+from pll.ui.voters import choose_pair, pairs_of
 from pll.ui.widgets import button, toast_errors
 
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import streamlit as st
 
 from pll.annotations.agreement import Pair, rows_of_disagreement
-from pll.ui.agreement import choose_pair, pairs_of
 from pll.ui.components.gallery import gallery
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
+from pll.ui.voters import choose_pair, pairs_of
 from pll.ui.widgets import bound
 from pll.weights import Sharpness
 

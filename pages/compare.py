@@ -8,9 +8,9 @@ from pll.runs.run import MOST_LANES, readable
 from pll.ui import links, run_page, session
 from pll.ui.compare import live, setup
 from pll.ui.format import count, plain, state_icon
-from pll.ui.routes import link
+from pll.ui.routes import link, nothing_yet
 from pll.ui.train.settings_form import advice
-from pll.ui.widgets import button, show_error
+from pll.ui.widgets import openable, show_error
 
 RECENT = 3
 
@@ -58,6 +58,9 @@ def train() -> None:
 def compare_runs() -> None:
     """Runs of the past."""
     runs = {run.id: run for run in readable(session.registry().all()) if run.snapshot().lane.rows}
+    if len(runs) < 2:
+        nothing_yet("Two runs that have learnt are needed; you have fewer.", "compare", "data", "Upload or choose data")
+        return
     chosen = st.multiselect(
         f"Two to {MOST_LANES} runs",
         list(runs),
@@ -89,11 +92,9 @@ def list_earlier() -> None:
         except UserError as error:  # one of its runs is damaged
             st.text(f"{comparison.id}: {error}")
             continue
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            lanes = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
-            what = f"{state_icon(snapshot)} **{plain(snapshot.name)}** — {lanes}"
-            st.markdown(f"{what}  \n:gray[:small[{live.format_shared(comparison)}]]", width="stretch")
-            button("Open", session.view, comparison, key=f"open-{comparison.id}")
+        lanes = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
+        what, about = f"{state_icon(snapshot)} **{plain(snapshot.name)}** — {lanes}", live.format_shared(comparison)
+        openable(what, about, session.view, comparison, key=f"open-{comparison.id}")
 
 
 links.page("comparison", run_page.follow, prepare)

@@ -9,7 +9,7 @@ from pll.runs.registry import GONE
 from pll.ui import session
 from pll.ui.data.upload import uploads_folder
 from pll.ui.experiments import live, setup
-from pll.ui.widgets import show_error
+from pll.ui.widgets import button, openable, show_error
 
 RECENT = 5
 """Earlier experiments that are listed."""
@@ -31,6 +31,7 @@ def choose() -> None:
             begun = background.begin(experiment.title or "experiment", experiment, uploads_folder())
             session.registry().claim(begun.path)
             open_(begun)
+            st.rerun()
         except UserError as error:
             show_error(error)
     earlier()
@@ -43,16 +44,12 @@ def earlier() -> None:
     if past:
         st.subheader("Earlier experiments")
     for folder in past:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(live.in_short(folder), width="stretch")
-            if st.button("Open", key=f"open-{folder.path.name}"):
-                open_(folder)
+        openable(*live.in_short(folder), open_, folder, key=f"open-{folder.path.name}")
 
 
 def open_(folder: ExperimentFolder) -> None:
     """Look at an experiment."""
     st.query_params["experiment"] = folder.path.name
-    st.rerun()
 
 
 def follow(name: str) -> None:
@@ -61,12 +58,11 @@ def follow(name: str) -> None:
         folder = background.find(name)
         if not session.registry().owns(folder.path):
             raise UserError(GONE.format("experiment"))
-        live.heading(folder)
+        live.head(folder)
         live.watch(folder)
     except UserError as error:
         show_error(error)
-        if st.button("All experiments", icon=":material/arrow_back:"):
-            live.leave()
+        button("All experiments", live.leave, icon="arrow_back")
 
 
 in_view = st.query_params.get("experiment")

@@ -68,7 +68,7 @@ st.title("Export")
 in_view = None
 try:
     in_view = session.run_in_view()
-    choose_run(in_view, "Nothing to export yet.", ":material/download:")
+    choose_run(in_view, "export", "download")
     if in_view is not None:
         offer(in_view)
 except UserError as error:

@@ -12,7 +12,7 @@ from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.home import demo, run_list
 from pll.ui.routes import go
-from pll.ui.widgets import show_error
+from pll.ui.widgets import beside, show_error
 
 DEMO = RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, seed=0, name="digits demo")
 DEMO_SLOW, DEMO_SLOW_EPOCHS = 0.9, 5
@@ -55,7 +55,7 @@ def hero() -> None:
             "Your annotators disagree, or examples have several possible labels? Candid finds one label for each and "
             "says how sure it is."
         )
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with beside():
             if st.button("Upload my data", type="primary", icon=":material/upload_file:"):
                 upload.begin_with(upload.UPLOAD)
                 go("data")

@@ -1,14 +1,13 @@
 """Review: people settle what stays uncertain, and know when they may stop."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import ACTIVE
 from pll.ui import controls, session
 from pll.ui.choose_run import choose_run, has_labels
-from pll.ui.format import format_state, plain
+from pll.ui.format import format_state
 from pll.ui.review import (
     batch,
     certify_panel,
@@ -22,7 +21,7 @@ from pll.ui.review import (
 from pll.ui.review.review_tab import ONE_BY_ONE
 from pll.ui.review.reviewer import ask, reviewer, sign
 from pll.ui.routes import link
-from pll.ui.widgets import show_error
+from pll.ui.widgets import heading, show_error
 
 VIEWS = {
     ONE_BY_ONE: desk_view.draw,
@@ -32,16 +31,9 @@ VIEWS = {
 }
 
 
-def heading(run: Run) -> DeltaGenerator:
-    """Which run; return the place at the right."""
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        st.title(plain(run.config.name or run.config.source.name), width="content", anchor=False)
-        return st.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
-
-
 def not_yet(run: Run) -> None:
     """A run without labels: it is at work, or has come to nothing."""
-    heading(run)
+    heading(run.config.name or run.config.source.name)
     snapshot = run.snapshot()
     if snapshot.state in ACTIVE:
         st.info(
@@ -65,23 +57,20 @@ def wait(run: Run) -> None:
 
 def review(run: Run) -> None:
     """A run with labels."""
-    registry = session.registry()
+    registry, right = session.registry(), heading(run.config.name or run.config.source.name)
     if not registry.may(run, "reviewer"):
-        heading(run)
         st.info("This run is shared with you to look at, not to review.", icon=":material/visibility:")
         link("train", "Go to the run", run=run.id)
         return
     who = reviewer()
     if who is None:
-        heading(run)
         ask()
         return
     if not service.is_begun(run) and not registry.may(run, "owner"):
-        heading(run)
         st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
         return
     tab = service.tab_of(service.queue_of(run, who), who)
-    with heading(run):
+    with right:
         queue_controls.display_options(tab)
         if st.session_state.get(tab.view_key) != "Progress":  # there it stands below what it changes
             certify_panel.chooser(tab)
@@ -106,7 +95,7 @@ try:
     in_view = session.run_in_view()
     if in_view is None:
         st.title("Review")
-        choose_run(None, "Nothing to review yet.", ":material/rate_review:")
+        choose_run(None, "review", "rate_review")
     elif has_labels(in_view) and not in_view.is_alive():
         review(in_view)
     else:

@@ -6,7 +6,7 @@ from pll.errors import UserError
 from pll.ui import controls, links, run_page, session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
-from pll.ui.routes import go, link
+from pll.ui.routes import link, nothing_yet
 from pll.ui.train import setup
 from pll.ui.train.settings_form import advice
 from pll.ui.widgets import show_error
@@ -17,9 +17,8 @@ def prepare() -> None:
     st.title("Train")
     choice = session.chosen()
     if choice is None:
-        st.info("Nothing to train on yet. Upload your data or choose a dataset.", icon=":material/table_view:")
-        if st.button("Choose data", type="primary"):
-            go("data")
+        sentence = "Nothing to train on yet. Upload your data or choose a dataset."
+        nothing_yet(sentence, "table_view", "data", "Choose data")
         return
     try:
         data = loader.prepared(choice)

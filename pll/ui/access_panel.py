@@ -12,7 +12,7 @@ from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import plain
 from pll.ui.routes import address
-from pll.ui.widgets import bound, button, toast_errors
+from pll.ui.widgets import beside, bound, button, toast_errors
 
 ACCESS_TITLES: dict[Role, str] = {"viewer": "may look", "reviewer": "may review", "owner": "may do everything"}
 BY_LINK: dict[Role | None, str] = {None: "Nobody else", "viewer": "may look", "reviewer": "may review"}
@@ -47,7 +47,7 @@ def panel(run: Run) -> None:
 
 def _person(run: Run, place: int, person: str, role: Role) -> None:
     key = f"access-{run.id}-{place}-{person}"
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         st.markdown(plain(person), width="stretch")
         bound(
             st.selectbox,

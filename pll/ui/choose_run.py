@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 
 import streamlit as st
 
 from pll.methods import method_title
 from pll.runs.run import Run, readable
 from pll.ui import session
-from pll.ui.routes import go
-from pll.ui.widgets import bound
+from pll.ui.format import count, plain, state_icon
+from pll.ui.routes import link, nothing_yet
+from pll.ui.widgets import bound, openable, symbol
+
+RECENT = 5
+"""Runs that are offered where none is in view."""
 
 
 def has_labels(run: Run) -> bool:
@@ -18,47 +23,62 @@ def has_labels(run: Run) -> bool:
     return (run.folder.path / "model.json").exists()
 
 
-def choose_run(in_view: Run | None, nothing_yet: str, icon: str) -> None:
-    """A choice among the runs with labels, which becomes the run in view; `nothing_yet` is shown without any.
+def choose_run(in_view: Run | None, what: str, icon: str) -> None:
+    """A choice among the runs with labels, which becomes the run in view; where none is, what to do next.
 
     Parameters
     ----------
     in_view
         The run that the page shows; None for none.
-    nothing_yet
-        Said where no run has labels.
+    what
+        What is done with its labels.
     icon
-        Beside that, as Streamlit names it.
+        Beside that, the name of a Material symbol.
     """
+    every = readable(session.registry().all())
     runs = {} if in_view is None else {in_view.id: in_view}
-    runs |= {run.id: run for run in readable(session.registry().all()) if has_labels(run)}
+    runs |= {run.id: run for run in every if has_labels(run)}
     if not runs:
-        st.info(f"{nothing_yet} Train on your data first.", icon=icon)
-        if st.button("Upload or choose data", type="primary", icon=":material/arrow_forward:"):
-            go("data")
-        return
-    if len(runs) == 1 and in_view is not None:
-        return
-    bound(
-        st.selectbox,
-        "Run",
-        list(runs),
-        key="choose-run",
-        now=None if in_view is None else in_view.id,
-        change=lambda chosen: session.view(runs[chosen]) if chosen else None,
-        index=None if in_view is None else 0,
-        format_func=_titles(runs).__getitem__,
-        placeholder="Choose a run",
-        label_visibility="collapsed" if in_view else "visible",
-    )
+        at_work = next((run for run in every if run.snapshot().is_active), None)
+        if at_work is None:
+            nothing_yet(f"Nothing to {what} yet. Train on your data first.", icon, "data", "Upload or choose data")
+        else:
+            sentence = f"Nothing to {what} yet: {plain(_name(at_work))} is at work."
+            nothing_yet(sentence, icon, "train", "Watch it train", run=at_work.id)
+    elif in_view is None:
+        st.info(f"Open the run whose labels you want to {what}.", icon=symbol(icon))
+        for run in islice(runs.values(), RECENT):
+            examples = count(run.folder.about().get("data", {}).get("examples", 0), "example")
+            about = f"{method_title(run.config.method)} · {examples} · {_begun(run)}"
+            title = f"{state_icon(run.snapshot())} **{plain(_name(run))}**"
+            openable(title, about, session.view, run, key=f"open-{run.id}")
+        if len(runs) > RECENT:
+            link("home", f"All {len(runs):,} runs")
+        link("data", "Get labels for other data")
+    elif len(runs) > 1:
+        bound(
+            st.selectbox,
+            "Run",
+            list(runs),
+            key="choose-run",
+            now=in_view.id,
+            change=lambda chosen: session.view(runs[chosen]),
+            format_func=_titles(runs).__getitem__,
+            label_visibility="collapsed",
+        )
+
+
+def _name(run: Run) -> str:
+    return run.config.name or run.config.source.name
+
+
+def _begun(run: Run) -> str:
+    return str(run.folder.about().get("created", ""))[:16].replace("T", " ")
 
 
 def _titles(runs: dict[str, Run]) -> dict[str, str]:
     """Name and time of each run; its method too where another has both."""
-    titles = {}
-    for name, run in runs.items():
-        begun = str(run.folder.about().get("created", ""))[:16].replace("T", " ")
-        titles[name] = f"{run.config.name or run.config.source.name} · {begun}"
+    titles = {name: f"{_name(run)} · {_begun(run)}" for name, run in runs.items()}
     several = {title for title, many in Counter(titles.values()).items() if many > 1}
     return {
         name: f"{title} · {method_title(runs[name].config.method)}" if title in several else title

@@ -13,7 +13,7 @@ from pll.ui import session
 from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.view_state import RunView, run_view
-from pll.ui.widgets import bound, button, toast_errors
+from pll.ui.widgets import beside, bound, button, toast_errors
 
 FULL_SPEED = math.inf
 SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
@@ -51,7 +51,7 @@ def bar(run: Run, state: str) -> None:
     elsewhere = run.is_elsewhere()
     can_move = state in MOVABLE and not elsewhere
     hidden = run_view(run).hidden
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         if "transport" not in hidden and state != "finished":  # then there is nothing to pause or to step
             restart(run, state)
             transport(run, state, can_move=can_move)

@@ -33,7 +33,7 @@ from pll.ui.format import plain
 from pll.ui.routes import address
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS
 from pll.ui.view_state import RunView, run_view
-from pll.ui.widgets import button, download, show_error
+from pll.ui.widgets import beside, button, download, show_error
 
 STARTS_AT_ONCE, STARTS_PAUSED = "Trains at once", "Waits before epoch 1"
 SLUGS = {slug(title): title for title in (*VIEWS, *EXPERT_VIEWS)}
@@ -359,7 +359,7 @@ def end_of_lesson(looking: RunView) -> None:
     """Show the button that ends lesson mode."""
     if not looking.hidden:
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with beside():
         st.caption("Lesson mode: some controls are hidden.", width="content")
         button("Show everything", _show_everything, looking, kind="tertiary", key="lesson-end")
 

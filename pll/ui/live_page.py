@@ -18,7 +18,7 @@ from pll.ui.data import understood
 from pll.ui.format import format_state, plain, state_icon
 from pll.ui.pace import pace
 from pll.ui.view_state import Scene, scenes
-from pll.ui.widgets import button, show_error, show_errors
+from pll.ui.widgets import beside, button, show_error, show_errors
 
 RUN_REFRESH = 0.4
 """Seconds between two looks at a run that moves."""
@@ -36,9 +36,7 @@ def heading(snapshot: Snapshot) -> tuple[DeltaGenerator, DeltaGenerator]:
     with st.container(
         key="run-heading", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"
     ):
-        left, right = (
-            st.container(horizontal=True, vertical_alignment="center", gap="small", width="content") for _ in range(2)
-        )
+        left, right = (beside(width="content") for _ in range(2))
     with left:
         st.title(plain(snapshot.name), width="content", anchor=False)
         state = {"queued": "waiting", "running": "training"}.get(snapshot.state, snapshot.state)
@@ -139,7 +137,7 @@ def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
 
 def _skip(run: Run, step: StepProgress) -> None:
     """How far the last step of a run is, and the button that leaves it out."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         st.progress(min(1.0, step.share), width=320)
         if session.registry().may(run, "owner"):
             button(

@@ -28,7 +28,7 @@ from pll.runs.access import Person, person_id
 from pll.runs.process import PerProcess
 from pll.ui.format import plain
 from pll.ui.server_settings import setting
-from pll.ui.widgets import button
+from pll.ui.widgets import beside, button
 
 STORAGE_KEY = "candid-after-login"
 REMEMBER = f"""
@@ -308,7 +308,7 @@ def menu() -> None:
     user = person()
     if user is None:
         return
-    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
+    with beside(horizontal_alignment="right"):
         role = " · administrator" if user.is_admin else ""
         st.caption(f":material/person: {plain(user.name)}{role}", width="content")
         button("Log out", st.logout, kind="tertiary", key="logout")

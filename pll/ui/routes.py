@@ -50,6 +50,27 @@ def link(name: str, label: str, **query: str) -> None:
     st.page_link(PAGES[name]["page"], label=label, query_params=query, icon=":material/arrow_forward:")
 
 
+def nothing_yet(sentence: str, icon: str, name: str, label: str, **query: str) -> None:
+    """Show that there is nothing here yet, and what to do next.
+
+    Parameters
+    ----------
+    sentence
+        What there is not, in Markdown.
+    icon
+        Beside it, the name of a Material symbol.
+    name
+        Of the page on which to go on.
+    label
+        What stands on the button that leads there.
+    query
+        Of its address.
+    """
+    st.info(sentence, icon=f":material/{icon}:")
+    if st.button(label, type="primary", icon=":material/arrow_forward:", key=f"go-{name}"):
+        go(name, **query)
+
+
 def address(name: str) -> str:
     """Return the address of a page as this browser sees it, without a query."""
     url = urlsplit(st.context.url or f"http://localhost:8501/{name}")

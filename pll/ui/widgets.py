@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from mimetypes import guess_type
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pll.errors import UserError
 from pll.runs.description import FIELDS
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 P = ParamSpec("P")
+T = TypeVar("T")
 Kind = Literal["primary", "secondary", "tertiary"]
 TABLE_ROW = 35
 """Pixels of a row of a table."""
@@ -164,6 +166,40 @@ def folded(label: str, draw: Callable[..., object], *args: Any, key: str, icon: 
             draw(*args)
 
 
+# ---- lines and headings ----------------------------------------------------------------------------------------------
+
+
+def beside(**more: Any) -> DeltaGenerator:
+    """A place whose parts stand beside each other, in as many lines as the screen needs; `more` are its options."""
+    return st.container(horizontal=True, vertical_alignment="center", **more)
+
+
+def heading(title: str) -> DeltaGenerator:
+    """Show the title of a page that is about something with a name; return the place at the right."""
+    with beside(horizontal_alignment="distribute"):
+        st.title(plain(title), width="content", anchor=False)
+        return beside(width="content")
+
+
+def openable(title: str, about: str, act: Callable[..., object], *args: object, key: str) -> None:
+    """Show a line of a list of the past, with the button that opens it.
+
+    Parameters
+    ----------
+    title
+        What it is, in Markdown.
+    about
+        The same in detail, in Markdown.
+    act, args
+        What is called when it is opened, before the page runs, and with what.
+    key
+        Of the button.
+    """
+    with beside():
+        st.markdown(f"{title}  \n:gray[:small[{about}]]", width="stretch")
+        button("Open", act, *args, key=key)
+
+
 # ---- fields ----------------------------------------------------------------------------------------------------------
 
 
@@ -203,6 +239,23 @@ def bound(
             change(value)
 
     widget(label, *options, key=key, on_change=toast_errors(changed), **more)
+
+
+def choose(label: str, titles: Mapping[T, str], *, widget: Callable[..., Any] = st.selectbox, **more: Any) -> Any:
+    """Show a choice of several, and return what was chosen.
+
+    Parameters
+    ----------
+    label
+        Above the field.
+    titles
+        What can be chosen, and what it is called.
+    widget
+        A function of Streamlit for choices.
+    more
+        Further options of it.
+    """
+    return widget(label, list(titles), format_func=titles.__getitem__, **more)
 
 
 def number_field(name: str, value: float | None, *, key: str, most: float | None = None, **more: Any) -> Any:

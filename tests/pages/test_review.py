@@ -16,7 +16,26 @@ from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.review import service
-from tests.page_helpers import IRIS, begun, button, entered, figures, said, turned_to
+from tests.page_helpers import IRIS, begun, button, entered, figures, labels, said, turned_to
+
+
+@pytest.mark.parametrize("page", ["review", "export"])
+def test_where_no_run_is_in_view_the_next_step_is_offered(open_page: Any, finished: Run, page: str) -> None:
+    opened = open_page(page)
+    assert not opened.selectbox and f"labels you want to {page}" in opened.info[0].value
+    assert "irises" in said(opened)
+    opened = button(opened, "Open").click().run()
+    assert not opened.exception and opened.query_params["run"] == finished.id
+    assert not opened.info or "labels you want to" not in opened.info[0].value
+
+
+@pytest.mark.parametrize("page", ["review", "export"])
+def test_while_the_first_run_is_at_work_it_is_what_comes_next(open_page: Any, page: str) -> None:
+    open_page("home")
+    session.registry().start(IRIS, paused=True)
+    opened = open_page(page)
+    assert opened.info[0].value == f"Nothing to {page} yet: irises is at work."
+    assert labels(opened) == {"Watch it train"}
 
 
 def test_a_run_at_work_is_waited_for(open_page: Any) -> None:

@@ -23,7 +23,7 @@ from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.train.pictures import CORNERS, STAR_TITLE, choose_colours, labels_of, shown_classes
 from pll.ui.view_state import Scene
-from pll.ui.widgets import popover
+from pll.ui.widgets import beside, popover
 from pll.wording import percent
 
 PLACEHOLDER = 900
@@ -75,7 +75,7 @@ def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
 def _stars(lanes: Sequence[Scene]) -> None:
     """A small star plot a lane, all alike, and its figures at the epoch in view."""
     looking = lanes[0].looking
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with beside(horizontal_alignment="distribute"):
         st.markdown(f"**{STAR_TITLE}**", help=STAR_HELP, width="content")
         if any(lane.y_true is not None for lane in lanes):
             choose_colours(looking)
@@ -139,7 +139,7 @@ def _over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
 
 def _show_table(lanes: Sequence[Scene]) -> None:
     """The same as a table, and everything to take away."""
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with beside(horizontal_alignment="distribute"):
         st.markdown("**Results**", width="content")
         popover("Download", _take, lanes, key="compare-take", icon="download")
     table = figures_table([lane.figures for lane in lanes], [lane.y_true for lane in lanes])

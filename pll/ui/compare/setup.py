@@ -25,7 +25,7 @@ from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.session import ChosenData
 from pll.ui.train.settings_form import choose_model, choose_settings
-from pll.ui.widgets import share_slider
+from pll.ui.widgets import beside, share_slider
 
 TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
@@ -52,7 +52,7 @@ def choose_data() -> tuple[ChosenData, PartialLabelDataset | None]:
 
     None in place of the data while it is being made, as the page says then.
     """
-    above = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    above = beside(gap="medium")
     choice = _as_ambiguous_as_wished(session.chosen() or OPENING_DATA)
     data = loader.prepared(choice)
     if data is not None:

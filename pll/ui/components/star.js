@@ -136,7 +136,8 @@ class Star extends Plot {
     }
     this.radius = Math.max(this.radius, 20);
     this.middle = this.radius + edge;
-    return Math.ceil(2 * (this.radius + edge));
+    const lowest = Math.max(...this.anchors.map(({ y }) => y * (this.radius + this.gap + size / 2) + size / 2));
+    return Math.ceil(this.middle + Math.max(this.radius + this.dot, lowest));  // of three classes none is at the foot
   }
 
   /** Where the names stand, and which of many are left out because they would cover others. */

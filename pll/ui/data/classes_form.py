@@ -19,7 +19,7 @@ from pll.formats.checks import listing
 from pll.formats.classes import class_counts
 from pll.ui.data import loader
 from pll.ui.format import count, plain
-from pll.ui.widgets import button, edit_column, undo_all
+from pll.ui.widgets import beside, button, edit_column, undo_all
 
 VISIBLE_ROWS = 12
 """Classes that show without scrolling."""
@@ -61,7 +61,7 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
     words = [f"Read as one class: {merged}."] if merged else []
     words += [f"Read as no answer: {listing(drops, MOST_SPELLINGS)}."] if drops else []
     if words or _is_apart(source):
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with beside():
             st.caption(plain(" ".join(words) or "Every spelling is a class of its own."), width="content")
             button(
                 "Join spellings" if _is_apart(source) else "Undo",

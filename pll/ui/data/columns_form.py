@@ -27,7 +27,7 @@ from pll.formats.reading import LABELLED, SINGLE, Column, Question, question, si
 from pll.formats.votes import VOTES
 from pll.ui.data import classes_form, last_time, loader, understood
 from pll.ui.format import count, plain
-from pll.ui.widgets import bound, button, edit_column, show_error
+from pll.ui.widgets import beside, bound, button, edit_column, show_error
 
 VISIBLE_ROWS = 14
 """Columns that show without scrolling."""
@@ -232,7 +232,7 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
             with st.container(width=COLUMN_WIDTH, gap="xsmall"):
                 _role_above(table, column)
                 st.html("".join(_cell(cell) for cell in column.first) or _cell(None))
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with beside():
         if title := signature(table.columns):
             st.caption(f"Read as {plain(title)}.", width="content")
         if more := len(table.columns) - len(visible):

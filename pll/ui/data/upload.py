@@ -21,7 +21,7 @@ from pll.io import check_free_space, stored_name, write_bytes, zipped
 from pll.paths import app_root
 from pll.ui import login
 from pll.ui.format import plain
-from pll.ui.widgets import button, download
+from pll.ui.widgets import beside, button, download
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 """Ways to bring data; the page begins with the first."""
@@ -109,7 +109,7 @@ def drop_area() -> Source | None:
             for way, icon in ((CATALOGUE, "dataset"), (SERVER, "folder_open")):
                 button(way, begin_with, way, icon=icon, kind="tertiary")
         return None
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with beside():
         names = listing([source.name for source in last])
         st.markdown(f":material/draft: **{plain(names)}** {'is' if len(last) == 1 else 'are'} open", width="content")
         button("Remove", _forget_upload, icon="close", kind="tertiary")

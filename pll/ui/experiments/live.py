@@ -23,7 +23,7 @@ from pll.methods import method_title
 from pll.runs.files import MANIFEST
 from pll.ui import charts
 from pll.ui.format import STATE_ICONS, count, plain, with_left
-from pll.ui.widgets import button, download, show_error
+from pll.ui.widgets import button, download, heading, popover, show_error
 
 IDENTIFIED_COLUMN = "identified correctly"
 EXPERIMENT_SECONDS = 2.0
@@ -41,38 +41,41 @@ def _state_of(folder: ExperimentFolder) -> tuple[str, ExperimentProgress | None]
     return "running" if background.is_running(folder) else state, progress
 
 
-def in_short(folder: ExperimentFolder) -> str:
-    """Return name, state and how far it is, as Markdown."""
+def in_short(folder: ExperimentFolder) -> tuple[str, str]:
+    """Return its name, and its state and how far it is, as Markdown."""
     state, progress = _state_of(folder)
     done = "" if progress is None else f" · {progress.done:,} of {count(progress.total, 'fit')}"
     icon = STATE_ICONS.get(state, ":material/hourglass_empty:")
-    return f"{icon} **{plain(folder.path.name)}**  \n:gray[:small[{_format_state(state)}{done}]]"
+    return f"{icon} **{plain(folder.path.name)}**", f"{_format_state(state)}{done}"
 
 
-def heading(folder: ExperimentFolder) -> None:
+def head(folder: ExperimentFolder) -> None:
     """Title, and the buttons that fit the state."""
     state, progress = _state_of(folder)
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        st.title(plain(folder.experiment().title or folder.path.name), anchor=False, width="content")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            if state == "running":
-                button("Stop", background.stop, folder, icon="stop", key="experiment-stop")
-            elif progress is None or progress.done < progress.total:
-                _resume("Resume", "play_arrow", folder)
-            if st.button("All experiments", icon=":material/arrow_back:", key="experiment-all"):
-                leave()
-            if state != "running":
-                with st.popover("Delete", icon=":material/delete:", type="tertiary"):
-                    st.markdown("Deletes its results and tables. This cannot be undone.")
-                    if st.button("Delete", type="primary", key="experiment-delete"):
-                        background.delete(folder)
-                        leave()
+    with heading(folder.experiment().title or folder.path.name):
+        if state == "running":
+            button("Stop", background.stop, folder, icon="stop", key="experiment-stop")
+        elif progress is None or progress.done < progress.total:
+            _resume("Resume", "play_arrow", folder)
+        button("All experiments", leave, icon="arrow_back", key="experiment-all")
+        if state != "running":
+            popover("Delete", _delete, folder, key="experiment-delete-box", icon="delete")
 
 
 def leave() -> None:
     """Go back to all experiments."""
-    del st.query_params["experiment"]
-    st.rerun()
+    st.query_params.pop("experiment", None)
+
+
+def _delete(folder: ExperimentFolder) -> None:
+    """The button that deletes an experiment, below what becomes of it."""
+
+    def delete() -> None:
+        background.delete(folder)
+        leave()
+
+    st.markdown("Deletes its results and tables. This cannot be undone.")
+    button("Delete", delete, kind="primary", key="experiment-delete")
 
 
 def _resume(title: str, icon: str, folder: ExperimentFolder) -> None:

@@ -25,7 +25,7 @@ from pll.ui.data import loader, server_data
 from pll.ui.data.upload import uploads_folder
 from pll.ui.format import count, plain
 from pll.ui.session import ChosenData
-from pll.ui.widgets import number_field
+from pll.ui.widgets import beside, number_field
 
 FIVE_FOLDS, FIVE_SAMPLINGS, PUBLISHED_PART = "Five folds", "90/10, five samplings", "Published test part"
 AS_THE_PRESET = "As the preset says"
@@ -155,7 +155,7 @@ def _missing(entry: Entry) -> None:
     """Show how a dataset comes to this server, in one line: downloaded, or put there by hand."""
     folder = folder_of(entry.files[0])
     if server_data.download_of(entry) is None:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with beside():
             st.markdown(f"**{plain(entry.title)}**", width="content")
             if not entry.downloadable:
                 wanted = ", ".join(f"`{file.name}` ([page](<{file.page}>))" for file in entry.files)

@@ -22,7 +22,7 @@ from pll.ui.data import loader
 from pll.ui.format import plain
 from pll.ui.review import service
 from pll.ui.routes import link
-from pll.ui.widgets import Kind, download
+from pll.ui.widgets import Kind, beside, download
 
 SAFE = "spreadsheet-safe"
 """Key of the switch that neutralises cells which spreadsheets would execute."""
@@ -123,7 +123,7 @@ def labels(source: ExportSource, *, is_first: bool) -> None:
         Whether the button may stand out; it does where the labels are healthy.
     """
     healthy = source.health is not None and source.health.is_healthy
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with beside():
         _one_file("labels-csv", exporters_of(source)["labels-csv"], source, is_first=is_first and healthy)
         st.caption("A row an example: its label and how sure it is.", width="content")
 
@@ -216,7 +216,7 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
         return
     key = f"{plan.to}-{name}"  # a format may be there twice: with the labels of the run, and with certified ones
     uncertain_first = bool(FORMATS[plan.to].queue) and st.session_state.get(f"first-{key}", True)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with beside():
         content = partial(file_content, plan, uncertain_first, safe=safe)
         download(f"Download {plain(name)}", content, name, key=f"take-{key}", kind=_kind(is_first))
         for end, text in plan.extra_files.items():

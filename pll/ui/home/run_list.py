@@ -18,7 +18,7 @@ from pll.runs.run import Run, readable
 from pll.ui import labelstudio, session
 from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
 from pll.ui.routes import go
-from pll.ui.widgets import button, toast_errors
+from pll.ui.widgets import beside, button, toast_errors
 from pll.wording import percent
 
 RECENT_RUNS = 8
@@ -55,7 +55,7 @@ def _heading() -> bool:
     if person is None or not person.is_admin:
         st.subheader("Recent runs")
         return False
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with beside(horizontal_alignment="distribute"):
         st.subheader("Recent runs")
         return st.toggle("Everybody's runs", key="everybodys-runs", help="You are an administrator of this server.")
 

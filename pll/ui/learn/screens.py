@@ -12,7 +12,7 @@ from pll.ui.components.component import register
 from pll.ui.learn.layout import CHAPTERS, IDEA
 from pll.ui.learn.lesson_files import LESSON_FOLDER, LESSON_PARTS, lesson_data, lesson_zip
 from pll.ui.routes import address, link
-from pll.ui.widgets import bound, button, download, popover
+from pll.ui.widgets import beside, bound, button, download, popover
 
 _KEY = "learn-screens"
 _keys = register(Path(__file__))
@@ -42,7 +42,7 @@ def bar(name: str) -> None:
     """Where one is, and the ways to other ideas."""
     names = list(CHAPTERS)
     at = names.index(name)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         before, after = names[max(at - 1, 0)], names[min(at + 1, len(names) - 1)]
         button("Back", _go_to, before, icon="arrow_back", key="learn-back", disabled=at == 0)
         button("Next", _go_to, after, icon="arrow_forward", key="learn-next", disabled=after == name, kind="primary")

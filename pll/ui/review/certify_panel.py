@@ -16,7 +16,7 @@ from pll.review.work import recent_rate
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link
-from pll.ui.widgets import button, download, popover
+from pll.ui.widgets import beside, button, download, popover
 from pll.wording import percent
 
 LOOK, CERTIFY = GOALS
@@ -239,7 +239,7 @@ def certified(tab: ReviewTab, certification: Certification) -> None:
         return final.to_csv(index=False, lineterminator="\n").encode()
 
     st.success(plain(standing_of(tab, certification).words), icon=":material/verified:")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         name = "certified-labels.csv"
         download("Download certified labels", final_csv, name, key="review-certified", kind="primary")
         link("export", "Certificate and other files", run=review.current.run)

@@ -14,7 +14,7 @@ from pll.review.retraining import changed_by_retraining
 from pll.ui.format import count, format_state, plain
 from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
-from pll.ui.widgets import button
+from pll.ui.widgets import beside, button
 from pll.wording import short_by_name
 
 RETRAINING_SECONDS = 2.0
@@ -68,7 +68,7 @@ def notice(tab: ReviewTab) -> None:
     run, changed = st.session_state.get("review-retrained", ("", 0))
     if run != tab.review.current.run:
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         st.markdown(
             f":material/school: **{count(changed, 'other label')}** changed because of your decisions.", width="content"
         )

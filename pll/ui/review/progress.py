@@ -19,7 +19,7 @@ from pll.ui.review import certify_panel, changes
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import can_be_judged, show_voters, voter_table
-from pll.ui.widgets import ShownFigure, button, folded, popover, show_figures
+from pll.ui.widgets import ShownFigure, beside, button, folded, popover, show_figures
 from pll.wording import percent
 
 LABEL_KINDS = ("pick", "other", "none", "accept", "settle", "eliminate")
@@ -88,7 +88,7 @@ def draw(tab: ReviewTab) -> None:
     _figures(tab)
     is_certified = certify_panel.draw(tab)
     is_owner = tab.may("owner")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         if is_owner:
             certify_panel.chooser(tab)
             popover("Reviewers", _reviewers, tab, key="review-reviewers", icon="group")

@@ -13,7 +13,7 @@ from pll.ui.review.keys import action_keys, stand_for_classes
 from pll.ui.review.review_tab import Chosen, ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import choose_pair, pairs_of
-from pll.ui.widgets import button, toast_errors
+from pll.ui.widgets import beside, button, toast_errors
 
 
 def display_options(tab: ReviewTab) -> None:
@@ -101,7 +101,7 @@ def chosen_rows(tab: ReviewTab, run: str) -> None:
     if tab.only is None:
         return
     rows, how = tab.only
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         st.caption(f"Only the {count(len(rows), 'example')} {how}.", width="content")
         button("All examples", _restrict, tab, None, key="review-all", kind="tertiary")
 

@@ -23,7 +23,7 @@ from pll.ui.format import plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
 from pll.ui.view_state import Scene, stored_frame
-from pll.ui.widgets import button
+from pll.ui.widgets import beside, button
 from pll.weights import Certainty, taken_home
 from pll.wording import percent, ties
 
@@ -76,7 +76,7 @@ def _onward(now: Scene, status: ReviewStatus) -> None:
     """Show the next steps; the download stands out where the run is healthy."""
     is_healthy = now.snapshot.health is not None and now.snapshot.health.is_healthy
     may_find_out = now.snapshot.state == "finished" and session.registry().may(now.run, "owner")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         if not status.is_known and may_find_out:
             button(
                 "Find out how sure",
@@ -224,7 +224,7 @@ def show_disputes(run: Run) -> None:
     sentence, rows = _disputed(run.id, run)
     if not len(rows):
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with beside():
         st.warning(plain(sentence), icon=":material/balance:")
         if st.button("Settle", key=f"settle-{run.id}", icon=":material/rate_review:"):
             choose_rows(run.id, rows, DISPUTED)

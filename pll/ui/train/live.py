@@ -18,7 +18,7 @@ from pll.ui.train import ended, pictures
 from pll.ui.train.pictures import choose_classes
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
 from pll.ui.view_state import RunView, Scene, identified, run_view
-from pll.ui.widgets import ShownFigure, bound, button, show_figures
+from pll.ui.widgets import ShownFigure, beside, bound, button, show_figures
 from pll.weights import CONFIDENT
 from pll.wording import percent
 
@@ -60,7 +60,7 @@ def _views(now: Scene) -> None:
         return
     if looking.view not in names:
         looking.view = names[0]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         bound(
             st.segmented_control,
             "View",
@@ -188,7 +188,7 @@ def presenter_strip(run: Run, snapshot: Snapshot) -> None:
     st.html(STYLE)
     looking = run_view(run)
     movable = snapshot.state in controls.MOVABLE and not run.is_elsewhere() and session.registry().may(run, "owner")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         presenter_switch(looking)
         if movable and "transport" not in looking.hidden:
             moving = snapshot.state in ("running", "queued")

@@ -24,7 +24,7 @@ from pll.training.names import MODELS
 from pll.ui.data import loader
 from pll.ui.format import about_seconds, plain
 from pll.ui.session import ChosenData
-from pll.ui.widgets import button, share_slider
+from pll.ui.widgets import beside, button, share_slider
 
 NUMBER_SETTINGS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr_decay", "lr_decay_every")
 """Settings that are numbers, in the order of the form."""
@@ -218,7 +218,7 @@ class SettingsForm:
         """A button that takes back all that was put in by hand."""
         if self.touched:
             titles = [FIELDS[name].title for name in self.touched]
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            with beside():
                 st.caption(f"Set by hand: {', '.join(titles)}.", width="content")
                 button("Reset", self._reset, kind="tertiary", key=f"{self._key}-reset")
 

@@ -15,6 +15,7 @@ from pll.ui import charts
 from pll.ui.example import show_contents, show_picture
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
+from pll.ui.widgets import beside
 from pll.wording import percent, short_names
 
 EXAMPLE_PIXELS = 96
@@ -35,7 +36,7 @@ def draw(scene: Scene, row: int) -> None:
     epochs, weights = scene.story(row)
     labels = sets[row]
     names = [sets.class_names[label] for label in labels]
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with beside(gap="medium"):
         has_picture = show_picture(scene.data, row, EXAMPLE_PIXELS)
         with st.container():
             st.markdown(f"**{plain(scene.data.row_ids[row])}** — {plain(', '.join(_describe_label(scene, row)))}")

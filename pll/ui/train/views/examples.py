@@ -14,7 +14,7 @@ from pll.ui.components.gallery import gallery
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
 from pll.ui.voters import choose_pair, pairs_of
-from pll.ui.widgets import bound
+from pll.ui.widgets import beside, bound
 from pll.weights import Sharpness
 
 LIST_KEY = "gallery-list"
@@ -51,7 +51,7 @@ def draw(scene: Scene) -> None:
     # While it trains, cards that stay are calmer than cards that come and go.
     suits = "A fixed sample" if scene.snapshot.is_active else "Least sharp"
     selected = looking.listed if looking.listed in lists else suits
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with beside():
         bound(
             st.segmented_control,
             "Examples",

@@ -20,7 +20,7 @@ from pll.ui import controls
 from pll.ui.example import show_picture
 from pll.ui.format import count, plain
 from pll.ui.view_state import Scene
-from pll.ui.widgets import bound, button
+from pll.ui.widgets import beside, bound, button
 
 PHASES = ("Forward", "Loss", "Gradient", "New weights")
 MOST_TERMS = 4
@@ -102,7 +102,7 @@ def _head(scene: Scene, step: SlowStep) -> None:
     """Which mini-batch, and which of its examples."""
     moment = scene.snapshot.moment
     number = f"Mini-batch {moment.batch + 1} of {moment.batches}" if moment else "The next mini-batch"
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with beside(gap="medium"):
         show_picture(scene.data, step.example, 56)
         with st.container():
             st.markdown(

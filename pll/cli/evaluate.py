@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from pll import cli
-from pll.catalog.sources import Source
 from pll.cli.declared import SETTINGS, EvaluateOptions
 from pll.cli.options import (
     listed,
@@ -23,17 +22,17 @@ from pll.cli.options import (
     whole_number,
     with_voters,
 )
-from pll.cli.progress import Bars, load
+from pll.cli.progress import Bars
 from pll.dataset import PartialLabelDataset
 from pll.devices import default_threads
 from pll.errors import UserError
 from pll.experiments.evaluation import UNKNOWN, Result, planned, read_results, results_frame
-from pll.experiments.execution import fit_cell
-from pll.experiments.experiment import Cell, content_hash
+from pll.experiments.execution import fit_cell, loaded
+from pll.experiments.experiment import Cell
 from pll.experiments.tables import TableEntry, tables
-from pll.formats.classes import with_classes
 from pll.io import write_csv
 from pll.methods import get_method
+from pll.runs.config import DataConfig
 
 
 def evaluate(options: EvaluateOptions) -> None:
@@ -45,14 +44,14 @@ def evaluate(options: EvaluateOptions) -> None:
     resolved = resolve_source(options)
     note_models_beside(resolved)
     source = with_voters(resolved, options)
-    data = load(source)
+    brought = DataConfig(source, test=source_of_test(options))
+    with Bars() as bars:
+        data, _ = loaded(brought, bars.show)
     if source.vote_files:
         note(data.notes)
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
-    test_source = source_of_test(options)
-    test = None if test_source is None else with_classes(load(test_source), source.classes, strict=False)
-    cells = _cells(options, source, data, test_source, names, seeds)
+    cells = _cells(options, brought, data, names, seeds)
     plans = {cell.row(cell.estimator(is_table=data.kind == "table")): cell for cell in cells}
     out = None if options.out is None else Path(options.out)
     earlier = read_results(out) if out is not None and out.exists() else []
@@ -67,7 +66,7 @@ def evaluate(options: EvaluateOptions) -> None:
             if key in result:
                 continue
             show = partial(_show, bars, len(result), len(cells), cell.method)
-            result[key], _ = fit_cell(cell, data, test, show)
+            result[key], _ = fit_cell(cell, show)
             if out is not None:  # after every fit, so that an interruption loses one fit at most
                 results = [*others, *result.values()]
                 write_csv(out, results_frame(results))
@@ -79,9 +78,8 @@ def evaluate(options: EvaluateOptions) -> None:
 
 def _cells(
     options: EvaluateOptions,
-    source: Source,
+    brought: DataConfig,
     data: PartialLabelDataset,
-    test: Source | None,
     names: Sequence[str],
     seeds: Sequence[int],
 ) -> list[Cell]:
@@ -92,11 +90,11 @@ def _cells(
     if unknown is not None:
         raise UserError(f"None of these methods has a setting {unknown!r}; candid methods NAME lists those of one.")
     own = {name: _settings(name, options) for name in names}
-    files = content_hash(source) if test is None else content_hash(source, test)
     return [
         Cell(
             dataset=data.name,
-            source=source,
+            source=brought.source,
+            test=brought.test,
             method=name,
             model=str(({"model": ""} | get_method(name)().get_params() | own[name])["model"]),
             recipe=options.settings.get("recipe", cli.RECIPE),
@@ -104,8 +102,6 @@ def _cells(
             seed=seed,
             fold=fold,
             folds=options.folds,
-            data=files,
-            test="" if test is None else test.name,
             **how,
         )
         for seed, fold, name in product(seeds, range(max(options.folds or 1, 1)), names)

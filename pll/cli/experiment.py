@@ -17,9 +17,9 @@ from pll.cli.progress import Bars, stopped_by_signals
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
 from pll.experiments.cost import cost_in_words
-from pll.experiments.execution import ExperimentFolder, ExperimentProgress, Tell
+from pll.experiments.execution import ExperimentFolder, ExperimentProgress, Tell, results_of, run
 from pll.experiments.experiment import PRESETS, Experiment, preset, read_experiment, selected
-from pll.experiments.report import PLOTTING, failures, fit_and_report, tables_of
+from pll.experiments.report import PLOTTING, failures, tables_of, write_report
 from pll.experiments.tables import markdown
 from pll.extras import is_installed, missing_extra
 
@@ -53,29 +53,29 @@ def experiment(options: ExperimentOptions) -> int:
     if not is_installed(PLOTTING):
         note([f"There will be tables but no figures. {missing_extra(PLOTTING)}"])
     with stopped_by_signals() as stop, _bar() as tell:
-        outcomes = fit_and_report(
-            result,
-            plan,
+        folder.create(result)
+        outcomes = run(
+            plan.cells,
             folder,
+            missing=plan.missing,
             among=among,
             jobs=options.jobs,
             scheduler=options.scheduler,
             is_stopped=stop.event.is_set,
             tell=tell,
         )
-    there = [outcomes[cell.key] for cell in plan.cells if cell.key in outcomes]
-    failed = failures(among, outcomes)
-    for table in tables_of(result, there):
+        write_report(result, plan.cells, outcomes, folder, plan.missing)
+    failed, results = failures(among, outcomes), results_of(plan.cells, outcomes)
+    for table in tables_of(result, results):
         print(markdown(table))
     note(failed[:5])
     if len(failed) > 5:
         note([f"{len(failed) - 5} more errors; {folder.path / 'log.txt'} has them all."])
-    done = sum(outcome.result is not None for outcome in there)
     print_result(
         out=str(folder.path),
         cells=len(plan.cells),
-        done=done,
-        failed=sum(bool(outcome.error) for outcome in there),
+        done=len(results),
+        failed=sum(bool(one.error) for cell in plan.cells if (one := outcomes.get(cell.key))),
         missing=[one.dataset for one in plan.missing],
     )
     if stop.event.is_set():

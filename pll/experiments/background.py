@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pll.catalog.server_files import on_server
 from pll.errors import UserError
-from pll.experiments.execution import PROGRESS, ExperimentFolder, ExperimentProgress
+from pll.experiments.execution import PROGRESS, ExperimentFolder, ExperimentProgress, run
 from pll.experiments.experiment import Experiment
-from pll.experiments.report import fit_and_report
+from pll.experiments.report import write_report
 from pll.paths import candid_home
 from pll.runs.background import Job, Report, Stopped, default_board
 
@@ -176,7 +176,10 @@ def _fit(folder: ExperimentFolder, report: Report) -> None:
 
     experiment = folder.experiment()
     jobs = max(1, (os.cpu_count() or 1) - 1)  # the server needs a core too
-    fit_and_report(experiment, experiment.plan(), folder, jobs=jobs, is_stopped=is_stopped, tell=tell)
+    plan = experiment.plan()
+    folder.create(experiment)
+    outcomes = run(plan.cells, folder, missing=plan.missing, jobs=jobs, is_stopped=is_stopped, tell=tell)
+    write_report(experiment, plan.cells, outcomes, folder, plan.missing)
     report("fits", latest.done, latest.total)  # raises where it was stopped
 
 

@@ -23,12 +23,11 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pll.dataset import PartialLabelDataset
 from pll.devices import computing_threads
@@ -36,7 +35,8 @@ from pll.errors import UserError, explain
 from pll.experiments.evaluation import EpochMetrics, Result, figures, measured, results_frame
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.extras import require_extra, versions
-from pll.io import from_json, remove_parts, write_atomically, write_csv, write_json, writing_to
+from pll.io import Progress, from_json, remove_parts, write_atomically, write_csv, write_json, writing_to
+from pll.runs.config import DataConfig
 from pll.runs.data import Splits
 from pll.runs.files import MANIFEST
 from pll.runs.locked_folder import LockedFolder
@@ -55,6 +55,7 @@ PLACES = ("PLL_DATA", "PLL_DATA_PATH")
 
 DIED = "The process that fitted it died; perhaps the machine ran out of memory. Use fewer processes at once (--jobs)."
 
+T = TypeVar("T")
 ExperimentState = Literal["running", "finished", "stopped"]
 
 
@@ -79,6 +80,19 @@ class CellOutcome:
     curve: tuple[tuple[float | None, float | None], ...] = ()
     error: str = ""
     trace: str = ""
+
+
+def results_of(cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome]) -> list[Result]:
+    """Return the results there are, in the order of the cells.
+
+    Parameters
+    ----------
+    cells
+        Of an experiment.
+    outcomes
+        What came of them, by key.
+    """
+    return [one.result for cell in cells if (one := outcomes.get(cell.key)) and one.result]
 
 
 _AT_WORK = threading.Lock()
@@ -111,61 +125,62 @@ def run_cell(cell: Cell, places: dict[str, str] | None = None, half_done: Path |
 
 
 def fit_cell(
-    cell: Cell,
-    data: PartialLabelDataset | None = None,
-    test: PartialLabelDataset | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    half_done: Path | None = None,
+    cell: Cell, progress: Callable[[int, int], None] | None = None, half_done: Path | None = None
 ) -> tuple[Result, EpochMetrics]:
-    """Fit one cell.
+    """Fit one cell; return its result and the figures of its epochs.
 
     Parameters
     ----------
-    cell : Cell
-    data : PartialLabelDataset, optional
-        Of the cell; read from its source where it is not given.
-    test : PartialLabelDataset, optional
-        The data that the cell is tested on, where they are others.
-    progress : callable, optional
+    cell
+        The cell.
+    progress
         Called with the epochs done and the total epochs.
-    half_done : Path, optional
+    half_done
         As for `measured`.
-
-    Returns
-    -------
-    result : Result
-    curve : EpochMetrics
 
     Raises
     ------
     UserError
         The data or the settings do not fit.
     """
-    if data is None:
-        data = _load(json.dumps(cell.source.to_json(), sort_keys=True))
-    splits = _splits(cell, data, test)
-    estimator = cell.estimator(is_table=data.kind == "table")
+    splits = _part_of(cell)
+    estimator = cell.estimator(is_table=splits.train.kind == "table")
     curve, seconds = measured(estimator, splits, progress, dataset=cell.dataset, half_done=half_done)
     result = replace(cell.row(estimator), **figures(estimator, curve), seconds=seconds)
     return result, curve
 
 
-@lru_cache(maxsize=2)
-def _load(source: str) -> PartialLabelDataset:
-    from pll.catalog.sources import Source
-
-    return from_json(Source, json.loads(source)).load()
-
-
-_LATEST: list[tuple[PartialLabelDataset, PartialLabelDataset | None, tuple[object, ...], Splits]] = []
+Data = tuple[PartialLabelDataset, PartialLabelDataset | None]
+_DATA: dict[str, Data] = {}
+_PARTS: dict[str, Splits] = {}
+"""The latest data and the latest part: the cells of one follow each other."""
 
 
-def _splits(cell: Cell, data: PartialLabelDataset, test: PartialLabelDataset | None) -> Splits:
-    """Return the part; the latest is kept, since the methods of one part follow each other."""
-    key = (json.dumps(cell.described(), sort_keys=True, default=str), cell.flip, cell.seed, cell.fold)
-    if not _LATEST or _LATEST[0][0] is not data or _LATEST[0][1] is not test or _LATEST[0][2] != key:
-        _LATEST[:] = [(data, test, key, cell.part(data, test))]
-    return _LATEST[0][3]
+def loaded(config: DataConfig, progress: Progress | None = None) -> Data:
+    """Return the data of a cell, and what it is tested on.
+
+    Parameters
+    ----------
+    config
+        What to read.
+    progress
+        As for `DataConfig.load`.
+    """
+    key = json.dumps([asdict(config.source), config.test and asdict(config.test)], sort_keys=True, default=str)
+    return _latest(_DATA, key, lambda: config.load(progress))
+
+
+def _part_of(cell: Cell) -> Splits:
+    data = loaded(cell)
+    facts = [id(data[0]), cell.described(), cell.flip and vars(cell.flip), cell.seed, cell.fold]
+    return _latest(_PARTS, json.dumps(facts, sort_keys=True, default=str), lambda: cell.part(*data))
+
+
+def _latest(kept: dict[str, T], key: str, make: Callable[[], T]) -> T:
+    if key not in kept:
+        kept.clear()
+        kept[key] = make()
+    return kept[key]
 
 
 def _rounded(curve: EpochMetrics) -> tuple[tuple[float | None, float | None], ...]:
@@ -289,8 +304,7 @@ class ExperimentFolder(LockedFolder):
         outcomes
             The outcomes there are, by key.
         """
-        results = [result.result for cell in cells if (result := outcomes.get(cell.key)) and result.result]
-        write_csv(self.path / RESULTS, results_frame(results))
+        write_csv(self.path / RESULTS, results_frame(results_of(cells, outcomes)))
 
     def write_progress(self, state: ExperimentState, progress: ExperimentProgress) -> None:
         """Write progress.json.

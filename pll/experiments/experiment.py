@@ -28,7 +28,7 @@ from pll.experiments.evaluation import CHOSEN, Result, as_json
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.names import RECIPES
-from pll.runs.config import AS_GIVEN, Preparation, RunConfig, new_estimator
+from pll.runs.config import AS_GIVEN, DataConfig, Preparation, RunConfig, new_estimator
 from pll.runs.data import Splits, one_fold, prepare
 from pll.runs.description import FIELDS
 from pll.synthesis import Flip
@@ -45,15 +45,13 @@ OF_THE_MACHINE = ("seed", "device", "precision", "threads", "recipe")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell(Preparation):
+class Cell(DataConfig):
     """One fit.
 
     Attributes
     ----------
     dataset
         Name in the tables.
-    source
-        The data.
     method
         A name of `METHODS`.
     model
@@ -64,22 +62,15 @@ class Cell(Preparation):
         Settings given explicitly, which come before those of the recipe.
     fold, folds
         Which part, where the data are divided into folds.
-    data
-        Hashes of the files it reads (`content_hash`); "" for the catalogue.
-    test
-        Name of the data to test on; "" for a part of the data itself.
     """
 
     dataset: str
-    source: Source
     method: str
     model: str
     recipe: str
     settings: Mapping[str, Any]
     fold: int
     folds: int | None
-    data: str = ""
-    test: str = ""
 
     def part(self, data: PartialLabelDataset, test: PartialLabelDataset | None = None) -> Splits:
         """Return the part of the data that it is fitted and tested on.
@@ -88,7 +79,7 @@ class Cell(Preparation):
         ----------
         data : PartialLabelDataset
         test : PartialLabelDataset, optional
-            A test part of its own, where `test` names one.
+            As `load` returned them.
 
         Raises
         ------
@@ -151,13 +142,13 @@ class Cell(Preparation):
         usual = asdict(Preparation())
         how = asdict(Preparation(**{name: getattr(self, name) for name in usual}))
         facts = {
-            "data": self.data,
+            "data": content_hash(source, self.test),
             "rule": source.rule,
             "options": source.options,
             "classes": source.classes,
             "answers": source.answers,
             "folds": self.folds,
-            "test": self.test,
+            "test": None if self.test is None else self.test.name,
             **{name: value for name, value in how.items() if value != usual[name] and name not in ("flip", "seed")},
             "size": None if flip is None else flip.size,
             "matrix": None if flip is None else flip.matrix,
@@ -358,16 +349,15 @@ class Experiment(_TomlTable):
         for name, explicit in named.items():
             try:
                 source = _source(name, explicit)
-                data = content_hash(source)
                 if source.path is None:
                     _check_here(source.name, download=download)
             except UserError as error:
-                missing.append(Missing(name, str(error), sum(1 for _ in self._of_dataset(name, Source(name), ""))))
+                missing.append(Missing(name, str(error), sum(1 for _ in self._of_dataset(name, Source(name)))))
                 continue
-            cells.extend(self._of_dataset(name, source, data))
+            cells.extend(self._of_dataset(name, source))
         return ExperimentPlan(tuple(cells), tuple(missing))
 
-    def _of_dataset(self, name: str, source: Source, data: str) -> Iterator[Cell]:
+    def _of_dataset(self, name: str, source: Source) -> Iterator[Cell]:
         models = self.models if isinstance(self.models, list) else self.models.get(name, self.models.get(OTHERS))
         if not models:
             raise UserError(f"models says nothing of {name}; name its models, or those of all {OTHERS}.")
@@ -385,7 +375,6 @@ class Experiment(_TomlTable):
                     settings=self._settings(name, method, model if has_model else ""),
                     fold=fold,
                     folds=self.folds,
-                    data=data,
                     flip=flip,
                     seed=seed,
                     **{name: getattr(self, name) for name in AS_GIVEN if name != "seed"},
@@ -428,9 +417,10 @@ def _source(name: str, explicit: str | DataFile) -> Source:
     return replace(source_of(str(path), file.rule), name=name, format=file.format, options=options)
 
 
-def content_hash(*sources: Source) -> str:
+def content_hash(*sources: Source | None) -> str:
     """Return the hashes of all files that these sources read, joined; "" where they are the catalogue's."""
-    files = [one.path for source in sources for one in (source, *source.vote_files) if one.path is not None]
+    every = [one for source in sources if source is not None for one in (source, *source.vote_files)]
+    files = [one.path for one in every if one.path is not None]
     return " ".join(file_hash(Path(path))[:HASH] for path in dict.fromkeys(files))
 
 

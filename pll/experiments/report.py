@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pll.experiments.execution import CellOutcome, ExperimentFolder, Tell, run
-from pll.experiments.experiment import Cell, Experiment, ExperimentPlan, Missing
+from pll.experiments.evaluation import Result
+from pll.experiments.execution import CellOutcome, ExperimentFolder, results_of
+from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, save_figure
 from pll.experiments.tables import Table, entries_frame, markdown, tables
 from pll.extras import is_installed
@@ -20,61 +21,16 @@ PLOTTING = "plotly"
 REPORT = ("tables.md", "tables.csv")
 
 
-def fit_and_report(
-    experiment: Experiment,
-    plan: ExperimentPlan,
-    folder: ExperimentFolder,
-    *,
-    among: Sequence[Cell] | None = None,
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    is_stopped: Callable[[], bool] = lambda: False,
-    tell: Tell | None = None,
-) -> dict[str, CellOutcome]:
-    """Fit what is missing of an experiment, and write its report; return the outcomes there are, by key.
-
-    Parameters and errors as for `run`.
-
-    Parameters
-    ----------
-    experiment
-        The experiment.
-    plan
-        Its cells, and what is missing.
-    folder
-        Where outcomes and report are.
-    among
-        The cells to fit; None for all.
-    jobs, scheduler, is_stopped, tell
-        As for `run`.
-    """
-    folder.create(experiment)
-    outcomes = run(
-        plan.cells,
-        folder,
-        missing=plan.missing,
-        among=among,
-        jobs=jobs,
-        scheduler=scheduler,
-        is_stopped=is_stopped,
-        tell=tell,
-    )
-    write_report(experiment, plan.cells, outcomes, folder, plan.missing)
-    folder.seal()
-    return outcomes
-
-
-def tables_of(experiment: Experiment, outcomes: Sequence[CellOutcome]) -> list[Table]:
+def tables_of(experiment: Experiment, results: Sequence[Result]) -> list[Table]:
     """Return the tables of the results there are.
 
     Parameters
     ----------
     experiment
         The experiment.
-    outcomes
-        The outcomes there are.
+    results
+        The results there are, in the order of the cells.
     """
-    results = [outcome.result for outcome in outcomes if outcome.result is not None]
     n_fits = len(experiment.seeds) * (experiment.folds or 1)
     return tables(results, methods=experiment.methods, n_fits=n_fits)
 
@@ -109,7 +65,9 @@ def write_report(
     folder: ExperimentFolder,
     missing: Sequence[Missing] = (),
 ) -> list[Path]:
-    """Write tables, and figures where Plotly is installed; return the files. The same results give the same bytes.
+    """Write tables, figures where Plotly is installed, and the checksums of all files; return the report's files.
+
+    The same results give the same bytes.
 
     Parameters
     ----------
@@ -124,8 +82,7 @@ def write_report(
     missing
         What of the experiment is not at hand.
     """
-    there = [outcomes[cell.key] for cell in cells if cell.key in outcomes]
-    result = tables_of(experiment, there)
+    result = tables_of(experiment, results_of(cells, outcomes))
     text = "\n".join([*_head(experiment, cells, outcomes, missing), *(markdown(table) for table in result)])
     path = folder.path
     write_text(path / "tables.md", text.rstrip() + "\n")
@@ -133,19 +90,20 @@ def write_report(
     figures = path / "figures"
     shutil.rmtree(figures, ignore_errors=True)
     files = [path / name for name in REPORT]
-    if not is_installed(PLOTTING):
-        return files
-    panels = [(panel.file_name, panel) for panel in (*q_panels(result), *curve_panels(cells, outcomes))]
-    panels += [(f"transductive-{panel.file_name}", panel) for panel in curve_panels(cells, outcomes, transductive=True)]
-    for name, panel in panels:
-        files += save_figure(*panel_figure(panel, experiment.methods), figures / name)
+    if is_installed(PLOTTING):
+        panels = [(panel.file_name, panel) for panel in (*q_panels(result), *curve_panels(cells, outcomes))]
+        of_training = curve_panels(cells, outcomes, transductive=True)
+        panels += [(f"transductive-{panel.file_name}", panel) for panel in of_training]
+        for name, panel in panels:
+            files += save_figure(*panel_figure(panel, experiment.methods), figures / name)
+    folder.seal()
     return files
 
 
 def _head(
     experiment: Experiment, cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome], missing: Sequence[Missing]
 ) -> list[str]:
-    done = [cell for cell in cells if (result := outcomes.get(cell.key)) and result.result]
+    done = results_of(cells, outcomes)
     failed = failures(cells, outcomes)
     seeds = f"{len(experiment.seeds)} seed{'s' * (len(experiment.seeds) != 1)}"
     tested = "the published test part"

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pll.annotations import SetRule
 from pll.catalog.sources import Source
 from pll.errors import UserError
+from pll.formats.classes import with_classes
+from pll.io import Progress
 from pll.methods import get_method, method_title
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.description import FIELDS, setting_clause
@@ -18,6 +20,7 @@ from pll.synthesis.label_noise import Noisy
 from pll.wording import percent
 
 if TYPE_CHECKING:
+    from pll.dataset import PartialLabelDataset
     from pll.methods import PartialLabelEstimator
 
 
@@ -55,8 +58,8 @@ AS_GIVEN = tuple(name for name in FIELDS if name in Preparation.__dataclass_fiel
 
 
 @dataclass(frozen=True)
-class RunConfig(Preparation):
-    """Everything that determines a run's result.
+class DataConfig(Preparation):
+    """What is learnt from and tested on: data, and how it becomes a training task.
 
     Parameters
     ----------
@@ -64,22 +67,52 @@ class RunConfig(Preparation):
         As in `Preparation`.
     source
         The data.
+    test
+        Data to test on; None for a part of the data itself, or nothing.
+    """
+
+    source: Source
+    test: Source | None = field(default=None, kw_only=True)
+
+    def load(self, progress: Progress | None = None) -> tuple[PartialLabelDataset, PartialLabelDataset | None]:
+        """Read the data, and what it is tested on.
+
+        Parameters
+        ----------
+        progress
+            As for `Source.load`.
+
+        Raises
+        ------
+        UserError
+            As `Source.load`.
+        """
+        test = None if self.test is None else self.test.load(progress)
+        if test is not None:
+            test = with_classes(test, self.source.classes, strict=False)
+        return self.source.load(progress), test
+
+
+@dataclass(frozen=True)
+class RunConfig(DataConfig):
+    """Everything that determines a run's result.
+
+    Parameters
+    ----------
+    flip, noisy, features, holdout, seed, strict, source, test
+        As in `DataConfig`.
     method
         A name of `METHODS`.
     params
         Settings of the method that were given by hand, also where they equal its defaults: no recipe changes them.
-    test
-        Data to test on, or None.
     name
         Display name.
     decided_sets
         Candidate sets changed by the decisions of a review; None for none.
     """
 
-    source: Source
     method: str = "proden"
     params: dict[str, Any] = field(default_factory=dict)
-    test: Source | None = None
     name: str = ""
     decided_sets: DecidedSets | None = None
 

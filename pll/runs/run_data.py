@@ -19,7 +19,6 @@ from pll.catalog.sources import COPY_UP_TO
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.selection import restored
-from pll.formats.classes import with_classes
 from pll.formats.reading import Reading
 from pll.io import Progress
 from pll.methods.aggregation import aggregate
@@ -59,10 +58,7 @@ def load_splits(
     UserError
         See `Source.load` and `prepare`.
     """
-    test = None if config.test is None else config.test.load(progress)
-    if test is not None:
-        test = with_classes(test, config.source.classes, strict=False)
-    data = config.source.load(progress)
+    data, test = config.load(progress)
     on_read(data)
     splits = prepare(data, config, test=test, computed=computed, progress=progress)
     splits = replace(splits, identity=_identity(config, data, test))

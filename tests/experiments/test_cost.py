@@ -12,7 +12,7 @@ from pll.experiments.experiment import Cell, preset
 
 def cells_of(name: str) -> list[Cell]:
     chosen = preset(name)
-    return [cell for one in chosen.datasets for cell in chosen._of_dataset(one, Source(one), "")]
+    return [cell for one in chosen.datasets for cell in chosen._of_dataset(one, Source(one))]
 
 
 def test_cifar10_as_in_the_paper_costs_hours_on_a_gpu_and_months_here(monkeypatch: pytest.MonkeyPatch) -> None:

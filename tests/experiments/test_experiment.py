@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.experiments.experiment import PRESETS, Experiment, parse_experiment, preset
 from pll.experiments.published import published_accuracy, published_settings
@@ -55,7 +56,7 @@ def test_a_key_depends_on_everything_that_the_result_does() -> None:
     assert one().plan().cells[0].key == cell.key
     others = {
         "dataset": "digits", "method": "sure", "model": "mlp", "recipe": "paper", "settings": {"epochs": 2}, "seed": 1,
-        "fold": 1, "folds": 3, "holdout": 0.1, "features": "none", "strict": True, "data": "ab",
+        "fold": 1, "folds": 3, "holdout": 0.1, "features": "none", "strict": True, "test": Source("iris"),
     }  # fmt: skip
     keys = {dataclasses.replace(cell, **{name: value}).key for name, value in others.items()}
     assert len(keys | {cell.key}) == len(others) + 1

@@ -16,8 +16,8 @@ from pll.experiments import background
 from pll.experiments.evaluation import read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, ExperimentProgress
 from pll.experiments.figures import panel_figure, q_panels, style
-from pll.experiments.report import REPORT
-from pll.experiments.tables import Table, TableEntry, signed, tables
+from pll.experiments.report import REPORT, tables_of
+from pll.experiments.tables import Table, TableEntry, signed
 from pll.io import zipped
 from pll.methods import method_title
 from pll.runs.files import MANIFEST
@@ -102,7 +102,7 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
         _resume("Write it anew", "refresh", folder)
         return
     results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
-    result_tables = tables(results, methods=experiment.methods, n_fits=len(experiment.seeds) * (experiment.folds or 1))
+    result_tables = tables_of(experiment, results)
     if not result_tables:
         st.caption("Charts and tables appear with the first results.")
     _show_curves(result_tables)

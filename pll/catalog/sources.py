@@ -17,8 +17,7 @@ from pll import catalog, formats
 from pll.annotations import SetRule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.arrays.matrix import is_array
-from pll.formats.arrays.npz import FEATURES, holds_arrays
+from pll.formats.arrays.npz import FEATURES, holds_arrays, is_array
 from pll.formats.classes import with_classes
 from pll.formats.images import TABLES, holds_tables
 from pll.formats.odd import refuse_odd

@@ -6,10 +6,10 @@ from collections import Counter
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.doubt import meant
 from pll.formats.names import may_hold_labels
 from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, share_among
 from pll.formats.settled import SPARSE
+from pll.formats.tabular.answer_cells import meant
 from pll.formats.tabular.cells import NEARLY_ALL, are_texts, guess_separator, present_cells, split_cell
 
 LEAST = 0.02

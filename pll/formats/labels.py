@@ -20,7 +20,6 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.answers import Answers, Chunk
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
-from pll.formats.doubt import read_by_hand
 from pll.formats.records import Numbers
 from pll.formats.tabular.answer_cells import (
     MOST_SHOWN,
@@ -33,6 +32,7 @@ from pll.formats.tabular.answer_cells import (
     note_dressed,
     note_silent,
     note_unmapped,
+    read_by_hand,
 )
 from pll.formats.tabular.cells import (
     COVERED,

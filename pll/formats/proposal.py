@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 
 from pll.errors import UserError
-from pll.formats.doubt import read_by_hand
 from pll.formats.forms import FIRST_WITHOUT_SPACES, NO_ANSWER, USUAL, WORDS, Form, plain_name, words_of
 from pll.formats.names import is_named_id, shown_name
 from pll.formats.reading import Column, Question, question
+from pll.formats.tabular.answer_cells import read_by_hand
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,

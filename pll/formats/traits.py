@@ -9,10 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from pll.formats.doubt import are_doubted
 from pll.formats.forms import FIELDS, USUAL, WORDS, plain_name, words_of
 from pll.formats.names import OPTION_COLUMN, UNNAMED, is_named_id, may_hold_labels
 from pll.formats.proposal import FEW, Proposal, follows, says, says_aggregate, says_fact, says_state
+from pll.formats.tabular.answer_cells import are_doubted
 from pll.formats.tabular.cells import (
     MARKS,
     NEARLY_ALL,

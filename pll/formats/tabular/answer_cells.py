@@ -6,6 +6,8 @@ it can be mapped by hand. Where nobody lists the classes, every label of a cell 
 
 A model's answer in JSON is an object with a field for the label (`{"label": "cat", "confidence": 0.8}`), in a code
 fence or among other words. Counts and shares are an object of numbers (`{"cat": 3, "dog": 1}`).
+
+People who are not sure name several labels in one cell, or one with a doubt: `cat? fox?`, `probably fox`.
 """
 
 from __future__ import annotations
@@ -21,17 +23,18 @@ from pll.candidates import sort_names
 from pll.errors import Note, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, shorten
-from pll.formats.doubt import meant
-from pll.formats.forms import NO_ANSWER
+from pll.formats.forms import NO_ANSWER, any_of
 from pll.formats.tabular.cells import (
     ANSWER_FIELDS,
     FUNCTION,
     NEARLY_ALL,
+    SEPARATORS,
     answer_of,
     is_no_answer,
     minus_one,
     no_answers,
     shares_of,
+    signs_of,
     spelling,
     split_cell,
     without_case,
@@ -236,8 +239,6 @@ FREQUENT = 0.05
 """Share of the votes from which `none` is an answer where other cells say that there is none."""
 MOST_SHOWN = 5
 """Cells that a note shows."""
-_MOST_COMPARED = 2000
-"""Different cells, at most, that are compared with each other."""
 
 Said = Counter[tuple[str, str]]
 """How often each voter gave each answer, by (voter, answer)."""
@@ -380,7 +381,7 @@ def classes_in(
     are_sentences = sentences > (1 - NEARLY_ALL) * counts.total()
     if are_sentences and len(known) > 1:
         return tuple(known), []
-    if are_sentences or len(counts) <= _MOST_COMPARED:
+    if are_sentences or len(counts) <= MOST_COMPARED:
         for classes, least in ((tuple(known), 0.5), (proposed_classes(said, by_hand), LEAST_NAMED)):
             is_told = are_sentences or _are_dressed(counts, AnswerReader(classes, by_hand), least)
             if len(classes) > 1 and is_told:
@@ -541,3 +542,95 @@ def _words_of(sentences: Sequence[str]) -> tuple[str, ...]:
             entropy = -sum(count / covered * math.log(count / covered) for count in single.values())
             best = max(best, (covered / len(sentences) * min(entropy, 1.0), sorted(names & single.keys())))
     return tuple(spelled[word].most_common(1)[0][0] for word in best[1])
+
+
+# ---- several labels in one cell, or one with a doubt -----------------------------------------------------------------
+
+MOST_COMPARED = 2000
+"""Different cells up to which they are compared with each other."""
+STEPS = 0.25
+"""Share of the cells that say a doubt in words, from which these are steps of a scale: `probably true`."""
+
+
+_BETWEEN = "|".join(re.escape(sign) for mark in SEPARATORS if not mark.strip().isalpha() for sign in signs_of(mark))
+_OR = re.compile(rf"\s*(?:{_BETWEEN}|[()]|(?<=\?)\s|{any_of('or')})\s*", re.IGNORECASE)
+_OF_DOUBT = re.compile(rf"(?:{any_of('doubt')})\.?", re.IGNORECASE)
+_DOUBT = re.compile(rf"{_OF_DOUBT.pattern}|[?¿]+", re.IGNORECASE)
+
+
+def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the cells that name several labels, or one with a doubt, and these labels.
+
+    All of them are cells of their own too, and each more often.
+
+    Parameters
+    ----------
+    cells
+        How often each cell stands there.
+    keep
+        Cells that are labels, whatever they look like.
+
+    Examples
+    --------
+    >>> meant({"fox": 5, "cat": 4, "cat? fox?": 2, "fox (maybe cat)": 1, "probably fox": 1, "fox/hen": 1})
+    {'cat? fox?': ('cat', 'fox'), 'fox (maybe cat)': ('fox', 'cat'), 'probably fox': ('fox',)}
+    >>> meant({"Mano A": 5, "Mano B": 4, "Mano A o B": 1}), meant({"A": 5, "B": 4, "A?": 5})
+    ({'Mano A o B': ('Mano A', 'Mano B')}, {})
+    """
+    counts, spelled = Counter[str](), dict[str, str]()
+    for cell, times in sorted(cells.items(), key=lambda one: -one[1]) if len(cells) <= MOST_COMPARED else ():
+        counts[spelling(cell)] += times
+        spelled.setdefault(spelling(cell), cell.strip())
+    found, recur = {}, max(counts.values(), default=0) > 1  # among texts nothing does
+    for plain, cell in spelled.items() if recur else ():
+        parts = _named_in(cell, counts)
+        if cell not in keep and parts != [plain] and all(counts[part] > max(counts[plain], 1) for part in parts):
+            found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
+    in_words = [plain for plain, names in found.items() if len(names) == 1 and _OF_DOUBT.search(spelled[plain])]
+    if sum(counts[plain] for plain in in_words) > STEPS * counts.total():
+        found = {plain: names for plain, names in found.items() if plain not in in_words}
+    return {cell: found[spelling(cell)] for cell in cells if found.get(spelling(cell))}
+
+
+def read_by_hand(
+    cells: Mapping[str, tuple[int, Sequence[str]]], keep: Collection[str] = ()
+) -> dict[str, tuple[str, ...]]:
+    """Return the labels that each cell names.
+
+    Parameters
+    ----------
+    cells
+        How often each cell stands there, and what stands between its separators.
+    keep
+        Cells that are labels, whatever they look like.
+
+    Examples
+    --------
+    >>> read_by_hand({"a": (3, ["a"]), "b": (3, ["b"]), "a; b?": (1, ["a", "b?"])})["a; b?"]
+    ('a', 'b')
+    """
+    counts = Counter({cell: times for cell, (times, _) in cells.items()})
+    for times, parts in cells.values():
+        for part in parts if len(parts) > 1 else ():
+            counts[part] += times
+    several = meant(counts, keep)
+    return {
+        cell: several.get(cell) or tuple(dict.fromkeys(name for part in parts for name in several.get(part, (part,))))
+        for cell, (_, parts) in cells.items()
+    }
+
+
+def _named_in(cell: str, counts: Mapping[str, int]) -> list[str]:
+    """The labels that a cell may name, in their common spelling; of `Hand A or B` the second is `hand b`."""
+    parts, start = list[str](), ""
+    for piece in _OR.split(cell):
+        part = spelling(_DOUBT.sub(" ", piece)) if _DOUBT.sub("", piece).strip() else ""
+        part = max(part, f"{start} {part}", key=lambda one: counts.get(one, 0))
+        start = part.rpartition(" ")[0] or start
+        parts += [part] if part else []
+    return parts
+
+
+def are_doubted(cells: Iterable[str | None]) -> bool:
+    """Whether some cells name several labels, or one with a doubt."""
+    return bool(meant(Counter(cell for cell in cells if cell)))

@@ -1,0 +1,243 @@
+"""Files of annotations that are a form of `forms.toml` and its writer: Argilla, Prodigy, doccano, PLCIFAR10."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import RowError, UserError
+from pll.formats import json_objects
+from pll.formats.base import ReadOptions
+from pll.formats.json_objects import ANSWERS, Record
+from pll.formats.limitations import class_limitations, class_names, part_limitations
+from pll.formats.results import Results
+from pll.formats.tabular.jsonl import JsonLines
+from pll.formats.tools.records import (
+    PAYLOAD,
+    Example,
+    Found,
+    LineFormat,
+    RecordFormat,
+    examples_of,
+    has_own_sets,
+    key_in,
+)
+
+QUESTION = "label"
+"""Name of the question in the records that are written."""
+
+
+class Argilla(RecordFormat):
+    """Argilla records (JSON): several people's responses in, suggestions with their score out.
+
+    As `dataset.records.to_json` writes them: `fields`, `metadata`, `suggestions`, `responses`, `vectors`. The
+    candidates of a record are what its responses named together, or `metadata.candidates`. Discarded responses do not
+    count.
+    """
+
+    def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+        for name, example in zip(dataset.row_ids.tolist(), examples_of(dataset, self.form), strict=True):
+            metadata = {field: value for field, value in example.fields.items() if field not in PAYLOAD}
+            if example.stated:
+                metadata["candidates"] = example.stated
+            responses = [
+                {"value": labels if len(labels) > 1 else labels[0], "user_id": who}
+                for who, labels in example.people(ANSWERS)
+            ]
+            yield {
+                "id": name,
+                "fields": {field: value for field, value in example.fields.items() if field in PAYLOAD},
+                "metadata": metadata,
+                "suggestions": {} if results is None else _suggested(results, name, QUESTION),
+                "responses": {QUESTION: responses} if responses else {},
+                "vectors": {},
+            }
+
+    def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
+        question = self.question(source, options) or QUESTION
+        for at, (_, record) in enumerate(json_objects.records(source)):
+            name = key_in(record, self.form) or str(at)
+            new = _suggested(results, name, question)
+            yield name, record | {"suggestions": _replaced(record.get("suggestions"), new)} if new else record
+
+
+def _replaced(old: Any, new: Record) -> Record | list[Record]:
+    """The suggestions of a record with a new one, in the form that the record has: of Argilla 2 or 1."""
+    if not isinstance(old, list):
+        return (old or {}) | new
+    others = [one for one in old if not (isinstance(one, dict) and one.get("question_name") in new)]
+    return [*others, *({"question_name": question, **suggestion} for question, suggestion in new.items())]
+
+
+def _suggested(results: Results, example: str, question: str) -> Record:
+    label = results.label(example)
+    if label is None:
+        return {}
+    return {question: {"value": label, "score": results.confidence(example), "agent": results.model}}
+
+
+_ANSWERS = ("accept", "reject", "ignore")
+_OF_AN_ANSWER = ("answer", "_annotator_id", "_session_id", "_timestamp")
+
+
+class Prodigy(LineFormat):
+    """Prodigy (JSONL): options to choose from, what was accepted, by whom.
+
+    The candidates of a line are what was accepted, or, without an answer, its options. A label that was rejected
+    (binary questions) is ruled out: where nothing was accepted, all others are candidates. Written back, the identified
+    label is accepted beforehand and its score is in `meta`, where Prodigy's sorters read it.
+    """
+
+    def example(self, row: int, record: Record, found: Found) -> Example:
+        example, answer = super().example(row, record, found), record.get("answer")
+        if answer is None:
+            example.answers.clear()  # what is accepted beforehand is nobody's answer
+            return example
+        if answer not in _ANSWERS:
+            raise RowError(f"Row {row}: the answer is {str(answer)[:40]!r}; Prodigy knows {', '.join(_ANSWERS)}.")
+        example.offered = ()
+        if answer != "accept":
+            said = example.answers.pop(ANSWERS, [])
+            example.rejected = said if answer == "reject" and "accept" not in record else ()
+        return example
+
+    def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
+        task = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
+        offered = record["options"] if _has_options(record) else _choices(class_names(dataset))
+        task["options"] = _with_choice(offered, results.label(str(dataset.row_ids[i])))
+        return task | _suggestion(dataset, i, results, task.get("meta"))
+
+    def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+        every = _choices(class_names(dataset))
+        for i, example in enumerate(examples_of(dataset, self.form)):
+            record: Record = {"id": example.key} | dict(example.fields)
+            sets = [] if dataset.candidates is None else dataset.candidates.names(i)
+            if results is not None:
+                options = _with_choice(_choices(sets) or every, results.label(str(example.key)))
+                yield record | {"options": options} | _suggestion(dataset, i, results, record.get("meta"))
+                continue
+            if not example.people(ANSWERS):
+                yield record | {"options": _choices(sets)}
+            for who, labels in example.people(ANSWERS):
+                line = record | {"options": every, "accept": labels, "answer": "accept", "_annotator_id": who}
+                yield line | {"candidates": sets} if example.stated else line
+
+
+def _suggestion(dataset: PartialLabelDataset, i: int, results: Results, meta: Any) -> Record:
+    """Return the fields that accept the identified label beforehand and show its score."""
+    example = str(dataset.row_ids[i])
+    sets = {} if dataset.candidates is None else {"candidates": dataset.candidates.names(i)}
+    label = results.label(example)
+    if label is None:
+        return sets
+    fields = dict(meta) if isinstance(meta, dict) else {}
+    score = results.confidence(example)
+    return {"accept": [label], "meta": fields | ({} if score is None else {"score": score})} | sets
+
+
+def _choices(names: list[str]) -> list[Record]:
+    return [{"id": name, "text": name} for name in names]
+
+
+def _with_choice(options: list[Any], label: str | None) -> list[Any]:
+    """Return the options of a line including its label, which a person may have added."""
+    return options if label is None or label in map(_option, options) else [*options, *_choices([label])]
+
+
+def _option(one: Any) -> Any:
+    return one.get("id", one.get("text")) if isinstance(one, dict) else one
+
+
+def _has_options(record: Record) -> bool:
+    return isinstance(record.get("options"), list)
+
+
+_PEOPLE = ("username", "user", "annotator")
+
+
+class Doccano(LineFormat):
+    """doccano (JSONL): `{"text": …, "label": ["positive", "negative"]}`, or `{"filename": "cat.png", "label": […]}`.
+
+    All labels of an example are its candidates. Lines with one `id` are one example; with a `username`, each is what
+    one annotator said. Written back, `label` is the identified label, and its candidates are under `candidates`.
+    """
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        lost = super().cannot_hold(dataset)
+        if (dataset.texts is None and dataset.pictures is None) or "_input_hash" in dataset.extras:
+            lost.append("Which tool the file is for: read again, it is taken for another's, and its labels are lost.")
+        return lost
+
+    def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+        for i, example in enumerate(examples_of(dataset, self.form)):
+            record: Record = {"id": example.key}
+            record |= {"filename" if name == "image" else name: value for name, value in example.fields.items()}
+            if results is not None:
+                yield self.labelled(record | {"label": []}, dataset, i, results)
+                continue
+            if not example.people(ANSWERS):
+                yield record | {"label": example.stated}
+            for who, labels in example.people(ANSWERS):
+                line = record | {"label": labels, "username": who}
+                yield line | {"candidates": example.stated} if example.stated else line
+
+    def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
+        example = str(dataset.row_ids[i])
+        label, score = results.label(example), results.confidence(example)
+        new: Record = {"label": [] if label is None else [label]} if example in results else {}
+        if score is not None and "confidence" not in record:  # a field of the user's own stays
+            new["confidence"] = score
+        if dataset.candidates is not None:
+            new["candidates"] = dataset.candidates.names(i)
+        return {name: value for name, value in record.items() if name not in _PEOPLE} | new  # it is not their label
+
+
+class PlCifar(JsonLines):
+    """PLCIFAR10 as JSON: `{index: [[labels], …]}`, one set from each of about ten annotators of an image.
+
+    Who they are is not known. Together they are the candidates (*aggregate*); `ReadOptions(combine="largest")` takes
+    the largest set instead (*vaguest*): as published, without how many named each label. It is published as a pickle,
+    which is never opened: save the same as JSON.
+    """
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        with suppress(UserError, UnicodeDecodeError):
+            return json_objects.shape_of(path) == "keyed answers"
+        return False
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        lost = [*part_limitations(dataset, {"ids", "class names", "annotations"}), *class_limitations(dataset)]
+        annotations = dataset.annotations
+        if annotations is not None and has_own_sets(dataset):
+            lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
+        elif annotations is not None and not annotations.anonymous:
+            lost.append("The names of the annotators.")
+        elif annotations is None:
+            lost.append("That the sets are not one person's answer.")
+        return lost
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        dataset.sets()  # without any there is nothing to write
+        entries: dict[str | None, Any] = {}
+        for example in examples_of(dataset):
+            label = None if results is None else results.label(str(example.key))
+            if label is not None:
+                entries[example.key] = [[label]]
+            else:
+                said = [labels for _, labels in example.people(ANSWERS)]
+                entries[example.key] = [example.stated] if example.stated else said
+        with path.open("w", encoding="utf-8") as file:
+            json.dump(entries, file, ensure_ascii=False)
+
+    def no_place(self, source: Path, options: ReadOptions) -> str:
+        return ""
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        self.write(self.read(source, options), path, results)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return ["The annotations: the identified label of an image replaces them."]

@@ -210,62 +210,55 @@ class _ObjectReader:
 
     def walk(self) -> Iterator[tuple[int, Record]]:
         shape, name = self.find_shape()
-        if shape in ("columns", "indexed columns"):
-            yield from self._columns(indexed=shape == "indexed columns")
-        elif shape in ("list", "lists"):
-            yield from ((line, record) for line, _, record in self._items("]"))
-            self._end("list")
-        elif shape.startswith("keyed"):
-            for line, key, record in self._items("}", ANSWERS if shape == "keyed answers" else VALUES):
-                if shape == "keyed people":
-                    said = [{"annotator": who, "label": label} for who, label in record.items()]
-                    record = {KEY: key, ANSWERS: said}
-                yield line, record if KEY in record else {KEY: key} | record
-            self._end("object")
-        elif shape == "inside":
-            for part in name.split(_WITHIN):
-                self._move(1)
-                self._next_character()
-                while self._key() != part:
-                    self._value("The value")
-                    if self._next_character() == ",":
-                        self._move(1)
-                    self._next_character()
-            yield from ((line, record) for line, _, record in self._items("]"))
-            self._move(len(self.text) - self.at)  # what stands beside the list is not looked at
-            while not self.ended:
-                self._grow()
-                self._move(len(self.text) - self.at)
-        else:
+        if shape == "lines":
             while self._next_character() != "":
                 yield self.line, self._object()
+        elif shape in ("columns", "indexed columns"):
+            yield from self._columns(indexed=shape == "indexed columns")
+        else:
+            for part in filter(None, name.split(_WITHIN)):
+                self._enter(part)
+            for line, key, value in self._items("}" if shape.startswith("keyed") else "]"):
+                yield line, _record_of(shape, key, value)
+            self._end("object" if shape.startswith("keyed") else "list", is_inside=shape == "inside")
 
-    def _items(self, end: str, name: str = VALUES) -> Iterator[tuple[int, str, Record]]:
-        """Yield (line, key, record) of every item of a list, or of an object, up to its end; of lists under a name."""
+    def _enter(self, field: str) -> None:
+        """Move to the value of a field of the object that begins here."""
+        self._move(1)
+        self._next_character()
+        while self._key() != field:
+            self._value("The value")
+            if self._next_character() == ",":
+                self._move(1)
+            self._next_character()
+
+    def _items(self, end: str) -> Iterator[tuple[int, str, Any]]:
+        """Yield (line, key, value) of every item, an object or a list, of a list, or of an object, up to its end."""
+        what, number = "list" if end == "]" else "object", 0
         self._next_character()
         self._move(1)
-        number = 0
         while (character := self._next_character()) != "":
             if character == end:
                 self._move(1)
                 return
             if number:
                 if character != ",":
-                    what = "list" if end == "]" else "object"
                     raise self._wrong(f"Where a comma or the end of the {what} should be stands {character!r}")
                 self._move(1)
                 self._next_character()
             number += 1
             line, key = self.line, self._key() if end == "}" else ""
-            if self._next_character() == "[":
-                yield line, key, {name: self._value("The list")}
-            else:
-                yield line, key, self._object()
-        raise self._wrong(f"The file ends inside its {'list' if end == ']' else 'object'} of objects")
+            yield line, key, self._value("The list") if self._next_character() == "[" else self._object()
+        raise self._wrong(f"The file ends inside its {what} of objects")
 
-    def _end(self, what: str) -> None:
-        if self._next_character():
+    def _end(self, what: str, *, is_inside: bool) -> None:
+        """Check that nothing follows; what stands beside a list in a field of an object is not looked at."""
+        if self._next_character() and not is_inside:
             raise self._wrong(f"There is something after the end of the {what}")
+        self._move(len(self.text) - self.at)
+        while not self.ended:
+            self._grow()
+            self._move(len(self.text) - self.at)
 
     def _key(self) -> str:
         """Read a key and its colon."""
@@ -363,6 +356,14 @@ class _ObjectReader:
 
     def _wrong(self, what: str) -> UserError:
         return RowError(f"Row {self.line}: {what}; correct it, or export the file again.")
+
+
+def _record_of(shape: str, key: str, value: Any) -> Record:
+    """Return the record of an item: a list is a field of it, and so is its key, where it has none of that name."""
+    record: Record = {ANSWERS if shape == "keyed answers" else VALUES: value} if isinstance(value, list) else value
+    if shape == "keyed people":
+        record = {ANSWERS: [{"annotator": who, "label": label} for who, label in value.items()]}
+    return {KEY: key} | record if shape.startswith("keyed") and KEY not in record else record
 
 
 def _shape(text: str, whole: bool) -> tuple[str, str]:

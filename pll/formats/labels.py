@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.annotations.rules import Resolved, SetRule, resolve
+from pll.annotations.rules import Resolved
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN
 from pll.errors import Note, RowError, UserError
@@ -547,8 +547,17 @@ def sets_of_cells(
         place, inverse = np.unique(cells, return_inverse=True)
     sizes = np.bincount(place // c, minlength=n)
     rows = np.flatnonzero(sizes)
-    made = CandidateSets(np.append(0, np.cumsum(sizes[rows])), (place % c).astype(np.int32), c, names)
-    sets, notes = filled(Resolved(made, rows, n - len(rows), np.empty(0, dtype=np.int64)))
+    own = CandidateSets(np.append(0, np.cumsum(sizes[rows])), (place % c).astype(np.int32), c, names)
+    made, notes = Resolved(own, rows, n - len(rows), np.empty(0, dtype=np.int64)), list[str]()
+    if made.unannotated:
+        if not made.can_be_filled:
+            raise UserError(
+                f"{made.unannotated:,} of {n:,} examples have no annotation, and each may have any of {c:,} labels; "
+                "that is too much to hold. Leave out the examples without an annotation."
+            )
+        text = "examples have no annotation; any label is a candidate there."
+        notes.append(f"{made.unannotated:,} of {n:,} {text}")
+    sets = made.filled() if made.unannotated else own
     if weights is None:
         return sets, None, notes
     total = sets.uniform_weights().astype(np.float64)
@@ -580,7 +589,7 @@ def sets_of(annotations: Annotations, combine: str = "union") -> tuple[Candidate
     Raises
     ------
     UserError
-        Too many examples without an answer, for so many classes.
+        Nobody answered, or too many examples are without an answer, for so many classes.
 
     Examples
     --------
@@ -588,35 +597,17 @@ def sets_of(annotations: Annotations, combine: str = "union") -> tuple[Candidate
     >>> [row.tolist() for row in sets_of(annotations)[0]], [row.tolist() for row in sets_of(annotations, "largest")[0]]
     ([[0, 1, 2], [0, 1, 2]], [[1, 2], [0, 1, 2]])
     """
+    if not len(annotations.rows):
+        raise UserError("Nobody annotated anything; there is nothing to make candidate sets of.")
+    named = annotations.rows * annotations.n_classes + annotations.labels
     if combine == "largest":
         rows = annotations.rows[annotations.answer_starts]
         best = np.lexsort((np.arange(len(rows)), -annotations.answer_sizes, rows))  # by row, the largest first
         chosen = np.zeros(len(rows), dtype=np.bool_)
         chosen[best[np.diff(rows[best], prepend=-1) != 0]] = True
-        is_largest = np.repeat(chosen, annotations.answer_sizes)
-        triples = (annotations.rows[is_largest], annotations.annotators[is_largest], annotations.labels[is_largest])
-        annotations = Annotations(*triples, annotations.n_rows, annotations.class_names, annotations.annotator_names)
-    return filled(resolve(annotations, SetRule("union")))
-
-
-def filled(resolved: Resolved) -> tuple[CandidateSets, list[str]]:
-    """Return the sets of all rows, with a note: a row without any gets every class.
-
-    Raises
-    ------
-    UserError
-        Too many rows without any, for so many classes.
-    """
-    n, c = resolved.unannotated + len(resolved.rows), resolved.candidates.n_classes
-    if not resolved.unannotated:
-        return resolved.candidates, []
-    if not resolved.can_be_filled:
-        raise UserError(
-            f"{resolved.unannotated:,} of {n:,} examples have no annotation, and each may have any of {c:,} labels; "
-            "that is too much to hold. Leave out the examples without an annotation."
-        )
-    note = f"{resolved.unannotated:,} of {n:,} examples have no annotation; any label is a candidate there."
-    return resolved.filled(), [note]
+        named = named[np.repeat(chosen, annotations.answer_sizes)]
+    sets, _, notes = sets_of_cells(named, annotations.n_rows, annotations.class_names)
+    return sets, notes
 
 
 def sets_of_shares(

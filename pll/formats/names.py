@@ -166,17 +166,6 @@ def labels_at_end(names: Sequence[str]) -> list[str]:
     return []
 
 
-def is_annotator(name: str) -> bool:
-    """Whether a column has a generic name of an annotator.
-
-    Examples
-    --------
-    >>> is_annotator("annotator_1"), is_annotator("worker B"), is_annotator("ann")
-    (True, True, False)
-    """
-    return NUMBERED.fullmatch(name) is not None
-
-
 def is_named_id(name: str) -> bool:
     """Whether a name is usual for ids, or ends in a word for one.
 

@@ -494,20 +494,20 @@ def values_in(column: pa.Array) -> list[Any]:
     return [value_of(cell) if cell and cell[:1] in "{[" else cell for cell in text_of(column).to_pylist()]
 
 
-def json_column(values: Sequence[Any]) -> pa.Array:
-    """Return values of JSON as a column: of text where all of them are, else of the type `JSON`; null is null."""
-    if all(value is None or isinstance(value, str) for value in values):
+def json_column(values: Sequence[Any], *, may_be_text: bool = True) -> pa.Array:
+    """Return values of JSON as a column: of text where all of them are, else of the type `JSON`; null is null.
+
+    Parameters
+    ----------
+    values
+        The cells.
+    may_be_text
+        Whether text stays text.
+    """
+    if may_be_text and all(value is None or isinstance(value, str) for value in values):
         return pa.array(values, pa.string())
     cells = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
     return pa.ExtensionArray.from_storage(JSON, pa.array(cells, pa.string()))
-
-
-def as_json(column: pa.Array) -> pa.Array:
-    """Return a column of text as one of the type `JSON`; one of that type as it is."""
-    return column if isinstance(column.type, pa.JsonType) else pa.ExtensionArray.from_storage(
-        JSON, pa.array([None if cell is None else json.dumps(cell, ensure_ascii=False) for cell in column.to_pylist()],
-        pa.string()),
-    )  # fmt: skip
 
 
 def one_column(parts: Sequence[pa.Array | pa.ChunkedArray | int]) -> pa.ChunkedArray:
@@ -520,7 +520,7 @@ def one_column(parts: Sequence[pa.Array | pa.ChunkedArray | int]) -> pa.ChunkedA
         whole = pa.nulls(part, kind) if isinstance(part, int) else part
         for chunk in whole.chunks if isinstance(whole, pa.ChunkedArray) else [whole]:
             plain = chunk if chunk.type == kind else text_of(chunk)
-            chunks.append(plain if plain.type == kind else as_json(plain))
+            chunks.append(plain if plain.type == kind else json_column(plain.to_pylist(), may_be_text=False))
     return pa.chunked_array(chunks, kind)
 
 

@@ -615,7 +615,9 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
             f"{_SAVE_ALL}"
         )
     if kind == "votes":
-        return _of_votes(values, options, path.name)
+        note = f"The array was read as votes: {c:,} voters, a column each; −1 is no vote."
+        arrays = {"X": np.zeros((n, 0), dtype=np.float32), "votes": values.astype(np.int64)}
+        return _dataset(arrays, [{"X": "X"}], options.class_names, [note], options, path.name)
     names = options.class_names or tuple(map(str, range(c)))
     if len(names) != c:
         raise UserError(f"The array has {c:,} columns, but {len(names):,} classes are listed.")
@@ -656,22 +658,6 @@ def numbered_votes(votes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], tuple[str
 
 MOST_APART = 3
 """Classes for each code that is there, at most, where those that are not are classes too."""
-
-
-def _of_votes(votes: npt.NDArray[np.float64], options: ReadOptions, file: str) -> PartialLabelDataset:
-    numbers, names = (votes, options.class_names) if options.class_names else numbered_votes(votes)
-    with parsing("the votes", "list as many classes as there are codes"):
-        annotations = Annotations.from_votes(numbers, names)
-    sets, about = sets_of(annotations, options.combine)
-    note = f"The array was read as votes: {votes.shape[1]:,} voters, a column each; −1 is no vote."
-    return PartialLabelDataset(
-        X=np.zeros((len(votes), 0), dtype=np.float32),
-        candidates=sets,
-        class_names=names,
-        annotations=annotations,
-        name=options.name or file,
-        notes=(note, *about),
-    )
 
 
 _NOTES = {

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from pll.dataset import PartialLabelDataset
@@ -22,7 +21,7 @@ from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.writer import columns_of
+from pll.formats.tabular.writer import columns_of, records_of
 
 _BATCH = 4096
 
@@ -78,9 +77,5 @@ class JsonLines(TableFormat):
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
     texts, numbers = columns_of(dataset)
     values = {column.name: column.values for column in texts}
-    flat = dataset.X.reshape(len(dataset), -1)
-    for i, example in enumerate(dataset.row_ids.tolist()):
-        record = {name: column[i] for name, column in values.items()}
-        row = flat[i].astype(np.float64)  # float32 as float64: all its digits, and no more
-        record |= dict(zip(numbers, (None if np.isnan(x) else x for x in row.tolist()), strict=True))
+    for example, record in zip(dataset.row_ids.tolist(), records_of(values, numbers, dataset.X), strict=True):
         yield record if results is None else record | results.record(example)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -194,6 +194,25 @@ def number_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
     first = dataset.X.reshape(len(dataset), -1)[: sample_rows(len(names))]
     cells = [[None if np.isnan(value) else repr(value) for value in column] for column in first.T.tolist()]
     return [TextColumn(name, "feature", column) for name, column in zip(names, cells, strict=True)]
+
+
+def records_of(
+    values: Mapping[str, Sequence[Any]], numbers: Sequence[str], X: npt.NDArray[np.float32]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of columns as objects: values by name, then numbers with all their digits; a missing one is None.
+
+    Parameters
+    ----------
+    values
+        By name, (n,) values of JSON.
+    numbers
+        The names of the features.
+    X
+        (n, …) the features.
+    """
+    for i, row in enumerate(X.reshape(len(X), -1)):
+        cells = (None if np.isnan(x) else x for x in row.astype(np.float64).tolist())
+        yield {name: column[i] for name, column in values.items()} | dict(zip(numbers, cells, strict=True))
 
 
 def number_blocks(X: npt.NDArray[np.float32]) -> list[pa.Array]:

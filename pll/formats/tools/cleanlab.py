@@ -15,7 +15,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.limitations import class_limitations, part_limitations
-from pll.formats.names import CONSENSUS_COLUMNS, UNNAMED, check_header, is_annotator, marked
+from pll.formats.names import CONSENSUS_COLUMNS, NUMBERED, UNNAMED, check_header, marked
 from pll.formats.reading import LINES
 from pll.formats.records import Records
 from pll.formats.results import OURS, Results
@@ -150,7 +150,7 @@ def _people(dataset: PartialLabelDataset) -> list[TextColumn]:
         for who, labels in answers:
             for k, label in enumerate(labels):
                 cells.setdefault((who, k), [""] * n)[i] = number[label]
-    plain = len(cells) > 1 and all(is_annotator(who) for who, _ in cells)
+    plain = len(cells) > 1 and all(NUMBERED.fullmatch(who) for who, _ in cells)
     columns: list[TextColumn] = []
     for (who, k), column in cells.items():
         name = who if k == 0 else f"{who} ({k + 1})"

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 
 from pll.candidates import sort_names
@@ -31,7 +30,7 @@ from pll.formats.records import Records, cell_of, json_column, no_rows
 from pll.formats.results import Results, Value
 from pll.formats.tabular.cells import read_label, write_label
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.writer import answers_of, headers, number_columns, own_columns
+from pll.formats.tabular.writer import answers_of, headers, number_columns, own_columns, records_of
 from pll.formats.unfold import Said, said_in, value_at
 
 PAYLOAD = ("text", "image")
@@ -124,13 +123,10 @@ def examples_of(dataset: PartialLabelDataset, form: Form | None = None) -> Itera
         name: [read_label(cell or "") for cell in column.cells] if column.role == "true_label" else column.values
         for name, column in zip(names, own, strict=False)
     }
-    flat = dataset.X.reshape(len(dataset), -1)
-    for i, key in enumerate(dataset.row_ids.tolist()):
-        fields = {name: column[i] for name, column in values.items()}
-        row = [None if np.isnan(x) else x for x in flat[i].astype(np.float64).tolist()]
-        fields |= dict(zip(names[len(own) :], row, strict=True))
+    fields = records_of(values, names[len(own) :], dataset.X)
+    for i, (key, own_fields) in enumerate(zip(dataset.row_ids.tolist(), fields, strict=True)):
         sets = dataset.sets().names(i) if stated else ()
-        yield Example(i, key, fields, sets, answers={ANSWERS: [*answers[i]]})
+        yield Example(i, key, own_fields, sets, answers={ANSWERS: [*answers[i]]})
 
 
 def has_own_sets(dataset: PartialLabelDataset) -> bool:

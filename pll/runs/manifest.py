@@ -5,9 +5,9 @@
 `complete` is true once a run has ended and everything is listed; the manifest is then the last file written. Before
 that, it lists what the run can be resumed from. `check` is the checksum of the manifest itself.
 
-A writer changes the manifest first and the file afterwards, so a process may crash at any moment without a sound
-file looking damaged: a file that is replaced is listed with both checksums (`before`), one that is rewritten is taken
-off the list, and of files that only grow the list has the beginning.
+A file that is about to be replaced or rewritten is taken off the list first, and listed again once it is written, so a
+process may crash at any moment without a sound file looking damaged; of files that only grow the list has the
+beginning.
 """
 
 from __future__ import annotations
@@ -38,13 +38,10 @@ class FileEntry:
         Its size; of a file that may have grown since, that of its beginning.
     sha256
         Checksum of that many bytes.
-    before
-        Checksum of the content that is being replaced; "" for none.
     """
 
     bytes: int
     sha256: str
-    before: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ class Manifest:
         self.files = {} if listing is None else dict(listing.files)
 
     def put(self, name: str, content: bytes | memoryview, *, durable: bool = False) -> None:
-        """Replace a file, atomically; at every moment its content is one that the manifest lists.
+        """Replace a file, atomically; it is listed once that is done.
 
         Parameters
         ----------
@@ -121,21 +118,27 @@ class Manifest:
             Also list files that are new or have grown, as `record` does, and flush all of it to the disk: what a run
             is resumed from after a power cut.
         """
+        self.forget(name, durable=durable)
+        write_atomically(self.folder / name, lambda part: part.write_bytes(content), durable=durable)
+        self.files[name] = FileEntry(len(content), hashlib.sha256(content).hexdigest())
         if durable:
             self._record(durable=True)
-        old = self._entry_now(name)
-        self.files[name] = FileEntry(
-            len(content), hashlib.sha256(content).hexdigest(), "" if old is None else old.sha256
-        )
         self._write(durable)
-        write_atomically(self.folder / name, lambda part: part.write_bytes(content), durable=durable)
 
-    def forget(self, *patterns: str) -> None:
-        """Take files off the list that are about to be rewritten; the run is then not complete."""
+    def forget(self, *patterns: str, durable: bool = False) -> None:
+        """Take files off the list that are about to be rewritten; the run is then not complete.
+
+        Parameters
+        ----------
+        patterns
+            As for `matches`.
+        durable
+            As for `put`.
+        """
         files = {name: entry for name, entry in self.files.items() if not matches(name, patterns)}
         if self.complete or len(files) < len(self.files):
             self.files, self.complete = files, False
-            self._write()
+            self._write(durable)
 
     def record(self) -> None:
         """List files that are new or have grown, and drop those that are gone. Others are not read again."""
@@ -144,20 +147,10 @@ class Manifest:
 
     def seal(self) -> None:
         """List every file: the run has ended. Called after the last file is written."""
-        now = {name: self._entry_now(name) for name in self.files if name != STATE}
-        self.files = {name: entry for name, entry in now.items() if entry is not None}
+        self.files.pop(STATE, None)
         self.complete = True
         self._record()
         self._write()
-
-    def _entry_now(self, name: str) -> FileEntry | None:
-        """Return the entry of a file as it is: where replacing it failed, the content before is still there."""
-        entry, file = self.files.get(name), self.folder / name
-        if entry is None or not entry.before:
-            return entry
-        if file.exists() and hash_of(file, size := file.stat().st_size) == entry.before:
-            return FileEntry(size, entry.before)
-        return FileEntry(entry.bytes, entry.sha256)
 
     def _record(self, *, durable: bool = False) -> None:
         there = [name for name in listed_files(self.folder) if self.complete or name != STATE]
@@ -282,7 +275,7 @@ def _damage_of(folder: Path, name: str, listing: Listing) -> Damage | None:
     grows = matches(name, GROWING) and (not listing.complete or name == LOG)
     try:
         size = file.stat().st_size
-        if size < entry.bytes and not entry.before:
+        if size < entry.bytes:
             return Damage(name, "shorter")
         digest = hash_of(file, entry.bytes if grows else size)
     except FileNotFoundError:
@@ -290,7 +283,7 @@ def _damage_of(folder: Path, name: str, listing: Listing) -> Damage | None:
         return None if may_go else Damage(name, "missing")
     except OSError:
         return Damage(name, "unreadable")
-    return None if digest in (entry.sha256, entry.before) else Damage(name, "changed")
+    return None if digest == entry.sha256 else Damage(name, "changed")
 
 
 def listed_files(folder: Path) -> Iterator[str]:

@@ -9,6 +9,7 @@ import textwrap
 from itertools import groupby
 from pathlib import Path
 
+from pll.cli.methods import meaning_of
 from pll.methods import METHODS, PartialLabelEstimator
 
 PATH = Path(__file__).parents[1] / "docs" / "methods.md"
@@ -52,26 +53,13 @@ def _chapter(module: str, methods: list[tuple[str, type[PartialLabelEstimator]]]
 
 def _settings(method: type[PartialLabelEstimator]) -> str:
     """The settings with their defaults, and what each means where the class says so."""
-    meanings = _argument_meanings(method)
     lines = [(inspect.getdoc(method) or "").split("\n\n")[0].replace("\n", " "), "", "| setting | default | meaning |"]
     lines.append("|---|---|---|")
     for name, parameter in inspect.signature(method).parameters.items():
+        meaning = meaning_of(method, name).replace("|", "\\|")
         default = "function" if callable(parameter.default) else repr(parameter.default)
-        lines.append(f"| `{name}` | `{default}` | {meanings.get(name, '')} |")
+        lines.append(f"| `{name}` | `{default}` | {meaning} |")
     return "\n".join(lines)
-
-
-def _argument_meanings(method: type[PartialLabelEstimator]) -> dict[str, str]:
-    """From the section `Parameters` of the class and of those it comes from, the nearest first."""
-    meanings: dict[str, str] = {}
-    for kind in reversed(method.__mro__):
-        text = inspect.cleandoc(kind.__doc__ or "")
-        section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n-{3,}\n|\Z)", text, re.DOTALL | re.MULTILINE)
-        for entry in re.split(r"\n(?=\S)", section[1] if section else ""):
-            names, _, meaning = entry.partition("\n")
-            for name in names.partition(" : ")[0].split(", "):
-                meanings[name] = " ".join(meaning.split()).replace("|", "\\|")
-    return meanings
 
 
 def _with_code(text: str) -> str:

@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import sys
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from pll import __version__
@@ -23,56 +23,55 @@ CORE = (
 MB = 10**6
 
 
-def doctor(options: DoctorOptions) -> None:
+def doctor(_: DoctorOptions) -> None:
     """Print it, and one line of JSON."""
     import torch
 
     from pll.devices import default_threads, gpus
 
-    found = {name: _found(name) for name in CORE}
-    sizes = {name: _size(one) for name, one in found.items() if one is not None}
-    print(f"Candid {__version__}, Python {platform.python_version()} in {sys.prefix} ({platform.machine()})")
-    devices = gpus()
+    core = {name: _installed(name) for name in CORE}
+    parts = {extra: {name: _installed(name) for name in about.packages} for extra, about in EXTRAS.items()}
+    missing, lacking = _absent(core), [extra for extra, packages in parts.items() if _absent(packages)]
+    device, home = next(iter(gpus()), "CPU"), candid_home()
     built = f"CUDA {torch.version.cuda}" if torch.version.cuda else "the CPU"
-    cores = os.cpu_count() or 1
-    device = devices[0] if devices else "CPU"
-    print(f"Device: {device}; torch is built for {built}; {default_threads()} of {cores} cores")
-    if torch.version.cuda and not devices:
+    free = shutil.disk_usage(home if home.exists() else Path(home.anchor)).free
+    print(f"Candid {__version__}, Python {platform.python_version()} in {sys.prefix} ({platform.machine()})")
+    print(f"Device: {device}; torch is built for {built}; {default_threads()} of {os.cpu_count() or 1} cores")
+    if torch.version.cuda and device == "CPU":
         print("  No GPU is usable here; torch for the CPU alone takes a tenth of the space (README, Run).")
-    home = candid_home()
-    there = home if home.exists() else Path(home.anchor)
-    print(f"Home: {home}, {shutil.disk_usage(there).free / 1e9:,.1f} GB free")
-    print(f"\nLibrary and shell, {sum(sizes.values()):,} MB")
-    for name, one in found.items():
-        print(f"  {name:22}  {'missing' if one is None else f'{one.version:14}  {sizes[name]:6,} MB'}")
-    missing = [name for name, one in found.items() if one is None]
-    lacking = []
+    print(f"Home: {home}, {free / 1e9:,.1f} GB free")
+    print(f"\nLibrary and shell, {_size(core):,} MB")
+    for name, one in core.items():
+        print(f"  {name:22}  {'missing' if one is None else f'{one[0]:14}  {one[1]:6,} MB'}")
     print("\nOptional parts")
-    for extra, about in EXTRAS.items():
-        parts = {name: _found(name) for name in about.packages}
-        absent = [name for name, one in parts.items() if one is None]
-        lacking += [extra] * bool(absent)
-        state = f"missing {', '.join(absent)}" if absent else f"{sum(map(_size, filter(None, parts.values()))):,} MB"
-        print(f"  {extra:11}  {about.words:58}  {state}")
+    for extra, packages in parts.items():
+        absent = _absent(packages)
+        state = f"missing {', '.join(absent)}" if absent else f"{_size(packages):,} MB"
+        print(f"  {extra:11}  {EXTRAS[extra].words:58}  {state}")
     if lacking:
         print(f"\nTo add one: pip install 'candid-labels[{lacking[0]}]'")
     print_result(
-        version=__version__,
-        device=device.lower(),
-        megabytes=sum(sizes.values()),
-        missing=missing,
-        missing_parts=lacking,
+        version=__version__, device=device.lower(), megabytes=_size(core), missing=missing, missing_parts=lacking
     )
 
 
-def _found(name: str) -> Distribution | None:
+Packages = dict[str, tuple[str, int] | None]
+"""Version and MB by name; None for what is not installed."""
+
+
+def _installed(name: str) -> tuple[str, int] | None:
+    """Return the version of a package, and the MB of the files that it installed."""
     try:
-        return distribution(name)
+        one = distribution(name)
     except PackageNotFoundError:
         return None
-
-
-def _size(one: Distribution) -> int:
-    """MB of the files that the package installed."""
     paths = (Path(str(one.locate_file(file))) for file in one.files or ())
-    return round(sum(path.stat().st_size for path in paths if path.exists()) / MB)
+    return one.version, round(sum(path.stat().st_size for path in paths if path.exists()) / MB)
+
+
+def _absent(packages: Packages) -> list[str]:
+    return [name for name, one in packages.items() if one is None]
+
+
+def _size(packages: Packages) -> int:
+    return sum(one[1] for one in packages.values() if one is not None)

@@ -42,12 +42,26 @@ def _print(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def _words(kind: type[PartialLabelEstimator], name: str) -> str:
-    """What a setting is: by the description of runs, else the first sentence of a class, or of one it is made of."""
+    """What a setting is: by the description of runs, else the first sentence of its docstring."""
     if name in FIELDS:
         return f"{FIELDS[name].sentence} It must be {FIELDS[name].wanted}."
+    meaning = meaning_of(kind, name)
+    return meaning and meaning.partition(". ")[0].removesuffix(".") + "."
+
+
+def meaning_of(kind: type[PartialLabelEstimator], name: str) -> str:
+    """Return what the docstring of a method, or of a class that it is made of, says of a setting; "" for nothing.
+
+    Parameters
+    ----------
+    kind
+        The method.
+    name
+        Of the setting.
+    """
     for one in kind.__mro__:
         text: Any = inspect.getdoc(one) if one.__doc__ else None
         found = re.search(rf"^(?:\w+, )*{name}(?:, \w+)*(?: :.*)?\n((?:    .*\n?|\n)+)", text or "", re.MULTILINE)
         if found:
-            return " ".join(found[1].split()).partition(". ")[0].removesuffix(".") + "."
+            return " ".join(found[1].split())
     return ""

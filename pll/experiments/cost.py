@@ -33,13 +33,9 @@ def seconds_of(cells: Iterable[Cell], *, gpu: bool) -> float | None:
     gpu
         Whether on a GPU.
     """
-    total = 0.0
-    for cell in cells:
-        seconds = _seconds(cell, gpu=gpu)
-        if seconds is None:
-            return None
-        total += seconds
-    return total
+    each = [_seconds(cell, gpu=gpu) for cell in cells]
+    known = [seconds for seconds in each if seconds is not None]
+    return sum(known) if len(known) == len(each) else None
 
 
 def _seconds(cell: Cell, *, gpu: bool) -> float | None:

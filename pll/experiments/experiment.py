@@ -560,41 +560,32 @@ def selected(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
     >>> selected([], [])
     []
     """
-    facts = {cell.key: _facts(cell) for cell in cells}
+    facts = [_facts(cell) for cell in cells]
     wanted: dict[str, set[str]] = {}
     for text in only:
         key, _, value = text.rpartition("=")
-        names = [key] if key else list(_BARE)
         if key and key not in _FACTS:
             raise UserError(f"--only {text}: there is no {key!r}; use one of {', '.join(_FACTS)}.")
-        result = [name for name in names if any(_same(fact[name], value) for fact in facts.values())]
-        if not result:
-            there = sorted({fact[name] for fact in facts.values() for name in names} - {""})
+        names = [key] if key else ["dataset", "method", "model", "flip"]
+        name = next((name for name in names if any(_same(fact[name], value) for fact in facts)), None)
+        if name is None:
+            there = sorted({fact[name] for fact in facts for name in names} - {""})
             raise UserError(f"--only {text} matches no cell; there are {', '.join(there)}.")
-        wanted.setdefault(result[0], set()).add(value)
+        wanted.setdefault(name, set()).add(value)
     return [
         cell
-        for cell in cells
-        if all(any(_same(facts[cell.key][name], value) for value in values) for name, values in wanted.items())
+        for cell, fact in zip(cells, facts, strict=True)
+        if all(any(_same(fact[name], value) for value in values) for name, values in wanted.items())
     ]
 
 
-_BARE = ("dataset", "method", "model", "flip")
 _FACTS = ("dataset", "flip", "q", "method", "model", "recipe", "seed", "fold")
 
 
 def _facts(cell: Cell) -> dict[str, str]:
-    flip = cell.flip
-    return {
-        "dataset": cell.dataset,
-        "flip": "" if flip is None else flip.how,
-        "q": "" if flip is None or flip.q is None else f"{flip.q:g}",
-        "method": cell.method,
-        "model": cell.model,
-        "recipe": cell.recipe,
-        "seed": str(cell.seed),
-        "fold": str(cell.fold),
-    }
+    made = {} if cell.flip is None else {"flip": cell.flip.how, "q": cell.flip.q}
+    facts = {name: getattr(cell, name) for name in _FACTS if name not in ("flip", "q")} | {"flip": "", "q": None} | made
+    return {name: "" if value is None else str(value) for name, value in facts.items()}
 
 
 def _same(fact: str, value: str) -> bool:

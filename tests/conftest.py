@@ -129,14 +129,22 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """A Chromium that plays no part in other modules' event loops."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
+@pytest.fixture(scope="session")
+def chromium_file() -> str:
+    """The program; whoever starts a server for it asks for this first."""
+    pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("needs a Chromium on the PATH")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    return path
+
+
+@pytest.fixture(scope="module")
+def chromium(chromium_file: str) -> Iterator[Any]:
+    """A Chromium that plays no part in other modules' event loops."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium_file, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()

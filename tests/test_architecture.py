@@ -1,8 +1,9 @@
-"""Rules read off the source: the order of the packages, circles, the length of pages, what is never unpickled."""
+"""Rules read off the source: the order of the packages, circles, what is never unpickled, what docstrings describe."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -196,3 +197,54 @@ def test_no_merge_is_left_half_done() -> None:
     for file in [*files, *ROOT.glob("*.md")]:
         lines = file.read_text(encoding="utf-8").splitlines()
         assert not [line for line in lines if line.startswith(("<<<<<<< ", ">>>>>>> "))], file
+
+
+PAPER = re.compile(r"\bet al\.|\b[A-Z][\w-]+ & [A-Z][\w-]+ (?:\(?\d{4}|20\d\d)")
+
+
+AS_CHECKED = "mat5.py"
+"""A file that stays as it was checked; all others are counted."""
+
+
+@cache
+def public() -> list[tuple[str, ast.ClassDef | ast.FunctionDef]]:
+    """Public classes and functions of all modules, with their names."""
+    found: list[tuple[str, ast.ClassDef | ast.FunctionDef]] = []
+    for file in LIBRARY:
+        if file.name == AS_CHECKED:
+            continue
+        waiting: list[tuple[str, ast.stmt]] = [(file.stem, node) for node in tree(file).body]
+        for where, node in waiting:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                found.append((f"{where}.{node.name}", node))
+                if isinstance(node, ast.ClassDef):
+                    waiting += [(f"{where}.{node.name}", inner) for inner in node.body]
+    return found
+
+
+def described(doc: str) -> set[str]:
+    """Names of the parameters that a docstring describes."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n[A-Z]\w*\n-{3,}|\Z)", doc, re.DOTALL | re.MULTILINE)
+    heads = [] if section is None else [line.split(" : ")[0] for line in section[1].splitlines() if line[:1].strip()]
+    return {name.strip(" *") for head in heads for name in head.split(",")}
+
+
+def test_public_functions_describe_all_their_parameters() -> None:
+    """Those of two and more; a method that overrides another has its docstring from there."""
+    functions = [(name, node) for name, node in public() if isinstance(node, ast.FunctionDef)]
+    lacking = {}
+    for name, node in functions:
+        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        names = [one.arg for one in every if one.arg not in ("self", "cls") and not one.arg.startswith("_")]
+        doc = ast.get_docstring(node)
+        if doc is not None and len(names) > 1 and (left := set(names) - described(doc)):
+            lacking[name] = sorted(left)
+    assert len(functions) > 200
+    assert lacking == {}
+
+
+def test_papers_stand_under_references() -> None:
+    docs = {name: ast.get_docstring(node) or "" for name, node in public()}
+    citing = {name: doc for name, doc in docs.items() if PAPER.search(doc.partition("References\n---")[0])}
+    assert len(citing) > 10
+    assert [name for name, doc in citing.items() if "References\n---" not in doc] == []

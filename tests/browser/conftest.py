@@ -101,8 +101,8 @@ def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def app(serve: Serve, app_home: Path, open_folder: Path) -> str:
-    """The address of the app, with its decisions in SQLite."""
+def app(chromium_file: str, serve: Serve, app_home: Path, open_folder: Path) -> str:
+    """The address of the app, with its decisions in SQLite; not started where no browser could look at it."""
     database = f"sqlite:///{app_home / 'reviews.sqlite3'}"
     return serve(ROOT / "app.py", PLL_HOME=str(app_home), PLL_DATA_PATH=str(open_folder), PLL_DATABASE_URL=database)
 

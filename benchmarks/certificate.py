@@ -103,7 +103,7 @@ def _trained(setting: Setting, cache: Path) -> Labels:
     file = cache / f"certificate-{setting.name}.npz"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        weights, _, held_out = train(setting, splits, "default", 0)
+        weights, held_out = train(setting, splits, "default", 0)
         write_atomically(file, partial(np.savez, weights=weights, held_out=held_out))
     with np.load(file, allow_pickle=False) as arrays:
         labels = taken_home(arrays["weights"], arrays["held_out"], sets)

@@ -127,30 +127,28 @@ def prepared(setting: Setting, recipe: str, seed: int, cache: Path) -> Prepared:
     file = cache / f"{setting.name.replace(' ', '-')}-{recipe}-{seed}.npz"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        weights, mean, held_out = train(setting, splits, recipe, seed)
-        write_atomically(file, partial(np.savez, weights=weights, mean=mean, held_out=held_out))
+        weights, held_out = train(setting, splits, recipe, seed)
+        write_atomically(file, partial(np.savez, weights=weights, held_out=held_out))
         print(f"trained {file.stem}")
     with np.load(file, allow_pickle=False) as arrays:
-        weights, mean, held_out = arrays["weights"], arrays["mean"], arrays["held_out"]
+        weights, held_out = arrays["weights"], arrays["held_out"]
     points = best_points(data.X, sets, weights)
     near, factor = find_neighbours(points), fit_factor(points, sets, weights)
     leaves = grow_forest(points, sets, weights)
-    return Prepared(data, ReviewSignals(sets, weights, mean, near, factor=factor, leaves=leaves, held_out=held_out))
+    return Prepared(data, ReviewSignals(sets, weights, near, factor=factor, leaves=leaves, held_out=held_out))
 
 
-def train(setting: Setting, splits: Splits, recipe: str, seed: int) -> tuple[Weights, Weights, Weights]:
-    """PRODEN: final label weights, their mean over the epochs, and held-out weights."""
+def train(setting: Setting, splits: Splits, recipe: str, seed: int) -> tuple[Weights, Weights]:
+    """PRODEN: final label weights, and held-out weights."""
     params = {"threads": 1, "seed": seed, "missing": "mean", "recipe": recipe, **setting.params}
     estimator = METHODS["proden"](**params)
-    total, count = np.zeros(splits.train.sets().nnz), 0
-    for record in estimator.iter_fit(splits.task()):
-        total += record.label_weights
-        count += 1
+    for _ in estimator.iter_fit(splits.task()):
+        pass
     estimator.release()
     step = HeldOut(estimator, splits.task(), seed=seed)
     for _ in step.run():
         pass
-    return estimator.label_weights_, (total / count).astype(np.float32), step.weights()
+    return estimator.label_weights_, step.weights()
 
 
 def _read(dataset: str, seed: int) -> PartialLabelDataset:

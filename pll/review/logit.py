@@ -2,16 +2,16 @@
 
 For example i and candidate j, with ℓ(a) = log(a + .01), the run gives
 
-    f_ij = [ℓ(w_ij), ℓ(m_ij), ℓ(k_ij), ℓ(k'_ij), ℓ(g_ij), ℓ(t_ij), ℓ(v_ij), r_j, |r_j − mean r over S_i|]
+    f_ij = [ℓ(w_ij), ℓ(k_ij), ℓ(g_ij), ℓ(t_ij), ℓ(v_ij), r_j, |r_j − mean r over S_i|]
 
-    w held-out weight (label weight where that is not known), m mean label weight over the epochs; k, k' their means
-    among the nearest neighbours; g what a kernel ridge on the labels and decisions of all others says
-    (pll.review.kernel_ridge), t what a forest says (pll.review.forest); v share of the annotators who named the label;
-    r, where class names are numbers, the rank of the class
+    w held-out weight (label weight where that is not known); k its mean among the nearest neighbours; g what a kernel
+    ridge on the labels and decisions of all others says (pll.review.kernel_ridge), t what a forest says
+    (pll.review.forest); v share of the annotators who named the label; r, where class names are numbers, the rank of
+    the class
     p_ij = exp(θ·f_ij + b_j) / Σ_{l ∈ S_i} exp(θ·f_il + b_l)
 
 (McFadden's conditional logit, S_i being the choices). θ and b maximise the likelihood of the decisions less a ridge
-toward θ₀ and b = 0, so that a few answers do not outweigh the run. In k, k', g and t a decided example counts one-hot
+toward θ₀ and b = 0, so that a few answers do not outweigh the run. In k, g and t a decided example counts one-hot
 and as much as `COUNTS` others, which have the model's opinion alone, so a decision affects the examples around it at
 once. A decided example enters with the k of the time it was decided, since later
 decisions around it would make k more informative than it is for undecided examples.
@@ -40,9 +40,7 @@ ADDED_TO_LOG = 0.01
 """Added before the logarithm, so that a weight of 0 is unlikely and not impossible."""
 START_THETA = {
     "weights": 0.3,
-    "mean_weights": 0.0,
-    "near_weights": 0.1,
-    "near_mean": 0.0,
+    "near": 0.1,
     "others": 0.2,
     "forest": 0.4,
     "votes": 1.0,
@@ -140,12 +138,8 @@ def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     result: dict[str, Flat] = {"weights": log_of(signals.opinion)}
     sets, counts, near = signals.sets, decided.counts, signals.neighbourhood
     weights, of_each = decided.apply_to(signals.opinion), counts[sets.rows]
-    if signals.mean_weights is not None:
-        result["mean_weights"] = log_of(signals.mean_weights)
     if near is not None:
-        result["near_weights"] = log_of(near.shares(weights * of_each))
-        if signals.mean_weights is not None:
-            result["near_mean"] = log_of(near.shares(decided.apply_to(signals.mean_weights) * of_each))
+        result["near"] = log_of(near.shares(weights * of_each))
     if signals.factor is not None:
         result["others"] = log_of(kernel_ridge.leave_one_out(signals.factor, sets, weights, counts))
     if signals.leaves is not None:
@@ -171,14 +165,10 @@ def near_then(signals: ReviewSignals, decided: Decided, rows: npt.NDArray[np.int
     if near is None:
         return {}
     own_turn = decided.turn[signals.sets.rows[at]]
-    near_of = {"near_weights": signals.opinion}
-    if signals.mean_weights is not None:
-        near_of["near_mean"] = signals.mean_weights
-    of_each = decided.counts[signals.sets.rows]
-    versions = [(_ruled_out(decided, weights), decided.apply_to(weights) * of_each) for weights in near_of.values()]
-    means = near.means_at(at, versions, lambda rows: decided.turn.take(rows) < own_turn)
-    some = signals.sets.take(rows)
-    return {name: log_of(normalise(mean, some)) for name, mean in zip(near_of, means, strict=True)}
+    before, after = _ruled_out(decided, signals.opinion), decided.apply_to(signals.opinion)
+    after = after * decided.counts[signals.sets.rows]
+    means = near.means_at(at, before, after, lambda rows: decided.turn.take(rows) < own_turn)
+    return {"near": log_of(normalise(means, signals.sets.take(rows)))}
 
 
 def log_of(weights: Flat) -> npt.NDArray[np.float32]:

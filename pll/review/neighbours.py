@@ -6,7 +6,7 @@ run. Mean label weights are cheap (a few million additions) and computed again a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -200,34 +200,34 @@ class Neighbourhood:
     def means_at(
         self,
         positions: npt.NDArray[np.int64],
-        versions: Sequence[tuple[Values, Values]],
+        weights: Values,
+        others: Values,
         swapped: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]],
-    ) -> list[npt.NDArray[np.float32]]:
+    ) -> npt.NDArray[np.float32]:
         """`means` of some entries only, where some neighbours are read from another version of the weights.
 
         Parameters
         ----------
         positions
             (p,) entries.
-        versions
-            Pairs of (nnz,) label weights: the usual ones, and those of marked neighbours.
+        weights, others
+            (nnz,) label weights: the usual ones, and those of marked neighbours.
         swapped
             From the (p,) rows of one neighbour each to (p,) marks.
 
         Returns
         -------
-        list[npt.NDArray[np.float32]]
-            (p,) means for each pair.
+        npt.NDArray[np.float32]
+            (p,) means.
         """
         # Concatenated: a marked neighbour is read with an offset.
-        padded = [np.concatenate([one, [0], other, [0]]).astype(np.float32) for one, other in versions]
-        totals = [np.zeros(len(positions), dtype=np.float32) for _ in versions]
+        padded = np.concatenate([weights, [0], others, [0]]).astype(np.float32)
+        total = np.zeros(len(positions), dtype=np.float32)
         rows = self.sets.rows.take(positions)
         for neighbour, places in zip(self.neighbours.T, self.places, strict=True):
             at = places.take(positions) + (self.sets.nnz + 1) * swapped(neighbour.take(rows)).astype(places.dtype)
-            for total, values in zip(totals, padded, strict=True):
-                total += values.take(at)
-        return [total / np.float32(max(1, len(self.places))) for total in totals]
+            total += padded.take(at)
+        return total / np.float32(max(1, len(self.places)))
 
 
 def _places(neighbours: Neighbours, sets: CandidateSets) -> npt.NDArray[np.signedinteger]:

@@ -254,8 +254,7 @@ class ReviewQueue:
     def _prepare(self) -> None:
         """Compute neighbours and then the order, unless they exist."""
         model = self._current_model()
-        has_neighbours = model.signals.neighbours is not None or not model.data.X.size
-        if has_neighbours and model.signals.mean_weights is not None:
+        if model.signals.neighbours is not None or not model.data.X.size:
             return
         own, root = (self._runs.get(run).folder for run in (model.run, self.review.root.run))
         signals = prepare_signals(own, model.data, like=root)  # a retrained run has the examples of the first one

@@ -19,7 +19,7 @@ from pll.review.events import LabelVersion, ReviewRecord
 from pll.review.follow import FEWEST_DECISIONS, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.logit import propose
-from pll.review.signals import ReviewSignals
+from pll.review.signals import FOLDER, ReviewSignals
 from pll.review.state import ReviewState, required_of
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import computed_of, load_splits
@@ -158,7 +158,7 @@ def missing_review(folder: RunFolder) -> list[str]:
     UserError
         The database cannot be read.
     """
-    if not (folder.path / "review").is_dir():
+    if not (folder.path / FOLDER).is_dir():
         return []
     with _reading(review_id(folder)) as reader:
         if reader is not None and reader.review() is not None:

@@ -3,7 +3,6 @@
     review/neighbours.npy   (n, k) int32, the nearest other examples, sought once in the background
     review/factor.npy       (n, r) float16, of the kernel ridge (pll.review.kernel_ridge), made with them
     review/leaves.npy       (n, T) int16, of the forest (pll.review.forest), made with them
-    review/mean.npz         mean label weights over the epochs, and the epoch the run had ended at
 
 `ReviewSignals.of_run` reads what is there and never waits for the slow parts; `prepare_signals` makes them.
 """
@@ -13,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from zipfile import BadZipFile
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +21,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.io import save_array, write_atomically
+from pll.io import save_array
 from pll.methods import get_method
 from pll.review.forest import GROWN_ON, Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
@@ -31,6 +29,11 @@ from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, RowsDon
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.weights import Certainty, Weights, best_known, identified_labels, taken_home
+
+FOLDER = "review"
+"""Of a run's folder, what is made for its review."""
+KINDS = {"factor": np.float16, "leaves": np.int16, "neighbours": np.int32}
+"""The arrays in it, in the order in which they are written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +46,6 @@ class ReviewSignals:
         The candidate sets of the n training examples, as the run has them.
     weights
         (nnz,) final label weights.
-    mean_weights
-        (nnz,) label weights averaged over the epochs; None where the run has no history.
     neighbours
         (n, k) rows of the nearest examples; None until `prepare_signals` has sought them.
     factor
@@ -55,8 +56,6 @@ class ReviewSignals:
         (nnz,) held-out weights, NaN where they are not known; None where none are.
     votes
         (nnz,) share of an example's annotators who named the label; None without annotators.
-    epoch
-        The weights are those after it.
     votes_alone
         Whether the labels come from votes and nothing else.
     tied_votes
@@ -65,10 +64,8 @@ class ReviewSignals:
 
     sets: CandidateSets
     weights: Weights
-    mean_weights: Weights | None = None
     neighbours: Neighbours | None = None
     votes: npt.NDArray[np.float32] | None = None
-    epoch: int = 0
     factor: Factor | None = None
     leaves: Leaves | None = None
     held_out: Weights | None = None
@@ -96,20 +93,14 @@ class ReviewSignals:
         epochs = history.epochs()
         if not epochs:
             raise UserError(f"The run in {folder.path} has no label weights yet; let it train for an epoch.")
-        home = _home(folder)
-        neighbours, factor, leaves = _of_features(home, len(sets))
         return cls(
             sets,
             history.weights(epochs[-1]),
             held_out=folder.held_out(sets),
-            mean_weights=_stored(home / "mean.npz", epochs[-1], sets.nnz),
-            neighbours=neighbours,
-            factor=factor,
-            leaves=leaves,
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
-            epoch=epochs[-1],
             votes_alone=not get_method(folder.config().method).needs_features,
             tied_votes=data.tied_votes,
+            **_of_features(folder, len(sets)),
         )
 
     @cached_property
@@ -162,10 +153,8 @@ def prepare_signals(
     like: RunFolder | None = None,
     progress: RowsDone | None = None,
 ) -> ReviewSignals:
-    """Compute and store neighbours and means, once per run; call it in the background when a run has ended.
-
-    Neighbours, kernel ridge and forest are of the features (votes alone have none) and hold for ever; the means over
-    the epochs are recomputed where the run has gone on since.
+    """Compute and store neighbours, kernel ridge and forest, once per run; call it in the background when a run has
+    ended. They are of the features (votes alone have none) and hold for ever.
 
     Parameters
     ----------
@@ -183,24 +172,21 @@ def prepare_signals(
     OSError
         The run was deleted meanwhile, or nothing can be written.
     """
-    home = _home(folder)
     signals = ReviewSignals.of_run(folder, data)
-    if signals.mean_weights is None:
-        mean = mean_over_epochs(History(folder.history, data.sets()))
-        _store(_made(home) / "mean.npz", signals.epoch, mean)
-        signals = replace(signals, mean_weights=mean)
-    if signals.neighbours is None and data.X.size:
-        near, factor, leaves = (None, None, None) if like is None else _of_features(_home(like), len(data))
-        if near is None or factor is None or leaves is None:
-            points = best_points(data.X, signals.sets, signals.weights)
-            factor = fit_factor(points, signals.sets, signals.weights)
-            leaves = grow_forest(points, signals.sets, signals.weights)
-            near = find_neighbours(points, NEIGHBOURS, progress)
-        save_array(_made(home) / "factor.npy", factor)
-        save_array(home / "leaves.npy", leaves)
-        save_array(home / "neighbours.npy", near)
-        signals = replace(signals, neighbours=near, factor=factor, leaves=leaves)
-    return signals
+    if signals.neighbours is not None or not data.X.size:
+        return signals
+    made = {} if like is None else _of_features(like, len(data))
+    if not made:
+        points = best_points(data.X, signals.sets, signals.weights)
+        made = {
+            "factor": fit_factor(points, signals.sets, signals.weights),
+            "leaves": grow_forest(points, signals.sets, signals.weights),
+            "neighbours": find_neighbours(points, NEIGHBOURS, progress),
+        }
+    (folder.path / FOLDER).mkdir(exist_ok=True)  # without parents: a run deleted meanwhile is not partly recreated
+    for name, array in made.items():
+        save_array(folder.path / FOLDER / f"{name}.npy", array)
+    return replace(signals, **made)
 
 
 def class_ranks(names: Sequence[str]) -> npt.NDArray[np.int64] | None:
@@ -224,16 +210,6 @@ def _off_mean(values: npt.NDArray[np.float64], sets: CandidateSets) -> npt.NDArr
     return off
 
 
-def mean_over_epochs(history: History) -> Weights:
-    """(nnz,) label weights averaged over the stored epochs, which cover the run evenly; the uniform start left out."""
-    epochs = history.epochs()
-    learnt = [epoch for epoch in epochs if epoch > 0] or epochs
-    total = np.zeros(0)
-    for count, (_, frame) in enumerate(history.frames(learnt)):
-        total = frame.astype(np.float64) if count == 0 else total + frame
-    return (total / len(learnt)).astype(np.float32)
-
-
 def vote_shares(annotations: Annotations, sets: CandidateSets) -> npt.NDArray[np.float32]:
     """(nnz,) share of an example's annotators who named the label; 0 without an answer.
 
@@ -248,40 +224,19 @@ def vote_shares(annotations: Annotations, sets: CandidateSets) -> npt.NDArray[np
     return (counts / np.maximum(annotations.answers_per_row, 1)[sets.rows]).astype(np.float32)
 
 
-def _home(folder: RunFolder) -> Path:
-    return folder.path / "review"
-
-
-def _made(home: Path) -> Path:
-    home.mkdir(exist_ok=True)  # without parents: a run deleted meanwhile is not partly recreated
-    return home
-
-
-def _store(file: Path, epoch: int, weights: Weights) -> None:
-    write_atomically(file, lambda temporary: np.savez(temporary, epoch=epoch, weights=weights))
-
-
-def _stored(file: Path, epoch: int, nnz: int) -> Weights | None:
-    """Read what `_store` wrote; None if the run is at another epoch."""
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            at, weights = int(arrays["epoch"]), arrays["weights"]
-    except (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile, AttributeError):  # missing or damaged
-        return None
-    return weights if at == epoch and weights.shape == (nnz,) and weights.dtype == np.float32 else None
-
-
-def _of_features(home: Path, n: int) -> tuple[Neighbours | None, Factor | None, Leaves | None]:
-    """Neighbours, factor of the kernel ridge and leaves of the forest; None for all where one is missing or damaged."""
-    try:
-        near: Neighbours = np.load(home / "neighbours.npy", allow_pickle=False)
-        factor: Factor = np.load(home / "factor.npy", mmap_mode="r", allow_pickle=False)
-        leaves: Leaves = np.load(home / "leaves.npy", mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError):
-        return None, None, None
-    fits = all(array.ndim == 2 and len(array) == n for array in (near, factor, leaves))
-    fits = fits and near.dtype.kind == "i" and factor.dtype == np.float16 and leaves.dtype == np.int16
-    fits = fits and bool(((near >= -1) & (near < n)).all())
+def _of_features(folder: RunFolder, n: int) -> dict[str, Any]:
+    """Neighbours, factor of the kernel ridge and leaves of the forest; nothing where one is missing or damaged."""
     most = min(n, GROWN_ON)  # a tree on half of so many examples has fewer nodes; sums over a node take memory
-    fits = fits and bool(((leaves >= -most) & (leaves < most)).all())
-    return (near, factor, leaves) if fits else (None, None, None)
+    limits = {"neighbours": (-1, n), "leaves": (-most, most)}
+    made = {}
+    for name, kind in KINDS.items():
+        try:
+            array = np.load(folder.path / FOLDER / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            return {}
+        low, end = limits.get(name, (None, None))
+        fits = array.ndim == 2 and len(array) == n and array.dtype == kind
+        if not fits or (low is not None and not ((array >= low) & (array < end)).all()):
+            return {}
+        made[name] = array
+    return made

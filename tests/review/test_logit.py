@@ -21,9 +21,8 @@ def some_signals(sets: CandidateSets, seed: int = 0, k: int = 3, **others: objec
     near = np.random.default_rng(seed).integers(0, len(sets), (len(sets), k)).astype(np.int32)
     factor = (np.random.default_rng(seed).normal(size=(len(sets), 4)) / (2 * np.sqrt(len(sets)))).astype(np.float16)
     leaves = np.random.default_rng(seed).integers(-4, 4, (len(sets), 6)).astype(np.int16)
-    weights, mean = some_weights(sets, seed), some_weights(sets, seed + 1)
     made = {"factor": factor, "leaves": leaves}
-    return ReviewSignals(sets, weights, mean, near, **(made | others))  # type: ignore[arg-type]
+    return ReviewSignals(sets, some_weights(sets, seed), near, **(made | others))  # type: ignore[arg-type]
 
 
 def as_rows(values: np.ndarray, sets: CandidateSets) -> list[dict[int, float]]:
@@ -34,20 +33,17 @@ def as_rows(values: np.ndarray, sets: CandidateSets) -> list[dict[int, float]]:
 
 
 def slow_features(signals: ReviewSignals, known: dict[int, int], i: int) -> np.ndarray:
-    """(|S_i|, 4): the features of example i when `known` has been decided."""
-    sets, columns = signals.sets, []
-    for weights in (signals.weights, signals.mean_weights):
-        rows = as_rows(weights, sets)
-        own = [rows[i][j] for j in sets[i].tolist()]
-        for row, label in known.items():
-            rows[row] = {j: float(j == label) for j in rows[row]}
-        near_of = [(rows[other], DECISION_COUNTS if other in known else 1.0) for other in signals.neighbours[i]]
-        near = [sum(count * row.get(j, 0.0) for row, count in near_of) for j in sets[i].tolist()]
-        total = sum(near)
-        near = [value / total if total else 1 / len(near) for value in near]
-        columns += [own, near]
-    w, k, m, km = np.log(np.array(columns) + 0.01)
-    return np.stack([w, m, k, km], axis=1)
+    """(|S_i|, 2): the features of example i when `known` has been decided."""
+    sets = signals.sets
+    rows = as_rows(signals.weights, sets)
+    own = [rows[i][j] for j in sets[i].tolist()]
+    for row, label in known.items():
+        rows[row] = {j: float(j == label) for j in rows[row]}
+    near_of = [(rows[other], DECISION_COUNTS if other in known else 1.0) for other in signals.neighbours[i]]
+    near = [sum(count * row.get(j, 0.0) for row, count in near_of) for j in sets[i].tolist()]
+    total = sum(near)
+    near = [value / total if total else 1 / len(near) for value in near]
+    return np.log(np.array([own, near]) + 0.01).T
 
 
 def slow_others(signals: ReviewSignals, known: dict[int, int], i: int) -> np.ndarray:
@@ -79,12 +75,12 @@ def slow_fit(signals: ReviewSignals, order: list[tuple[int, int]], ridge: float)
             table = np.column_stack([slow_features(signals, seen, row), slow_others(signals, dict(order), row)])
             tables.append((table, sets[row], sets[row].tolist().index(label)))
         seen[row] = label
-    centre = np.concatenate([[0.3, 0, 0.1, 0, 0.2, 0.4], np.zeros(sets.n_classes)])
+    centre = np.concatenate([[0.3, 0.1, 0.2, 0.4], np.zeros(sets.n_classes)])
 
     def loss(x: np.ndarray) -> float:
         total = ridge / 2 * ((x - centre) ** 2).sum()
         for table, labels, right in tables:
-            scores = table @ x[:6] + x[6:][labels]
+            scores = table @ x[:4] + x[4:][labels]
             total -= scores[right] - np.log(np.exp(scores).sum())
         return float(total)
 
@@ -101,7 +97,7 @@ def test_fit_and_proposals_are_those_of_the_formulas() -> None:
 
     result = fit(signals, decided)
     x = slow_fit(signals, order, LOGIT_RIDGE)
-    assert result.features == ("weights", "mean_weights", "near_weights", "near_mean", "others", "forest")
+    assert result.features == ("weights", "near", "others", "forest")
     np.testing.assert_allclose(np.concatenate([result.theta, result.bias]), x, atol=2e-3)
 
     p = as_rows(propose(signals, decided), sets)

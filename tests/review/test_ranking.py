@@ -24,7 +24,7 @@ def full(sets: CandidateSets, seed: int = 0) -> ReviewSignals:
         return normalise(rng.random(sets.nnz) ** 4, sets)
 
     near = rng.integers(0, len(sets), (len(sets), 10)).astype(np.int32)
-    return ReviewSignals(sets, weights(), weights(), near, rng.random(sets.nnz).astype(np.float32))
+    return ReviewSignals(sets, weights(), near, rng.random(sets.nnz).astype(np.float32))
 
 
 def test_without_neighbours_and_decisions_the_least_certain_comes_first_and_decided_ones_last() -> None:

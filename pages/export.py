@@ -14,7 +14,7 @@ from pll.ui.choose_run import choose_run
 from pll.ui.export import download, labelstudio
 from pll.ui.format import count, plain, without_none
 from pll.ui.routes import link
-from pll.ui.train.ended import sentence_of, show_disputes, show_health, status_of_run
+from pll.ui.train.ended import came_to, show_disputes, show_health
 from pll.ui.widgets import folded, show_error
 
 PREVIEWED = 200
@@ -28,15 +28,8 @@ def offer(run: Run) -> None:
         export_source(run.folder, run.splits()), spreadsheet_safe=bool(st.session_state.get(download.SAFE))
     )
     annotations = run.splits().train.annotations
-    status = status_of_run(run, source.certainty, source.health)
-    predicted = 0 if source.splits.holdout is None else len(source.splits.holdout)
-    sentence = sentence_of(
-        status,
-        annotations,
-        source.certainty,
-        predicted=predicted,
-        votes_alone=not source.estimator.needs_features,
-    )
+    alone = not source.estimator.needs_features
+    status, sentence = came_to(run, source.splits, source.certainty, source.health, votes_alone=alone)
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
     tell(run, source, is_certified=bool(status.certificate))
     table = without_none(preview(source, rows=PREVIEWED))[PREVIEW_COLUMNS]

@@ -7,8 +7,7 @@ from pll.ui import controls, links, run_page, session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import link, nothing_yet
-from pll.ui.train import setup
-from pll.ui.train.settings_form import advice
+from pll.ui.train.settings_form import advice, choose_run_settings
 from pll.ui.widgets import show_error
 
 
@@ -29,7 +28,7 @@ def prepare() -> None:
     if data is None:  # it is being made, as the page says
         return
     st.markdown(f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}")
-    chosen = setup.settings(choice, data)
+    chosen = choose_run_settings(choice, data)
     cannot = advice([chosen.config], data, chosen.wrong) is None
     if st.button("Start training", type="primary", icon=":material/play_arrow:", disabled=cannot):
         try:

@@ -34,11 +34,10 @@ def panel(run: Run) -> None:
     bound(
         st.selectbox,
         "Everybody who logs in and has the link",
-        list(BY_LINK),
+        BY_LINK,
         key=f"access-link-{run.id}",
         now=access.link,
         change=lambda role: _save(run, lambda access: replace(access, link=role)),
-        format_func=BY_LINK.__getitem__,
     )
     if access.link or access.people:
         st.code(f"{address(page)}?{kind}={run.id}", language=None, wrap_lines=True)
@@ -52,11 +51,10 @@ def _person(run: Run, place: int, person: str, role: Role) -> None:
         bound(
             st.selectbox,
             "Role",
-            list(ACCESS_TITLES),
+            ACCESS_TITLES,
             key=key,
             now=role,
             change=lambda role: _change(run, {person: role}),
-            format_func=ACCESS_TITLES.__getitem__,
             label_visibility="collapsed",
             width=180,
         )

@@ -59,11 +59,10 @@ def choose_run(in_view: Run | None, what: str, icon: str) -> None:
         bound(
             st.selectbox,
             "Run",
-            list(runs),
+            _titles(runs),
             key="choose-run",
             now=in_view.id,
             change=lambda chosen: session.view(runs[chosen]),
-            format_func=_titles(runs).__getitem__,
             label_visibility="collapsed",
         )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -15,6 +17,7 @@ from pll.ui.routes import link
 from pll.ui.view_state import RunView, run_view
 from pll.ui.widgets import beside, bound, button, toast_errors
 
+T = TypeVar("T", int, float)
 FULL_SPEED = math.inf
 SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
 """Epochs a second."""
@@ -185,35 +188,29 @@ def restart_finished(run: Run, state: str) -> None:
 
 def speed(run: Run) -> None:
     """Show the speed selector."""
-    now = run.pace or FULL_SPEED
-    bound(
-        st.selectbox,
-        "Speed",
-        sorted({*SPEEDS, now}, reverse=True),  # a link may bring another one
-        key=f"speed-{run.id}",
-        now=now,
-        change=lambda pace: session.registry().control(run, lambda: run.set_pace(None if pace == FULL_SPEED else pace)),
-        format_func=format_speed,
-        label_visibility="collapsed",
-        width=130,
-    )
+    choices = {*SPEEDS, run.pace or FULL_SPEED}  # a link may bring another one
+    titles = {one: format_speed(one) for one in sorted(choices, reverse=True)}
+    _steer(run, "Speed", titles, run.pace or FULL_SPEED, FULL_SPEED, run.set_pace, width=130)
 
 
 def patience(run: Run) -> None:
     """Show the selector of the stop condition."""
+    titles = {one: format_patience(one) for one in sorted({*PATIENCES, run.patience or NEVER_SETTLED})}
+    hint = "Settled: no identified label has changed for this many epochs. You can resume the run later."
     now = run.patience or NEVER_SETTLED
-    bound(
-        st.selectbox,
-        "Stop when settled",
-        sorted({*PATIENCES, now}),
-        key=f"patience-{run.id}",
-        now=now,
-        change=lambda epochs: session.registry().control(run, lambda: run.set_patience(epochs or None)),
-        format_func=format_patience,
-        label_visibility="collapsed",
-        width=245,
-        help="Settled: no identified label has changed for this many epochs. You can resume the run later.",
-    )
+    _steer(run, "Stop when settled", titles, now, NEVER_SETTLED, run.set_patience, width=245, help=hint)
+
+
+def _steer(
+    run: Run, label: str, titles: Mapping[T, str], now: T, none: T, change: Callable[[Any], None], **more: Any
+) -> None:
+    """A selector that changes a run at work; `none` stands for no such limit."""
+
+    def changed(value: T) -> None:
+        session.registry().control(run, lambda: change(None if value == none else value))
+
+    options = {"label_visibility": "collapsed", **more}
+    bound(st.selectbox, label, titles, key=f"{label}-{run.id}", now=now, change=changed, **options)
 
 
 def format_speed(epochs_a_second: float) -> str:

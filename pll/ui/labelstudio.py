@@ -68,6 +68,10 @@ _backends: PerProcess[dict[str, Backend]] = PerProcess(dict)
 _work = PerProcess(lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="candid-labelstudio"))
 
 
+def _note(run: str, request: str, status: int, began: float, outcome: str) -> None:
+    _recent()[run].append(RequestRecord(datetime.now(UTC), request, status, time.perf_counter() - began, outcome))
+
+
 def recent_requests(run: str) -> list[RequestRecord]:
     """Return the last requests to a run since the server started, the newest first."""
     return list(reversed(_recent()[run]))
@@ -144,7 +148,7 @@ def _receive(run: str, action: str, body: dict[str, Any]) -> None:
     except Exception as error:  # nobody waits for this thread's result: what was not stored must be listed
         outcome, status = explain(error), 500
         _LOG.exception("What Label Studio sent about the run %s was not stored.", run)
-    _recent()[run].append(RequestRecord(datetime.now(UTC), action, status, time.perf_counter() - began, outcome))
+    _note(run, action, status, began, outcome)
 
 
 def _opens(run: str, user: str, secret: str) -> bool:
@@ -179,9 +183,7 @@ async def _answer(request: Request) -> Response:
     except UserError as error:
         outcome = explain(error)
         answer, status = {"error": outcome}, 503 if isinstance(error, BusyError) else 400
-    _recent()[run].append(
-        RequestRecord(datetime.now(UTC), f"{method} {name}", status, time.perf_counter() - began, outcome)
-    )
+    _note(run, f"{method} {name}", status, began, outcome)
     return JSONResponse(answer, status, {"Cache-Control": "no-store"})
 
 

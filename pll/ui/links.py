@@ -33,7 +33,7 @@ from pll.ui.format import plain
 from pll.ui.routes import address
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS
 from pll.ui.view_state import RunView, run_view
-from pll.ui.widgets import beside, button, download, show_error
+from pll.ui.widgets import beside, button, choose_several, download, show_error
 
 STARTS_AT_ONCE, STARTS_PAUSED = "Trains at once", "Waits before epoch 1"
 SLUGS = {slug(title): title for title in (*VIEWS, *EXPERT_VIEWS)}
@@ -277,19 +277,11 @@ def look_to_share(run: Run) -> Look:
         required=True,
         key="share-start",
     )
-    hidden = st.pills(
-        "Lesson mode: hide",
-        list(titles),
-        format_func=titles.__getitem__,
-        selection_mode="multi",
-        key=f"share-controls-{'run' if one else 'lanes'}",
-        help="Hidden for whoever opens the link, until they press *Show everything*.",
-    )
+    hint = "Hidden for whoever opens the link, until they press *Show everything*."
+    key = f"share-controls-{'run' if one else 'lanes'}"
+    hidden = choose_several("Lesson mode: hide", titles, key=key, help=hint)
     if one:
-        views = st.pills(
-            "Views to hide", list(SLUGS), format_func=SLUGS.__getitem__, selection_mode="multi", key="share-views"
-        )
-        hidden = [*hidden, *(f"view-{view}" for view in views)]
+        hidden += [f"view-{view}" for view in choose_several("Views to hide", SLUGS, key="share-views")]
     return Look(
         **_looked_at(run) if with_view else {},
         hidden=tuple(hidden),

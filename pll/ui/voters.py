@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from pll.annotations.independence import worth_of_votes
 from pll.annotations.voters import LEAST_CHECKED, VoterCard, fit_voters, voter_cards
 from pll.errors import UserError
 from pll.ui.format import plain
-from pll.ui.widgets import ShownFigure, show_figures
+from pll.ui.widgets import ShownFigure, choose, show_figures, show_table
 from pll.wording import percent, short_by_name
 
 MOST_FITTED = 10**6
@@ -37,6 +37,7 @@ LIKE_A_MODEL = re.compile(
     r"gpt|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok|bert|clip|\bphi|\bllm|model|\bbot", re.IGNORECASE
 )
 """Names that are proposed as that of a model."""
+MODEL_WINS, PERSON_WINS = "the model", "the person, or not clear"
 WEIGHTED_WORDS = "named by anybody, weighted by everybody's accuracy"
 TABLE_WORDS = {
     "meaning": "a label is possible where",
@@ -83,17 +84,8 @@ def pairs_of(key: str, _annotations: Annotations | None) -> tuple[Pair, ...]:
     return tuple(disagreeing_pairs(_annotations)[:MOST_PAIRS])
 
 
-def choose_pair(
-    annotations: Annotations,
-    pairs: tuple[Pair, ...],
-    *,
-    label: str,
-    key: str,
-    optional: bool = False,
-    collapsed: bool = False,
-    on_change: Callable[[], None] | None = None,
-) -> Pair | None:
-    """Let one of the pairs be chosen; with `optional`, or none of them; `collapsed` hides the label.
+def pair_titles(annotations: Annotations, pairs: Sequence[Pair]) -> dict[Pair, str]:
+    """Pairs of voters to choose from: both names, and on how many examples they differ.
 
     Parameters
     ----------
@@ -101,33 +93,9 @@ def choose_pair(
         Everybody's answers.
     pairs
         To choose from.
-    label
-        Above the field.
-    key
-        Of the widget.
-    optional
-        Whether none of them may be chosen.
-    collapsed
-        Whether the label is hidden.
-    on_change
-        Called when another one is chosen, before the page runs.
     """
-    return st.selectbox(
-        label,
-        pairs,
-        index=None if optional else 0,
-        placeholder="Choose two" if optional else None,
-        format_func=lambda pair: f"{_named(annotations, pair)} ({pair.differing:,})",
-        key=key,
-        on_change=on_change,
-        width=320 if collapsed else 420,
-        label_visibility="collapsed" if collapsed else "visible",
-    )
-
-
-def _named(annotations: Annotations, pair: Pair) -> str:
-    """Both names."""
-    return f"{annotations.annotator_names[pair.first]} ↔ {annotations.annotator_names[pair.second]}"
+    names = annotations.annotator_names
+    return {pair: f"{names[pair.first]} ↔ {names[pair.second]} ({pair.differing:,})" for pair in pairs}
 
 
 # ---- what each of them is worth --------------------------------------------------------------------------------------
@@ -152,16 +120,8 @@ def show_details(key: str, annotations: Annotations, y: npt.NDArray[np.int64] | 
     table = _rules(key, annotations, y)
     if can_be_weighed(annotations):  # as the union, and likely labels that nobody named are added in training
         table = pd.concat([table.iloc[[0]].assign(**{TABLE_WORDS["meaning"]: WEIGHTED_WORDS}), table])
-    st.dataframe(
-        table,
-        hide_index=True,
-        key="rules",
-        column_config={
-            "labels each": st.column_config.NumberColumn(format="%.2f"),
-            "truth inside": st.column_config.NumberColumn(format="percent"),
-        },
-        alt="For each rule: examples, labels each, and examples by number of labels",
-    )
+    alt = "For each rule: examples, labels each, and examples by number of labels"
+    show_table(table, alt, formats={"labels each": "%.2f", "truth inside": "percent"}, key="rules")
     if annotations.n_annotators < 2 or not can_be_judged(annotations):
         return
     with st.spinner("Comparing the voters…"):
@@ -191,15 +151,12 @@ def can_be_judged(annotations: Annotations) -> bool:
 def show_voters(table: pd.DataFrame) -> None:
     """Put the table of `voter_table` on the page."""
     counted = bool((table["counted on"] > 0).any())
-    st.dataframe(
+    show_table(
         table if counted else table.drop(columns=["95 % interval", "counted on"]),
-        hide_index=True,
+        "For each voter: answers, accuracy and most frequent confusion",
+        formats={"accuracy": "%.1f %%"},
+        column_config={"voter": st.column_config.TextColumn(width="medium")},
         key="voters",
-        column_config={
-            "voter": st.column_config.TextColumn(width="medium"),
-            "accuracy": st.column_config.NumberColumn("accuracy", format="%.1f %%"),
-        },
-        alt="For each voter: answers, accuracy and most frequent confusion",
     )
 
 
@@ -218,16 +175,12 @@ def voter_table(
     models = fit_voters(_annotations, true_labels=_y)
     cards = voter_cards(models, _y if _counted is None else _counted)
     short = short_by_name(_annotations.class_names)
-    return pd.DataFrame(
-        {
-            "voter": [card.name for card in cards],
-            "answers": [card.answers for card in cards],
-            "accuracy": [100 * card.accuracy for card in cards],
-            "95 % interval": [f"{percent(card.low)} – {percent(card.high)}" if card.checked else "" for card in cards],
-            "counted on": [card.checked for card in cards],
-            "confuses": [_confusion_words(card, short) for card in cards],
-        }
-    )
+    rows = []
+    for card in cards:
+        interval = f"{percent(card.low)} – {percent(card.high)}" if card.checked else ""
+        confuses = _confusion_words(card, short)
+        rows.append((card.name, card.answers, 100 * card.accuracy, interval, card.checked, confuses))
+    return pd.DataFrame(rows, columns=["voter", "answers", "accuracy", "95 % interval", "counted on", "confuses"])
 
 
 def _confusion_words(card: VoterCard, short: Mapping[str, str]) -> str:
@@ -295,15 +248,14 @@ def _stand_in(key: str, annotations: Annotations, kappa: float | None) -> None:
         "Each person in turn is compared with the model by who agrees better with the other people. A win counts where "
         f"it is not chance, all people taken together.{plain(few)}"
     )
-    st.dataframe(
-        _stand_in_frame(result),
-        hide_index=True,
-        key="stand-in-table",
-        column_config={
-            name: st.column_config.NumberColumn(format="percent") for name in ("model as good", "person as good")
-        },
-        alt="For each person: examples compared, how often the model agrees as well with the rest, and the reverse",
-    )
+    columns = ["voter", "examples", "model as good", "person as good", "won by"]
+    rows = [
+        (one.name, one.rows, one.advantage, one.annotator_advantage, MODEL_WINS if one.wins else PERSON_WINS)
+        for one in result.table
+    ]
+    alt = "For each person: examples compared, how often the model agrees as well with the rest, and the reverse"
+    formats = dict.fromkeys(columns[2:4], "percent")
+    show_table(pd.DataFrame(rows, columns=columns), alt, formats=formats, key="stand-in-table")
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -311,19 +263,6 @@ def _tested(key: str, model: str, epsilon: float, _annotations: Annotations) -> 
     """The test of a model against all who are not named like one."""
     people = [name for name in _annotations.annotator_names if name != model and not LIKE_A_MODEL.search(name)]
     return alternative_annotator_test(_annotations, model, people=people, epsilon=epsilon)
-
-
-def _stand_in_frame(result: AlternativeTest) -> pd.DataFrame:
-    """A row for each person compared."""
-    return pd.DataFrame(
-        {
-            "voter": [one.name for one in result.table],
-            "examples": [one.rows for one in result.table],
-            "model as good": [one.advantage for one in result.table],
-            "person as good": [one.annotator_advantage for one in result.table],
-            "won by": ["the model" if one.wins else "the person, or not clear" for one in result.table],
-        }
-    )
 
 
 # ---- two who disagree ------------------------------------------------------------------------------------------------
@@ -343,15 +282,10 @@ def _show_two(key: str, annotations: Annotations) -> None:
     if not pairs:
         return
     st.markdown("**Where two of them disagree**")
-    pair = choose_pair(annotations, pairs, label="Two voters", key=f"pair-{key}")
-    if pair is not None:
-        st.text(sentence_of_two(annotations, pair.first, pair.second))
-        st.dataframe(
-            confusion_frame(annotations, pair),
-            hide_index=True,
-            key="confusion",
-            alt="How often the first of the two gave each label where the second gave another",
-        )
+    pair: Pair = choose("Two voters", pair_titles(annotations, pairs), key=f"pair-{key}", width=420)
+    st.text(sentence_of_two(annotations, pair.first, pair.second))
+    alt = "How often the first of the two gave each label where the second gave another"
+    show_table(confusion_frame(annotations, pair), alt, key="confusion")
 
 
 def confusion_frame(annotations: Annotations, pair: Pair) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from mimetypes import guess_type
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
@@ -221,7 +221,7 @@ def bound(
     label
         Its first argument.
     options
-        Its further arguments by place.
+        Its further arguments by place; of a choice what can be chosen, as a table of what each is called or as a list.
     key
         Of the widget.
     now
@@ -231,6 +231,8 @@ def bound(
     more
         Further arguments by name.
     """
+    if options and isinstance(options[0], Mapping):
+        options, more = (list(options[0]),), {"format_func": options[0].__getitem__, **more}
     st.session_state[key] = now  # and no default beside it, of which Streamlit would warn
 
     def changed() -> None:
@@ -239,6 +241,19 @@ def bound(
             change(value)
 
     widget(label, *options, key=key, on_change=toast_errors(changed), **more)
+
+
+def kept_in(owner: object, name: str) -> dict[str, Any]:
+    """For `bound`: the value is an attribute of this object.
+
+    Parameters
+    ----------
+    owner
+        The object.
+    name
+        Of the attribute.
+    """
+    return {"now": getattr(owner, name), "change": partial(setattr, owner, name)}
 
 
 def choose(label: str, titles: Mapping[T, str], *, widget: Callable[..., Any] = st.selectbox, **more: Any) -> Any:
@@ -256,6 +271,22 @@ def choose(label: str, titles: Mapping[T, str], *, widget: Callable[..., Any] = 
         Further options of it.
     """
     return widget(label, list(titles), format_func=titles.__getitem__, **more)
+
+
+def choose_several(label: str, titles: Mapping[T, str], **more: Any) -> list[T]:
+    """Show a choice of any number of a few, and return those chosen, in the order of the table.
+
+    Parameters
+    ----------
+    label
+        Above the field.
+    titles
+        What can be chosen, and what it is called.
+    more
+        Further options of `st.pills`.
+    """
+    chosen = choose(label, titles, widget=st.pills, selection_mode="multi", **more)
+    return [one for one in titles if one in chosen]
 
 
 def number_field(name: str, value: float | None, *, key: str, most: float | None = None, **more: Any) -> Any:
@@ -348,6 +379,25 @@ def show_figures(figures: Sequence[ShownFigure], *, width: int = 140) -> None:
             st.metric(name, value, help=hint or None)
             if below:
                 st.caption(below)
+
+
+def show_table(table: pd.DataFrame, alt: str, *, formats: Mapping[str, str] | None = None, **more: Any) -> Any:
+    """Show a table; return what is selected of it, where that can be.
+
+    Parameters
+    ----------
+    table
+        What is shown.
+    alt
+        What is to be seen, for those who do not see it.
+    formats
+        How the numbers of a column are written, as Streamlit takes it.
+    more
+        Further options of `st.dataframe`.
+    """
+    columns = {name: st.column_config.NumberColumn(format=one) for name, one in (formats or {}).items()}
+    config = columns | more.pop("column_config", {})
+    return st.dataframe(table, hide_index=True, alt=alt, column_config=config, **more)
 
 
 def edit_column(

@@ -25,7 +25,7 @@ from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.session import ChosenData
 from pll.ui.train.settings_form import choose_model, choose_settings
-from pll.ui.widgets import beside, share_slider
+from pll.ui.widgets import beside, choose_several, share_slider
 
 TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
@@ -88,12 +88,15 @@ def choose_lanes(data: PartialLabelDataset) -> list[str]:
     ]
     first = _opening(able, has_votes=voted)
     key = f"compare-lanes-{','.join(able)}"
-    chosen = _pills(f"Methods, up to {MOST_LANES}", first, key, default=first)
+    titles = {method: method_title(method) for method in able}
+    hint = "They start from the same parameters and see the same batches in the same order."
+    opening = {method: titles[method] for method in first}
+    chosen = choose_several(f"Methods, up to {MOST_LANES}", opening, default=first, key=key, help=hint)
     with st.expander("More methods", icon=":material/add:"):
         for family in FAMILIES:
-            members = [method for method in able if method not in first and _family_of(method) == family]
+            members = {one: title for one, title in titles.items() if one not in first and _family_of(one) == family}
             if members:
-                chosen += _pills(family, members, f"{key}-{family}")
+                chosen += choose_several(family, members, key=f"{key}-{family}")
     return [method for method in METHODS if method in chosen]
 
 
@@ -117,18 +120,6 @@ def _family_of(method: str) -> str:
     if issubclass(kind, ClassicalEstimator):
         return CLASSICAL
     return VARIANTS if method.startswith("pro") else SUPERVISED if kind.needs_truth else OTHER_LOSSES
-
-
-def _pills(title: str, methods: Sequence[str], key: str, default: Sequence[str] = ()) -> list[str]:
-    return st.pills(
-        title,
-        methods,
-        selection_mode="multi",
-        default=default,
-        format_func=method_title,
-        key=key,
-        help="They start from the same parameters and see the same batches in the same order." if default else None,
-    )
 
 
 def settings(

@@ -5,7 +5,7 @@ A component is a JavaScript file in this folder, appended to the code that all o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
+from pll.colors import class_colours
 from pll.ui.components.component import Component, Payload, register
 from pll.ui.format import count, excerpt
+from pll.wording import short_names
 
 HERE = Path(__file__).parent
 SPOKEN = HERE / "spoken"
@@ -98,6 +100,22 @@ def mount(
             on_select(example)
 
     component(key=key, data=payload, on_selected_change=selected, **callbacks)
+
+
+def legend(class_names: Sequence[str], shown: npt.NDArray[np.int64], letters: int) -> Payload:
+    """The part of a payload that names and colours classes.
+
+    Parameters
+    ----------
+    class_names
+        Of all classes.
+    shown
+        (k,) those of the picture.
+    letters
+        Characters for which there is room beside one.
+    """
+    names, colours = [class_names[j] for j in shown], class_colours(len(class_names))
+    return {"names": names, "short": short_names(names, letters), "colours": [colours[j] for j in shown]}
 
 
 def raw(array: npt.NDArray[Any]) -> bytes:

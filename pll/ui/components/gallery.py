@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import streamlit as st
 from PIL import Image
 
 from pll.colors import class_colours
@@ -34,51 +32,13 @@ SMALL_PICTURE = 64
 """Pictures up to so many pixels go as they are, in PNG; larger ones as JPEG."""
 
 
-_gallery = register(HERE / "gallery", '<div class="gallery" role="group"></div>', shared=[HERE / "elements"])
-
-
-def gallery(
-    data: PartialLabelDataset,
-    rows: npt.NDArray[np.int64],
-    weights: Weights,
-    *,
-    key: str,
-    selected: int | None,
-    on_select: Callable[[int], None],
-) -> None:
-    """Shows the examples of some rows as cards, with the label weights (nnz,) of their candidates as bars.
-
-    The same key in every run keeps the cards alive.
-
-    Parameters
-    ----------
-    data
-        The data.
-    rows
-        (m,) examples to show.
-    weights
-        (nnz,) label weights.
-    key
-        Of the widget.
-    selected
-        The example to mark; None for none.
-    on_select
-        Called with the example whose card is pressed, before the page runs.
-    """
-    listed = [int(row) for row in rows]
-
-    def chosen() -> None:
-        example = st.session_state[key].get("selected")
-        if isinstance(example, int) and example in listed:
-            on_select(example)
-
-    _gallery(key=key, data=gallery_payload(data, rows, weights, selected), on_selected_change=chosen)
+GALLERY = register(HERE / "gallery", '<div class="gallery" role="group"></div>', shared=[HERE / "elements"])
 
 
 def gallery_payload(
     data: PartialLabelDataset, rows: npt.NDArray[np.int64], weights: Weights, selected: int | None
 ) -> Payload:
-    """What `gallery` sends to the browser, as `gallery.js` reads it.
+    """What `mount(GALLERY, …)` shows: examples as cards, with the label weights of their candidates as bars.
 
     Parameters
     ----------

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours
-from pll.ui.components.canvas import Presentation, canvas_component, format_shown, raw
+from pll.ui.components.canvas import Presentation, canvas_component, format_shown, legend, raw
 from pll.ui.components.component import Payload
 from pll.weights import Sharpness, Weights, sharpness
-from pll.wording import percent, short_names
+from pll.wording import percent
 
 MOST_HEATMAP_ROWS = 300
 MOST_HEATMAP_COLUMNS = 60
@@ -171,16 +170,13 @@ def heatmap_payload(
             rows[heatmap_order(weights[candidates.positions(rows)], few, by=by, selected=place)] if len(rows) else rows
         )
     wide = np.uint16 if order.max(initial=0) < 2**16 else np.uint32
-    colours = class_colours(candidates.n_classes)
     mask, values = heatmap_cells(weights, candidates, order, columns)
     return presentation.payload(order) | {
         "note": format_shown(len(order), len(candidates), len(columns), candidates.n_classes),
         "description": _description(weights, candidates, order, columns, presentation.when),
         "first": "sharp" if by == "confidence" else "",
         "last": "flat" if by == "confidence" else "",
-        "names": [candidates.class_names[j] for j in columns],
-        "short": short_names([candidates.class_names[j] for j in columns], SHORT),
-        "colours": [colours[j] for j in columns],
+        **legend(candidates.class_names, columns, SHORT),
         "mask": raw(np.packbits(mask)),
         "values": raw(values),
         "examples": raw(order.astype(wide)),

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours, class_shapes
-from pll.ui.components.canvas import Presentation, canvas_component, format_counts, format_shown, raw
+from pll.colors import class_shapes
+from pll.ui.components.canvas import Presentation, canvas_component, format_counts, format_shown, legend, raw
 from pll.ui.components.component import Payload
 from pll.weights import CONFIDENT, Sharpness, Weights, identified_labels, sharpness
-from pll.wording import percent, short_names
+from pll.wording import percent
 
 MOST_STAR_POINTS = 2000
 """Examples drawn at most: browsers cannot animate more smoothly."""
@@ -82,17 +82,14 @@ def star_payload(
     if before is not None:
         shades |= (identified_labels(before, candidates) != sharp.identified).astype(np.uint8) << 7
     note = format_shown(len(rows), n, len(anchored), c)
-    names = [candidates.class_names[j] for j in anchored]
-    colours, shapes = class_colours(c), class_shapes(c)
+    shapes = class_shapes(c)
     place = np.full(c, len(anchored), dtype=np.int64)  # of an anchor; of others behind the last
     place[anchored] = np.arange(len(anchored))
     payload: Payload = {
         "note": note,
         "description": _description(presentation.when, note, sharp, candidates),
         "count": len(rows),
-        "names": names,
-        "short": short_names(names, SHORT),
-        "colours": [colours[j] for j in anchored],
+        **legend(candidates.class_names, anchored, SHORT),
         "shapes": [shapes[j] for j in anchored],
         "places": raw(packed(star_positions(weights, candidates, anchored))),
         "labels": raw(place[sharp.identified].astype(label_type)),

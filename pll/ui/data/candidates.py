@@ -18,6 +18,7 @@ from pll.runs.config import RunConfig
 from pll.runs.data import ADDRESSES_ALONE, method_of_votes, single_labels
 from pll.ui.session import ChosenData
 from pll.ui.voters import can_be_weighed
+from pll.ui.widgets import choose
 
 AS_IN_DATA, SYNTHESISE = "As in the data", "Make them from the true labels"
 DOUBT = "Doubt the labels: some are wrong"
@@ -158,14 +159,9 @@ def with_rule(source: Source, data: PartialLabelDataset) -> Source:
     default = "voters" if weighed else OWN_SETS if OWN_SETS in names else "union"
     left, right = st.columns([2, 1], gap="medium")
     with left:
-        how = st.selectbox(
-            "Labels come from",
-            names,
-            index=names.index(default),
-            format_func=lambda name: RULE_TITLES[name] + " · recommended" * (name == "voters" == default),
-            key=f"rule-how-{source.name}",
-            persist_state="session",
-        )
+        titles = {name: RULE_TITLES[name] + " · recommended" * (name == "voters" == default) for name in names}
+        at, key = names.index(default), f"rule-how-{source.name}"
+        how = choose("Labels come from", titles, index=at, key=key, persist_state="session")
     with right:
         if how == "votes":
             how = f"votes:{st.number_input('At least so many votes', 1, 1000, 2, key='rule-votes')}"

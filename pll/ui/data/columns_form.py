@@ -27,7 +27,7 @@ from pll.formats.reading import LABELLED, SINGLE, Column, Question, question, si
 from pll.formats.votes import VOTES
 from pll.ui.data import classes_form, last_time, loader, understood
 from pll.ui.format import count, plain
-from pll.ui.widgets import beside, bound, button, edit_column, show_error
+from pll.ui.widgets import beside, bound, button, choose, edit_column, show_error
 
 VISIBLE_ROWS = 14
 """Columns that show without scrolling."""
@@ -124,13 +124,8 @@ def _of_sheet(source: Source) -> Source:
     names = _sheets(str(source.path), source.name, source.sha256 or "")
     if len(names) < 2:
         return source
-    chosen = st.selectbox(
-        "Sheet",
-        names,
-        key=f"Sheet-{source.sha256 or source.path}",
-        persist_state="session",
-        format_func=lambda name: name or "Every sheet: a person each",
-    )
+    titles = {name: name or "Every sheet: a person each" for name in names}
+    chosen = choose("Sheet", titles, key=f"Sheet-{source.sha256 or source.path}", persist_state="session")
     return source if chosen == names[0] else replace(source, options={**source.options, "sheet": chosen})
 
 
@@ -270,13 +265,12 @@ def _role_above(table: Columns, column: Column) -> None:
     bound(
         st.selectbox,
         plain(column.name),
-        list(ROLE_TITLES),
+        ROLE_TITLES,
         key=f"role-{column.at}-{_key(table.source)}",
         now=None if is_asked else column.role,
         change=change,
         index=None if is_asked else 0,
         placeholder="asked below",
-        format_func=ROLE_TITLES.__getitem__,
         help=plain(column.why) or None,
     )
 

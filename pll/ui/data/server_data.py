@@ -15,13 +15,13 @@ from pll.runs.background import Job, default_board
 from pll.ui import background
 from pll.ui.data import loader
 from pll.ui.format import count, format_shape
+from pll.ui.widgets import choose
 
 
 def choose_dataset() -> Source | None:
     """Pick a dataset; one that is not on this machine yet is downloaded when asked."""
-    name = st.selectbox(
-        "Dataset", list(CATALOG), format_func=lambda n: CATALOG[n].title, key="dataset", persist_state="session"
-    )
+    titles = {name: entry.title for name, entry in CATALOG.items()}
+    name = choose("Dataset", titles, key="dataset", persist_state="session")
     entry = CATALOG[name]
     st.caption(
         f"{entry.about} {count(entry.n, 'example')} of {_shape(entry.shape)}, {count(entry.c, 'class', 'classes')}. "

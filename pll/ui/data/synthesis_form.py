@@ -30,7 +30,7 @@ from pll.synthesis.transitions import (
 from pll.ui import charts
 from pll.ui.data.loader import choice_key
 from pll.ui.session import ChosenData
-from pll.ui.widgets import number_field, share_slider, show_error
+from pll.ui.widgets import choose, number_field, share_slider, show_error
 
 MATRIX_FILES = ["csv", "tsv", "json", "npy", "npz"]
 MOST_DRAWN = 400
@@ -51,13 +51,9 @@ def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGen
         Where the seed stands.
     """
     left, right = st.columns(2, gap="large")
-    how = left.selectbox(
-        "How wrong labels enter",
-        list(FLIPS),
-        format_func=lambda name: FLIPS[name].title,
-        key="flip-how",
-        persist_state="session",
-    )
+    with left:
+        titles = {name: way.title for name, way in FLIPS.items()}
+        how = choose("How wrong labels enter", titles, key="flip-how", persist_state="session")
     with right:
         settings = _settings(how, data)
     with details:
@@ -102,7 +98,7 @@ def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> ChosenD
         "The label that was given always stays. More candidates hold more of the truth, and say less."
         + " Doubted labels are no truth: nothing is measured against them." * (data.candidates is None)
     )
-    how = st.selectbox("What joins it", list(NOISY), format_func=lambda name: NOISY[name][0], key="noisy-how")
+    how = choose("What joins it", {name: words[0] for name, words in NOISY.items()}, key="noisy-how")
     noisy = _top_k(data) if how == "topk" else _confusion(data)
     return None if noisy is None else ChosenData(source, noisy=noisy)
 

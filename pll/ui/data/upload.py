@@ -21,7 +21,7 @@ from pll.io import check_free_space, stored_name, write_bytes, zipped
 from pll.paths import app_root
 from pll.ui import login
 from pll.ui.format import plain
-from pll.ui.widgets import beside, button, download
+from pll.ui.widgets import beside, button, choose, download
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 """Ways to bring data; the page begins with the first."""
@@ -140,16 +140,10 @@ def _together(sources: Sequence[Source]) -> Source:
         return _archive_of(sources)
     examples = data[0] if data else None
     if data:
-        names = [*(source.name for source in data), ONLY_VOTES]
-        chosen = st.selectbox(
-            "Examples are in",
-            range(len(names)),
-            index=len(data) - 1,
-            format_func=lambda k: names[k],
-            help="Files of votes are joined with them on the id.",
-            key=f"examples-{'-'.join((source.sha256 or '')[:8] for source in sources)}",
-            persist_state="session",
-        )
+        names = dict(enumerate([*(source.name for source in data), ONLY_VOTES]))
+        key = f"examples-{'-'.join((source.sha256 or '')[:8] for source in sources)}"
+        hint, last = "Files of votes are joined with them on the id.", len(data) - 1
+        chosen = choose("Examples are in", names, index=last, help=hint, key=key, persist_state="session")
         examples = data[chosen] if chosen < len(data) else None
     votes = [source for source in sources if source is not examples]
     others = [source for source in data if source is not examples]

@@ -25,7 +25,7 @@ from pll.ui.data import loader, server_data
 from pll.ui.data.upload import uploads_folder
 from pll.ui.format import count, plain
 from pll.ui.session import ChosenData
-from pll.ui.widgets import beside, number_field
+from pll.ui.widgets import beside, choose_several, number_field
 
 FIVE_FOLDS, FIVE_SAMPLINGS, PUBLISHED_PART = "Five folds", "90/10, five samplings", "Published test part"
 AS_THE_PRESET = "As the preset says"
@@ -52,11 +52,14 @@ def experiment() -> Experiment | None:
     definition = parse_experiment(text, "The definition")
     in_catalogue = definition.datasets if name != OWN_FILE else []
     here = [dataset for dataset in in_catalogue if catalog.available(catalog.find(dataset))]
-    datasets = _pills("Datasets", here, here, name, lambda one: catalog.find(one).title) if here else []
+    titles = {dataset: catalog.find(dataset).title for dataset in here}
+    datasets = choose_several("Datasets", titles, default=here, key=f"experiment-datasets-{name}") if here else []
     for dataset in in_catalogue:
         if dataset not in here:
             _missing(catalog.find(dataset))
-    methods = _pills("Methods", definition.methods, definition.methods, name, method_title)
+    every = list(definition.methods)
+    titles = {method: method_title(method) for method in every}
+    methods = choose_several("Methods", titles, default=every, key=f"experiment-methods-{name}")
     with st.expander("Settings", icon=":material/tune:"):
         protocol, epochs = _settings(definition, name)
         if st.toggle("Edit as text", key="experiment-as-text", help="The TOML file that the command line takes too."):
@@ -115,18 +118,6 @@ def _fields(values: Mapping[str, Any]) -> str:
 def _toml(value: object) -> str:
     """A text, number or list of these, as TOML has it: for these the same as JSON."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _pills(label: str, every: Any, default: Any, name: str, title: Any) -> list[str]:
-    chosen = st.pills(
-        label,
-        list(every),
-        selection_mode="multi",
-        default=default,
-        format_func=title,
-        key=f"experiment-{label.lower()}-{name}",
-    )
-    return [one for one in every if one in chosen]
 
 
 def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:

@@ -22,7 +22,7 @@ from pll.ui.data import loader
 from pll.ui.format import plain
 from pll.ui.review import service
 from pll.ui.routes import link
-from pll.ui.widgets import Kind, beside, download
+from pll.ui.widgets import Kind, beside, choose, download
 
 SAFE = "spreadsheet-safe"
 """Key of the switch that neutralises cells which spreadsheets would execute."""
@@ -166,7 +166,7 @@ def _file_name(source: str, form: str, ending: Literal["labelled", "certified", 
     return f"{file.stem}-{ending}{file.suffix or FORMATS[form].suffixes[0]}"
 
 
-def into_another(run: Run, source: ExportSource, titles: Collection[str]) -> None:
+def into_another(run: Run, source: ExportSource, own: Collection[str]) -> None:
     """Offer the labels in any format but those they came from.
 
     Parameters
@@ -175,19 +175,14 @@ def into_another(run: Run, source: ExportSource, titles: Collection[str]) -> Non
         The run.
     source
         What is exported of it.
-    titles
+    own
         Names of the formats that it came from, which are offered elsewhere.
     """
-    names = [name for name in FORMATS if name not in titles]
+    names = [name for name in FORMATS if name not in own]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        to = st.selectbox(
-            "Format",
-            names,
-            index=names.index("csv" if "csv" in names else "xlsx"),
-            format_func=lambda name: FORMATS[name].label,
-            key="export-format",
-            width=320,
-        )
+        usual = names.index("csv" if "csv" in names else "xlsx")
+        titles = {name: FORMATS[name].label for name in names}
+        to = choose("Format", titles, index=usual, key="export-format", width=320)
         st.toggle(
             "Safe to open in a spreadsheet",
             key=SAFE,

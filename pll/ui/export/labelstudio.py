@@ -12,6 +12,7 @@ from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.labelstudio import PREFIX, recent_requests
 from pll.ui.review import service
+from pll.ui.widgets import button
 
 
 def panel(run: Run) -> None:
@@ -23,20 +24,23 @@ def panel(run: Run) -> None:
         "Label Studio shows the labels of this run as predictions, unsure ones first, and every answer given there "
         "becomes a decision here."
     )
-    made: Credentials | None = st.session_state.get(key)
     connected = is_connected(database, run.id)
+
+    def make() -> None:
+        by = None if registry.person is None else registry.person.name
+        st.session_state[key] = connect(database, run.id, by=by)
+
+    def cut() -> None:
+        revoke(database, run.id)
+        st.session_state.pop(key, None)
+
     with st.container(horizontal=True):
-        if st.button("New secret" if connected else "Connect Label Studio", icon=":material/link:"):
-            st.session_state[key] = made = connect(
-                database, run.id, by=None if registry.person is None else registry.person.name
-            )
-            connected = True
-        if connected and st.button("Disconnect", icon=":material/link_off:"):
-            revoke(database, run.id)
-            st.session_state.pop(key, None)
-            st.rerun()
+        button("New secret" if connected else "Connect Label Studio", make, icon="link")
+        if connected:
+            button("Disconnect", cut, icon="link_off")
     if not connected:
         return
+    made: Credentials | None = st.session_state.get(key)
     here, inside = _addresses(str(st.context.url or ""), run.id)
     st.markdown("In Label Studio: *Settings → Model → Connect Model*, with this address:")
     if made is None:

@@ -18,8 +18,8 @@ from pll.ui import charts
 from pll.ui.format import count, plain
 from pll.ui.learn.layout import IN_ADDRESS, formula, guess, line, marker
 from pll.ui.learn.lesson_data import OF_DIGITS, LessonData, choose_source, digits, labels_of
-from pll.ui.routes import link
-from pll.ui.widgets import folded
+from pll.ui.routes import nothing_yet
+from pll.ui.widgets import choose, folded
 from pll.wording import percent
 
 MOST_IN_MATRIX = 40
@@ -48,12 +48,11 @@ def draw() -> None:
             return
         cooccurrence = None if labels is None else label_cooccurrence(data.sets(), labels, estimated=estimated)
         if cooccurrence is None:
-            st.info(
+            sentence = (
                 "The true labels are not known, and no run has identified any yet. Train on this data: γ can then be "
-                "estimated from the identified labels.",
-                icon=":material/info:",
+                "estimated from the identified labels."
             )
-            link("train", "Train on it")
+            nothing_yet(sentence, "info", "train", "Train on it")
             return
         answered = _ask(cooccurrence, data.sets())
     with figure:
@@ -65,13 +64,7 @@ def _choose() -> LessonData:
     source = choose_source("learn-gamma-data")
     if source.key != OF_DIGITS:
         return source
-    how = st.selectbox(
-        "Wrong labels of the digits",
-        list(DIGIT_FLIPS),
-        format_func=DIGIT_FLIPS.__getitem__,
-        key="learn-gamma-how",
-        **IN_ADDRESS,
-    )
+    how = choose("Wrong labels of the digits", DIGIT_FLIPS, key="learn-gamma-how", **IN_ADDRESS)
     q = st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", **IN_ADDRESS)
     return digits(q, how)
 

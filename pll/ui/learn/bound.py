@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from pll.ui.charts import QUIET
 from pll.ui.format import count, plain
 from pll.ui.learn.layout import IN_ADDRESS, guess, line, marker
 from pll.ui.learn.lesson_data import choose_source, radius_of
+from pll.ui.widgets import choose, show_table
 
 T = TypeVar("T", int, float)
 NORMS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -77,8 +78,9 @@ def _chosen_bound() -> Bound:
     """The bound of what the reader has set; NotComputable where this model or loss has none."""
     with st.container(horizontal=True, gap="small"):
         source = choose_source("learn-bound-data")
-        model = _choose("Model", {name: one.title for name, one in MODELS.items()}, width=170)
-        loss = _choose("Loss", {name: one.title for name, one in LOSSES.items()}, width=230)
+        models, losses = ({name: one.title for name, one in every.items()} for every in (MODELS, LOSSES))
+        model = choose("Model", models, key="learn-bound-model", width=170, **IN_ADDRESS)
+        loss = choose("Loss", losses, key="learn-bound-loss", width=230, **IN_ADDRESS)
     with st.container(horizontal=True, gap="medium"):
         norm = _slider("Norm bound Λ", NORMS, 1.0, "norm", "{:g}")
         delta = _slider("δ", DELTAS, 0.05, "delta", "{:g}")
@@ -89,12 +91,6 @@ def _chosen_bound() -> Bound:
     st.caption(f"{source.name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}.")
     radius = radius_of(source.key, data) if model == "linear" else math.nan
     return linear_bound(n=n * times, n_classes=c, radius=radius, norm=norm, delta=delta, loss=loss, model=model)
-
-
-def _choose(label: str, titles: Mapping[str, str], *, width: int) -> str:
-    key, options = f"learn-bound-{label.lower()}", {"width": width, **IN_ADDRESS}
-    name: str = st.selectbox(label, list(titles), format_func=titles.__getitem__, key=key, **options)
-    return name
 
 
 def _slider(label: str, values: Sequence[T], start: T, name: str, form: str) -> T:
@@ -171,9 +167,7 @@ def _symbols(bound: Bound) -> None:
     ]
     with st.expander("Every symbol", icon=":material/function:", expanded=False):
         table = pd.DataFrame(rows, columns=["symbol", "value", "what it is"])
-        st.dataframe(
-            table, hide_index=True, key="learn-bound-symbols", alt="The symbols of the bound with their values"
-        )
+        show_table(table, "The symbols of the bound with their values", key="learn-bound-symbols")
 
 
 def _over_n(bound: Bound) -> tuple[go.Figure, pd.DataFrame]:

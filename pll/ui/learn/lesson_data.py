@@ -20,6 +20,7 @@ from pll.synthesis import flip
 from pll.training.scaling import fit_scaling
 from pll.ui import session
 from pll.ui.data import loader
+from pll.ui.widgets import choose
 from pll.weights import identified_labels
 
 OF_RUN, OF_CHOICE, OF_DIGITS = "run", "choice", "digits"
@@ -74,7 +75,8 @@ def choose_source(key: str) -> LessonData:
     sources = _lesson_sources()
     if len(sources) == 1:
         return sources[OF_DIGITS]
-    return sources[st.selectbox("Data", list(sources), format_func=lambda kind: sources[kind].name, key=key, width=200)]
+    names = {kind: source.name for kind, source in sources.items()}
+    return sources[choose("Data", names, key=key, width=200)]
 
 
 def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArray[np.int64] | None, bool]:

@@ -49,11 +49,10 @@ def bar(name: str) -> None:
         bound(
             st.selectbox,
             "Idea",
-            names,
+            {one: f"{k} of {len(names)} · {title}" for k, (one, title) in enumerate(CHAPTERS.items(), 1)},
             key="learn-idea",
             now=name,
             change=_go_to,
-            format_func=lambda one: f"{names.index(one) + 1} of {len(names)} · {CHAPTERS[one]}",
             label_visibility="collapsed",
             width=420,
         )

@@ -16,7 +16,7 @@ from pll.review.work import recent_rate
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link
-from pll.ui.widgets import beside, button, download, popover
+from pll.ui.widgets import beside, button, choose, download, popover
 from pll.wording import percent
 
 LOOK, CERTIFY = GOALS
@@ -42,15 +42,9 @@ def chooser(tab: ReviewTab) -> None:
 def _goals(tab: ReviewTab) -> None:
     review = tab.review
     now = LOOK if review.certification is None else CERTIFY
-    chosen = st.radio(
-        "What is reviewed",
-        GOALS,
-        index=GOALS.index(now),
-        format_func=GOAL_NAMES.__getitem__,
-        captions=[EXPLAINED[goal] for goal in GOALS],
-        key=f"review-goal-{review.id}",
-        label_visibility="collapsed",
-    )
+    at, words = list(GOAL_NAMES).index(now), {"captions": list(EXPLAINED.values()), "label_visibility": "collapsed"}
+    key = f"review-goal-{review.id}"
+    chosen = choose("What is reviewed", GOAL_NAMES, widget=st.radio, index=at, key=key, **words)
     begun = review.latest_certification
     if chosen == CERTIFY and now == LOOK and begun is not None:
         st.caption(f"Begun before: {_target(begun.plan)}. What was decided since counts.")
@@ -83,14 +77,8 @@ def _form(tab: ReviewTab) -> None:
         format_func=lambda share: f"{_in_100(share)} ({int(share * n + 1e-9):,} of {n:,})",
         key=f"{key}-error",
     )
-    level = st.segmented_control(
-        "How sure",
-        list(SURE_LEVELS),
-        default=0.95,
-        required=True,
-        format_func=SURE_LEVELS.__getitem__,
-        key=f"{key}-level",
-    )
+    options = {"widget": st.segmented_control, "default": 0.95, "required": True}
+    level = choose("How sure", SURE_LEVELS, key=f"{key}-level", **options)
     now = review.certification
     is_that = now is not None and (now.plan.error, now.plan.level) == (error, level)
     if now is not None and is_that and not now.status(review.state, review.required).done:

@@ -14,7 +14,7 @@ from pll.review.retraining import changed_by_retraining
 from pll.ui.format import count, format_state, plain
 from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
-from pll.ui.widgets import beside, button
+from pll.ui.widgets import beside, button, show_table
 from pll.wording import short_by_name
 
 RETRAINING_SECONDS = 2.0
@@ -129,15 +129,14 @@ def followed(tab: ReviewTab) -> None:
     st.markdown(f"**{answers} changed {count(len(changed), 'other label')} that nobody has looked at**")
     more = f"review-changed-rows-{review.id}"
     most = int(st.session_state.get(more, SHOWN_CHANGES))
-    chosen = st.dataframe(
+    chosen = show_table(
         _table(changed, review.root.ids, tab.queue.data, most),
-        hide_index=True,
+        "Labels that changed, the least certain first",
         height="content",
         column_config={"picture": st.column_config.ImageColumn()},
         key=f"review-changed-{review.id}-{review.state.last}-{most}",
         on_select="rerun",
         selection_mode="multi-row",
-        alt="Labels that changed, the least certain first",
     )
     if len(changed) > most:
         button(

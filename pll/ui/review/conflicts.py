@@ -14,7 +14,7 @@ from pll.ui.example import show_example
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.voters import show_agreement
-from pll.ui.widgets import button, show_errors
+from pll.ui.widgets import button, show_errors, show_table
 from pll.wording import percent, short_by_name
 
 NONE_OF_THESE = "None of these"
@@ -42,15 +42,9 @@ def draw(tab: ReviewTab) -> None:
     st.markdown(f"**{count(len(open_), 'disagreement')} to settle**")
     listed, chosen_one = st.columns([2, 3], gap="large")
     with listed:
-        table = _table_of(review, open_[:SHOWN_CONFLICTS])
-        chosen = st.dataframe(
-            table,
-            hide_index=True,
-            key=f"review-conflicts-{review.id}-{len(open_)}",
-            on_select="rerun",
-            selection_mode="single-row",
-            alt="Examples on which reviewers disagree",
-        )
+        table, key = _table_of(review, open_[:SHOWN_CONFLICTS]), f"review-conflicts-{review.id}-{len(open_)}"
+        alt = "Examples on which reviewers disagree"
+        chosen = show_table(table, alt, key=key, on_select="rerun", selection_mode="single-row")
     rows = chosen["selection"]["rows"]
     with chosen_one:
         row, outcome = open_[rows[0] if rows else 0]
@@ -88,18 +82,12 @@ def _agreement_of(review: ReviewSession) -> Agreement | None:
 def _table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.DataFrame:
     """A row a disagreement: who answered what."""
     short = short_by_name(review.root.candidates.class_names)
-    return pd.DataFrame(
-        {
-            "example": [str(review.root.ids[row]) for row, _ in open_],
-            "answers": [
-                " · ".join(
-                    f"{name}: {short.get(answer.label or '', answer.label or answer.status)}"
-                    for name, answer in outcome.answers.items()
-                )
-                for _, outcome in open_
-            ],
-        }
-    )
+    rows = []
+    for row, outcome in open_:
+        given = {name: answer.label or answer.status for name, answer in outcome.answers.items()}
+        words = " · ".join(f"{name}: {short.get(answer, answer)}" for name, answer in given.items())
+        rows.append((str(review.root.ids[row]), words))
+    return pd.DataFrame(rows, columns=["example", "answers"])
 
 
 def _settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:

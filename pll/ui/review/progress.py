@@ -19,7 +19,7 @@ from pll.ui.review import certify_panel, changes
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import can_be_judged, show_voters, voter_table
-from pll.ui.widgets import ShownFigure, beside, button, folded, popover, show_figures
+from pll.ui.widgets import ShownFigure, beside, button, folded, popover, show_figures, show_table
 from pll.wording import percent
 
 LABEL_KINDS = ("pick", "other", "none", "accept", "settle", "eliminate")
@@ -142,21 +142,14 @@ def _work(review: ReviewSession) -> None:
     if not done:
         st.caption("No decisions yet.")
         return
-    rates = [recent_rate(review.state, one.name) for one in done]
-    table = pd.DataFrame(
-        {
-            "reviewer": [
-                (one.name or "all") + ("" if one.verified or not one.name else " (unverified)") for one in done
-            ],
-            "decisions": [one.decisions for one in done],
-            "unsure": [one.unsure for one in done],
-            "none of these": [one.none for one in done],
-            "undone": [one.undone for one in done],
-            "at work": [duration(one.seconds) for one in done],
-            "a minute": ["" if rate is None else f"{_rounded(rate):,g}" for rate in rates],
-        }
-    )
-    st.dataframe(table, hide_index=True, alt="What each reviewer has done")
+    rows = []
+    for one in done:
+        name = (one.name or "all") + ("" if one.verified or not one.name else " (unverified)")
+        rate = recent_rate(review.state, one.name)
+        pace = "" if rate is None else f"{_rounded(rate):,g}"
+        rows.append((name, one.decisions, one.unsure, one.none, one.undone, duration(one.seconds), pace))
+    columns = ["reviewer", "decisions", "unsure", "none of these", "undone", "at work", "a minute"]
+    show_table(pd.DataFrame(rows, columns=columns), "What each reviewer has done")
 
 
 def _voters(tab: ReviewTab) -> None:

@@ -12,32 +12,22 @@ from pll.ui.review import certify_panel
 from pll.ui.review.keys import action_keys, stand_for_classes
 from pll.ui.review.review_tab import Chosen, ReviewTab
 from pll.ui.routes import link
-from pll.ui.voters import choose_pair, pairs_of
-from pll.ui.widgets import beside, button, toast_errors
+from pll.ui.voters import pair_titles, pairs_of
+from pll.ui.widgets import beside, bound, button, choose, kept_in, toast_errors
 
 
 def display_options(tab: ReviewTab) -> None:
     """The model's view shown or hidden, candidates by weight or in fixed order."""
     key = f"review-blind-{tab.review.id}"
     with st.popover("View", icon=":material/visibility:", type="tertiary"):
-        tab.blind = st.toggle(
-            "Hide the model's view",
-            value=tab.blind,
-            key=key,
-            help="No weights, candidates in fixed order. Your answers are then independent of the model.",
-        )
+        hint = "No weights, candidates in fixed order. Your answers are then independent of the model."
+        bound(st.toggle, "Hide the model's view", key=key, help=hint, **kept_in(tab, "blind"))
         _only_disagreements(tab)
-        if stand_for_classes(tab.queue.data.class_names):
-            return  # they are in the order of the classes anyway
-        fixed = st.toggle(
-            "Candidates in the order of the classes",
-            value=tab.fixed or tab.blind,
-            key=f"{key}-fixed",
-            disabled=tab.blind,
-            help="On: in the order of the file. Off: the likeliest first.",
-        )
-        if not tab.blind:
-            tab.fixed = fixed
+        if not stand_for_classes(tab.queue.data.class_names):  # else they are in the order of the classes anyway
+            hint, state = "On: in the order of the file. Off: the likeliest first.", kept_in(tab, "fixed")
+            state["now"] = tab.fixed or tab.blind
+            label = "Candidates in the order of the classes"
+            bound(st.toggle, label, key=f"{key}-fixed", disabled=tab.blind, help=hint, **state)
 
 
 def _only_disagreements(tab: ReviewTab) -> None:
@@ -59,7 +49,8 @@ def _only_disagreements(tab: ReviewTab) -> None:
         rows = rows_of_disagreement(annotations, pair.first, pair.second)
         _restrict(tab, (rows, f"on which {plain(names)} disagree"))
 
-    choose_pair(annotations, pairs, label="Only where two disagree", key=key, optional=True, on_change=chosen)
+    words = {"index": None, "placeholder": "Choose two", "width": 420}
+    choose("Only where two disagree", pair_titles(annotations, pairs), key=key, on_change=chosen, **words)
 
 
 DISPUTED = "on which the voters disagree, the most telling first"

@@ -13,6 +13,7 @@ from pll.annotations import Annotations
 from pll.annotations.voters import FEATURES_ADD_NOTHING
 from pll.methods import METHODS
 from pll.review.status import ReviewStatus, status_of
+from pll.runs.data import Splits
 from pll.runs.files import COMPUTED
 from pll.runs.run import Run
 from pll.runs.run_data import computed_of
@@ -33,11 +34,9 @@ def draw(now: Scene) -> None:
     if now.snapshot.is_active or not has_labels(now.run):
         return
     labels = _labels(now.result_stamp, now)
-    status = status_of_run(now.run, labels, now.snapshot.health)
-    predicted = 0 if now.splits.holdout is None else len(now.splits.holdout)
     alone = not METHODS[now.snapshot.method].needs_features
-    result = sentence_of(status, now.data.annotations, labels, predicted=predicted, votes_alone=alone)
-    st.markdown(f"#### {_found(now)}{result}")
+    status, sentence = came_to(now.run, now.splits, labels, now.snapshot.health, votes_alone=alone)
+    st.markdown(f"#### {_found(now)}{sentence}")
     if "next" not in now.looking.hidden:
         _onward(now, status)
     if not status.certificate:  # which proves more than a run's health can say
@@ -113,18 +112,38 @@ IN_SHORT = {
 }
 
 
-def status_of_run(run: Run, labels: Certainty, health: Health | None) -> ReviewStatus:
-    """Return the state of the review of a run; `labels` are its own, for one that nobody has begun to review.
+def came_to(
+    run: Run, splits: Splits, labels: Certainty, health: Health | None, *, votes_alone: bool
+) -> tuple[ReviewStatus, str]:
+    """Return the state of the review of a run, and what the run came to in a few sentences.
 
     Parameters
     ----------
     run
         The run.
+    splits
+        Its data.
     labels
-        Its own, for a run that nobody has begun to review.
+        Its own: what counts where nobody has begun to review them.
     health
         The verdict on it; None where there is none.
+    votes_alone
+        Whether the labels come from votes and nothing else.
     """
+    status, votes = _status_of(run, labels, health), splits.train.annotations
+    is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
+    words = [
+        status.sentence,
+        "" if votes is None or is_one else majority_sentence(labels.identified, votes),
+        ties(int(labels.is_tied.sum())) if votes_alone else "",
+        "" if splits.holdout is None else f"{len(splits.holdout):,} more are predicted.",
+        "" if status.checks is None else f"{status.checks.sentence} for the certificate.",
+    ]
+    return status, " ".join(filter(None, words))
+
+
+def _status_of(run: Run, labels: Certainty, health: Health | None) -> ReviewStatus:
+    """The state of the review of a run that is under review; else what its own labels come to."""
     from pll.ui.review import service  # loads a database
 
     if service.is_begun(run):
@@ -132,32 +151,6 @@ def status_of_run(run: Run, labels: Certainty, health: Health | None) -> ReviewS
         if queue.review.own.run == run.id:
             return queue.status()
     return status_of(labels, is_trusted=health is None or health.verdict != "unhealthy")
-
-
-def sentence_of(
-    status: ReviewStatus, votes: Annotations | None, labels: Certainty, *, predicted: int = 0, votes_alone: bool = False
-) -> str:
-    """Return what a run came to in a few sentences.
-
-    Parameters
-    ----------
-    status
-        Of its review.
-    votes
-        Of the same examples as `labels`, where there are any.
-    labels
-        Its own.
-    predicted
-        Labels of examples that were not learnt from.
-    votes_alone
-        Whether the labels come from votes and nothing else.
-    """
-    is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
-    majority = "" if votes is None or is_one else f" {majority_sentence(labels.identified, votes)}"
-    tied = ties(int(labels.is_tied.sum())) if votes_alone else ""
-    more = f" {predicted:,} more are predicted." if predicted else ""
-    to_go = f" {status.checks.sentence} for the certificate." if status.checks is not None else ""
-    return f"{status.sentence}{majority}{f' {tied}' * bool(tied)}{more}{to_go}"
 
 
 def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> str:

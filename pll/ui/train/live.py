@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from datetime import datetime
-from functools import partial
 
 import streamlit as st
 
@@ -18,7 +17,7 @@ from pll.ui.train import ended, pictures
 from pll.ui.train.pictures import choose_classes
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
 from pll.ui.view_state import RunView, Scene, identified, run_view
-from pll.ui.widgets import ShownFigure, beside, bound, button, show_figures
+from pll.ui.widgets import ShownFigure, beside, bound, button, kept_in, show_figures
 from pll.weights import CONFIDENT
 from pll.wording import percent
 
@@ -61,16 +60,8 @@ def _views(now: Scene) -> None:
     if looking.view not in names:
         looking.view = names[0]
     with beside():
-        bound(
-            st.segmented_control,
-            "View",
-            names,
-            key=looking.view_key,
-            now=looking.view,
-            change=partial(setattr, looking, "view"),
-            required=True,
-            label_visibility="collapsed",
-        )
+        options = {"required": True, "label_visibility": "collapsed", **kept_in(looking, "view")}
+        bound(st.segmented_control, "View", names, key=looking.view_key, **options)
         choose_classes(now)
     VIEWS[looking.view](now)
     if looking.selected is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from pll.ui.components.component import Component, Payload
 from pll.ui.components.heatmap import HEATMAP, By, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.view_state import RunView, Scene
-from pll.ui.widgets import bound, popover
+from pll.ui.widgets import bound, kept_in, popover
 
 PICTURES_HEIGHT, WHOLE_WINDOW = 430, 10_000
 """Pixels of the two pictures, at most; in presenter mode the window is the limit."""
@@ -27,7 +26,7 @@ ABOVE_PICTURES, ABOVE_WHEN_PRESENTING = 440, 230
 """Pixels of the window that heading, timeline and figures take; in presenter mode the strip of the transport."""
 CACHED_PICTURES = 24
 """Pictures in the cache for others who look at the same moment."""
-ORDERS = {"confidence": "sharpest first", "label": "by label"}
+ORDERS = {"confidence": "Sharpest first", "label": "By label"}
 STAR_TITLE = "Where each example is heading"
 CORNERS = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
@@ -66,27 +65,19 @@ def _show(picture: Picture, now: Scene) -> None:
     ):
         st.markdown(f"**{picture.title}**", help=picture.help, width="content")
         popover("Options", picture.options, now, key=f"{name}-options-{now.run.id}", icon="tune")
-    choice = picture.choice(now)
-    payload = _payload(name, now.stamp, choice, looking.selected, looking.presenting, shown_classes(now), picture, now)
+    choice, fill = picture.choice(now), ABOVE_WHEN_PRESENTING if looking.presenting else ABOVE_PICTURES
+    height = WHOLE_WINDOW if looking.presenting else PICTURES_HEIGHT
+    ids, texts = now.data.row_ids, now.data.texts
+    presentation = Presentation(now.frame.when, looking.selected, ids, texts, height=height, fill=fill)
+    moment = (name, now.stamp, choice, looking.selected, looking.presenting, shown_classes(now))
+    payload = _once(moment, lambda: picture.payload(now, presentation, choice))
     mount(picture.component, payload, f"{name}-{now.run.id}", len(now.data), looking.select)
 
 
 @st.cache_resource(max_entries=2 * CACHED_PICTURES, show_spinner=False)
-def _payload(
-    name: str,
-    stamp: tuple[object, ...],
-    choice: str,
-    selected: int | None,
-    presenting: bool,
-    classes: tuple[int, ...] | None,
-    _picture: Picture,
-    _now: Scene,
-) -> Payload:
+def _once(moment: tuple[object, ...], _make: Callable[[], Payload]) -> Payload:
     """The picture of this moment, computed once for all who look at it."""
-    data, fill = _now.data, ABOVE_WHEN_PRESENTING if presenting else ABOVE_PICTURES
-    height = WHOLE_WINDOW if presenting else PICTURES_HEIGHT
-    presentation = Presentation(_now.frame.when, selected, data.row_ids, data.texts, height=height, fill=fill)
-    return _picture.payload(_now, presentation, choice)
+    return _make()
 
 
 def _star(now: Scene, presentation: Presentation, colours: str) -> Payload:
@@ -115,8 +106,7 @@ def choose_colours(looking: RunView, *, disabled: bool = False) -> None:
         st.toggle,
         "Colour by true label",
         key=f"star-truth-{looking.run_id}",
-        now=looking.truth,
-        change=partial(setattr, looking, "truth"),
+        **kept_in(looking, "truth"),
         disabled=disabled,
         help="Off: by identified label. On: wrong examples have another colour than their corner.",
     )
@@ -131,16 +121,8 @@ def _star_options(now: Scene) -> None:
 
 def _heatmap_options(now: Scene) -> None:
     """How the rows stand."""
-    bound(
-        st.segmented_control,
-        "Rows",
-        list(ORDERS),
-        key=f"order-{now.run.id}",
-        now=now.looking.order,
-        change=partial(setattr, now.looking, "order"),
-        required=True,
-        format_func=lambda name: ORDERS[name].capitalize(),
-    )
+    options = {"required": True, **kept_in(now.looking, "order")}
+    bound(st.segmented_control, "Rows", ORDERS, key=f"order-{now.run.id}", **options)
     name, key = f"candid-label-weights-epoch-{now.frame.epoch}.csv", f"weights-csv-{now.run.id}"
     csv_button(lambda: _weights_frame(now), name, key=key, label="Label weights as CSV")
 
@@ -235,19 +217,14 @@ def choose_classes(now: Scene) -> None:
 
 
 def _search(now: Scene, shown: Sequence[int]) -> None:
-    key = f"classes-{now.run.id}"
-
-    def choose() -> None:
-        now.looking.classes = tuple(sorted(st.session_state[key]))
-
-    st.multiselect(
+    bound(
+        st.multiselect,
         "Classes in the pictures",
-        range(now.sets.n_classes),
-        default=list(shown),
-        format_func=now.sets.class_names.__getitem__,
+        dict(enumerate(now.sets.class_names)),
+        key=f"classes-{now.run.id}",
+        now=list(shown),
+        change=lambda chosen: setattr(now.looking, "classes", tuple(sorted(chosen))),
         max_selections=MOST_AT_ONCE,
-        key=key,
-        on_change=choose,
         help="Type a part of a name. None: the largest.",
         width=420,
     )

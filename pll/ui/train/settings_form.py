@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import streamlit as st
@@ -15,16 +16,18 @@ import streamlit as st
 from pll.dataset import PartialLabelDataset
 from pll.devices import default_threads, device_in_words, devices
 from pll.errors import UserError
-from pll.methods import get_method, method_title
+from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise, expected_settings
+from pll.methods.names import RECIPES
 from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
+from pll.runs.data import method_of_votes
 from pll.runs.description import FIELDS
 from pll.training.names import MODELS
 from pll.ui.data import loader
 from pll.ui.format import about_seconds, plain
 from pll.ui.session import ChosenData
-from pll.ui.widgets import beside, button, share_slider
+from pll.ui.widgets import beside, button, choose, share_slider
 
 NUMBER_SETTINGS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr_decay", "lr_decay_every")
 """Settings that are numbers, in the order of the form."""
@@ -201,13 +204,12 @@ class SettingsForm:
             What is used where nothing is chosen; None where that is searched.
         """
         field = FIELDS[name]
-        titles = field.choices or {}
-        options = [*([None] if used is None else []), *titles]
-        st.selectbox(
+        none = {None: BY_SEARCH.capitalize()} if used is None else {}
+        titles: dict[str | None, str] = {**none, **(field.choices or {})}
+        choose(
             field.title,
-            options,
-            index=options.index(self.touched.get(name, used)),
-            format_func=lambda one: BY_SEARCH.capitalize() if one is None else titles[one],
+            titles,
+            index=list(titles).index(self.touched.get(name, used)),
             help=field.sentence,
             key=(widget := self._widget(name, used)),
             on_change=self._touch,
@@ -261,13 +263,9 @@ def _choose_device(key: str) -> dict[str, str]:
     there = devices()
     if len(there) == 1:
         return {}
-    names = {"auto": "Automatic", "cpu": "CPU"}
-    device = st.selectbox(
-        *("Device", there),
-        format_func=lambda name: names.get(name) or device_in_words(name),
-        help="Automatic takes the GPU with the most free memory.",
-        key=f"{key}-device",
-    )
+    names = {name: {"auto": "Automatic", "cpu": "CPU"}.get(name) or device_in_words(name) for name in there}
+    hint = "Automatic takes the GPU with the most free memory."
+    device = choose("Device", names, help=hint, key=f"{key}-device")
     return {} if device == "auto" else {"device": device}
 
 
@@ -324,3 +322,47 @@ def advice(configs: Sequence[RunConfig], data: PartialLabelDataset, wrong: Seque
         words = f" and {memory:,.0f} MB of memory" if memory >= 1 else ""
         st.caption(f"{about_seconds(seconds).capitalize()}{words}{' for all lanes' * (len(configs) > 1)}.")
     return seconds if can_start else None
+
+
+# ---- a run of one lane -----------------------------------------------------------------------------------------------
+
+
+def choose_run_settings(choice: ChosenData, data: PartialLabelDataset) -> Settings:
+    """Show the settings of a run, all but method, model and recipe in an expander.
+
+    Parameters
+    ----------
+    choice
+        The data, and how its candidate sets are made.
+    data
+        The same, read.
+    """
+    left, middle, right = st.columns(3, gap="large")
+    with left:
+        method = _choose_method(data)
+    defaults = get_method(method)().get_params()
+    params: dict[str, Any] = {}
+    with right:
+        if "recipe" in defaults:
+            titles = {name: title for name, (title, _) in RECIPES.items()}
+            hint = "How settings are chosen. What you change below stays in every recipe."
+            params["recipe"] = choose("Recipe", titles, help=hint, key="setup-recipe", persist_state="session")
+            st.caption(RECIPES[params["recipe"]][1])
+    with middle:
+        if "model" in defaults:
+            model = choose_model(data, "setup", is_searched=params.get("recipe") == "auto")
+            params |= {} if model is None else {"model": model}
+    with st.expander("Settings", icon=":material/tune:"):
+        return choose_settings([method], choice, data, params, key="setup")
+
+
+def _choose_method(data: PartialLabelDataset) -> str:
+    """One of the methods that fit the data; where there are votes alone, the best of them first."""
+    names = [name for name, method in METHODS.items() if data.y is not None or not method.needs_truth]
+    best = "" if prod(data.input_shape) else method_of_votes(data)
+    if best:
+        names = sorted((n for n in names if not METHODS[n].needs_features), key=lambda name: name != best)
+    titles, key = {name: method_title(name) for name in names}, "setup-method-votes" if best else "setup-method"
+    method: str = choose("Method", titles, key=key, persist_state="session")
+    st.caption(get_method(method).summary)
+    return method

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -38,7 +40,8 @@ def draw(scene: Scene) -> None:
     places = _places(scene.run.id, scene.data)
     outline = None if looking.outline is None else tuple(looking.outline)
     classes = shown_classes(scene)
-    payload = _payload(scene.stamp, scene.snapshot.is_active, looking.selected, outline, classes, scene, places)
+    moment = (scene.stamp, scene.snapshot.is_active, looking.selected, outline, classes)
+    payload = _once(moment, lambda: _payload(scene, places, classes))
     mount_map(payload, f"map-{scene.run.id}", len(scene.data), looking.select, looking.draw_outline)
     if looking.outline is None:
         st.caption(
@@ -94,28 +97,18 @@ def _map_frame(scene: Scene, places: Places) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=CACHED_MAPS, show_spinner=False)
-def _payload(
-    stamp: tuple[object, ...],
-    is_active: bool,
-    selected: int | None,
-    outline: tuple[tuple[int, int], ...] | None,
-    classes: tuple[int, ...] | None,
-    _scene: Scene,
-    _places: Places,
-) -> Payload:
+def _once(moment: tuple[object, ...], _make: Callable[[], Payload]) -> Payload:
     """The map of this moment, computed once for all who look at it."""
-    n = len(_scene.data)
-    n_points = MOST_LIVE if is_active and n > MOST_LIVE else n
+    return _make()
+
+
+def _payload(scene: Scene, places: Places, classes: tuple[int, ...] | None) -> Payload:
+    n, looking = len(scene.data), scene.looking
+    n_points = MOST_LIVE if scene.snapshot.is_active and n > MOST_LIVE else n
     rows = np.linspace(0, n - 1, n_points).astype(np.int64) if n_points < n else np.arange(n)
-    return map_payload(
-        _points(_scene.run.id, n_points, _places, rows),
-        _scene.frame.sharp,
-        _scene.sets,
-        rows,
-        Presentation(_scene.frame.when, selected, _scene.data.row_ids, _scene.data.texts),
-        None if outline is None else list(outline),
-        classes,
-    )
+    points = _points(scene.run.id, n_points, places, rows)
+    presentation = Presentation(scene.frame.when, looking.selected, scene.data.row_ids, scene.data.texts)
+    return map_payload(points, scene.frame.sharp, scene.sets, rows, presentation, looking.outline, classes)
 
 
 @st.cache_resource(max_entries=CACHED_MAPS, show_spinner=False)

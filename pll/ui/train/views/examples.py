@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
 from pll.annotations.agreement import Pair, rows_of_disagreement
-from pll.ui.components.gallery import gallery
+from pll.ui.components.canvas import mount
+from pll.ui.components.gallery import GALLERY, gallery_payload
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
-from pll.ui.voters import choose_pair, pairs_of
-from pll.ui.widgets import beside, bound
+from pll.ui.voters import pair_titles, pairs_of
+from pll.ui.widgets import beside, bound, choose, kept_in
 from pll.weights import Sharpness
 
 LIST_KEY = "gallery-list"
@@ -52,16 +52,8 @@ def draw(scene: Scene) -> None:
     suits = "A fixed sample" if scene.snapshot.is_active else "Least sharp"
     selected = looking.listed if looking.listed in lists else suits
     with beside():
-        bound(
-            st.segmented_control,
-            "Examples",
-            lists,
-            key=LIST_KEY,
-            now=selected,
-            change=partial(setattr, looking, "listed"),
-            required=True,
-            label_visibility="collapsed",
-        )
+        options = {"required": True, "label_visibility": "collapsed", **kept_in(looking, "listed"), "now": selected}
+        bound(st.segmented_control, "Examples", lists, key=LIST_KEY, **options)
         if selected == DISAGREE:
             rows, meaning = _where_two_disagree(scene, pairs), "The least sharp of them."
         else:
@@ -69,14 +61,8 @@ def draw(scene: Scene) -> None:
             rows = choose(scene)
         _find(scene)
     st.caption(f"{meaning} Click one to see its history." if len(rows) else f"{meaning} There are none now.")
-    gallery(
-        scene.data,
-        rows,
-        scene.frame.weights,
-        key=f"gallery-{scene.run.id}",
-        selected=looking.selected,
-        on_select=looking.select,
-    )
+    payload = gallery_payload(scene.data, rows, scene.frame.weights, looking.selected)
+    mount(GALLERY, payload, f"gallery-{scene.run.id}", len(scene.data), looking.select)
 
 
 def _find(scene: Scene) -> None:
@@ -98,7 +84,7 @@ def _where_two_disagree(scene: Scene, pairs: tuple[Pair, ...]) -> Rows:
     annotations = scene.data.annotations
     assert annotations is not None
     key = f"examples-pair-{scene.run.id}"
-    pair = choose_pair(annotations, pairs, label="Two voters", key=key, collapsed=True) or pairs[0]
+    pair = choose("Two voters", pair_titles(annotations, pairs), key=key, label_visibility="collapsed", width=320)
     rows = rows_of_disagreement(annotations, pair.first, pair.second)
     return rows[np.argsort(scene.frame.sharp.top[rows], kind="stable")][:CARDS]
 

@@ -20,7 +20,7 @@ from pll.ui import controls
 from pll.ui.example import show_picture
 from pll.ui.format import count, plain
 from pll.ui.view_state import Scene
-from pll.ui.widgets import beside, bound, button
+from pll.ui.widgets import beside, bound, button, show_table
 
 PHASES = ("Forward", "Loss", "Gradient", "New weights")
 MOST_TERMS = 4
@@ -47,14 +47,9 @@ def draw(scene: Scene) -> None:
             lit = k <= phase
             st.markdown(f"**{k + 1} · {name}**" if lit else f":gray[{k + 1} · {name}]")
             st.markdown(explanation[0] if lit else f":gray[{explanation[1]}]")
-    st.dataframe(
-        _worksheet(step, scene.sets.class_names, phase),
-        hide_index=True,
-        key="worksheet",
-        height=38 + 35 * min(len(step.labels), 10),
-        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in STEP_COLUMNS},
-        alt="The numbers of this example, candidate by candidate",
-    )
+    table, height = _worksheet(step, scene.sets.class_names, phase), 38 + 35 * min(len(step.labels), 10)
+    alt, formats = "The numbers of this example, candidate by candidate", dict.fromkeys(STEP_COLUMNS, "%.3f")
+    show_table(table, alt, formats=formats, key="worksheet", height=height)
     _move_on(scene, phase)
 
 

@@ -179,6 +179,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Name of the method for display; that of a registered one stands in `pll.methods.names`."""
     summary: ClassVar[str]
     """Description of the method in at most two lines."""
+    rule: str = ""
+    """What the method does with its weights, as a clause of the verdict on a comparison; "" for nothing to say."""
     needs_truth: ClassVar[bool] = False
     """Whether the method learns from the true labels (pn-oracle only)."""
     takes_decided: ClassVar[bool] = False

@@ -50,6 +50,7 @@ class PNDecomp(DeepEstimator):
         "Makes one copy of the example for each candidate and learns as if every copy were right. "
         "The simplest baseline; an epoch costs as many times more as there are candidates."
     )
+    rule = "it learns every candidate as if it were true"
 
     def _objective(self, task: Task) -> Objective:
         return _Decomposed(get_loss(self.loss), task.candidates, task.prior)

@@ -64,6 +64,7 @@ class PRODENNaive(DeepEstimator):
     summary: ClassVar[str] = (
         "Treats every candidate as equally right and never changes its mind. Shows what updating the weights is worth."
     )
+    rule = "all candidates weigh the same in its loss from beginning to end"
 
     def _objective(self, task: Task) -> Objective:
         return WeightedLoss(get_loss(self.loss))
@@ -78,6 +79,7 @@ class PRODENSudden(DeepEstimator):
         "Believes its own first guess at once: all weight goes to the top candidate at every step. "
         "Shows why identification must be progressive."
     )
+    rule = "it puts all weight on its top candidate at every step"
 
     def _objective(self, task: Task) -> Objective:
         return _Sudden(get_loss(self.loss))
@@ -102,6 +104,11 @@ class PRODENItera(DeepEstimator):
     )
 
     update_every: int | None
+
+    @property
+    def rule(self) -> str:  # type: ignore[override]
+        """As `PartialLabelEstimator.rule`, with the interval."""
+        return f"it renews its weights only every {update_interval(self.epochs, self.update_every)} epochs"
 
     def _objective(self, task: Task) -> Objective:
         every = update_interval(self.total_epochs(), self.update_every)

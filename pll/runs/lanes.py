@@ -11,7 +11,6 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
-from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, differences, new_estimator
 from pll.runs.run import MOST_LANES
 
@@ -90,20 +89,3 @@ def lane_titles(configs: Sequence[RunConfig]) -> list[str]:
     titles = [f"{method_title(name)} {next(apart[name])}".rstrip() for name in methods]
     alike = [titles[: k + 1].count(title) for k, title in enumerate(titles)]
     return [f"{title} ({k})" if titles.count(title) > 1 else title for k, title in zip(alike, titles, strict=True)]
-
-
-def rule_of(config: RunConfig) -> str:
-    """Return what the method of a lane does with its weights, as a clause; "" where there is nothing to say."""
-    match config.method:
-        case "proden-naive":
-            return "all candidates weigh the same in its loss from beginning to end"
-        case "proden-sudden":
-            return "it puts all weight on its top candidate at every step"
-        case "proden-itera":
-            every = get_method(config.method)().get_params() | config.params
-            interval = update_interval(every["epochs"], every["update_every"])
-            return f"it renews its weights only every {interval} epochs"
-        case "pn-decomp":
-            return "it learns every candidate as if it were true"
-        case _:
-            return ""

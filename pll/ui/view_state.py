@@ -19,9 +19,10 @@ from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS
+from pll.runs.config import new_estimator
 from pll.runs.data import Splits
 from pll.runs.history import History
-from pll.runs.lanes import lane_titles, rule_of
+from pll.runs.lanes import lane_titles
 from pll.runs.run import Lane, Run
 from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.training.metrics import TRUTH_METRICS
@@ -198,7 +199,7 @@ class Scene:
             sharp.identified,
             sharp.top,
             epoch,
-            rule=rule_of(config),
+            rule=new_estimator(config).rule if config.method in METHODS else "",
             is_supervised=config.method in METHODS and METHODS[config.method].needs_truth,
             early=None if before is None or not 0 < before.epoch < epoch else (before.epoch, before.sharp.identified),
             test=_test_counts(self.row.get("test_accuracy"), self.splits),

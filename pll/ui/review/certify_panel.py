@@ -42,8 +42,8 @@ def chooser(tab: ReviewTab) -> None:
 def _goals(tab: ReviewTab) -> None:
     review = tab.review
     now = LOOK if review.certification is None else CERTIFY
-    at, words = list(GOAL_NAMES).index(now), {"captions": list(EXPLAINED.values()), "label_visibility": "collapsed"}
-    key = f"review-goal-{review.id}"
+    key, words = f"review-goal-{review.id}", {"captions": list(EXPLAINED.values()), "label_visibility": "collapsed"}
+    at = list(GOAL_NAMES).index(now)
     chosen = choose("What is reviewed", GOAL_NAMES, widget=st.radio, index=at, key=key, **words)
     begun = review.latest_certification
     if chosen == CERTIFY and now == LOOK and begun is not None:
@@ -77,8 +77,8 @@ def _form(tab: ReviewTab) -> None:
         format_func=lambda share: f"{_in_100(share)} ({int(share * n + 1e-9):,} of {n:,})",
         key=f"{key}-error",
     )
-    options = {"widget": st.segmented_control, "default": 0.95, "required": True}
-    level = choose("How sure", SURE_LEVELS, key=f"{key}-level", **options)
+    options = {"default": 0.95, "required": True}
+    level = choose("How sure", SURE_LEVELS, widget=st.segmented_control, key=f"{key}-level", **options)
     now = review.certification
     is_that = now is not None and (now.plan.error, now.plan.level) == (error, level)
     if now is not None and is_that and not now.status(review.state, review.required).done:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
@@ -49,7 +51,7 @@ def _only_disagreements(tab: ReviewTab) -> None:
         rows = rows_of_disagreement(annotations, pair.first, pair.second)
         _restrict(tab, (rows, f"on which {plain(names)} disagree"))
 
-    words = {"index": None, "placeholder": "Choose two", "width": 420}
+    words: dict[str, Any] = {"index": None, "placeholder": "Choose two", "width": 420}
     choose("Only where two disagree", pair_titles(annotations, pairs), key=key, on_change=chosen, **words)
 
 

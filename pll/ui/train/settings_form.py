@@ -204,8 +204,8 @@ class SettingsForm:
             What is used where nothing is chosen; None where that is searched.
         """
         field = FIELDS[name]
-        none = {None: BY_SEARCH.capitalize()} if used is None else {}
-        titles: dict[str | None, str] = {**none, **(field.choices or {})}
+        titles: dict[str | None, str] = {None: BY_SEARCH.capitalize()} if used is None else {}
+        titles.update((field.choices or {}).items())
         choose(
             field.title,
             titles,

@@ -12,20 +12,16 @@ from itertools import combinations
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name
-from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
-from pll.formats.proposal import Proposal, grades_in, labels_among, says, says_fact, says_state, share_among
+from pll.formats.names import GRID, NUMBERED, may_hold_labels
+from pll.formats.proposal import Proposal, grades_in, labels_among, says, says_state, share_among
 from pll.formats.reading import LABELLED, LINES, SINGLE, SWAPPED
 from pll.formats.tabular.cells import (
     MARKS,
     NEARLY_ALL,
     Cells,
-    are_addresses,
     are_binary,
     are_dates,
     are_mails,
-    are_names,
-    are_pictures,
-    are_texts,
     default_role,
     has_fractions,
     is_measured,
@@ -33,6 +29,7 @@ from pll.formats.tabular.cells import (
     read_marks,
     spelling,
 )
+from pll.formats.traits import which
 
 MOST_OFFERED = 6
 """Columns that a question offers."""
@@ -49,7 +46,7 @@ def by_signature(table: Proposal) -> None:
     for name in table.open() if table.form else ():
         role = table.form.role_of(name).replace(SHOWN, "") if table.form else ""
         is_second = role in SINGLE and role not in _PARALLEL and bool(table.having(role))
-        is_no_item = role == "item" and not _may_be_item(table, name)
+        is_no_item = role == "item" and not which(table, *ITEM, among=[name])
         table.give_all([name] if role else (), "keep" if is_second or is_no_item else role, guessed=False)
     items = [name for name in table.having("item") if name not in table.explicit]
     table.give_all([name for name in items if name not in _of_one_question(table, items)], "keep", guessed=False)
@@ -133,17 +130,16 @@ def persons(table: Proposal) -> None:
     if rows < 2 or (table.form is not None and table.form.form != "person"):
         return
     ids = [name for name in table.having("id") if name not in table.explicit]
-    distinct = [name for name in (*ids, *table.open()) if len(set(present_cells(table.raw[name]))) == rows]
-    distinct = [name for name in distinct if default_role(table.raw[name]) != "feature"]
+    distinct = which(table, "distinct", "!number", among=[*ids, *table.open()])
     distinct.sort(key=lambda name: are_dates(table.raw[name]))
     named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", distinct)]
-    named += [name for name in distinct if are_mails(table.raw[name])]
+    named += which(table, "mails", among=distinct)
     sent = [name for name in table.open() if _are_moments(table.raw[name])]
     if grids := _alike(table, _asked_in_grid, LEAST_IN_GRID):
-        told = [*table.having("text", "image"), *(n for n in distinct if are_texts(table.raw[n], 4))]
+        told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
         has_texts = any(len({*table.raw[name]}) == rows for name in told)
         if bool(named or sent) and not has_texts and len(grids) == 1:
-            numbers = [name for name in (*ids, *table.open()) if is_named_id(name) and len({*table.raw[name]}) == rows]
+            numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
             table.give_all([*named, *numbers][:1], "person")
             table.give_all(grids[0], "item")
             return
@@ -151,7 +147,7 @@ def persons(table: Proposal) -> None:
         return
     is_wide = rows <= MOST_PEOPLE and len(table.raw) > max(10, 2 * rows)
     person = next(iter([*named, *distinct[:1]]), None)
-    items = [name for name in table.open() if name != person and _may_be_item(table, name)] if is_wide else []
+    items = [name for name in which(table, *ITEM) if name != person] if is_wide else []
     alike = _of_one_question(table, items)
     items = [name for name in items if name in alike]
     words = {word for name in items for word in table.words(name)}
@@ -211,8 +207,8 @@ def _without_number(name: str) -> str | None:
 def _alike(table: Proposal, question_of: Callable[[str], str | None], least: int) -> list[list[str]]:
     """Return the columns of each question, by what their names have in common, that have one vocabulary."""
     groups: dict[str, list[str]] = {}
-    for name in table.open():
-        if _may_be_item(table, name) and (asked := question_of(name)):
+    for name in which(table, *ITEM):
+        if asked := question_of(name):
             groups.setdefault(asked, []).append(name)
     one = [(names, _of_one_question(table, names)) for names in groups.values()]
     alike = [names for names, same in one if len(names) >= least and len(same) >= NEARLY_ALL * len(names)]
@@ -234,10 +230,8 @@ def _ask_which_grid(table: Proposal, grids: Sequence[Sequence[str]], *, is_examp
     )
 
 
-def _may_be_item(table: Proposal, name: str) -> bool:
-    filled = present_cells(table.raw[name])
-    is_other = has_fractions(filled) or are_texts(filled, 4) or are_dates(filled) or are_addresses(filled)
-    return bool(filled) and not is_other and not is_named_id(name) and not says_fact(name)
+ITEM = ("!empty", "!fractions", "!texts", "!dates", "!addresses", "!named id", "!of a fact")
+"""Traits of a column that may be an example, in a table of a row a person."""
 
 
 def _are_choices(cells: Cells) -> bool:
@@ -291,8 +285,8 @@ MOST_PRACTICE = 0.2
 
 
 def _workers(table: Proposal) -> list[str]:
-    named = [name for name in table.open() if table.objects[name] == "" and not are_texts(table.raw[name], 2)]
-    usual = [*table.usual("worker", named), *(n for n in named if table.repeats(n) and are_mails(table.raw[n]))]
+    named = which(table, "!object", "!titles")
+    usual = [*table.usual("worker", named), *which(table, "repeats", "mails", among=named)]
     return sorted(dict.fromkeys(usual), key=lambda name: not all(table.raw[name]))  # who is always named first
 
 
@@ -300,8 +294,8 @@ def _keys(table: Proposal) -> Iterator[str]:
     """Columns that may name the example of a line, the likelier first."""
     own = [name for name in table.having("id", "text", "image") if len(set(table.raw[name])) < len(table.raw[name])]
     seen = [*table.usual("task", table.open()), *(n for n in own if n in table.having("id"))]
-    seen += [name for name in table.open() if is_named_id(name) and table.repeats(name)]
-    seen += [*own, *(n for n in table.usual("text", table.open()) if table.repeats(n))]
+    seen += [*which(table, "named id", "repeats"), *own]
+    seen += which(table, "repeats", among=table.usual("text", table.open()))
     yield from dict.fromkeys(seen)
 
 
@@ -309,8 +303,8 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     rows = len(table.raw[worker])
     tasks = table.having("task")
     # words that nobody answers twice may be the examples too
-    words = [n for n in table.open() if table.repeats(n) and default_role(table.raw[n]) == "category"]
-    words = [n for n in words if rows >= SOME and plain_name(n) not in USUAL["vote"] and not are_dates(table.raw[n])]
+    words = which(table, "repeats", "word", "!dates") if rows >= SOME else []
+    words = [name for name in words if plain_name(name) not in USUAL["vote"]]
     keys = [name for name in dict.fromkeys([*_keys(table), *words]) if name != worker]
     if [name for name in tasks if table.is_one_a_row(name) and name not in table.explicit] and keys:
         table.give_all(tasks, "keep")  # of the answer, and not of the example
@@ -378,12 +372,11 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
     if table.form is not None and len(free) == 1:  # whatever it is called
         return free
     named = [name for name in table.usual("vote", free) if present_cells(table.raw[name])]
-    few = [name for name in free if table.may_be_answers(name)]
+    few = which(table, "answers", among=free)
     likely = [name for name in few if name not in named]
     likely.sort(key=lambda name: (not _agrees(table, name, tasks[0]), *_likelihood(table, name)))
-    texts = [n for n in free if table.objects[n] == "" and not is_measured(table.cells[n]) and not says_fact(n)]
     choices_first = sorted([*named, *likely], key=lambda name: _are_wrapped(table.raw[name]))
-    return choices_first or [name for name in texts if not is_named_id(name)][:MOST_OFFERED]
+    return choices_first or which(table, "!object", "!measured", "!of a fact", "!named id", among=free)[:MOST_OFFERED]
 
 
 def _agrees(table: Proposal, name: str, task: str) -> bool:
@@ -393,8 +386,7 @@ def _agrees(table: Proposal, name: str, task: str) -> bool:
 
 def _are_agreed_on(table: Proposal, task: str, worker: str) -> bool:
     """Whether lines of one example agree on anything that may be the answer."""
-    free = [name for name in table.open() if name not in (task, worker) and table.may_be_answers(name)]
-    return any(_agrees(table, name, task) for name in free)
+    return any(_agrees(table, name, task) for name in which(table, "answers") if name not in (task, worker))
 
 
 def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int]:
@@ -462,7 +454,7 @@ def _by_structure(table: Proposal) -> bool:
     no function of either, and lines of one example have the same one more often than by chance. So do the marks of
     columns of which nearly each line marks one.
     """
-    words = {name: table.raw[name] for name in _short_words(table) if table.may_be_answers(name)}
+    words = {name: table.raw[name] for name in which(table, *_SHORT_ANSWERS)}
     words = {name: cells for name, cells in words.items() if 2 * len(present_cells(table.cells[name])) >= len(cells)}
     classes = _one_hot(table, table.open())
     told = _told_where_answered(table) or _told(table, words)
@@ -515,14 +507,14 @@ def _marked_in(table: Proposal, classes: Iterable[str]) -> dict[str, Cells]:
 
 def _numbers(table: Proposal) -> dict[str, Cells]:
     """Columns of few whole numbers, of nearly every line."""
-    numbers = {name: grades_in(table.raw[name]) for name in table.open() if table.may_be_answers(name)}
+    numbers = {name: grades_in(table.raw[name]) for name in which(table, "answers")}
     return {name: table.raw[name] for name, some in numbers.items() if some.count(None) <= (1 - NEARLY_ALL) * len(some)}
 
 
 def _told_where_answered(table: Proposal) -> _Told | None:
     """What is told by the lines that have an answer alone, where many have none: what happened else, or is known."""
     filled: dict[tuple[bool, ...], list[str]] = {}
-    for name in [name for name in _short_words(table) if table.may_be_answers(name)]:
+    for name in which(table, *_SHORT_ANSWERS):
         rows = tuple(bool((cell or "").strip()) for cell in table.raw[name])
         if SOME <= sum(rows) < NEARLY_ALL * len(rows):
             filled.setdefault(rows, []).append(name)
@@ -551,7 +543,9 @@ def _likeliest(table: Proposal, found: Sequence[tuple[_Likelihood, _Told]]) -> _
 
 
 def _all_told(table: Proposal, answers: Mapping[str, Cells]) -> list[tuple[_Likelihood, _Told]]:
-    keys = [name for name in (*table.open(), *table.having("id", "text", "image")) if _may_be_key(table, name)]
+    free = [*table.open(), *table.having("id", "text", "image")]
+    keys = which(table, "repeats", "!fractions", "!dates", "!of a fact", "!decimal commas", among=free)
+    keys = [name for name in keys if _may_be_key(table, name)]
     if len(next(iter(table.raw.values()), ())) < SOME or len(keys) > MOST_KEYS or not answers:
         return []
     pairs = [(one, other) for one, other in combinations(keys, 2) if _are_crossed(table, one, other)]
@@ -594,13 +588,10 @@ LEAST_SHARED = 3.0
 
 
 def _may_be_key(table: Proposal, name: str) -> bool:
-    """Whether a column may name the examples, or the people: nearly always filled, repeated, and no measurement."""
+    """Whether a column may name the examples, or the people: nearly always filled, no years, and no marks."""
     cells = present_cells(table.raw[name])
-    is_other = has_fractions(cells) or are_dates(cells) or _are_years(cells) or are_binary(cells)
-    is_other = is_other or says_fact(name) or table.commas[name]
-    return (
-        len(cells) >= NEARLY_ALL * len(table.raw[name]) and len({*cells}) > 1 and table.repeats(name) and not is_other
-    )
+    are_codes = all(cell.strip().isdecimal() and 1900 <= int(cell) < 2100 for cell in cells) or are_binary(cells)
+    return len(cells) >= NEARLY_ALL * len(table.raw[name]) and len({*cells}) > 1 and not are_codes
 
 
 def _are_short(cells: Cells) -> bool:
@@ -609,10 +600,6 @@ def _are_short(cells: Cells) -> bool:
 
 
 MOST_IN_NAME = 3
-
-
-def _are_years(cells: Sequence[str]) -> bool:
-    return all(cell.strip().isdecimal() and 1900 <= int(cell) < 2100 for cell in cells)
 
 
 def _turn(table: Proposal, one: str, other: str, keys: Sequence[str]) -> str:
@@ -664,14 +651,12 @@ def _lines_of_nobody(table: Proposal) -> None:
 
     Whatever else the lines say is the same in all lines of an example, or says when they were written.
     """
-    pictures = [name for name in table.open() if are_pictures(table.raw[name])]
-    for task in dict.fromkeys([*_keys(table), *pictures]):
-        words = [name for name in table.open() if name != task and table.may_be_label(name)]
-        words = [name for name in words if table.may_be_answers(name) and not table.is_function(name, task)]
+    for task in dict.fromkeys([*_keys(table), *which(table, "pictures")]):
+        words = [n for n in which(table, "labels", "answers") if n != task and not table.is_function(n, task)]
         votes = [*table.usual("vote", words), *table.usual("true_label", words), *words][:1]
         weights = _weights(table, task, votes[0]) if votes else {}
-        others = [name for name in table.raw if name not in (task, *votes, *weights) and not is_named_id(name)]
-        others = [name for name in others if not (says_fact(name) or are_dates(table.raw[name]))]
+        others = [name for name in table.raw if name not in (task, *votes, *weights)]
+        others = which(table, "!named id", "!of a fact", "!dates", among=others)
         if votes and all(table.is_function(name, task) for name in others):
             _ask_whether_lines(table, task, votes[0], weights)
             return
@@ -682,7 +667,7 @@ def _weights(table: Proposal, task: str, vote: str) -> dict[str, str]:
     if len(set(zip(table.raw[task], table.raw[vote], strict=True))) < len(table.raw[task]):
         return {}
     found: dict[str, str] = {}
-    for name in [name for name in table.open() if is_measured(table.raw[name]) and not is_named_id(name)]:
+    for name in which(table, "measured", "!named id"):
         sums: dict[str, float] = defaultdict(float)
         for key, cell in zip(table.raw[task], table.raw[name], strict=True):
             sums[key or ""] += amount(cell) or 0.0
@@ -714,9 +699,8 @@ def _ask_whether_lines(table: Proposal, task: str, vote: str, weights: Mapping[s
     )
 
 
-def _short_words(table: Proposal) -> list[str]:
-    """Columns of words without a role, short on average."""
-    return [name for name in table.open() if are_names(present_cells(table.cells[name])) and table.may_be_label(name)]
+_SHORT_ANSWERS = ("short", "labels", "answers")
+"""Traits of columns of words, short on average, that may be answers."""
 
 
 def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
@@ -750,7 +734,7 @@ def sides(table: Proposal) -> None:
     if not tasks or not table.having("vote") or not said:
         return
     taken = {*tasks, *table.having("vote", "worker", "id")}
-    names = [name for name in table.raw if name not in taken and table.may_be_label(name)][:MOST_COMPARED]
+    names = which(table, "labels", among=[name for name in table.raw if name not in taken])[:MOST_COMPARED]
     for one, other in combinations(names, 2):
         things = table.words(one, other)
         if share_among(table.words(one), table.words(other)) < 1 / 2 or share_among(said, things) > 1 / 2:

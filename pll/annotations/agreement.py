@@ -144,8 +144,20 @@ def disagreeing_pairs(annotations: Annotations) -> list[Pair]:
 
     Examples
     --------
+    >>> annotations = Annotations.from_votes([[0, 0, 1], [0, 0, 0]])
+    >>> [(pair.first, pair.second) for pair in disagreeing_pairs(annotations)]
+    [(0, 2), (1, 2)]
+    """
+    return [pair for pair in pairs_in(annotations) if pair.differing]
+
+
+def pairs_in(annotations: Annotations) -> list[Pair]:
+    """Return all pairs of annotators who answered the same rows, those first who differ on most.
+
+    Examples
+    --------
     >>> annotations = Annotations.from_votes([[0, 0, 1], [1, 1, 0], [1, 0, -1]])
-    >>> [(pair.first, pair.second, pair.differing, pair.rows) for pair in disagreeing_pairs(annotations)]
+    >>> [(pair.first, pair.second, pair.differing, pair.rows) for pair in pairs_in(annotations)]
     [(0, 2, 2, 2), (1, 2, 2, 2), (0, 1, 1, 3)]
     """
     codes, sets = _different(annotations)
@@ -161,8 +173,7 @@ def disagreeing_pairs(annotations: Annotations) -> list[Pair]:
     first, second, together = both.row[upper], both.col[upper], both.data[upper]
     differing = together - np.asarray(same[first, second]).ravel()
     order = np.lexsort((second, first, -differing))
-    found = (Pair(int(first[k]), int(second[k]), int(together[k]), int(differing[k])) for k in order)
-    return [pair for pair in found if pair.differing]
+    return [Pair(int(first[k]), int(second[k]), int(together[k]), int(differing[k])) for k in order]
 
 
 def rows_of_disagreement(annotations: Annotations, first: int, second: int) -> npt.NDArray[np.int64]:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations import Annotations
+from pll.annotations.agreement import pairs_in
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
 from pll.formats.base import ReadOptions
@@ -657,26 +658,15 @@ def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     votes = data.annotations
     if votes is None or votes.anonymous or not 3 <= votes.n_annotators <= MOST_VOTERS or len(data) < SOME_EXAMPLES:
         return
-    first = votes.rows < LOOKED_AT
-    cells = np.full((min(len(data), LOOKED_AT), votes.n_annotators), -1, dtype=np.int64)
-    cells[votes.rows[first], votes.annotators[first]] = votes.labels[first]
-    same = np.full((votes.n_annotators, votes.n_annotators), np.nan)
-    both = np.zeros(same.shape, dtype=np.int64)
-    for a in range(votes.n_annotators):
-        for b in range(a):
-            there = (cells[:, a] >= 0) & (cells[:, b] >= 0)
-            both[a, b] = there.sum()
-            same[a, b] = (cells[there, a] == cells[there, b]).mean() if there.any() else np.nan
-    for a, b in zip(*np.nonzero((same == 1) & (both >= SOME_EXAMPLES)), strict=True):
-        others = same.copy()
-        others[a, b] = np.nan
-        usual = float(np.nanmax(others)) if np.isfinite(others).any() else 1.0
-        if usual ** float(both[a, b]) < COPY:
-            names = (votes.annotator_names[b], votes.annotator_names[a])
+    pairs = pairs_in(votes.take(np.arange(min(len(data), LOOKED_AT))))
+    shares = [1 - pair.differing / pair.rows for pair in pairs]
+    for k, pair in enumerate(pairs):
+        usual = max(shares[:k] + shares[k + 1 :], default=1.0)
+        if not pair.differing and pair.rows >= SOME_EXAMPLES and usual**pair.rows < COPY:
+            names = (votes.annotator_names[pair.first], votes.annotator_names[pair.second])
             remedy = "If one is a copy of the other, leave one out."
-            text = f"Two voters say the same in all {both[a, b]} rows that both answered"
+            text = f"Two voters say the same in all {pair.rows} rows that both answered"
             yield Oddity("copies", text, names, remedy, option(names[1], "keep"))
-            return
 
 
 COPY = 1e-6

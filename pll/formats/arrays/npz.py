@@ -17,7 +17,6 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -30,7 +29,6 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
-from pll.formats.answers import Answers, share_chunks
 from pll.formats.archive import Members, is_left_alone, names_in
 from pll.formats.arrays.layouts import Names, arrange, parts_among, texts
 from pll.formats.base import Format, ReadOptions
@@ -46,7 +44,7 @@ from pll.formats.checks import (
     shorten,
 )
 from pll.formats.forms import ARRAYS
-from pll.formats.labels import labels_of, sets_of
+from pll.formats.labels import sets_of, sets_of_shares
 from pll.formats.names import results_among
 from pll.formats.results import Results, free_name
 from pll.images import Pictures
@@ -606,7 +604,7 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
         raise UserError(f"A single array of shape {array.shape} holds no candidates, counts or shares. {_SAVE_ALL}")
     n, c = array.shape
     check_class_count(c, "this array")
-    values = np.asarray(array, dtype=np.float64)
+    values = np.array(array, dtype=np.float64)
     kind = _kind_of_numbers(values)
     if not kind:
         raise UserError(
@@ -624,12 +622,11 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
     empty = np.flatnonzero(~(values > 0).any(axis=1))
     if len(empty):
         raise RowError(f"Row {empty[0]} has no class at all ({len(empty):,} such rows); leave it out.")
-    answers = Answers(tuple(share_chunks(names, values, np.arange(n))), n)
-    labels = labels_of(answers, replace(options, class_names=names))
+    sets, prior = sets_of_shares(values, names, range(c))
     return PartialLabelDataset(
         X=np.zeros((n, 0), dtype=np.float32),
-        candidates=labels.candidates,
-        prior=None if kind == "marks" else labels.prior,
+        candidates=sets,
+        prior=None if kind == "marks" else prior,
         name=options.name or path.name,
         notes=(_NOTES[kind].format(n=n, c=c),),
     )

@@ -14,11 +14,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
@@ -157,9 +157,7 @@ def with_answers(table: Records) -> Records:
     cells: list[str | None] = [None] * sum(len(batch) for batch in table.batches([0]))
     for at, lines in _chosen(table, ""):
         cells[at] = lines[0].vote if lines else None
-    arrow = pa.Table.from_batches(list(table.batches(range(len(table.names))))).rename_columns(list(table.names))
-    more = {"row_of": table.row_of, "notes": table.notes, "signature": table.form}
-    return Records.of(arrow.append_column(answer, pa.array(cells)), roles={"doc_id": "task", answer: "vote"}, **more)
+    return replace(table.with_columns({answer: cells}), roles={"doc_id": "task", answer: "vote"})
 
 
 def _chosen(table: Records, worker: str) -> Iterable[tuple[int, list[Line]]]:

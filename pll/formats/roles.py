@@ -31,7 +31,7 @@ from pll.formats.names import (
     PAYLOAD_COLUMNS,
     results_among,
 )
-from pll.formats.proposal import FEW, Proposal, says_fact, share_among
+from pll.formats.proposal import FEW, Proposal, says_fact, share_among, which
 from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
 from pll.formats.settled import settled
@@ -51,7 +51,6 @@ from pll.formats.tabular.cells import (
     present_cells,
     remembered,
 )
-from pll.formats.traits import which
 from pll.formats.voters import (
     MAJORITY,
     aggregates,

@@ -13,7 +13,7 @@ from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name
 from pll.formats.names import GRID, NUMBERED, may_hold_labels
-from pll.formats.proposal import Proposal, grades_in, labels_among, says, says_state, share_among
+from pll.formats.proposal import Proposal, grades_in, labels_among, says, says_state, share_among, which
 from pll.formats.reading import LABELLED, LINES, SINGLE, SWAPPED
 from pll.formats.tabular.cells import (
     MARKS,
@@ -29,7 +29,6 @@ from pll.formats.tabular.cells import (
     read_marks,
     spelling,
 )
-from pll.formats.traits import which
 
 MOST_OFFERED = 6
 """Columns that a question offers."""

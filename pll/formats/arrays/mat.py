@@ -26,8 +26,8 @@ from pll.formats.arrays.layouts import arrange, parts_among
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
 from pll.formats.forms import ARRAYS
-from pll.formats.limitations import part_limitations
 from pll.formats.results import Results
+from pll.formats.tabular.writer import part_limitations
 
 FOLD_NAMES = ("tr", "te")
 WANTED = {

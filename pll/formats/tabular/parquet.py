@@ -24,13 +24,12 @@ from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.label_frame import LABELS_CSV, NUMBERS, labels_csv_value
-from pll.formats.limitations import class_names
 from pll.formats.reading import ROLES, Column
 from pll.formats.records import JSON, Records, is_list, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.format import TableFormat, dataset_of
-from pll.formats.tabular.writer import columns_of, number_blocks
+from pll.formats.tabular.writer import class_names, columns_of, number_blocks
 from pll.images import SUFFIXES, Pictures
 from pll.io import Column as ObjectColumn
 from pll.io import pieces

@@ -14,7 +14,6 @@ from pathlib import Path
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
-from pll.formats.limitations import class_limitations, part_limitations
 from pll.formats.names import CONSENSUS_COLUMNS, NUMBERED, UNNAMED, check_header, marked
 from pll.formats.reading import LINES
 from pll.formats.records import Records
@@ -22,7 +21,7 @@ from pll.formats.results import OURS, Results
 from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import Cells, is_number
 from pll.formats.tabular.csv import Csv, text_of_file, write_table
-from pll.formats.tabular.writer import TextColumn, answers_of, check_columns
+from pll.formats.tabular.writer import TextColumn, answers_of, check_columns, class_limitations, part_limitations
 from pll.formats.tools.records import has_own_sets
 
 MAX_CLASSES = 10_000

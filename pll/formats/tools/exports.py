@@ -13,9 +13,9 @@ from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import ANSWERS, Record
-from pll.formats.limitations import class_limitations, class_names, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.jsonl import JsonLines
+from pll.formats.tabular.writer import class_limitations, class_names, part_limitations
 from pll.formats.tools.records import (
     PAYLOAD,
     Example,

@@ -16,10 +16,9 @@ from pll.dataset import PartialLabelDataset
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import ANSWERS, Record
-from pll.formats.limitations import class_names
 from pll.formats.results import Results
 from pll.formats.tabular.builder import build
-from pll.formats.tabular.writer import answers_of
+from pll.formats.tabular.writer import answers_of, class_names
 from pll.formats.tools.records import (
     Found,
     RecordFormat,

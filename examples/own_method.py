@@ -16,6 +16,7 @@ from scipy.special import softmax
 from sklearn.datasets import load_iris
 
 from pll import CandidateSets, flip_binomial
+from pll.methods.base import setting
 from pll.methods.classical import ClassicalEstimator, Cost, Matrix
 from pll.training.metrics import Hook
 from pll.weights import Weights, on_candidates, restricted_softmax
@@ -35,19 +36,14 @@ class Centroids(ClassicalEstimator):
     title: ClassVar[str] = "Centroids"
     summary: ClassVar[str] = "The class whose mean is nearest. Instant; for compact classes."
     _fitted = ("means_",)
+    rounds: ClassVar[str] = "passes"
+    passes: int = setting(10, whole=True, least=1)
     means_: Matrix  # (c, d)
-
-    def __init__(self, *, passes: int = 10, scale: str = "auto", missing: str = "error", seed: int = 0) -> None:
-        super().__init__(scale=scale, missing=missing, seed=seed)
-        self.passes = passes
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with 10 passes."""
         return Cost(memory_bytes=8 * d * (nnz + n * c), seconds=2e-8 * d * (nnz + n * c))
-
-    def total_epochs(self) -> int:
-        return self.passes
 
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -28,8 +29,8 @@ V = TypeVar("V")
 class ClassicalEstimator(PartialLabelEstimator):
     """Base class of methods that work on a scaled matrix (n, d) and refine label weights iteratively.
 
-    A subclass implements `_learn` (a generator that yields label weights once per iteration) and `_scores`, and lists
-    the attributes that prediction needs in `_fitted`.
+    A subclass implements `_learn` (a generator that yields label weights once per iteration) and `_scores`, lists the
+    attributes that prediction needs in `_fitted`, and names the setting that limits the iterations in `rounds`.
 
     Parameters
     ----------
@@ -44,16 +45,23 @@ class ClassicalEstimator(PartialLabelEstimator):
     ----------
     scale_
         The scaling that was used.
+    covering_rates_
+        Value → covering rate in the latest search of a setting; empty where none was searched.
     """
 
     cheaper: ClassVar[str] = ""
     """What takes less, said of a fit that takes long."""
+    rounds: ClassVar[str] = ""
+    """The setting that says how many iterations there are at most; "" for one."""
+    chosen: ClassVar[tuple[str, ...]] = ("scale",)
+    """Settings for which `fit` may choose a value, which has the setting's name with `_` behind it."""
 
     scale: str = setting("auto")
     missing: str = setting("error")
     seed: int = setting(0)
 
     scale_: str
+    covering_rates_: dict[Any, float]
     _fitted: tuple[str, ...] = ()
     """Names of the array attributes that `_scores` reads."""
 
@@ -82,6 +90,7 @@ class ClassicalEstimator(PartialLabelEstimator):
             "Train a method that reads them in pieces (proden and the others trained by gradient descent), or fit this "
             "one on some of the rows.",
         )
+        self.notes_, self.covering_rates_ = (), {}
         self.candidates_ = task.candidates
         self.class_names_ = task.candidates.class_names
         self.input_shape_ = task.X.shape[1:]
@@ -91,6 +100,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         monitor = Monitor(task.candidates, task.y, task.y_test)
         X = self._scaled(task.X)
         X_test = None if task.X_test is None else self._scaled(task.X_test)
+        self._untrained(X, task.candidates)
         started = time.perf_counter()
         learning = self._learn(X, task.candidates, np.random.default_rng(self.seed), hook or no_hook)
         for number, (weights, loss) in enumerate(learning, start=1):
@@ -119,12 +129,19 @@ class ClassicalEstimator(PartialLabelEstimator):
         """
         return self.scale
 
-    def scale_in_use(self) -> str:
-        """Return the scaling that was used; before `fit`, the parameter `scale`."""
-        return getattr(self, "scale_", self.scale)
+    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+        """Set the attributes of `_fitted`, so that training stopped before its first record leaves a model."""
+        return
+
+    def total_epochs(self) -> int:
+        return int(getattr(self, self.rounds)) if self.rounds else 1
+
+    def in_use(self, name: str) -> Any:
+        """Return what `fit` has chosen for a setting; before `fit`, and where it chooses nothing, the setting."""
+        return getattr(self, f"{name}_", getattr(self, name))
 
     def fitted_params(self) -> dict[str, Any]:
-        return super().fitted_params() | {"scale": self.scale_in_use()}
+        return super().fitted_params() | {name: self.in_use(name) for name in self.chosen}
 
     def checkpoint(self) -> dict[str, Any]:
         return {"epoch": 0}  # these methods are quick: they start again and give the same result
@@ -147,13 +164,71 @@ class ClassicalEstimator(PartialLabelEstimator):
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         self._scaling = Scaling.from_state(tensors, "scaling.")
         for name in self._fitted:
-            setattr(self, name, arrays[name])
+            setattr(self, name, arrays[name] if arrays[name].ndim else arrays[name].item())
         self.class_names_ = class_names
         self.input_shape_ = tuple(input_shape)
         return self
 
     def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
         return np.asarray(flattened(self._scaling, X).numpy().astype(np.float64))
+
+    def _best(
+        self,
+        what: str,
+        values: Sequence[V],
+        predictions: Predict,
+        X: Matrix,
+        candidates: CandidateSets,
+        rng: np.random.Generator,
+    ) -> V:
+        """Return the value with the highest covering rate, of equals the first; the only one without a search.
+
+        `what` is chosen, for the page; the other arguments are those of `covering_rates`.
+        """
+        if len(values) == 1:
+            return values[0]
+        folds = itertools.count(1)
+
+        def of_fold(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
+            self.stage_ = f"choosing {what}: fold {next(folds)} of {SEARCH_FOLDS}"
+            return predictions(X_train, sets, X_holdout)
+
+        self.covering_rates_ = covering_rates(values, of_fold, X, candidates, rng)
+        self.stage_ = ""
+        best: V = max(self.covering_rates_, key=self.covering_rates_.__getitem__)
+        return best
+
+    def _best_fitted(
+        self,
+        name: str,
+        values: Sequence[V],
+        X: Matrix,
+        candidates: CandidateSets,
+        rng: np.random.Generator,
+        hook: Hook,
+        *,
+        most: int,
+        **quicker: Any,
+    ) -> V:
+        """Return the value of a setting with which the method has the highest covering rate on some examples.
+
+        At most `most` of them are drawn, and it is fitted with the settings `quicker`. Nothing is where there is one.
+        """
+        if len(values) == 1:
+            return values[0]
+        rows = np.sort(rng.permutation(len(X))[:most])
+        settings = self.get_params() | {"scale": "none"} | quicker
+        methods = [type(self)(**settings | {name: value}) for value in values]
+
+        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
+            labels = []
+            for method in methods:
+                for _ in method.iter_fit(Task(X_train.astype(np.float32), sets), hook=hook):
+                    pass
+                labels.append(method.predict_scores(X_holdout.astype(np.float32)).argmax(axis=1))
+            return np.array(labels)
+
+        return self._best(name, values, predictions, X[rows], candidates.take(rows), rng)
 
 
 def on_candidates_by_blocks(
@@ -230,6 +305,9 @@ class LinearEstimator(ClassicalEstimator):
 
     coef_: Matrix
     intercept_: npt.NDArray[np.float64]
+
+    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+        self.coef_, self.intercept_ = np.zeros((X.shape[1], candidates.n_classes)), np.zeros(candidates.n_classes)
 
     def _scores(self, X: Matrix) -> Matrix:
         return X @ self.coef_ + self.intercept_
@@ -320,30 +398,3 @@ def covering_rates(
         labels = predictions(X[train], candidates.take(train), X[holdout])
         covered += [int(sets.contains(row).sum()) for row in labels]
     return dict(zip(values, (covered / len(X)).tolist(), strict=True))
-
-
-def fitted_predictions(methods: Sequence[ClassicalEstimator], hook: Hook) -> Predict:
-    """Return the `Predict` of unfitted methods, which are fitted on each training part in turn.
-
-    Parameters
-    ----------
-    methods
-        Unfitted.
-    hook
-        Called between units of work; may wait, may raise.
-    """
-
-    def predictions(X_train: Matrix, sets: CandidateSets, X_validation: Matrix) -> npt.NDArray[np.integer]:
-        labels = []
-        for method in methods:
-            for _ in method.iter_fit(Task(X_train.astype(np.float32), sets), hook=hook):
-                pass
-            labels.append(method.predict_scores(X_validation.astype(np.float32)).argmax(axis=1))
-        return np.array(labels)
-
-    return predictions
-
-
-def best_value(rates: dict[V, float]) -> V:
-    """Return the value with the highest rate; of equals the first."""
-    return max(rates, key=lambda value: rates[value])

@@ -33,10 +33,9 @@ fits of lower precision for up to 4,000 examples. Memory: O(n·d) for the featur
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -44,17 +43,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from pll.candidates import CandidateSets
 from pll.methods.base import setting
-from pll.methods.classical import (
-    SCORE_BLOCK,
-    SEARCH_FOLDS,
-    SEARCH_ROWS,
-    Cost,
-    LinearEstimator,
-    Matrix,
-    best_value,
-    blocks,
-    covering_rates,
-)
+from pll.methods.classical import SCORE_BLOCK, SEARCH_FOLDS, SEARCH_ROWS, Cost, LinearEstimator, Matrix, blocks
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
@@ -118,6 +107,8 @@ class CLPL(LinearEstimator):
         "A linear classifier that wants the average score of the candidates high and every other score low. "
         "Convex: one answer, found in seconds; weak where sets are large."
     )
+    rounds: ClassVar[str] = "max_rounds"
+    chosen: ClassVar[tuple[str, ...]] = ("scale", "C", "form")
 
     C: float | Literal["auto"] = setting("auto", above=0)
     form: str = setting("auto", LOSS_FORMS)
@@ -126,7 +117,6 @@ class CLPL(LinearEstimator):
 
     C_: float
     form_: str
-    covering_rates_: dict[tuple[str, float], float]
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -141,45 +131,13 @@ class CLPL(LinearEstimator):
         seconds = rows * c * (4.0 * d / 1e10 + 2e-8)
         return Cost(memory_bytes=8 * (2 * n * d + 6 * min(n, SCORE_BLOCK) * c + 20 * d * c), seconds=seconds)
 
-    def total_epochs(self) -> int:
-        return self.max_rounds
-
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        # Training stopped during the search leaves a model that can predict.
-        self.coef_, self.intercept_ = np.zeros((X.shape[1], candidates.n_classes)), np.zeros(candidates.n_classes)
-        self.covering_rates_ = {}
-        grid = [
-            (form, C)
-            for form in (LOSS_FORMS if self.form == "auto" else (self.form,))
-            for C in (C_GRID if self.C == "auto" else (float(self.C),))
-        ]
-        if len(grid) > 1:
-            self.covering_rates_ = self._search(grid, X, candidates, rng, hook)
-            self.stage_ = ""
-        self.form_, self.C_ = best_value(self.covering_rates_) if self.covering_rates_ else grid[0]
-        objective = ConvexLoss(X, candidates, self.C_, hook, pairwise=self.form_ == "pairwise")
-        for theta, value in newton(objective, np.zeros(objective.size), self.max_rounds, self.tol):
-            self.coef_, self.intercept_ = objective.parts(theta)
-            yield self._restricted(X, candidates), value
-
-    def fitted_params(self) -> dict[str, Any]:
-        own = {"C": self.C_, "form": self.form_} if hasattr(self, "C_") else {}
-        return super().fitted_params() | own
-
-    def _search(
-        self,
-        grid: list[tuple[str, float]],
-        X: Matrix,
-        candidates: CandidateSets,
-        rng: np.random.Generator,
-        hook: Hook,
-    ) -> dict[tuple[str, float], float]:
-        folds = itertools.count(1)
+        forms = LOSS_FORMS if self.form == "auto" else (self.form,)
+        grid = [(form, C) for form in forms for C in (C_GRID if self.C == "auto" else (float(self.C),))]
 
         def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
-            self.stage_ = f"choosing C and form: fold {next(folds)} of {SEARCH_FOLDS}"
             labels = []
             theta = np.zeros((X.shape[1] + 1) * candidates.n_classes)
             for form, C in grid:  # from the strongest regularisation on, each started at the solution of the one before
@@ -189,7 +147,11 @@ class CLPL(LinearEstimator):
                 labels.append((X_holdout @ W + b).argmax(axis=1))
             return np.array(labels)
 
-        return covering_rates(grid, predictions, X, candidates, rng)
+        self.form_, self.C_ = self._best("C and form", grid, predictions, X, candidates, rng)
+        objective = ConvexLoss(X, candidates, self.C_, hook, pairwise=self.form_ == "pairwise")
+        for theta, value in newton(objective, np.zeros(objective.size), self.max_rounds, self.tol):
+            self.coef_, self.intercept_ = objective.parts(theta)
+            yield self._restricted(X, candidates), value
 
 
 def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) -> Iterator[tuple[Vector, float]]:

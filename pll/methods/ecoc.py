@@ -46,7 +46,6 @@ altogether, or O(L·d). Memory 24·n·L bytes, 16·n·d and, beyond 10,000 examp
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -60,16 +59,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
 from pll.methods.base import KERNELS, setting
-from pll.methods.classical import (
-    ClassicalEstimator,
-    Cost,
-    Matrix,
-    best_value,
-    blocks,
-    covering_rates,
-    fitted_predictions,
-    on_candidates_by_blocks,
-)
+from pll.methods.classical import ClassicalEstimator, Cost, Matrix, blocks, on_candidates_by_blocks
 from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, nystrom_note
 from pll.training.metrics import Hook
 from pll.weights import Weights, restricted_softmax, sparse
@@ -177,7 +167,6 @@ class PLECOC(ClassicalEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self._start(X, candidates)
         length = default_length(candidates.n_classes) if self.length is None else self.length
         self.stage_ = "choosing columns that enough examples can use"
         coding = choose_columns(
@@ -191,7 +180,8 @@ class PLECOC(ClassicalEstimator):
             hook=hook,
         )
         self.notes_, self.purities_ = coding.notes, coding.purities
-        self.C_ = self._choose_C(X, candidates, rng, hook) if self.C == "auto" else float(self.C)
+        grid, quicker = MACHINE_C_GRID if self.C == "auto" else (float(self.C),), min(200, self.max_tries)
+        self.C_ = self._best_fitted("C", grid, X, candidates, rng, hook, most=C_ROWS, max_tries=quicker)
         length = coding.signs.shape[1]
         machines = self._machines(X, length, rng, hook)
         self.notes_ = coding.notes + machines.notes()
@@ -213,16 +203,9 @@ class PLECOC(ClassicalEstimator):
         self.stage_ = "approximating the kernel"
         return ApproximateMachines(X, self.C_, length, hook, np.sort(rng.permutation(len(X))[:MACHINE_CENTRES]))
 
-    def _choose_C(self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> float:
-        self.stage_ = "choosing C"
-        rows = np.sort(rng.permutation(len(X))[:C_ROWS])
-        settings = self.get_params() | {"scale": "none", "max_tries": min(200, self.max_tries)}
-        predictions = fitted_predictions([PLECOC(**settings | {"C": C}) for C in MACHINE_C_GRID], hook)
-        return best_value(covering_rates(MACHINE_C_GRID, predictions, X[rows], candidates.take(rows), rng))
-
-    def _start(self, X: Matrix, candidates: CandidateSets) -> None:
-        """Start without columns, so that a stop before the first epoch leaves a model that predicts."""
-        self.notes_, self.purities_ = (), np.zeros(0)
+    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+        """Start without columns."""
+        self.purities_ = np.zeros(0)
         self.is_candidate_ = np.bincount(candidates.indices, minlength=candidates.n_classes) > 0
         self.coding_ = np.zeros((candidates.n_classes, 0), dtype=np.int8)
         self.performance_ = np.zeros((candidates.n_classes, 0))
@@ -574,7 +557,6 @@ class Machines:
         self.coef = np.zeros((len(X) if kernel == "rbf" else X.shape[1], length))
         self.intercept = np.zeros(length)
         self.decisions = np.zeros((len(X), length))
-        self._learnt: dict[tuple[bytes, bool], int] = {}  # problem → the column that solved it
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on approximations."""
@@ -597,12 +579,6 @@ class Machines:
             (b,) whether both sides get the same weight.
         """
         (column,) = columns
-        # Dichotomies that differ in classes no set holds are one problem to the SVM.
-        problem = hashlib.sha256(sides.tobytes()).digest(), bool(relaxed[0])
-        if (same := self._learnt.setdefault(problem, column)) != column:
-            self.coef[:, column], self.intercept[column] = self.coef[:, same], self.intercept[same]
-            self.decisions[:, column] = self.decisions[:, same]
-            return
         usable = np.flatnonzero(sides)
         x, target = self.X[usable], sides[usable, 0]
         weight = "balanced" if relaxed[0] else None

@@ -48,7 +48,6 @@ from pll.methods.classical import SEARCH_ROWS, Cost, Matrix
 from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_seconds
 from pll.methods.plknn import SCALES_TRIED, neighbours_scale
 from pll.training.metrics import Hook, no_hook
-from pll.training.scaling import fit_scaling
 from pll.weights import Weights, identified_labels, normalise
 
 Vector = npt.NDArray[np.float64]
@@ -92,6 +91,7 @@ class IPAL(NeighbourEstimator):
     )
 
     takes_prior: ClassVar[bool] = True
+    rounds: ClassVar[str] = "propagations"
     _fitted = ("train_", "labels_")
 
     alpha: float = setting(0.95, least=0, below=1)
@@ -116,17 +116,12 @@ class IPAL(NeighbourEstimator):
             seconds=seconds,
         )
 
-    def total_epochs(self) -> int:
-        return self.propagations
-
     def _choose_scale(self, task: Task, hook: Hook) -> str:
-        if self.scale != "auto":
-            return self.scale
-        self.scale_, self._scaling = "zscore", fit_scaling(task.X, "zscore")  # stopped meanwhile, it can predict
-        self._remember(self._scaled(task.X))
-        self.labels_ = identified_labels(self.label_weights_, task.candidates)
-        self.stage_ = "choosing the scaling"
-        return neighbours_scale(task, clip=self.clip, seed=self.seed, hook=hook)
+        return neighbours_scale(self, task, clip=self.clip, hook=hook)
+
+    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+        super()._untrained(X, candidates)
+        self.labels_ = identified_labels(self.label_weights_, candidates)
 
     def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
         scaled = super()._scaled(X)
@@ -136,11 +131,7 @@ class IPAL(NeighbourEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self.notes_ = ()
-        self._remember(X)
         start = self.label_weights_.astype(np.float64)  # F⁰ (nnz,)
-        # Training stopped before the first iteration leaves a model that can predict.
-        self.labels_ = identified_labels(self.label_weights_, candidates)
         flow = self._flow(candidates, hook)
         f = start
         for _ in range(self.propagations):

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
+from pll.candidates import CandidateSets
 from pll.methods.base import setting
 from pll.methods.classical import ClassicalEstimator, Matrix, blocks
 from pll.training.metrics import Hook
@@ -63,26 +64,20 @@ class NeighbourEstimator(ClassicalEstimator):
     clip: float | None = setting(3.0, (None,), above=0)
 
     train_: npt.NDArray[np.float32]
-    _search: NearestNeighbors | None = None
+    _search: tuple[npt.NDArray[np.float32], NearestNeighbors] | None = None
+    """The search, and the training examples that it was built of."""
     _memo: dict[str, Any] | None = None
     """In training: results for the test examples that every iteration needs, computed once."""
 
-    def restore(
-        self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
-    ) -> NeighbourEstimator:
-        self._search = self._memo = None
-        return super().restore(arrays, input_shape, class_names)
-
     def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
         scaled = super()._scaled(X)
-        if self.clip is None or self.scale_in_use() not in ("auto", "zscore"):
+        if self.clip is None or self.in_use("scale") not in ("auto", "zscore"):
             return scaled
         return np.clip(scaled, -self.clip, self.clip)
 
-    def _remember(self, X: Matrix) -> None:
+    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
         """Store the training examples for the search."""
         self.train_ = X.astype(np.float32)
-        self._search = None
         self._memo = {}
 
     def _neighbours(self, queries: Matrix | None, hook: Hook) -> Iterator[QueryNeighbours]:
@@ -93,7 +88,7 @@ class NeighbourEstimator(ClassicalEstimator):
         search = self._prepared()
         n, d = self.train_.shape
         points = self.train_ if queries is None else queries.astype(np.float32)
-        k = min(self._count(), n if queries is not None else n - 1)
+        k = min(self.in_use("k"), n if queries is not None else n - 1)
         size = int(np.clip(BLOCK_WORK // (n * d), 8, QUERY_BLOCK))
         for block in blocks(len(points), size):
             hook()
@@ -111,13 +106,9 @@ class NeighbourEstimator(ClassicalEstimator):
 
     def _prepared(self) -> NearestNeighbors:
         """Return the search among the training examples, built when it is first needed."""
-        if self._search is None:
-            self._search = NearestNeighbors().fit(self.train_)
-        return self._search
-
-    def _count(self) -> int:
-        """Return the number of neighbours."""
-        return int(self.k)
+        if self._search is None or self._search[0] is not self.train_:
+            self._search = self.train_, NearestNeighbors().fit(self.train_)
+        return self._search[1]
 
 
 def without_self(

@@ -29,14 +29,14 @@ Memory: 16·n·d bytes and the candidate sets. Fitted, it keeps the training exa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
-from pll.methods.classical import SEARCH_ROWS, Cost, Matrix, best_value
+from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost, Matrix
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
@@ -88,12 +88,12 @@ class PLKNN(NeighbourEstimator):
         "weak where sets are large, slow on many features (it compares all pairs)."
     )
 
+    chosen: ClassVar[tuple[str, ...]] = ("scale", "k")
     _fitted = ("train_", "votes_indptr_", "votes_indices_", "k_")
 
     k: int | Literal["auto"] = setting("auto", whole=True, least=1)
 
     k_: int
-    covering_rates_: dict[tuple[str, int], float]
     votes_indptr_: npt.NDArray[np.int64]
     votes_indices_: npt.NDArray[np.int32]
 
@@ -109,11 +109,8 @@ class PLKNN(NeighbourEstimator):
         seconds = search_seconds(n, d) * (1 + len(SCALES_TRIED) * min(n, SEARCH_ROWS) / max(n, 1)) + 3e-7 * nnz
         return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds)
 
-    def total_epochs(self) -> int:
-        return 1
-
     def _choose_scale(self, task: Task, hook: Hook) -> str:
-        self.k_, self.covering_rates_, self.notes_ = 10 if self.k == "auto" else int(self.k), {}, ()
+        self.k_, self.covering_rates_ = 10 if self.k == "auto" else int(self.k), {}
         self.votes_indptr_, self.votes_indices_ = task.candidates.indptr, task.candidates.indices
         suited = SCALES_TRIED if task.X.ndim == 2 else IMAGE_SCALES
         scales = suited if self.scale == "auto" else (self.scale,)
@@ -124,17 +121,16 @@ class PLKNN(NeighbourEstimator):
         if n > 1 and "auto" in (self.scale, self.k):
             for scale in scales:
                 self.scale_, self._scaling = scale, fit_scaling(task.X, scale)
-                self._remember(self._scaled(task.X))
+                self._untrained(self._scaled(task.X), task.candidates)
                 rates = self._rates(ks, task.candidates, hook)
                 self.covering_rates_ |= {(scale, k): rate for k, rate in rates.items()}
-            self.scale_, best = best_value(self.covering_rates_)
+            self.scale_, best = max(self.covering_rates_, key=self.covering_rates_.__getitem__)
             self.k_ = best if self.k == "auto" else self.k_
         return self.scale_
 
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self._remember(X)
         votes = np.ones(candidates.nnz)
         for rows, scores in self._voted(None, hook):
             self.stage_ = f"neighbours of {rows.stop:,} of {len(X):,} examples"
@@ -144,12 +140,6 @@ class PLKNN(NeighbourEstimator):
         weights = normalise(votes, candidates)
         self.notes_ = _ties(weights, candidates)
         yield weights, None
-
-    def _count(self) -> int:
-        return int(self.k_)
-
-    def fitted_params(self) -> dict[str, Any]:
-        return super().fitted_params() | {"k": self._count() if hasattr(self, "k_") else self.k}
 
     def _rates(self, ks: tuple[int, ...], candidates: CandidateSets, hook: Hook) -> dict[int, float]:
         """Return the covering rate of every k; an example is predicted from others alone, of labels that tie each."""
@@ -197,25 +187,30 @@ class PLKNN(NeighbourEstimator):
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))  # every neighbour votes for something
 
 
-def neighbours_scale(task: Task, *, clip: float | None, seed: int, hook: Hook = no_hook) -> str:
-    """Return the scaling of features under which the neighbours of an example agree best with its candidate set.
+def neighbours_scale(method: ClassicalEstimator, task: Task, *, clip: float | None, hook: Hook) -> str:
+    """Return the method's `scale`; for `"auto"` that under which neighbours agree best with the candidate sets.
 
     It is the one that `PLKNN` chooses by the covering rate; other classical methods take it too. `IPAL` identifies
     71.1 % with it where z-scores give 64.8 % and the scaling chosen with the truth 71.4 %, `SURE` 71.3 (65.1, 72.6),
-    in the mean of thirteen tables, texts and counts.
+    in the mean of thirteen tables, texts and counts. Meanwhile the method can predict, with z-scores.
 
     Parameters
     ----------
+    method
+        Whose `seed` draws the examples that are compared, where there are more than 4,000.
     task
         n examples; with fewer than two the first of the scalings is returned.
     clip
         As of `NeighbourEstimator`.
-    seed
-        Draws the examples that are compared, where there are more than 4,000.
     hook
         Called between blocks of them; may raise.
     """
-    one = PLKNN(clip=clip, seed=seed)
+    if method.scale != "auto":
+        return method.scale
+    method.scale_, method._scaling = "zscore", fit_scaling(task.X, "zscore")
+    method._untrained(method._scaled(task.X), task.candidates)
+    method.stage_ = "choosing the scaling"
+    one = PLKNN(clip=clip, seed=method.seed)
     one.class_names_ = task.candidates.class_names
     return one._choose_scale(task, hook)
 

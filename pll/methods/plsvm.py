@@ -38,7 +38,6 @@ machines on four fifths of up to 4,000 examples, 5 times. Memory: O(n·d + 7·d�
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
@@ -47,16 +46,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.methods.base import setting
-from pll.methods.classical import (
-    SEARCH_FOLDS,
-    SEARCH_ROWS,
-    Cost,
-    LinearEstimator,
-    Matrix,
-    best_value,
-    blocks,
-    covering_rates,
-)
+from pll.methods.classical import SEARCH_FOLDS, SEARCH_ROWS, Cost, LinearEstimator, Matrix, blocks
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
@@ -110,6 +100,7 @@ class PLSVM(LinearEstimator):
         "A linear classifier that wants the best candidate to beat the best other label by a margin. "
         "Searches its one setting without truth; seconds to a minute."
     )
+    rounds: ClassVar[str] = "epochs"
 
     lam: float | Literal["auto"] = setting("auto", above=0)
     starts: int = setting(5, whole=True, least=1)
@@ -117,7 +108,6 @@ class PLSVM(LinearEstimator):
     batch_size: int = setting(32, whole=True, least=1)
 
     lam_: float
-    covering_rates_: dict[float, float]
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -137,25 +127,24 @@ class PLSVM(LinearEstimator):
         seconds = 1e-4 * steps + passed * (4.0 * d * c / 1e10 + 2e-8 * c) / (2 if n * d * c > LARGE_PROBLEM else 1)
         return Cost(memory_bytes=8 * (2 * n * d + 3 * len(LAM_GRID) * d * c), seconds=seconds)
 
-    def total_epochs(self) -> int:
-        return self.epochs
-
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         d, c = X.shape[1], candidates.n_classes
-        # Training stopped during the search leaves a model that can predict.
-        self.coef_, self.intercept_ = np.zeros((d, c)), np.zeros(c)
         plain, X = X, with_constant(X)
         large = X.size * c > LARGE_PROBLEM
         if large:
             X = X.astype(np.float32)
-        self.covering_rates_ = {}
-        if self.lam == "auto":
-            self.covering_rates_ = self._search(X, candidates, rng, hook)
-            self.stage_, self.lam_ = "", best_value(self.covering_rates_)
-        else:
-            self.lam_ = float(self.lam)
+        values = LAM_GRID if self.lam == "auto" else (float(self.lam),)
+
+        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
+            machines = Pegasos(values, d + 1, c, X.dtype)
+            machines.begin(X_train, sets, [self._first_batch(len(X_train), rng)] * len(values))
+            for _ in range(min(self.epochs, SEARCH_EPOCHS) if large else self.epochs):
+                machines.epoch(X_train, sets, self.batch_size, rng, hook)
+            return np.asarray((X_holdout @ machines.W).argmax(axis=2))
+
+        self.lam_ = self._best("λ", values, predictions, X, candidates, rng)
         machines = Pegasos((self.lam_,) * self.starts, d + 1, c, X.dtype)
         machines.begin(X, candidates, [self._first_batch(len(X), rng) for _ in range(self.starts)])
         for number in range(1, self.epochs + 1):
@@ -169,19 +158,6 @@ class PLSVM(LinearEstimator):
 
     def _first_batch(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         return rng.permutation(n)[: self.batch_size]
-
-    def _search(self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> dict[float, float]:
-        folds = itertools.count(1)
-
-        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
-            self.stage_ = f"choosing λ: fold {next(folds)} of {SEARCH_FOLDS}"
-            machines = Pegasos(LAM_GRID, X.shape[1], candidates.n_classes, X.dtype)
-            machines.begin(X_train, sets, [self._first_batch(len(X_train), rng)] * len(LAM_GRID))
-            for _ in range(min(self.epochs, SEARCH_EPOCHS) if X.dtype == np.float32 else self.epochs):
-                machines.epoch(X_train, sets, self.batch_size, rng, hook)
-            return np.asarray((X_holdout @ machines.W).argmax(axis=2))
-
-        return covering_rates(LAM_GRID, predictions, X, candidates, rng)
 
 
 class Pegasos:

@@ -37,7 +37,7 @@ d³/3) once, O(n·d·c) per iteration, 8 (2 n·d + d² + 4 n·c) bytes. The proj
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,10 +50,7 @@ from pll.methods.classical import (
     ClassicalEstimator,
     Cost,
     Matrix,
-    best_value,
     blocks,
-    covering_rates,
-    fitted_predictions,
     linear_module,
 )
 from pll.methods.kernels import (
@@ -68,7 +65,7 @@ from pll.methods.kernels import (
 )
 from pll.methods.plknn import neighbours_scale
 from pll.training.metrics import Hook
-from pll.training.scaling import CLIP, fit_scaling
+from pll.training.scaling import CLIP
 from pll.weights import Weights, dense, on_candidates, top_positions
 
 
@@ -120,6 +117,8 @@ class SURE(ClassicalEstimator):
     )
 
     takes_prior: ClassVar[bool] = True
+    rounds: ClassVar[str] = "max_rounds"
+    chosen: ClassVar[tuple[str, ...]] = ("scale", "kernel")
     cheaper: ClassVar[str] = " With kernel='linear' it takes a small part of that."
     _fitted = ("coef_", "intercept_", "support_", "width_")
 
@@ -134,7 +133,7 @@ class SURE(ClassicalEstimator):
     coef_: Matrix
     intercept_: npt.NDArray[np.float64]
     support_: Matrix
-    width_: npt.NDArray[np.float64]
+    width_: float
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -154,20 +153,20 @@ class SURE(ClassicalEstimator):
         seconds = (n**3 / 3 + 2.0 * n * n * d) / 1e10 + 30 * (2.0 * n * n * c / 4e9 + 2e-7 * nnz)
         return Cost(memory_bytes=memory, seconds=seconds)
 
-    def total_epochs(self) -> int:
-        return self.max_rounds
-
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         n, c = len(X), candidates.n_classes
-        self._untrained(X, c)
-        self.kernel_ = self._choose_kernel(X, candidates, rng, hook) if self.kernel == "auto" else self.kernel
+        kernels = KERNELS if self.kernel == "auto" else (self.kernel,)
+        quicker = min(30, self.max_rounds)
+        self.kernel_ = self._best_fitted(
+            "kernel", kernels, X, candidates, rng, hook, most=KERNEL_ROWS, max_rounds=quicker
+        )
         rbf = self.kernel_ == "rbf"
         self.support_ = X[:0]
         if rbf:
             self.support_ = X if n <= EXACT_KERNEL_UP_TO else X[np.sort(rng.permutation(n)[:KERNEL_CENTRES])]
-        self.width_ = np.ones(())
+        self.width_ = 1.0
         self.coef_ = np.zeros((len(self.support_) if rbf else X.shape[1], c))
         self.intercept_ = np.zeros(c)  # training stopped during the factorisation leaves a model that can predict
         self.stage_ = f"factorising the kernel of {n:,} examples"
@@ -187,12 +186,7 @@ class SURE(ClassicalEstimator):
                 return
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
-        if self.scale != "auto":
-            return self.scale
-        self.scale_, self._scaling = "zscore", fit_scaling(task.X, "zscore")
-        self._untrained(self._scaled(task.X[:1]), task.candidates.n_classes)
-        self.stage_ = "choosing the scaling"
-        return neighbours_scale(task, clip=CLIP, seed=self.seed, hook=hook)
+        return neighbours_scale(self, task, clip=CLIP, hook=hook)
 
     def _ridge(self, X: Matrix, hook: Hook) -> tuple[LinearRidge | KernelRidge, Nystrom | None]:
         """Return the regression with the kernel in use, and the kernel where it is approximate."""
@@ -200,42 +194,19 @@ class SURE(ClassicalEstimator):
             return LinearRidge(X.copy(), self.beta, hook), None
         if len(self.support_) == len(X):
             exact = KernelRidge(X, self.beta, hook)
-            self.width_ = np.array(exact.width)
+            self.width_ = exact.width
             return exact, None
         kernel = Nystrom(self.support_, mean_distance(X, self.support_, hook), hook)
-        self.width_ = np.array(kernel.width)
+        self.width_ = kernel.width
         features = kernel.features(X, hook=hook)
         self.kernel_error_ = kernel.error(features)
         self.notes_ = (nystrom_note(len(self.support_), self.kernel_error_),)
         return LinearRidge(features, self.beta, hook), kernel
 
-    def _untrained(self, X: Matrix, c: int) -> None:
-        """A model that predicts, for training stopped while the scaling or the kernel is chosen."""
-        self.notes_, self.kernel_error_ = (), np.zeros(0)
-        self.kernel_, self.support_, self.width_ = "linear", X[:0], np.ones(())
+    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+        c = candidates.n_classes
+        self.kernel_, self.support_, self.width_, self.kernel_error_ = "linear", X[:0], 1.0, np.zeros(0)
         self.coef_, self.intercept_ = np.zeros((X.shape[1], c)), np.zeros(c)
-
-    def _choose_kernel(self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> str:
-        self.stage_ = "choosing the kernel"
-        rows = np.sort(rng.permutation(len(X))[:KERNEL_ROWS])
-        settings = self.get_params() | {"max_rounds": min(30, self.max_rounds), "scale": "none"}
-        predictions = fitted_predictions([SURE(**settings | {"kernel": kernel}) for kernel in KERNELS], hook)
-        best = best_value(covering_rates(KERNELS, predictions, X[rows], candidates.take(rows), rng))
-        self.stage_ = ""
-        return best
-
-    def fitted_params(self) -> dict[str, Any]:
-        return super().fitted_params() | {"kernel": self._used_kernel()}
-
-    def restore(
-        self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
-    ) -> SURE:
-        super().restore(arrays, input_shape, class_names)
-        self.kernel_ = "rbf" if len(self.support_) else "linear"
-        return self
-
-    def _used_kernel(self) -> str:
-        return getattr(self, "kernel_", self.kernel)
 
     def _objective(self, P: Matrix, Q: Matrix, p: npt.NDArray[np.float64], candidates: CandidateSets) -> float:
         """Return the objective per example after both steps. β‖W‖² = Σ (P − Q) ∘ Q for the P that W was fitted to."""
@@ -245,11 +216,11 @@ class SURE(ClassicalEstimator):
         return float((((new - Q) ** 2).sum() - reward + penalty) / len(candidates))
 
     def _scores(self, X: Matrix) -> Matrix:
-        if self._used_kernel() == "linear":
+        if not len(self.support_):
             return X @ self.coef_ + self.intercept_
         scores = np.empty((len(X), len(self.intercept_)))
         for block in blocks(len(X), KERNEL_BLOCK):
-            near = gaussian(euclidean_distances(X[block], self.support_, squared=True), float(self.width_))
+            near = gaussian(euclidean_distances(X[block], self.support_, squared=True), self.width_)
             scores[block] = near @ self.coef_ + self.intercept_
         return scores
 
@@ -262,7 +233,7 @@ class SURE(ClassicalEstimator):
     def module(self) -> nn.Module | None:
         """Return the linear model as a torch module; None with the rbf kernel."""
         self.check_fitted()
-        return linear_module(self._scaling, self.coef_, self.intercept_) if self._used_kernel() == "linear" else None
+        return None if len(self.support_) else linear_module(self._scaling, self.coef_, self.intercept_)
 
 
 def confidences(q: npt.NDArray[np.float64], candidates: CandidateSets, lam: float) -> npt.NDArray[np.float64]:

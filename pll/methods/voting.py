@@ -57,9 +57,6 @@ class VoteEstimator(LinearEstimator):
         posterior = self._voters(task.votes, task.decided).posterior
         return normalise(on_candidates(posterior, task.candidates), task.candidates)
 
-    def total_epochs(self) -> int:
-        return 1
-
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit`: one ridge regression, and for voter models some passes over the votes.
@@ -75,8 +72,6 @@ class VoteEstimator(LinearEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self.coef_ = np.zeros((X.shape[1], candidates.n_classes))
-        self.intercept_ = np.zeros(candidates.n_classes)  # training stopped before the end leaves a model that predicts
         hook()
         P = dense(self.label_weights_.astype(np.float64), candidates)
         self.intercept_ = P.mean(axis=0)

@@ -30,7 +30,6 @@ from pll.runs.config import RunConfig
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
-from pll.runs.run_data import load_splits
 from pll.synthesis import Flip
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -166,12 +165,9 @@ def stages(n: int, classes: int) -> None:
                 last, at, cpu = name, time.perf_counter(), time.process_time()
 
         folder = RunFolder(home / "run")
-        config = folder.create(config)
+        folder.create(config)
         loop = FitLoop(
-            folder,
-            load=lambda: load_splits(config, lambda unit, done, total: stage(unit)),
-            on_search=lambda share: stage("settings chosen"),
-            on_ready=lambda loop: stage("first epoch"),
+            folder, on_step=lambda what, done, total: stage(what), on_ready=lambda loop: stage("first epoch")
         )
         loop.advance()
         stage("")

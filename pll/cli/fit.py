@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -29,20 +29,20 @@ from pll.cli.options import (
     source_of_test,
     with_voters,
 )
-from pll.cli.progress import SIGNALS, Bars, load, stopped_by_signals
+from pll.cli.progress import SIGNALS, Bars, Stop, load, stopped_by_signals
 from pll.devices import default_threads
 from pll.errors import UserError
 from pll.io import json_text
 from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
-from pll.runs import run_data
 from pll.runs.config import RunConfig, new_estimator
-from pll.runs.data import Splits, method_of_votes, warnings_about
+from pll.runs.data import method_of_votes, warnings_about
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.ranks import follow
+from pll.runs.snapshots import HOW_SURE, SETTINGS
 from pll.training.distributed import Ranks
-from pll.training.metrics import EpochRecord, StopTraining
+from pll.training.metrics import EpochRecord
 
 
 def fit(options: FitOptions) -> int:
@@ -106,15 +106,8 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
         result = folder.state()
         if result["state"] != "finished":
             with Bars() as bars, stopped_by_signals() as stop:
-                loop = FitLoop(
-                    folder,
-                    load=partial(_load, folder, bars, stop.hook),
-                    hook=stop.hook,
-                    on_ready=partial(_ready, bars),
-                    on_search=lambda share: bars.show("choosing settings", round(100 * share), 100),
-                    on_how_sure=lambda share: bars.show("how sure the labels are", round(100 * share), 100),
-                    ranks=ranks,
-                )
+                on_step, on_ready = partial(_show_step, bars, stop), partial(_ready, bars)
+                loop = FitLoop(folder, hook=stop.hook, on_ready=on_ready, on_step=on_step, ranks=ranks)
                 result = loop.train(lambda record: _show(bars, loop, record))
     finally:
         folder.unlock()
@@ -148,17 +141,11 @@ def _without_features(options: FitOptions, source: Source) -> FitOptions:
     return replace(options, method=method)
 
 
-def _load(folder: RunFolder, bars: Bars, hook: Callable[[], None]) -> Splits:
-    """Read the data; a signal meanwhile interrupts, since nothing is trained yet."""
-
-    def progress(what: str, done: int, total: int | None) -> None:
-        bars.show(what, done, total)
-        try:
-            hook()
-        except StopTraining:
-            raise KeyboardInterrupt from None
-
-    return run_data.splits_of(folder, progress)
+def _show_step(bars: Bars, stop: Stop, what: str, done: int, total: int | None) -> None:
+    """Show how far a step is; a signal while the data is read interrupts, since nothing is trained yet."""
+    bars.show(what, done, total)
+    if stop.event.is_set() and what not in (SETTINGS, HOW_SURE):
+        raise KeyboardInterrupt
 
 
 def _show(bars: Bars, loop: FitLoop, record: EpochRecord) -> None:

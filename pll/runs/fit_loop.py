@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from pll.dataset import PartialLabelDataset
 from pll.devices import LOST, free_unused, is_lost, lose
 from pll.errors import UserError, explain
 from pll.features import save_features
-from pll.io import check_free_space, remove_parts
+from pll.io import Progress, check_free_space, remove_parts
 from pll.methods import PartialLabelEstimator
 from pll.methods.advice import check_memory
 from pll.methods.base import Start
@@ -41,7 +42,7 @@ from pll.runs.labels_table import save_labels, write_no_answer
 from pll.runs.manifest import DamagedError, Manifest, damages, matches
 from pll.runs.ranks import send_run
 from pll.runs.run_data import save_computed, splits_of
-from pll.runs.snapshots import StepProgress
+from pll.runs.snapshots import HOW_SURE, SETTINGS, StepProgress
 from pll.training.distributed import Ranks, RanksError
 from pll.training.metrics import FINAL_METRICS, EpochRecord, Hook, Monitor, StopTraining, TrainingProgress
 from pll.weights import Certainty, Weights, accuracy, sharpness, taken_home
@@ -49,6 +50,8 @@ from pll.weights import Certainty, Weights, accuracy, sharpness, taken_home
 CHECKPOINT_EVERY = 10.0
 """Seconds between checkpoints; longer where they take more than `CHECKPOINT_SHARE` of the time."""
 CHECKPOINT_SHARE = 0.05
+STEPS = 1000
+"""A share that is done is told as so many of so many."""
 VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random controls in a review put it right."
 """Note on every run on votes; docs/votes.md has figures."""
 
@@ -61,13 +64,13 @@ class FitLoop:
     folder
         Created by `RunFolder.create`; the caller holds its lock.
     load
-        Returns the data, which the caller may have already; by default `splits_of` the folder.
+        Returns the data, which the caller may have already, and tells its progress; by default `splits_of` the folder.
     hook
         Called between mini-batches; may wait, may raise `StopTraining`.
     on_ready
         Called with this loop before the first epoch, once `splits` and `estimator` are complete.
-    on_search, on_how_sure
-        Called with the share that is done: while settings are searched, before that; and in the last step.
+    on_step
+        Called with the progress of every step before the first epoch, and of the last one.
     find_out
         Whether to find out, after training, how sure the labels are.
     ranks
@@ -89,6 +92,8 @@ class FitLoop:
     found
         While settings are chosen: the label weights under the likeliest model so far, and how many there were before
         and with it; None else.
+    preparing
+        Progress of a step before the first epoch; None else.
     how_sure
         Progress of the last step, which finds out how sure the labels are; None else.
     is_over
@@ -114,11 +119,10 @@ class FitLoop:
         self,
         folder: RunFolder,
         *,
-        load: Callable[[], Splits] | None = None,
+        load: Callable[[Progress], Splits] | None = None,
         hook: Hook | None = None,
         on_ready: Callable[[FitLoop], None] = lambda loop: None,
-        on_search: Callable[[float], None] = lambda share: None,
-        on_how_sure: Callable[[float], None] = lambda share: None,
+        on_step: Progress = lambda what, done, total: None,
         find_out: bool = True,
         ranks: Ranks | None = None,
     ) -> None:
@@ -127,16 +131,17 @@ class FitLoop:
         self.rows = folder.metrics()
         self.record: EpochRecord | None = None
         self.moment: TrainingProgress | None = None
+        self.preparing: StepProgress | None = None
         self.how_sure: StepProgress | None = None
         self.found: tuple[int, Weights] | None = None
         self.is_over = False
         self.error: str | None = None
         self.device = ""
-        self._load = load
+        self._load = load or partial(splits_of, folder)
         self._outer_hook = hook
         self._on_ready = on_ready
-        self._on_search = on_search
-        self._on_how_sure = on_how_sure
+        self._on_step = on_step
+        self._step = "", 0.0, 0.0  # the latest, its share and the time when it began
         self._find_out_wanted = find_out
         self._is_skipped = self._is_cut = False
         self._ranks = ranks
@@ -259,7 +264,7 @@ class FitLoop:
 
     def _prepared_epochs(self) -> Generator[EpochRecord]:
         self.config = self.folder.config()
-        self.splits = splits_of(self.folder) if self._load is None else self._load()
+        self.splits = self._load(self._note_step)
         train = self.splits.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
         alone = self._ranks is None  # each of several has a device of its own
@@ -278,6 +283,7 @@ class FitLoop:
         check_memory(self.estimator, train)
         checkpoint = self._rewind_to_checkpoint(first)
         self.total, self.rows = self.estimator.total_epochs(), self.folder.metrics()
+        self.preparing = None
         self._on_ready(self)
         try:
             self._send_to_ranks()
@@ -298,12 +304,12 @@ class FitLoop:
             self.folder.save_recipe(recipe)
         if recipe is None:
             self.folder.set_state("running")
-            self._on_search(0.0)
+            self._note_step(SETTINGS, 0, STEPS)
             recipe = estimator.choose_settings(
                 self.splits.task(),
                 dataset=self.splits.train.name,
                 hook=self._outer_hook,
-                progress=lambda share, _: self._on_search(share),
+                progress=lambda share, _: self._note_step(SETTINGS, round(STEPS * share), STEPS),
                 found=self._note_found,
             )
             self.folder.save_recipe(recipe)
@@ -361,7 +367,7 @@ class FitLoop:
         if not self.estimator.adds_labels or train.outside is not None:
             return
         self.folder.set_state("running")
-        self._on_search(0.0)
+        self._note_step(SETTINGS, 0, STEPS)
         try:
             outside = self.estimator.grown(self.splits.task(), hook=self._outer_hook).outside
         except StopTraining:  # training will stop, too, before it begins
@@ -569,8 +575,9 @@ class FitLoop:
     def _ask(self, models: HeldOut, by_itself: bool, note: Callable[[], None] = lambda: None) -> None:
         """Train the models and ask them, with progress; `note` is called after each. Ends early where it is told to."""
         self.how_sure = StepProgress() if models.total else None
+        self._step = "", 0.0, 0.0
         try:
-            for _ in models.run(lambda: self._check_step(by_itself), self._progress_of_step()):
+            for _ in models.run(lambda: self._check_step(by_itself), self._note_share):
                 note()
         except StopTraining:
             pass
@@ -595,17 +602,21 @@ class FitLoop:
         if self._outer_hook is not None and not by_itself:
             self._outer_hook()
 
-    def _progress_of_step(self) -> Callable[[float], None]:
-        first: list[tuple[float, float]] = []
+    def _note_share(self, share: float) -> None:
+        self._note_step(HOW_SURE, round(STEPS * share), STEPS)
 
-        def tell(share: float) -> None:
-            now = time.perf_counter()
-            first.append((share, now)) if not first else None
-            gained, seconds = share - first[0][0], now - first[0][1]
-            self.how_sure = StepProgress(share, seconds / gained * (1 - share) if gained > 0 else None)
-            self._on_how_sure(share)
-
-        return tell
+    def _note_step(self, what: str, done: int, total: int | None) -> None:
+        """Note how far a step is, and tell the caller; the time left follows from its speed since it began."""
+        share, now = done / total if total else 0.0, time.monotonic()
+        if self._step[0] != what:
+            self._step = what, share, now
+        gained, taken = share - self._step[1], now - self._step[2]
+        step = StepProgress(share, taken * (1 - share) / gained if gained > 0 and taken > 1 else None, what)
+        if what == HOW_SURE:
+            self.how_sure = step
+        else:
+            self.preparing = step
+        self._on_step(what, done, total)
 
     def _health(self, weights: Weights, labels: Certainty, step: HeldOut | None) -> Health:
         """Return the health of the run.

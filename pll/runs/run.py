@@ -29,7 +29,7 @@ from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.files import COMPARISON, OUTSIDE
 from pll.runs.folder import RunFolder, State, checked_name
-from pll.runs.snapshots import ACTIVE, LaneSnapshot, Snapshot, StepProgress, joint_state, seconds_left
+from pll.runs.snapshots import ACTIVE, HOW_SURE, SETTINGS, LaneSnapshot, Snapshot, joint_state, seconds_left
 from pll.training.metrics import StopTraining
 
 if TYPE_CHECKING:
@@ -108,8 +108,6 @@ class Lane:
         Message, where it failed in this process.
     data_used_at
         When its data was asked for last, on the monotonic clock.
-    preparing
-        The step before its first epoch that is under way.
     read
         The data as it was read, while features and candidate sets are made of it.
     """
@@ -120,7 +118,6 @@ class Lane:
         self.loop: FitLoop | None = None
         self.error: str | None = None
         self.data_used_at = 0.0
-        self.preparing: StepProgress | None = None
         self.read: PartialLabelDataset | None = None
         self._free_memory = free_memory
         self._loading = threading.Lock()
@@ -199,7 +196,7 @@ class Lane:
                 else loop.how_sure.seconds_left,
                 stage=loop.stage,
                 how_sure=loop.how_sure,
-                preparing=self.preparing,
+                preparing=loop.preparing,
                 found=loop.found,
             )
         stored = self.folder.state()
@@ -270,7 +267,6 @@ class Run:
         self._batches_left: int | None = None
         self._next_epoch_at = 0.0
         self._slow_start, self._slow_epochs = 0.0, 0
-        self._step = "", 0.0  # before the first epoch, and when it began
 
     # ---- what it is ----------------------------------------------------------------------------------------------
 
@@ -550,7 +546,7 @@ class Run:
                         load=self._load,
                         hook=self._hook,
                         on_ready=note_ready,
-                        on_search=partial(self._note_search, lane),
+                        on_step=self._check_step,
                         find_out=not self.is_comparison,
                     )
             if not loops:
@@ -581,7 +577,6 @@ class Run:
                     lane.loop.close()
                     lane.error = lane.loop.error
                     lane.loop = None
-                lane.preparing = None
                 lane.folder.unlock()
             with self._guard:
                 self._state = self._epochs_left = self._batches_left = None
@@ -632,31 +627,19 @@ class Run:
         left = [loop.epoch for loop in loops if not loop.is_over]
         return min(left, default=max((loop.epoch for loop in loops), default=0))
 
-    def _load(self) -> Splits:
-        lane = self.lanes[0]
-        splits = lane.splits(partial(self._note_step, lane))
+    def _load(self, progress: Progress) -> Splits:
+        splits = self.lanes[0].splits(progress)
         with self._guard:
             self._guard.notify_all()
         return splits
 
-    def _note_search(self, lane: Lane, share: float) -> None:
-        if self._wants != "stopped":  # the search ends by its own hook, with the best so far
-            self._note_step(lane, "settings", round(1000 * share), 1000)
-
-    def _note_step(self, lane: Lane, what: str, done: int, total: int | None) -> None:
-        """How far a step before the first epoch is; `StopTraining` where the run is to stop."""
-        if self._wants == "stopped":
+    def _check_step(self, what: str, _done: int, _total: int | None) -> None:
+        """End a step where the run is to stop; the search and the last one end by their hook, with the best so far."""
+        if self._wants == "stopped" and what not in (SETTINGS, HOW_SURE):
             raise StopTraining(self._why_stopped)
-        share, now = done / total if total else 0.0, time.monotonic()
-        if self._step[0] != what:
-            self._step = what, now
-        taken = now - self._step[1]
-        left = taken * (1 - share) / share if share > 0 and taken > 1 else None
-        lane.preparing = StepProgress(share, left, what)
 
     def _note_ready(self, lane: Lane, loop: FitLoop) -> None:
         """Before the first epoch of a lane, which has gone back to its checkpoint: count complete epochs again."""
-        lane.preparing = None
         if loop.splits.train.outside is not None:  # the labels that its method added to the candidate sets
             lane.keep_splits(loop.splits)
         with self._guard:

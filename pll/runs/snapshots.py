@@ -13,6 +13,8 @@ from pll.training.metrics import EpochRecord, TrainingProgress
 from pll.weights import Weights
 
 ACTIVE: tuple[State, ...] = ("queued", "running", "paused")
+SETTINGS, HOW_SURE = "choosing settings", "how sure the labels are"
+"""Steps of a run besides those that read and prepare its data: before the first epoch, and the last one."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class StepProgress:
     seconds_left
         Estimated; None at the beginning.
     what
-        Name of a step before training.
+        Its name.
     """
 
     share: float = 0.0

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from pll.errors import UserError
-from pll.runs.snapshots import Snapshot
+from pll.runs.snapshots import SETTINGS, Snapshot
 from pll.wording import percent
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ STEP_NAMES = {
     "pictures": "making features of pictures",
     "votes and features compared": "weighing the answers",
     "parts of the data judged": "looking for wrong labels",
-    "settings": "choosing settings",
 }
 """Steps before training, as people read them."""
 STATE_ICONS = {
@@ -204,7 +203,7 @@ def format_state(snapshot: Snapshot) -> str:
         case "running" if (step := snapshot.preparing) is not None:
             share = f", {percent(step.share, 0)}" if step.share else ""
             place = [lane.preparing for lane in snapshot.lanes].index(step) + 1
-            of = f" ({place} of {len(snapshot.lanes)})" if step.what == "settings" and len(snapshot.lanes) > 1 else ""
+            of = f" ({place} of {len(snapshot.lanes)})" if step.what == SETTINGS and len(snapshot.lanes) > 1 else ""
             return with_left(f"Getting ready: {STEP_NAMES.get(step.what, step.what)}{of}{share}", step.seconds_left)
         case "running" if (step := snapshot.lane.how_sure) is not None:
             sure = f"Trained. Finding out how sure each label is: {percent(step.share, 0)}"

@@ -199,7 +199,7 @@ def test_where_it_was_skipped_nothing_is_called_certain_until_it_is_found_out(op
     page = open_page("train")
     folder = RunFolder(session.registry().root / "skipped")
     folder.create(IRIS)
-    loop = FitLoop(folder, on_how_sure=lambda share: loop.skip())
+    loop = FitLoop(folder, on_step=lambda *_: loop.skip())
     loop.train()
     page.query_params["run"] = "skipped"
     page = page.run()

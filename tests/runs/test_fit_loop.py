@@ -322,7 +322,7 @@ def test_an_interrupted_run_has_recorded_what_it_trains_with(data: Path, tmp_pat
 
 
 def test_after_a_lost_rank_the_run_is_interrupted(data: Path, tmp_path: Path) -> None:
-    def lost() -> Any:
+    def lost(_: object) -> Any:
         raise RanksError("Another process has ended.")
 
     folder = made(tmp_path / "run", config(data))

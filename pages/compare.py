@@ -10,7 +10,7 @@ from pll.ui.compare import live, setup
 from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link, nothing_yet
 from pll.ui.train.settings_form import advice
-from pll.ui.widgets import openable, show_error
+from pll.ui.widgets import choose, choose_one, openable, show_error
 
 RECENT = 3
 
@@ -18,15 +18,8 @@ RECENT = 3
 def prepare() -> None:
     """Choose data and lanes, or runs of the past."""
     st.title("Compare")
-    way = st.segmented_control(
-        "How",
-        [setup.TOGETHER, setup.RUNS],
-        default=setup.TOGETHER,
-        required=True,
-        key="compare-way",
-        label_visibility="collapsed",
-    )
-    if way == setup.RUNS:
+    ways = [setup.TOGETHER, setup.RUNS]
+    if choose_one("How", ways, setup.TOGETHER, key="compare-way", label_visibility="collapsed") == setup.RUNS:
         compare_runs()
     else:
         train()
@@ -61,13 +54,9 @@ def compare_runs() -> None:
     if len(runs) < 2:
         nothing_yet("Two runs that have learnt are needed; you have fewer.", "compare", "data", "Upload or choose data")
         return
-    chosen = st.multiselect(
-        f"Two to {MOST_LANES} runs",
-        list(runs),
-        format_func=lambda one: f"{runs[one].config.name} · {method_title(runs[one].config.method)}",
-        max_selections=MOST_LANES,
-        key="compare-runs",
-    )
+    titles = {one: f"{run.config.name} · {method_title(run.config.method)}" for one, run in runs.items()}
+    words = {"max_selections": MOST_LANES, "key": "compare-runs"}
+    chosen = choose(f"Two to {MOST_LANES} runs", titles, widget=st.multiselect, **words)
     if st.button("Compare", type="primary", icon=":material/compare:", disabled=len(chosen) < 2):
         begin(lambda: session.registry().compare(chosen))
 

@@ -18,7 +18,6 @@ from pll.ui.data import (
     synthesis_form,
     understood,
     upload,
-    votes_form,
 )
 from pll.ui.format import plain
 from pll.ui.routes import go
@@ -57,7 +56,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
     if table.waits:
         return
     with body:
-        source = votes_form.mapped_votes(table)
+        source = classes_form.mapped_votes(table)
         raw = None if source is None else columns_form.read(table, source)
         if source is None or raw is None:
             columns_form.show_rows(table, None)
@@ -70,7 +69,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
             st.warning(NO_LABELS, icon=":material/warning:")
             return
     with details:
-        classes_form.edit_classes(source, raw)
+        classes_form.show_classes(source, raw)
     choice = choose(edited, data, table, ways, body, details)
     annotations = data.annotations
     agreed = None if annotations is None else voters.of_data(loader.data_key(edited), annotations)

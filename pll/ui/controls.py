@@ -49,7 +49,7 @@ def bar(run: Run, state: str) -> None:
         Its state, for which the page was made.
     """
     show_role(run)
-    if not run.is_together or not session.registry().may(run, "owner"):
+    if not may_steer(run):
         return
     elsewhere = run.is_elsewhere()
     can_move = state in MOVABLE and not elsewhere
@@ -64,6 +64,11 @@ def bar(run: Run, state: str) -> None:
                 patience(run)
     if elsewhere:
         show_elsewhere(run)
+
+
+def may_steer(run: Run) -> bool:
+    """Whether whoever looks at this page may stop and resume a run, whose lanes train together."""
+    return run.is_together and session.registry().may(run, "owner")
 
 
 def transport(run: Run, state: str, *, can_move: bool) -> None:
@@ -181,8 +186,7 @@ def restart_finished(run: Run, state: str) -> None:
     state
         Its state, for which the page was made.
     """
-    mine = session.registry().may(run, "owner") and run.is_together
-    if state == "finished" and mine and "transport" not in run_view(run).hidden:
+    if state == "finished" and may_steer(run) and "transport" not in run_view(run).hidden:
         restart(run, state)
 
 
@@ -245,7 +249,7 @@ def resume(run: Run, state: str) -> None:
     state
         Its state, for which the page was made.
     """
-    if state in ("stopped", "interrupted") and run.is_together and session.registry().may(run, "owner"):
+    if state in ("stopped", "interrupted") and may_steer(run):
         button("Resume", play, run, icon="play_arrow", key=f"resume-{run.id}")
 
 

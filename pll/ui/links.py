@@ -33,7 +33,7 @@ from pll.ui.format import plain
 from pll.ui.routes import address
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS
 from pll.ui.view_state import RunView, run_view
-from pll.ui.widgets import beside, button, choose_several, download, show_error
+from pll.ui.widgets import beside, button, choose_one, choose_several, download, show_error
 
 STARTS_AT_ONCE, STARTS_PAUSED = "Trains at once", "Waits before epoch 1"
 SLUGS = {slug(title): title for title in (*VIEWS, *EXPERT_VIEWS)}
@@ -147,13 +147,8 @@ def confirm_start(share: Share) -> bool:
     st.markdown("This link sets up a training run. Nothing has started yet.")
     for config in share.configs:
         st.caption(plain(format_settings(config)))
-    button(
-        "Start",
-        lambda: st.session_state.update({"started-link": mark}),
-        icon="play_arrow",
-        kind="primary",
-        key="start-link",
-    )
+    begin, key = st.session_state.__setitem__, "started-link"
+    button("Start", begin, key, mark, icon="play_arrow", kind="primary", key="start-link")
     return False
 
 
@@ -270,13 +265,8 @@ def look_to_share(run: Run) -> Look:
         key="share-view",
         help=f"The epoch (unless you follow the latest){in_view}.",
     )
-    start = st.segmented_control(
-        "After Start is pressed",
-        [STARTS_AT_ONCE, STARTS_PAUSED],
-        default=STARTS_AT_ONCE,
-        required=True,
-        key="share-start",
-    )
+    starts = [STARTS_AT_ONCE, STARTS_PAUSED]
+    start = choose_one("After Start is pressed", starts, STARTS_AT_ONCE, key="share-start")
     hint = "Hidden for whoever opens the link, until they press *Show everything*."
     key = f"share-controls-{'run' if one else 'lanes'}"
     hidden = choose_several("Lesson mode: hide", titles, key=key, help=hint)

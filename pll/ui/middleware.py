@@ -19,10 +19,19 @@ from pll.ui.server_settings import setting
 
 
 class Layer:
-    """ASGI middleware in front of an app."""
+    """ASGI middleware in front of an app: what is of its kind goes through `layer`, all else past it."""
+
+    kind = "http"
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Do what this layer is for."""
+        await (self.layer if scope["type"] == self.kind else self.app)(scope, receive, send)
+
+    async def layer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        raise NotImplementedError
 
 
 class DropMessages(Layer):
@@ -36,11 +45,10 @@ class DropMessages(Layer):
     - A request to make a download that is on somebody else's page (`LoginGate` refuses the file itself).
     """
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    kind = "websocket"
+
+    async def layer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything else on."""
-        if scope["type"] != "websocket":
-            await self.app(scope, receive, send)
-            return
 
         async def checked() -> Message:
             while _is_unwanted(message := await receive(), scope):
@@ -92,9 +100,9 @@ RELOAD = b"""<script>
 class ReloadBlankPages(Layer):
     """ASGI middleware that puts a script into every page, which reloads it once where its own scripts do not load."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def layer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything else on."""
-        if scope["type"] != "http" or not _is_page(scope):
+        if not _is_page(scope):
             await self.app(scope, receive, send)
             return
         plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
@@ -134,11 +142,8 @@ class SecurityHeaders(Layer):
     components). Nothing is loaded from elsewhere, so that injected pictures and requests have no effect.
     """
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def layer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Add the headers to every answer."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -234,9 +239,9 @@ class LoginGate(Layer):
     one's own, is theirs.
     """
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def layer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is allowed."""
-        match = PERSONAL_FILES.search(str(scope["path"])) if scope["type"] == "http" else None
+        match = PERSONAL_FILES.search(str(scope["path"]))
         if match is not None and login.login_is_set_up() and (refusal := _refusal(scope, *match.groups())):
             await PlainTextResponse(f"{refusal}\n", 403, {"Cache-Control": "no-store"})(scope, receive, send)
         else:

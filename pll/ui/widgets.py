@@ -273,6 +273,25 @@ def choose(label: str, titles: Mapping[T, str], *, widget: Callable[..., Any] = 
     return widget(label, list(titles), format_func=titles.__getitem__, **more)
 
 
+def choose_one(label: str, options: Sequence[Any], default: Any, *, key: str, **more: Any) -> Any:
+    """Show a choice of one of a few, beside each other, and return what was chosen.
+
+    Parameters
+    ----------
+    label
+        Above the field.
+    options
+        What can be chosen.
+    default
+        That one of them which is chosen at first.
+    key
+        Of the widget.
+    more
+        Further options of `st.segmented_control`.
+    """
+    return st.segmented_control(label, options, default=default, required=True, key=key, **more)
+
+
 def choose_several(label: str, titles: Mapping[T, str], **more: Any) -> list[T]:
     """Show a choice of any number of a few, and return those chosen, in the order of the table.
 
@@ -401,32 +420,43 @@ def show_table(table: pd.DataFrame, alt: str, *, formats: Mapping[str, str] | No
 
 
 def edit_column(
-    table: pd.DataFrame,
+    cells: Mapping[str, Any],
     column: str,
     save: Callable[[dict[int, str | None]], None],
     *,
     key: str,
-    config: Mapping[str, Any],
     visible_rows: int,
+    options: Sequence[str] = (),
+    required: bool = False,
+    config: Mapping[str, Any] | None = None,
 ) -> None:
-    """Show a table; `save` takes the cells of a column that a person changed, by row.
+    """Show a table of which one column can be edited.
 
     Parameters
     ----------
-    table
-        What is shown.
+    cells
+        What is shown, by column.
     column
-        The one column of it that can be edited.
+        The one of them that can be edited.
     save
         Called with the cells of that column that a person changed, by number of the row; None for an emptied one.
     key
         Of the widget.
-    config
-        How columns are shown, as Streamlit takes it.
     visible_rows
         Rows that show without scrolling, at most.
+    options
+        To choose from in that column; it is text without any.
+    required
+        Whether one of them has to be chosen.
+    config
+        How columns are shown, as Streamlit takes it.
     """
+    import pandas as pd  # late: the home page shows no table
+
+    table, columns = pd.DataFrame(cells), dict(config or {})
     key = f"{key}-{hash(tuple(table[column]))}"  # the widget has no edits of an earlier table
+    if options:
+        columns[column] = st.column_config.SelectboxColumn(column, width="medium", options=options, required=required)
 
     def edited() -> None:
         save({int(row): cells.get(column) for row, cells in st.session_state[key]["edited_rows"].items()})
@@ -435,7 +465,7 @@ def edit_column(
         table,
         hide_index=True,
         disabled=[str(name) for name in table if name != column],
-        column_config=config,
+        column_config=columns,
         height=TABLE_ROW * (min(len(table), visible_rows) + 1) + 2,
         key=key,
         on_change=edited,

@@ -1,4 +1,4 @@
-"""Classes of the data page: what is read as one class, or as no answer, and what a person changes of it.
+"""Classes and answers of the data page: what is read as one class, or as no answer, and what a person changes of it.
 
 Spellings of one class are joined and marks of missing answers dropped by themselves; the page says so, and one click
 undoes it. Corrections of single classes are stored for the visit.
@@ -6,7 +6,7 @@ undoes it. Corrections of single classes are stored for the visit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -14,10 +14,12 @@ import streamlit as st
 
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import notes_of
+from pll.errors import UserError, notes_of
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts
-from pll.ui.data import loader
+from pll.formats.tabular.answer_cells import FEW_CLASSES
+from pll.ui.data import columns_form, loader
+from pll.ui.data.columns_form import Columns, classes_key
 from pll.ui.format import count, plain
 from pll.ui.widgets import beside, button, edit_column, undo_all
 
@@ -31,7 +33,7 @@ Edits = Mapping[str, str | None]
 
 def _is_apart(source: Source) -> bool:
     """Whether a person chose that spellings stay classes of their own."""
-    return bool(st.session_state.get(f"apart-{_key(source)}"))
+    return bool(st.session_state.get(f"apart-{classes_key(source)}"))
 
 
 def with_spellings(source: Source) -> Source:
@@ -66,9 +68,9 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
             button(
                 "Join spellings" if _is_apart(source) else "Undo",
                 st.session_state.__setitem__,
-                f"apart-{_key(source)}",
+                f"apart-{classes_key(source)}",
                 not _is_apart(source),
-                key=f"apart-button-{_key(source)}",
+                key=f"apart-button-{classes_key(source)}",
                 kind="tertiary",
             )
     if not edits:
@@ -77,33 +79,16 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
     return edited, loader.dataset(edited)
 
 
-def _key(source: Source) -> str:
-    return f"classes-{source.sha256 or source.path or source.name}"
-
-
-def edit(source: Source, edits: Edits) -> None:
-    """Merge or drop some classes, until a person undoes it.
-
-    Parameters
-    ----------
-    source
-        Whose classes they are.
-    edits
-        Class → what it becomes: another class, a new name, or None for no answer.
-    """
-    st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | dict(edits)
-
-
 def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:
     """What becomes of the classes there are; corrections of classes that are read otherwise now are left out."""
-    edited: Edits = st.session_state.get(_key(source), {})
+    edited: Edits = st.session_state.get(classes_key(source), {})
     targets: dict[str, str | None] = {}
     targets |= {name: becomes for name, becomes in edited.items() if name in counts}
     changes = {name: becomes for name, becomes in targets.items() if becomes != name}
     return changes if any(changes.get(name, name) is not None for name in counts) else {}
 
 
-def edit_classes(source: Source, data: PartialLabelDataset) -> None:
+def show_classes(source: Source, data: PartialLabelDataset) -> None:
     """Show how often each class of the data as it was read occurs and what it becomes, and take corrections.
 
     Parameters
@@ -123,18 +108,108 @@ def edit_classes(source: Source, data: PartialLabelDataset) -> None:
 
     def save(cells: dict[int, str | None]) -> None:
         edited = {names[row]: (cell or "").strip() or None for row, cell in cells.items()}
-        st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | edited
+        columns_form.edit_classes(source, edited)
 
     becomes = [edits.get(name, name) or "" for name in names]
-    edit_column(
-        pd.DataFrame({"class": names, "given": [counts[name] for name in names], "becomes": becomes}),
-        "becomes",
-        save,
-        key=f"{_key(source)}-table",
-        config={
-            "given": st.column_config.NumberColumn("given", help="How often it was given.", width="small"),
-            "becomes": st.column_config.TextColumn("becomes", help="Another class merges; empty drops."),
-        },
-        visible_rows=VISIBLE_ROWS,
+    cells = {"class": names, "given": [counts[name] for name in names], "becomes": becomes}
+    config = {
+        "given": st.column_config.NumberColumn("given", help="How often it was given.", width="small"),
+        "becomes": st.column_config.TextColumn("becomes", help="Another class merges; empty drops."),
+    }
+    edit_column(cells, "becomes", save, key=f"{classes_key(source)}-table", config=config, visible_rows=VISIBLE_ROWS)
+    undo_all(classes_key(source))
+
+
+# ---- answers of models -----------------------------------------------------------------------------------------------
+
+
+VISIBLE_ANSWERS, MOST_MAPPED = 8, 500
+"""Rows of the table that show without scrolling, and how many there are at most."""
+MOST_CHIPS = 20
+"""Classes that are shown as chips; of more, the answers stand as they are."""
+MEANS_NOTHING, NEW_CLASS = "(no answer)", "(a class of its own)"
+
+
+def mapped_votes(table: Columns) -> Source | None:
+    """Show the classes and the answers that name none, take corrections; return the source with them.
+
+    None while files are read, or while there are no classes. Raises UserError where files cannot be read or joined.
+    """
+    source = replace(table.source, answers=dict(st.session_state.get(_answers_key(table.source), {})))
+    try:
+        data = columns_form.read(table, source)
+    except UserError as error:
+        if error.kind != FEW_CLASSES:
+            raise
+        return None if len(chosen := _chips(source, ())) < 2 else _of_classes(source, chosen)
+    if data is not None and notes_of(data.notes, "proposed") and data.n_classes <= MOST_CHIPS:
+        chosen = _chips(source, data.class_names)
+        if len(chosen) < 2:
+            return None
+        if set(chosen) != set(data.class_names):
+            source = _of_classes(source, chosen)
+            data = columns_form.read(table, source)
+    if data is None:
+        return None
+    problems = notes_of(data.notes, "lost")
+    if problems:
+        st.caption(f":material/info: {' '.join(problems)}")
+    _map_by_hand(source, data)
+    return source
+
+
+def _of_classes(source: Source, names: Sequence[str]) -> Source:
+    return replace(source, options={**source.options, "class_names": names})
+
+
+def _chips(source: Source, proposed: Sequence[str]) -> Sequence[str]:
+    """The classes as a person corrected them."""
+    return st.multiselect(
+        "Classes that the answers name",
+        list(proposed),
+        default=list(proposed),
+        placeholder="Type a class, then Enter",
+        accept_new_options=True,
+        key=f"{_answers_key(source)}-classes",
+        persist_state="session",
     )
-    undo_all(_key(source))
+
+
+def _answers_key(source: Source) -> str:
+    return "answers-" + "-".join((file.sha256 or str(file.path))[:16] for file in source.vote_files or (source,))
+
+
+def _map_by_hand(source: Source, data: PartialLabelDataset) -> None:
+    """Answers that are no class, with their counts, and what they are taken for."""
+    by_hand: Mapping[str, str] = source.answers
+    unmapped = () if data.annotations is None else data.annotations.unmapped
+    rows = [(text, by_hand[text], None) for text in by_hand] + [(text, "", n) for text, n in unmapped]
+    if not rows:
+        return
+    left = sum(number for _, number in unmapped)
+    with st.expander(f"{count(left, 'answer names', 'answers name')} no class", icon=":material/rule:"):
+        st.caption(
+            "They are left out. Where one means a class, say so under *means*; it is stored with the run."
+            + (f" The first {MOST_MAPPED:,} of {len(rows):,} are shown." if len(rows) > MOST_MAPPED else "")
+        )
+        listed = rows[:MOST_MAPPED]
+        means = [(MEANS_NOTHING if target == "" and text in by_hand else target) for text, target, _ in listed]
+
+        def save(cells: dict[int, str | None]) -> None:
+            edited = dict(by_hand)
+            for row, target in cells.items():
+                text = listed[row][0]
+                edited.pop(text, None)
+                if target:
+                    edited[text] = {MEANS_NOTHING: "", NEW_CLASS: text.strip()}.get(target, target)
+            st.session_state[_answers_key(source)] = edited
+
+        times = pd.array([number for _, _, number in listed], dtype="Int64")
+        config = {
+            "answer": st.column_config.TextColumn("answer", width="large"),
+            "times": st.column_config.NumberColumn("times", width="small", help="Empty once it is mapped."),
+        }
+        cells = {"answer": [text for text, _, _ in listed], "times": times, "means": means}
+        options, key = [*data.class_names, MEANS_NOTHING, NEW_CLASS], f"{_answers_key(source)}-table"
+        edit_column(cells, "means", save, key=key, visible_rows=VISIBLE_ANSWERS, options=options, config=config)
+        undo_all(_answers_key(source))

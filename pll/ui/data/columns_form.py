@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-import pandas as pd
 import streamlit as st
 
 from pll import formats
@@ -25,7 +24,7 @@ from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import MOST_SHOWN, Oddity, OddReading
 from pll.formats.reading import LABELLED, SINGLE, Column, Question, question, signature
 from pll.formats.votes import VOTES
-from pll.ui.data import classes_form, last_time, loader, understood
+from pll.ui.data import last_time, loader, understood
 from pll.ui.format import count, plain
 from pll.ui.widgets import beside, bound, button, choose, edit_column, show_error
 
@@ -177,6 +176,24 @@ def _set_roles(table: Columns, roles: Mapping[str, str]) -> None:
     st.session_state[_key(table.source)] = others | dict(roles)
 
 
+def classes_key(source: Source) -> str:
+    """Key of the session state for what a person changed of the classes of some data."""
+    return f"classes-{source.sha256 or source.path or source.name}"
+
+
+def edit_classes(source: Source, edits: Mapping[str, str | None]) -> None:
+    """Merge or drop some classes, until a person undoes it.
+
+    Parameters
+    ----------
+    source
+        Whose classes they are.
+    edits
+        Class → what it becomes: another class, a new name, or None for no answer.
+    """
+    st.session_state[classes_key(source)] = st.session_state.get(classes_key(source), {}) | dict(edits)
+
+
 def _set_accepted(source: Source, *kinds: str) -> None:
     """Read the file although something of these kinds is odd about it (`ReadOptions.accept`)."""
     key = _accepted_key(source)
@@ -291,24 +308,17 @@ def edit_roles(table: Columns) -> None:
         return
     st.caption("What each column is was proposed from names and first cells. Double-click what is wrong under *is*.")
     role_of = {title: role for role, title in ROLE_TITLES.items()}
-    edit_column(
-        pd.DataFrame(
-            {
-                "column": [column.name for column in table.columns],
-                "is": [ROLE_TITLES[column.role] for column in table.columns],
-                "first cells": [_beginning(column.first) for column in table.columns],
-            }
-        ),
-        "is",
-        lambda cells: _set_roles(table, {table.columns[row].name: role_of[str(cell)] for row, cell in cells.items()}),
-        key=f"roles-{_key(table.source)}",
-        config={
-            "is": st.column_config.SelectboxColumn(
-                "is", width="medium", options=list(ROLE_TITLES.values()), required=True
-            )
-        },
-        visible_rows=VISIBLE_ROWS,
-    )
+
+    def save(cells: dict[int, str | None]) -> None:
+        _set_roles(table, {table.columns[row].name: role_of[str(cell)] for row, cell in cells.items()})
+
+    cells = {
+        "column": [column.name for column in table.columns],
+        "is": [ROLE_TITLES[column.role] for column in table.columns],
+        "first cells": [_beginning(column.first) for column in table.columns],
+    }
+    key = f"roles-{_key(table.source)}"
+    edit_column(cells, "is", save, key=key, visible_rows=VISIBLE_ROWS, options=list(role_of), required=True)
 
 
 def _beginning(cells: Sequence[str | None]) -> str:
@@ -335,7 +345,7 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
         accept = partial(_set_accepted, source, *(finding.kind for finding in error.findings))
 
         def edit(edits: Mapping[str, str | None]) -> None:
-            classes_form.edit(source, edits)
+            edit_classes(source, edits)
             accept()
 
         _show_odd(error.findings, accept, edit)

@@ -16,7 +16,7 @@ from pll.review.work import recent_rate
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link
-from pll.ui.widgets import beside, button, choose, download, popover
+from pll.ui.widgets import beside, button, choose, choose_one, download, popover
 from pll.wording import percent
 
 LOOK, CERTIFY = GOALS
@@ -77,8 +77,7 @@ def _form(tab: ReviewTab) -> None:
         format_func=lambda share: f"{_in_100(share)} ({int(share * n + 1e-9):,} of {n:,})",
         key=f"{key}-error",
     )
-    options = {"default": 0.95, "required": True}
-    level = choose("How sure", SURE_LEVELS, widget=st.segmented_control, key=f"{key}-level", **options)
+    level = choose_one("How sure", list(SURE_LEVELS), 0.95, key=f"{key}-level", format_func=SURE_LEVELS.__getitem__)
     now = review.certification
     is_that = now is not None and (now.plan.error, now.plan.level) == (error, level)
     if now is not None and is_that and not now.status(review.state, review.required).done:

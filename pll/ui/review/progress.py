@@ -19,7 +19,7 @@ from pll.ui.review import certify_panel, changes
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import can_be_judged, show_voters, voter_table
-from pll.ui.widgets import ShownFigure, beside, button, folded, popover, show_figures, show_table
+from pll.ui.widgets import ShownFigure, beside, button, choose_one, folded, popover, show_figures, show_table
 from pll.wording import percent
 
 LABEL_KINDS = ("pick", "other", "none", "accept", "settle", "eliminate")
@@ -192,14 +192,9 @@ OVERLAP_SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
 def _reviewers(tab: ReviewTab) -> None:
     """How many reviewers are asked, and on which share of the examples."""
     record = tab.review.record
-    overlap = st.segmented_control(
-        "Reviewers for each example",
-        [1, 2, 3],
-        default=min(3, record.overlap),
-        required=True,
-        key="review-overlap",
-        help="With two or more, Candid says how far they agree, and lists where they do not.",
-    )
+    hint = "With two or more, Candid says how far they agree, and lists where they do not."
+    asked = min(3, record.overlap)
+    overlap = choose_one("Reviewers for each example", [1, 2, 3], asked, key="review-overlap", help=hint)
     share_now = record.overlap_share if record.overlap > 1 else 0.1
     share = st.select_slider(
         "On which share of the examples",

@@ -24,7 +24,7 @@ complexity implemented here; an error says so.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -177,7 +177,7 @@ class Bound:
 
     def at(self, n: int) -> Bound:
         """Return the bound for n examples."""
-        return Bound(n, self.c, self.norm, self.radius, self.delta, self.loss, self.constants)
+        return replace(self, n=n)
 
 
 def linear_bound(

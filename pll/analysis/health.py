@@ -161,10 +161,10 @@ class Health:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for state.json and the shell."""
-        result = None if self.evidence is None else asdict(self.evidence) | {"share": self.evidence.share}
-        findings = [asdict(one) for one in self.findings]
-        about = {"expected": self.expected, "doubts": list(self.doubts)}
-        return {"verdict": self.verdict, "findings": findings, "evidence": result, **about}
+        values = asdict(self)
+        if self.evidence is not None:
+            values["evidence"]["share"] = self.evidence.share
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any] | None) -> Health | None:

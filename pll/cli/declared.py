@@ -177,12 +177,6 @@ def _parameter(one: dataclasses.Field[Any]) -> click.Parameter:
     return Grouped([one.name, flag], **given | shown)
 
 
-def _check_exclusive(options: object, *names: str) -> None:
-    """Raise `click.UsageError` where more than one of these options is given."""
-    if sum(getattr(options, name) is not None for name in names) > 1:
-        raise click.UsageError(f"{' and '.join(f'--{name}' for name in names)} exclude each other; give one of them.")
-
-
 # ---- the commands ----------------------------------------------------------------------------------------------------
 
 METHOD, DATA, SETS, TRAINING, RUN = GROUPS = ("Method", "Data", "Candidate sets", "Training", "Run")
@@ -311,7 +305,9 @@ class TrainingOptions(SetOptions):
     threads: int | None = described("threads", RUN)
 
     def __post_init__(self) -> None:
-        _check_exclusive(self, "test", "holdout")
+        tests = [name for name in ("test", "holdout", "folds") if getattr(self, name, None) is not None]
+        if len(tests) > 1:
+            raise click.UsageError(f"--{' and --'.join(tests)} exclude each other; give one of them.")
         if not self.data and not self.votes:
             raise click.UsageError("Missing argument 'DATA'; give data, or votes with --votes FILE.")
         names = [name for name, _ in self.set]

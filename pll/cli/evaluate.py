@@ -39,8 +39,6 @@ def evaluate(options: EvaluateOptions) -> None:
     """Compare methods; print mean ± standard deviation, write results.csv."""
     names = listed(options.methods, "--methods", "proden,proden-naive")
     seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
-    if options.folds is not None and (options.holdout is not None or options.test is not None):
-        raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
     resolved = resolve_source(options)
     note_models_beside(resolved)
     source = with_voters(resolved, options)

@@ -13,7 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -30,7 +30,7 @@ from pll.formats import ReadOptions
 from pll.formats.checks import listing
 from pll.methods import get_method
 from pll.runs.config import AS_GIVEN, RunConfig, new_estimator
-from pll.runs.description import FIELDS, Field, setting_of
+from pll.runs.description import FIELDS, Field, FieldKind, setting_of
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
 from pll.synthesis import FLIP_SETTINGS, Flip
@@ -86,37 +86,29 @@ def controls(*, lanes: bool) -> dict[str, str]:
 # ---- the parts of a link ---------------------------------------------------------------------------------------------
 
 
+def _part(words: str, kind: FieldKind = "text", default: Any = None, **limits: Any) -> Any:
+    """Declare what a link says of the view; a link leaves out what is the default."""
+    return field(default=default, metadata={"words": words, "kind": kind, "default": default, **limits})
+
+
 @dataclass(frozen=True)
 class Look:
-    """What is in view, and what a lesson hides; `LOOK` says what each field is."""
+    """What is in view, and what a lesson hides."""
 
-    epoch: int | None = None
-    view: str = ""
-    example: str | None = None
-    truth: bool = False
-    order: Literal["confidence", "label"] = "confidence"
-    hidden: tuple[str, ...] = ()
-    paused: bool = False
-    pace: float | None = None
-    patience: int | None = None
-
-
-LOOK = {
-    one.name: one
-    for one in (
-        Field("epoch", "Epoch", "the epoch in view; if not given, the latest", "whole", most=100_000),
-        Field("view", "View", "the view below the pictures, as a slug", default=""),
-        Field("example", "Example", "id of the example in view"),
-        Field("truth", "True labels", "colour the star plot by true labels", "flag", False),
-        Field("order", "Order", "of the heatmap's rows", default="confidence",
-              choices={"confidence": "Confidence", "label": "Label"}),
-        Field("hidden", "Hidden", "names of controls, or view-SLUG, with commas", default=""),
-        Field("paused", "Paused", "wait before the first epoch", "flag", False),
-        Field("pace", "Pace", "epochs a second; if not given, full speed", "number", None, 1e-3, 1e3),
-        Field("patience", "Patience", "stop after so many epochs without a change", "whole", None, 1, 100_000),
+    epoch: int | None = _part("the epoch in view; if not given, the latest", "whole", most=100_000)
+    view: str = _part("the view below the pictures, as a slug", default="")
+    example: str | None = _part("id of the example in view")
+    truth: bool = _part("colour the star plot by true labels", "flag", False)
+    order: Literal["confidence", "label"] = _part(
+        "of the heatmap's rows", default="confidence", choices={"confidence": "Confidence", "label": "Label"}
     )
-}  # fmt: skip
-"""The fields of `Look`."""
+    hidden: tuple[str, ...] = _part("names of controls, or view-SLUG; in a link with commas", default=())
+    paused: bool = _part("wait before the first epoch", "flag", False)
+    pace: float | None = _part("epochs a second; if not given, full speed", "number", least=1e-3, most=1e3)
+    patience: int | None = _part("stop after so many epochs without a change", "whole", least=1, most=100_000)
+
+
+LOOK = {one.name: Field(one.name, one.name, **one.metadata) for one in fields(Look)}
 
 AS_THEY_ARE = (*AS_GIVEN, "method")
 """Parts that are fields of `RunConfig` of the same name and value."""

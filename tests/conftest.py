@@ -8,6 +8,7 @@ import secrets
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -20,6 +21,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import postgres as servers
+
+MEMORY = Path("/dev/shm")
+if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2 * 2**30:
+    os.environ["TMPDIR"] = str(MEMORY)  # a run makes and replaces ten thousand files, and a disk makes it wait for each
+    tempfile.tempdir = None  # it is asked for anew
 
 gc.disable()  # until all tests are collected: what that makes stays, and would be looked through again and again
 
@@ -91,6 +97,15 @@ def _one_fit() -> Iterator[None]:
 def all_held_out_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten, where a test asks how good they are."""
     monkeypatch.setattr("pll.methods.held_out.SUBSETS", 10)
+
+
+@pytest.fixture
+def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exports leave out the two programs of the model, which take a second to trace; `tests/export` has them."""
+    from pll.export import EXPORTS
+
+    for name in ("torch-program", "onnx"):
+        monkeypatch.delitem(EXPORTS, name)
 
 
 @pytest.fixture

@@ -37,7 +37,8 @@ def cluster() -> Iterator[str]:
     programs = binaries()
     assert programs is not None, "ask binaries() first"
     user = _unprivileged()
-    folder = Path(tempfile.mkdtemp(prefix="candid-pg-", dir="/tmp"))  # a socket's path has 107 bytes at most
+    place = tempfile.gettempdir()  # a socket's path has 107 bytes at most
+    folder = Path(tempfile.mkdtemp(prefix="candid-pg-", dir=place if len(place) < 40 else "/tmp"))
     try:
         if user is not None:
             shutil.chown(folder, user.pw_uid, user.pw_gid)

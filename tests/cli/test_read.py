@@ -53,6 +53,7 @@ def test_a_reading_is_kept_and_used_for_another_file(tmp_path: Path, capsys: pyt
     assert json.loads(out.read_text().splitlines()[0])["true_label"]
 
 
+@pytest.mark.usefixtures("no_programs")
 def test_a_run_keeps_how_its_file_was_read_and_exports_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given, other, run = tmp_path / "t.csv", tmp_path / "other.csv", tmp_path / "run"
     numbered = [f"{line},{at}.5" if at else f"{line},width" for at, line in enumerate(VOTED.splitlines())]

@@ -72,6 +72,7 @@ def test_a_run_that_nobody_reviewed_has_no_record_and_makes_no_database(runs: Ru
     assert source.decisions is None and "audit-csv" not in exporters_of(source)
 
 
+@pytest.mark.usefixtures("no_programs")
 def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry, home: Path) -> None:
     run = run_of(runs, config(write_data(home / "data.npz")))
     review = reviewed(runs, run)

@@ -292,7 +292,14 @@ _FINITE: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 """Mapped files whose values are all finite, by their mapping: they are read once to find out."""
 
 
-def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_names: Sequence[str] = ()) -> None:
+def check_finite(
+    X: npt.NDArray[Any],
+    *,
+    allow_missing: bool = False,
+    feature_names: Sequence[str] = (),
+    of: str = "",
+    given: npt.NDArray[Any] | None = None,
+) -> None:
     """Check that all features are finite.
 
     Parameters
@@ -303,6 +310,10 @@ def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_na
         Accept NaN.
     feature_names
         d names of the columns, for the message.
+    of
+        What the message calls the array.
+    given
+        The same numbers as they came, which the message shows.
 
     Raises
     ------
@@ -320,12 +331,19 @@ def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_na
         return
     if mapping is not None:
         for part in pieces(X):
-            _refuse_infinite(np.asarray(X[part]), part.start, allow_missing, feature_names)
+            _refuse_infinite(np.asarray(X[part]), part.start, allow_missing, feature_names, of)
         return
-    _refuse_infinite(X, 0, allow_missing, feature_names)
+    _refuse_infinite(X, 0, allow_missing, feature_names, of, given)
 
 
-def _refuse_infinite(X: npt.NDArray[Any], first: int, allow_missing: bool, feature_names: Sequence[str]) -> None:
+def _refuse_infinite(
+    X: npt.NDArray[Any],
+    first: int,
+    allow_missing: bool,
+    feature_names: Sequence[str],
+    of: str,
+    given: npt.NDArray[Any] | None = None,
+) -> None:
     bad = np.isinf(X) if allow_missing else ~np.isfinite(X)
     if not bad.any():
         return
@@ -333,10 +351,11 @@ def _refuse_infinite(X: npt.NDArray[Any], first: int, allow_missing: bool, featu
     where = f"column {feature_names[place[0]]!r}" if feature_names else f"feature {place[0]}"
     if len(place) > 1:
         where = f"pixel {tuple(place)}"
-    value = X[(row, *place)]
+    where += f" of {of}" * bool(of)
+    value = (X if given is None else given)[(row, *place)]
+    shown = "NaN" if np.isnan(value) else f"{value} (too large for float32)" if np.isfinite(value) else value
     raise RowError(
-        f"Row {first + row}, {where} is {'NaN' if np.isnan(value) else value}; features must be finite numbers. "
-        "Remove the row or fill in the value."
+        f"Row {first + row}, {where} is {shown}; features must be finite numbers. Remove the row or fill in the value."
     )
 
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from pll.errors import UserError
-from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_unpacked_size, parsing, readable, shorten
+from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.images import check_inside
 
 MAX_DIRECTORY = 46 * 2**20
@@ -149,11 +149,7 @@ class Members:
         """
         unpacked = sum(self.sizes[name] for name in names)
         packed = sum(self._infos[name].compress_size for name in names) if self._archive is not None else unpacked
-        if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * max(packed, 1):
-            raise UserError(
-                f"The files would grow from {readable(packed)} to {readable(unpacked)} when unpacked, as files made to "
-                "fill the memory do; if they are genuine, pack them without compression."
-            )
+        check_unpacked_size(unpacked, packed, unpacked, "what is inside")
 
     def _take(self, info: zipfile.ZipInfo) -> None:
         name = info.filename

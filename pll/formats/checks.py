@@ -211,24 +211,10 @@ def as_features(array: npt.NDArray[Any], what: str, *, allow_missing: bool = Fal
     """
     if array.dtype.kind not in "fiub":
         raise UserError(f"{what} holds {kind_of(array.dtype)}; features must be numbers, such as float32.")
-    if is_mapped(array) and array.dtype == np.float32 and array.flags.c_contiguous:
-        check_finite(array, allow_missing=allow_missing)
-        return array
     with np.errstate(over="ignore", invalid="ignore"):  # checked below, where the row can be named
-        X = np.ascontiguousarray(array, dtype=np.float32)
-        total = X.sum(dtype=np.float64)
-    if np.isfinite(total):  # one pass over the common case
-        return X
-    bad = np.isinf(X) if allow_missing else ~np.isfinite(X)
-    if bad.any():
-        row, *rest = (int(k) for k in np.argwhere(bad)[0])
-        place = f"feature {rest[0]}" if len(rest) == 1 else f"pixel {tuple(rest)}"
-        value = array[(row, *rest)]
-        too_large = " (too large for float32)" if np.isfinite(value) else ""
-        raise RowError(
-            f"Row {row}, {place} of {what} is {value}{too_large}; features must be finite numbers. "
-            "Remove the row or fill in the value."
-        )
+        stays = is_mapped(array) and array.dtype == np.float32 and array.flags.c_contiguous
+        X = array if stays else np.ascontiguousarray(array, dtype=np.float32)
+    check_finite(X, allow_missing=allow_missing, of=what, given=array)
     return X
 
 

@@ -256,12 +256,18 @@ def _with_points(cells: Cells) -> list[str]:
 def _shares_of_one(table: Proposal, names: Sequence[str]) -> None:
     """Columns that begin or end alike and make up 1 in nearly every row; asked about where none says which leads."""
     groups = [group for group in _groups(table, names) if _make_up_one(table, group)]
-    groups = _apart_from_each_other(groups)
+    ways = {"probability": "how likely a class is"} | _NOBODY
+    _give_led_or_ask(table, _apart_from_each_other(groups), "make up 1", ways)
+
+
+def _give_led_or_ask(table: Proposal, groups: Sequence[dict[str, str]], hold: str, ways: Mapping[str, str]) -> None:
+    """Give the groups of which another column says what leads their role, the first of `ways`; else ask about all."""
     led = [written for group in groups if (written := _as_led(table, group))]
-    for group in led or groups:
-        _give(table, group, "probability")
+    groups = led or ([] if table.having("true_label") or table.is_asked() else groups)
+    for group in groups:
+        _give(table, group, next(iter(ways)))
     if len(groups) > 1 or (groups and not led):
-        _ask_what(table, led or groups, "make up 1", {"probability": "how likely a class is"} | _NOBODY)
+        _ask_what(table, groups, hold, ways)
 
 
 def _make_up_one(table: Proposal, group: Collection[str]) -> bool:
@@ -305,14 +311,8 @@ def counts(table: Proposal) -> None:
         shown = [shown_name(name, "count") for name in group]
         _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
         return
-    groups = _voted(table)
-    led = [written for group in groups if (written := _as_led(table, group))]
-    groups = led or ([] if table.having("true_label") or table.is_asked() else groups)
-    for called in groups:
-        _give(table, called, "count")
-    if len(groups) > 1 or (groups and not led):
-        ways = {"count": "how many voted for a class"} | _NOBODY
-        _ask_what(table, groups, "hold small whole numbers", ways)
+    ways = {"count": "how many voted for a class"} | _NOBODY
+    _give_led_or_ask(table, _voted(table), "hold small whole numbers", ways)
 
 
 def _questions_in(table: Proposal, group: Sequence[str]) -> list[list[str]]:

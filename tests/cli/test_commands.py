@@ -121,7 +121,7 @@ MALFORMED: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "empty cell": (lambda path: text(path, "x,candidates\n1,a\n2,\n"), ("bad.csv", "Row 3", "candidates")),
     "unknown label": (lambda path: npz(path, y=np.full(N, 9)), ("bad.npz", "Row 0", "label 9")),
     "ragged rows": (lambda path: text(path, "x,y,candidates\n1,2,a\n1,b\n"), ("bad.csv", "3")),
-    "NaN": (lambda path: npz(path, X=np.full((N, 2), np.nan)), ("bad.npz", "Row 0", "nan")),
+    "NaN": (lambda path: npz(path, X=np.full((N, 2), np.nan)), ("bad.npz", "Row 0", "NaN")),
     "words for numbers": (lambda path: npz(path, X=np.full((N, 2), "a")), ("bad.npz", "X", "text")),
     "objects": (lambda path: npz(path, X=np.full((N, 2), None)), ("bad.npz", "X", "Python objects")),
     "truncated mat": (lambda path: mat(path, 700), ("bad.mat",)),

@@ -18,8 +18,7 @@ from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import MissingPictures, UserError
 from pll.features.images import PixelFeatures
-from pll.formats import FORMATS, ReadOptions
-from pll.formats import archive as archives
+from pll.formats import FORMATS, ReadOptions, checks
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.results import Results
 from pll.images import encode
@@ -115,7 +114,7 @@ def test_a_huge_picture_is_refused_before_it_is_decoded(tmp_path: Path, side: in
 
 
 def test_a_zip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "BOMB_BYTES", 16 * 2**20)
+    monkeypatch.setattr(checks, "BOMB_BYTES", 16 * 2**20)
     with zipfile.ZipFile(tmp_path / "bad.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for k in range(3):
             archive.writestr(f"cat/{k}.png", bytes(10 * 2**20))

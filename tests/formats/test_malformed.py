@@ -17,7 +17,7 @@ import scipy.sparse
 
 from pll import formats
 from pll.errors import UserError
-from pll.formats import archive, checks
+from pll.formats import checks
 from pll.formats.tabular import csv
 
 MB = 2**20
@@ -123,7 +123,7 @@ ARCHIVES: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "five dimensions": (npz(X=np.ones((1, 1, 1, 1, 1))), "shape"),
     "no examples": (npz(X=np.ones((0, 2))), "no rows"),
     "no features": (npz(X=np.ones((3, 0))), "no features"),
-    "NaN": (npz(X=np.array([[1, 2], [3, np.nan]])), "Row 1, feature 1 of X is nan"),
+    "NaN": (npz(X=np.array([[1, 2], [3, np.nan]])), "Row 1, feature 1 of X is NaN"),
     "infinite": (npz(X=np.array([[np.inf], [-np.inf]])), "Row 0, feature 0 of X is inf"),
     "too large": (npz(X=np.array([[1.0], [1e300]])), r"Row 1, feature 0 of X is 1e\+300 \(too large"),
     "NaN pixel": (npz(X=np.full((1, 1, 2, 2), np.nan)), r"Row 0, pixel \(0, 0, 0\)"),
@@ -192,7 +192,7 @@ MATRICES: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "complex": (mat(data=np.ones((3, 2), complex)), "data is complex"),
     "three dimensions": (mat(data=np.ones((2, 2, 2))), r"data has the shape \(2, 2, 2\)"),
     "no examples": (mat(data=np.ones((0, 2))), r"data has the shape \(0, 2\)"),
-    "NaN": (mat(data=np.array([[1, 2], [np.nan, 1]])), "Row 1, feature 0 of data is nan"),
+    "NaN": (mat(data=np.array([[1, 2], [np.nan, 1]])), "Row 1, feature 0 of data is NaN"),
     "infinite": (mat(data=np.array([[np.inf, -np.inf]])), "Row 0, feature 0 of data is inf"),
     "shapes": (mat(partial_target=np.ones((4, 5))), r"partial_target has the shape \(4, 5\), but data has 3 rows"),
     "two sizes": (
@@ -230,8 +230,7 @@ def test_the_message_names_the_file_and_the_place(
     content: str | bytes | Callable[[], bytes],
     words: str,
 ) -> None:
-    for module in (archive, checks):
-        monkeypatch.setattr(module, "BOMB_BYTES", 16 * MB)  # in test_damaged.py bombs have their full size
+    monkeypatch.setattr(checks, "BOMB_BYTES", 16 * MB)  # in test_damaged.py bombs have their full size
     monkeypatch.setattr(csv, "MAX_RECORD_BYTES", MB)
     path = tmp_path / f"bad.{suffix}"
     if callable(content):

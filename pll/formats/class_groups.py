@@ -11,17 +11,14 @@ from itertools import combinations
 
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name
-from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, is_named_id, shown_name
-from pll.formats.proposal import Proposal, says, says_fact
+from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
+from pll.formats.proposal import Proposal, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     ROUNDED,
     Cells,
-    are_dates,
-    default_role,
     has_fractions,
-    is_measured,
     is_missing,
     is_no_answer,
     is_number,
@@ -161,7 +158,7 @@ def _marked_and_numbered(table: Proposal, marks: Mapping[str, Sequence[bool | No
     """Ask about marks where another column says of every row how many there are; return whether it does."""
     for group in [*_alike([*marks]), [*marks]] if len(marks) > 2 else ():
         sums = [float(sum(map(bool, row))) for row in zip(*(marks[name] for name in group), strict=True)]
-        others = [n for n in table.open() if n not in marks and is_measured(table.raw[n])] if len({*sums}) > 1 else []
+        others = [n for n in which(table, "measured") if n not in marks] if len({*sums}) > 1 else []
         for name in [n for n in others if len(sums) >= LEAST_ROWS and _sums(table, [n]) == sums]:
             _give(table, dict(zip(group, apart(group), strict=True)), "class")
             table.give(name, "keep", why="how many are marked")
@@ -180,10 +177,9 @@ def _are_choices(table: Proposal, marks: Sequence[Sequence[bool | None]], group:
 
 def _to_learn_from(table: Proposal, group: Collection[str]) -> list[str]:
     """Columns of numbers and few words beside those of a group."""
-    free = [name for name in table.open() if name not in group and present_cells(table.raw[name])]
-    free = [name for name in free if not (are_dates(table.raw[name]) or says_fact(name, ["context"]))]
-    free = [name for name in free if has_fractions(table.raw[name]) or (table.repeats(name) and not is_named_id(name))]
-    return [name for name in free if default_role(table.raw[name]) != "keep"]
+    free = [name for name in which(table, "!empty", "!dates", "!of the occasion") if name not in group]
+    free = [*which(table, "fractions", among=free), *which(table, "repeats", "!named id", among=free)]
+    return [*which(table, "number", among=free), *which(table, "word", among=free)]
 
 
 def _naming_again(table: Proposal, group: Mapping[str, str]) -> list[str]:
@@ -192,7 +188,7 @@ def _naming_again(table: Proposal, group: Mapping[str, str]) -> list[str]:
     rows = [[called for called, row in marked if row[at]] for at in range(len(marked[0][1]))] if marked else []
     if not any(len(row) > 1 for row in rows):
         return []
-    words = [name for name in table.open() if name not in group and not is_measured(table.raw[name])]
+    words = [name for name in which(table, "!measured") if name not in group]
     return [name for name in words if _names_all(table.raw[name], rows)]
 
 
@@ -337,7 +333,7 @@ def repeats(table: Proposal) -> None:
     end = next(iter(ends)) if len(ends) == 1 else ""
     stems = [name.removesuffix(end) for name in table.raw if end and name.endswith(end) and name != end]
     again = [name for name in table.open() if any(map(name.startswith, stems))]
-    named = [name for name in table.open() if table.having("count") and says("labels", name) and not is_named_id(name)]
+    named = which(table, "of some label", "!named id") if table.having("count") else []
     table.give_all([*again, *named], "keep", why="beside the counts")
 
 

@@ -96,6 +96,13 @@ def shape_of(path: Path) -> str:
         return _ObjectReader(file).find_shape()[0]
 
 
+def fields_beside(path: Path) -> Record:
+    """Return the fields beside the list of records in an object, as far as its beginning shows them."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = _ObjectReader(file)
+        return _fields(reader.text[reader.at :])[0] if reader.find_shape()[0] == "inside" else {}
+
+
 def write(path: Path, records: Iterable[Record], *, as_list: bool) -> None:
     """Write objects, one a line; as the items of one list, or each for itself.
 

@@ -134,12 +134,14 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
         rows.append(row)
         answers.append(_answers(record, form.gather) if form.gather and not tops.isdisjoint(record) else {})
     questions = dict.fromkeys(name for row in answers for name in row)
+    is_line = form.form == "answer"  # which says itself who answered
+    answers = [{name: _said_by_one(some) for name, some in row.items()} if is_line else row for row in answers]
     new = _by_name(rows, names) | {name: [row.get(name) for row in answers] for name in questions}
     if not new:
         return table
     gone = {*flat, *marks, *about[1:]} - whole
     made = table.with_columns(new, [k for k, name in enumerate(names) if name in gone])
-    made = replace(made, signature=form.having(dict.fromkeys(questions, "answers")))
+    made = replace(made, signature=form.having(dict.fromkeys(questions, "" if is_line else "answers")))
     return unfolded(made, given) if not _flat(made, form).keys() <= {*names} else made  # objects in objects
 
 
@@ -235,6 +237,12 @@ def _answers(record: Mapping[str, Any], gather: Gather) -> dict[str, list[dict[s
     return found
 
 
+def _said_by_one(answers: Sequence[Mapping[str, Any]]) -> Any:
+    """The label in answers to one question, or a list of several."""
+    labels = [label for one in answers for label in _listed(one["label"])]
+    return labels[0] if len(labels) == 1 else labels
+
+
 def said_in(record: Mapping[str, Any], gather: Gather, names: dict[str, str], row: int = 0) -> Iterator[Said]:
     """Yield what is said in a record; the names of people who have numbers too go to `names`.
 
@@ -301,9 +309,10 @@ def _first_name(one: Mapping[str, Any], paths: Sequence[str]) -> str | None:
 
 def _labels(result: Mapping[str, Any], paths: Sequence[str]) -> list[Any] | None:
     """Return the labels of an answer; None where there is none, or there are objects, as spans of a text are."""
-    found = [one for path in paths for _, one in at_path(result, path)]
-    labels = [label for one in found for label in (one if isinstance(one, list) else [one])]
-    return None if not found or any(isinstance(label, dict) for label in labels) else labels
+    found = [some for path in paths if (some := [one for _, one in at_path(result, path)])]
+    every = [[label for one in some for label in (one if isinstance(one, list) else [one])] for some in found]
+    plain = [labels for labels in every if not any(isinstance(label, dict) for label in labels)]
+    return [label for labels in plain for label in labels] if plain else None
 
 
 @cache

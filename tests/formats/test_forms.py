@@ -532,6 +532,20 @@ def test_rows_of_a_hugging_face_dataset(tmp_path: Path) -> None:
     assert data.annotations.annotator_names == ("1", "2", "3")
 
 
+def test_classes_of_a_hugging_face_dataset_are_called_as_its_features_say(tmp_path: Path) -> None:
+    kind = {"names": ["no", "maybe", "yes"], "_type": "ClassLabel"}
+    types = {"text": {"dtype": "string", "_type": "Value"}, "labels": {"feature": kind, "_type": "List"}, "most": kind}
+    features = [{"feature_idx": k, "name": name, "type": one} for k, (name, one) in enumerate(types.items())]
+    said = [[k % 3, k % 3, (k + k % 2) % 3] for k in range(12)]
+    rows = [{"row_idx": k, "row": {"text": TEXTS[k], "labels": some, "most": k % 3}} for k, some in enumerate(said)]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps({"features": features, "rows": rows, "num_rows_total": 3000}))
+    data = formats.read(path)
+    assert len(data) == 12 and set(data.class_names) == {"no", "maybe", "yes"} and data.y is None
+    assert data.annotations is not None and data.annotations.anonymous and data.annotations.n_answers == 36
+    assert named_sets(data)[1] == {"maybe", "yes"}
+
+
 def test_how_sure_somebody_was_is_not_offered_first(tmp_path: Path) -> None:
     rows = [
         f"u{k},{who},{1 + (k * at) % 3},{label(k, at)},{label(k, 0)}"
@@ -1127,6 +1141,14 @@ LINES_OF_TOOLS = {  # the header, and a line of each answer: row, person, label
         "s{i},{who},W-{k},{said},u{i},t{i},{i}",
     ),
     "atlas": ("ID,Document,Quotation Content,Codes,Created by", "1:{i},D{k},the words of {k},{said},{who}"),
+    "maxqda": (
+        "Color,Document name,Code,Beginning,End,Weight score,Segment,Created by,Created",
+        "x,D{half},{said},{mod},{mod},0,the words of {k},{who},2023-09-06",
+    ),
+    "dedoose": (
+        "Media Title,Excerpt Range,Excerpt Creator,Excerpt Copy,Codes Applied Combined,Code: late Applied",
+        "D{half},{mod}-9,{who},the words of {k},{said},True",
+    ),
     "no header": ("Ann,0,late", "{who},{k},{said}"),
     "two keys": ("document,sentence_id,coder,stance", "d{half},{mod},{who},{said}"),
 }
@@ -1144,6 +1166,30 @@ def test_lines_of_answers_of_tools(tmp_path: Path, tool: str) -> None:
     data = read_first(table(tmp_path, lines[0] if skipped else header, lines[1:] if skipped else lines))
     assert len(data) == 12 and has_three_voters(data) and data.annotations is not None
     assert data.annotations.n_answers == 36
+
+
+@pytest.mark.parametrize("way", ["word", "list", "survey", "menu"])
+def test_which_of_several_tasks_of_zooniverse_has_the_labels_is_asked(tmp_path: Path, way: str) -> None:
+    """A task is asked after a certain answer; visitors have names of their own, and a drawing is no answer."""
+
+    def value(said: str) -> Any:
+        objects = {"survey": [{"choice": said, "answers": {"HOWMANY": "1"}}], "menu": [{"value": "f0", "label": said}]}
+        return {"word": said, "list": [said]}.get(way) or objects[way]
+
+    rows = []
+    for k in range(12):
+        for at, who in enumerate(("ann", "not-logged-in-1a", "not-logged-in-2b")):
+            tasks = [{"task": "T0", "task_label": "Which?", "value": value(label(k, at))}]
+            tasks += [{"task": "T1", "value": "Yes" if (k // 3 + at) % 2 else "No"}] if label(k, at) == "late" else []
+            tasks += [{"task": "T2", "value": [{"tool": 0, "x": 1.5, "y": 2}]}]
+            cell = json.dumps(tasks).replace('"', '""')
+            rows.append(f'{100 + 3 * k + at},{who},,9,{{}},"{cell}","{{""{k}"": {{""mag"": 1}}}}",{k}')
+    header = "classification_id,user_name,user_id,workflow_id,metadata,annotations,subject_data,subject_ids"
+    path = table(tmp_path, header, rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1]["T0"] == "vote"
+    data = read_first(path)
+    assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.feature_names
 
 
 @pytest.mark.parametrize("title", ["G01Q{k:02}[SQ001]", "T{k:02}. How is it?"])

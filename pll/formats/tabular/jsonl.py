@@ -21,6 +21,7 @@ from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.parquet import label_names
 from pll.formats.tabular.writer import columns_of, records_of
 
 _BATCH = 4096
@@ -54,7 +55,12 @@ class JsonLines(TableFormat):
         shape = json_objects.shape_of(path)
         form = form_called("plcifar") if shape == "keyed answers" else None
         is_bare = shape in json_objects.WITHOUT_PLACE
-        return Records.of(pa.table(columns), row_of=lines.__getitem__, signature=form, may_be_empty=is_bare)
+        features = json_objects.fields_beside(path).get("features")  # of Hugging Face's viewer, which sends some rows
+        described = [one for one in features if isinstance(one, dict)] if isinstance(features, list) else []
+        classes = label_names({str(one.get("name")): one.get("type") for one in described})
+        codes = {name: {str(k): label for k, label in enumerate(labels)} for name, labels in classes.items()}
+        more = {"signature": form, "may_be_empty": is_bare, "codes": codes}
+        return Records.of(pa.table(columns), row_of=lines.__getitem__, **more)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)

@@ -200,16 +200,27 @@ def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
         return {}
     with parsing("the metadata under huggingface"):
         about = json.loads(packed)
-        features = about.get("info", about).get("features", {})
-        labels = {}
-        for name, feature in features.items():
-            while isinstance(feature, dict) and isinstance(feature.get("feature"), dict):
-                feature = feature["feature"]
-            if isinstance(feature, list) and feature:  # as older versions write a list
-                feature = feature[0]
-            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
-                labels[str(name)] = tuple(str(label) for label in feature.get("names") or ())
-        return {name: names for name, names in labels.items() if names}
+        return label_names(about.get("info", about).get("features", {}))
+
+
+def label_names(features: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return by column the names of its `ClassLabel`, alone or in a list, of all features of a Hugging Face dataset.
+
+    Examples
+    --------
+    >>> label = {"names": ["no", "yes"], "_type": "ClassLabel"}
+    >>> label_names({"a": label, "b": {"feature": label, "_type": "List"}, "c": {"dtype": "string", "_type": "Value"}})
+    {'a': ('no', 'yes'), 'b': ('no', 'yes')}
+    """
+    labels = {}
+    for name, feature in features.items():
+        while isinstance(feature, dict) and isinstance(feature.get("feature"), dict):
+            feature = feature["feature"]
+        if isinstance(feature, list) and feature:  # as older versions write a list
+            feature = feature[0]
+        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
+            labels[str(name)] = tuple(str(label) for label in feature.get("names") or ())
+    return {name: names for name, names in labels.items() if names}
 
 
 def apply_metadata(data: PartialLabelDataset, about: Mapping[str, Any]) -> PartialLabelDataset:

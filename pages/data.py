@@ -6,13 +6,11 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats import ReadOptions
 from pll.ui import session, voters
 from pll.ui.data import (
     candidates,
     classes_form,
     columns_form,
-    last_time,
     loader,
     server_data,
     synthesis_form,
@@ -116,7 +114,7 @@ def go_on(choice: ChosenData | None, data: PartialLabelDataset, table: columns_f
         pressed = st.button("Get labels", type="primary", icon=":material/auto_awesome:", disabled=is_off)
         by_hand = st.button("Settings", icon=":material/tune:", disabled=is_off)
     if pressed or by_hand:
-        last_time.remember(table.source.name, table.columns, ReadOptions(**table.source.options))
+        columns_form.remember(table)
     if choice is not None and pressed:
         from pll.ui import controls  # late: this page is up before what trains is imported
 

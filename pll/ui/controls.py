@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.routes import link
 from pll.ui.view_state import RunView, run_view
 from pll.ui.widgets import beside, bound, button, toast_errors
@@ -23,8 +23,6 @@ SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
 """Epochs a second."""
 PRESS_SECONDS = 0.4
 """Seconds that a press waits for its effect, so that the page that follows shows it."""
-STEP_EPOCHS = (1, 5, 25)
-"""Epochs a step."""
 MOVABLE = ("running", "queued", "paused", "stopped", "interrupted")
 """States in which training can go on."""
 
@@ -89,19 +87,7 @@ def transport(run: Run, state: str, *, can_move: bool) -> None:
     button("Stop", stop, run, icon="stop", key="stop", disabled=not (can_move and is_active))
     if moving and not run.is_comparison:  # who only waits for labels need not see the rest
         return
-    steps(run, disabled=not can_move)
-    if not run.is_comparison:
-        button(
-            "Next step",
-            step,
-            run,
-            None,
-            1,
-            key="step-batch",
-            shortcut="b",
-            help="Run one mini-batch, then pause.",
-            disabled=not can_move,
-        )
+    steps(run, STEPS if run.is_comparison else (*STEPS, NEXT_STEP), disabled=not can_move)
 
 
 def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
@@ -130,28 +116,41 @@ def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
     )
 
 
-def steps(run: Run, *, disabled: bool) -> None:
-    """Show the buttons that run some epochs, then pause.
+class Step(NamedTuple):
+    """A button that trains a little, then pauses."""
+
+    name: str
+    what: str
+    key: str
+    shortcut: str | None = None
+    epochs: int | None = None
+    batches: int | None = None
+
+
+STEPS = (
+    Step("Run 1", "1 more epoch", "step-1", "e", epochs=1),
+    Step("Run 5", "5 more epochs", "step-5", epochs=5),
+    Step("Run 25", "25 more epochs", "step-25", epochs=25),
+)
+NEXT_STEP = Step("Next step", "one mini-batch", "step-batch", "b", batches=1)
+
+
+def steps(run: Run, offered: Sequence[Step] = STEPS, *, disabled: bool) -> None:
+    """Show the buttons that train a little, then pause.
 
     Parameters
     ----------
     run
         The run.
+    offered
+        Which of them.
     disabled
         Whether they cannot be pressed now.
     """
     whose = " of every lane" if run.is_comparison else ""
-    for epochs in STEP_EPOCHS:
-        button(
-            f"Run {epochs}",
-            step,
-            run,
-            epochs,
-            key=f"step-{epochs}",
-            shortcut="e" if epochs == 1 else None,
-            help=f"Run {count(epochs, 'more epoch')}{whose}, then pause.",
-            disabled=disabled,
-        )
+    for name, what, key, shortcut, epochs, batches in offered:
+        words: dict[str, Any] = {"key": key, "shortcut": shortcut, "help": f"Run {what}{whose}, then pause."}
+        button(name, step, run, epochs, batches, disabled=disabled, **words)
 
 
 def restart(run: Run, state: str) -> None:

@@ -171,9 +171,11 @@ def heatmap_payload(
         )
     wide = np.uint16 if order.max(initial=0) < 2**16 else np.uint32
     mask, values = heatmap_cells(weights, candidates, order, columns)
+    note = format_shown(len(order), len(candidates), len(columns), candidates.n_classes)
+    confidence = sharpness(weights[candidates.positions(order)], candidates.take(order)).top
     return presentation.payload(order) | {
-        "note": format_shown(len(order), len(candidates), len(columns), candidates.n_classes),
-        "description": _description(weights, candidates, order, columns, presentation.when),
+        "note": note,
+        "description": _description(presentation.when, note, confidence),
         "first": "sharp" if by == "confidence" else "",
         "last": "flat" if by == "confidence" else "",
         **legend(candidates.class_names, columns, SHORT),
@@ -184,20 +186,12 @@ def heatmap_payload(
     }
 
 
-def _description(
-    weights: Weights,
-    candidates: CandidateSets,
-    rows: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int64],
-    when: str,
-) -> str:
-    confidence = sharpness(weights[candidates.positions(rows)], candidates.take(rows)).top
+def _description(when: str, note: str, confidence: npt.NDArray[np.float32]) -> str:
+    """Return the text alternative of the picture."""
     levels = ", ".join(
         f"{int((confidence >= level).sum()):,} at least {percent(level, 0)}" for level in (0.9, 0.7, 0.5)
     )
-    what = f"Heatmap of label weights{', ' + when if when else ''}"
-    shown = format_shown(len(rows), len(candidates), len(columns), candidates.n_classes)
     return (
-        f"{what}: {shown}; a row an example, a column a class, blank where the "
-        f"class is no candidate. Largest weight of a row: {levels}."
+        f"Heatmap of label weights{', ' + when if when else ''}: {note}; a row an example, a column a class, blank "
+        f"where the class is no candidate. Largest weight of a row: {levels}."
     )

@@ -6,8 +6,11 @@ rest.
 
 from __future__ import annotations
 
+import hashlib
 import html
+import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,9 +25,11 @@ from pll.formats.checks import capital, listing
 from pll.formats.forms import ROLES
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import MOST_SHOWN, Oddity, OddReading
-from pll.formats.reading import LABELLED, SINGLE, Column, Question, question, signature
+from pll.formats.reading import LABELLED, SINGLE, Column, Question, Reading, question, signature
 from pll.formats.votes import VOTES
-from pll.ui.data import last_time, loader, understood
+from pll.io import write_text
+from pll.ui import login
+from pll.ui.data import loader, understood
 from pll.ui.format import count, plain
 from pll.ui.widgets import beside, bound, button, choose, edit_column, show_error
 
@@ -259,7 +264,7 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
                 kind="tertiary",
                 help="Take every column for what was proposed.",
             )
-        elif last := last_time.otherwise(table.columns):
+        elif last := _otherwise(table.columns):
             button(
                 f"As last time ({plain(last.file)})",
                 _set_roles,
@@ -400,3 +405,33 @@ def _answer_to(error: UserError, table: Columns, source: Source) -> tuple[str, s
             act = partial(_set_roles, table, {names[0]: "keep"})
             return "Number the examples instead", "format_list_numbered", about, act
     return None
+
+
+# ---- as last time ----------------------------------------------------------------------------------------------------
+
+
+def remember(table: Columns) -> None:
+    """Keep what the columns of a file were taken for, for the next file with the same ones; what cannot be is not."""
+    if not table.columns:
+        return
+    file, options = _file(table.columns), formats.ReadOptions(**table.source.options)
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(file, replace(options, name=table.source.name).reading(table.columns).to_json() + "\n")
+
+
+def _otherwise(columns: Sequence[Column]) -> Reading | None:
+    """How a file with these columns was read the last time; None where there was none, or it was read as now."""
+    if not columns or not _file(columns).exists():
+        return None
+    with suppress(UserError):
+        reading = Reading.in_file(_file(columns))
+        now = {column.name: column.role for column in columns}
+        return reading if reading.roles.keys() == now.keys() and dict(reading.roles) != now else None
+    return None
+
+
+def _file(columns: Sequence[Column]) -> Path:
+    """Where the reading of files with these columns is kept."""
+    names = json.dumps(sorted(column.name for column in columns))
+    return login.own_folder("readings") / f"{hashlib.sha256(names.encode()).hexdigest()[:24]}.json"

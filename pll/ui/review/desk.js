@@ -149,7 +149,7 @@ class Desk extends Station {
     const usual = columns.some((column) => column.usual);
     for (const name of ["column", "here", ...(usual ? ["nearby", ...beside] : [])]) element("th", "", head, name).scope = "col";
     const body = element("tbody", "", table);
-    for (const { name, value, usual: near, distance, classes } of columns) {
+    for (const { name, value, usual: near, distance, of_classes: classes } of columns) {
       const row = element("tr", "", body);
       element("th", "", row, name).scope = "row";
       element("td", "value", row, value);

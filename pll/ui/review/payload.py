@@ -97,16 +97,7 @@ def _hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
         "picture": picture,
         "text": text,
         "beside": [short[label] for label in nearest],
-        "columns": [
-            {
-                "name": one.name,
-                "value": one.value,
-                "usual": one.usual,
-                "distance": round(one.distance, 2),
-                "classes": one.of_classes,
-            }
-            for one in columns
-        ],
+        "columns": [vars(one) | {"distance": round(one.distance, 2)} for one in columns],
     }
 
 

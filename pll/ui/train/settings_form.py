@@ -303,25 +303,24 @@ def advice(configs: Sequence[RunConfig], data: PartialLabelDataset, wrong: Seque
     if wrong:
         st.error("  \n".join(map(plain, wrong)), icon=":material/error:")
         return None
-    seconds, memory, can_start = 0.0, 0.0, True
+    seconds, memory, obstacles = 0.0, 0.0, list[str]()
     for config in configs:
         lane = f"{method_title(config.method)}: " if len(configs) > 1 else ""
         try:
             advised = advise(new_estimator(config), data)
         except UserError as error:
-            st.error(f"{lane}{plain(error)}", icon=":material/error:")
-            can_start = False
+            obstacles.append(f"{lane}{plain(error)}")
             continue
-        for obstacle in advised.obstacles:
-            st.error(f"{lane}{plain(obstacle)}", icon=":material/error:")
-            can_start = False
+        obstacles += [f"{lane}{plain(one)}" for one in advised.obstacles]
         for note in advised.notes:
             st.warning(f"{lane}{plain(note)}", icon=":material/info:")
         seconds, memory = seconds + advised.seconds, memory + advised.memory_bytes / 1e6
-    if can_start and seconds:
+    for obstacle in obstacles:
+        st.error(obstacle, icon=":material/error:")
+    if seconds and not obstacles:
         words = f" and {memory:,.0f} MB of memory" if memory >= 1 else ""
         st.caption(f"{about_seconds(seconds).capitalize()}{words}{' for all lanes' * (len(configs) > 1)}.")
-    return seconds if can_start else None
+    return None if obstacles else seconds
 
 
 # ---- a run of one lane -----------------------------------------------------------------------------------------------

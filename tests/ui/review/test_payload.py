@@ -17,7 +17,7 @@ def test_candidates_come_in_the_order_of_few_classes_with_columns_beside_the_nea
     names = [choice["label"] for choice in result["choices"]]
     assert names == sorted(names, key=tab.queue.data.class_names.index)
     columns = result["hero"]["columns"]
-    assert len(columns) == 5 and all(len(column["classes"]) == len(result["hero"]["beside"]) for column in columns)
+    assert len(columns) == 5 and all(len(column["of_classes"]) == len(result["hero"]["beside"]) for column in columns)
     apart = [column["distance"] for column in columns]
     assert apart == sorted(apart, reverse=True)
     possible = {action["name"] for action in result["actions"] if action["possible"]}

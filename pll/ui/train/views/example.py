@@ -43,9 +43,7 @@ def draw(scene: Scene, row: int) -> None:
             st.caption(
                 plain(" ".join(_describe_history(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
             )
-    figure, table = _story_chart(
-        epochs, weights, labels, names, scene.snapshot.total, None if scene.is_latest else scene.frame.epoch
-    )
+    figure, table = _story_chart(scene, labels, epochs, weights)
     charts.show(figure, table, "story", f"Label weights of example {scene.data.row_ids[row]} became")
     if not has_picture:
         show_contents(scene.data, row)
@@ -89,15 +87,11 @@ def _describe_history(
 
 
 def _story_chart(
-    epochs: Sequence[int],
-    weights: npt.NDArray[np.float32],
-    labels: npt.NDArray[np.int32],
-    names: Sequence[str],
-    total: int | None = None,
-    viewed: int | None = None,
+    scene: Scene, labels: npt.NDArray[np.int32], epochs: Sequence[int], weights: npt.NDArray[np.float32]
 ) -> tuple[go.Figure, pd.DataFrame]:
     """The (e, k) label weights of one example as areas on top of one another, the final label at the bottom."""
     colours = class_colours(int(labels.max()) + 1)
+    names = [scene.sets.class_names[label] for label in labels]
     short = short_names(names)
     figure = go.Figure()
     at = np.asarray(epochs, dtype=np.int32)
@@ -116,7 +110,7 @@ def _story_chart(
         )
     charts.dress(figure, "Its label weights", "", "%")
     figure.update_yaxes(range=[0, 100])
-    charts.mark_epoch(figure, total, viewed)
+    charts.mark_epoch(figure, scene.snapshot.total, None if scene.is_latest else scene.frame.epoch)
     table = pd.DataFrame(weights, columns=list(names))
     table.insert(0, "epoch", at)
     return figure, table

@@ -77,16 +77,6 @@ class RunView:
         """
         self.epoch, self.follow, self.requested = epoch, follow, requested
 
-    @property
-    def view_key(self) -> str:
-        """The widget that says which view is shown."""
-        return f"view-{self.run_id}"
-
-    @property
-    def expert_key(self) -> str:
-        """The widget that says which view for experts is shown."""
-        return f"expert-view-{self.run_id}"
-
     def select(self, example: int) -> None:
         """Select this example."""
         self.selected = example

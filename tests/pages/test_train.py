@@ -153,7 +153,7 @@ def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, 
     button(page, "Restart").click().run()
     run = session.registry().get(page.session_state["run"])
     run.wait_until_paused(30)
-    page.session_state[page.session_state[f"run-view-{run.id}"].expert_key] = "Slow motion"
+    page.session_state[f"expert-view-{run.id}"] = "Slow motion"
     page.run()
     for step in ("loss", "gradient", "new weights"):
         button(page, f"Next: {step}").click().run()

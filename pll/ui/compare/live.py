@@ -150,13 +150,13 @@ def _take(lanes: Sequence[Scene]) -> None:
     """The table, every epoch and all labels as files."""
     figures, truths = [lane.figures for lane in lanes], [lane.y_true for lane in lanes]
     epoch, quantities = max(lane.frame.epoch for lane in lanes), _quantities(lanes)
-    files: tuple[tuple[str, str, str, Callable[[], pd.DataFrame]], ...] = (
-        ("This table", f"-epoch-{epoch}", "table", lambda: figures_table(figures, truths)),
-        ("Every epoch", "-epochs", "epochs", lambda: _epochs(lanes, quantities)),
-        ("Labels of every lane", f"-labels-epoch-{epoch}", "labels", lambda: _labels(lanes)),
-    )
-    for what, name, key, table in files:
+
+    def offer(what: str, name: str, key: str, table: Callable[[], pd.DataFrame]) -> None:
         charts.csv_button(table, f"candid-comparison{name}.csv", key=f"compare-{key}-csv", label=f"{what} as CSV")
+
+    offer("This table", f"-epoch-{epoch}", "table", lambda: figures_table(figures, truths))
+    offer("Every epoch", "-epochs", "epochs", lambda: _epochs(lanes, quantities))
+    offer("Labels of every lane", f"-labels-epoch-{epoch}", "labels", lambda: _labels(lanes))
 
 
 SHARE_COLUMNS = {

@@ -23,6 +23,7 @@ from pll.io import Progress
 from pll.runs.background import Report, default_board
 from pll.ui import background
 from pll.ui.session import ChosenData
+from pll.ui.widgets import button
 
 T = TypeVar("T")
 LARGE_FILE = 30 * 2**20
@@ -41,17 +42,15 @@ QUICK_SETTLED = 5_000
 
 def dataset(source: Source) -> PartialLabelDataset:
     """The data of a source, read once for all its rules and classes; UserError where it cannot be read."""
+    return cached("dataset", data_key(source), lambda: _load(source))
+
+
+def _load(source: Source) -> PartialLabelDataset:
     if source.rule:
-        return cached(
-            "dataset",
-            data_key(source),
-            lambda: by_rule(dataset(replace(source, rule="")), SetRule.parse(source.rule)),
-        )
+        return by_rule(dataset(replace(source, rule="")), SetRule.parse(source.rule))
     if source.classes:
-        return cached(
-            "dataset", data_key(source), lambda: with_classes(dataset(replace(source, classes={})), source.classes)
-        )
-    return cached("dataset", data_key(source), source.load)
+        return with_classes(dataset(replace(source, classes={})), source.classes)
+    return source.load()
 
 
 def with_candidates(choice: ChosenData) -> PartialLabelDataset:
@@ -181,14 +180,9 @@ def may_read(source: Source) -> bool:
     size, key = size_of(source), f"read-{source.sha256 or source.path}"
     if size < HUGE_FILE or st.session_state.get(key):
         return True
-    place = st.empty()
-    with place.container():
-        st.caption(f"This is a large file ({readable(size)}). Check its columns first, then read the whole file.")
-        pressed = st.button("Read the whole file", type="primary", icon=":material/menu_book:")
-    if pressed:
-        st.session_state[key] = True
-        place.empty()
-    return pressed
+    st.caption(f"This is a large file ({readable(size)}). Check its columns first, then read the whole file.")
+    button("Read the whole file", st.session_state.__setitem__, key, True, icon="menu_book", kind="primary")
+    return False
 
 
 def prepared(choice: ChosenData) -> PartialLabelDataset | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -10,12 +10,13 @@ import streamlit as st
 from pll.catalog import CATALOG, Entry, available, data_folder, load, server_files
 from pll.catalog.files import folder_of
 from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.runs.background import Job, default_board
+from pll.runs.background import Job, Report, default_board
 from pll.ui import background
 from pll.ui.data import loader
 from pll.ui.format import count, format_shape
-from pll.ui.widgets import choose
+from pll.ui.widgets import button, choose
 
 
 def choose_dataset() -> Source | None:
@@ -47,35 +48,32 @@ def _is_arriving(entry: Entry) -> bool:
     return job is not None
 
 
-def download(entry: Entry) -> None:
-    """Download a dataset in the background; once it is here, the page is run again."""
-    data = background.result_of(
-        f"download {entry.name}",
-        f"Downloading {entry.title}",
-        lambda report: load(entry.name, progress=partial(report, "bytes")),
-    )
+def begin_download(entry: Entry) -> None:
+    """Download a dataset in the background."""
+    default_board().start(f"download {entry.name}", _loading(entry))
+
+
+def follow_download(entry: Entry) -> None:
+    """Show how far a download is; once the dataset is here, the page is run again."""
+    data = background.result_of(f"download {entry.name}", f"Downloading {entry.title}", _loading(entry))
     if data is not None:
         loader.cached("dataset", loader.data_key(Source(entry.name)), lambda: data)
         st.rerun()
 
 
+def _loading(entry: Entry) -> Callable[[Report], PartialLabelDataset]:
+    return lambda report: load(entry.name, progress=partial(report, "bytes"))
+
+
 def offer_download(entry: Entry) -> None:
     """Say that a dataset is missing, and download it in the background when asked."""
-    place, pressed = st.empty(), False
     if download_of(entry) is None:
-        with place.container():
-            st.info(
-                f"{entry.title} is not on this machine yet. Download it once to continue.",
-                icon=":material/cloud_download:",
-            )
-            label, icon = f"Download {entry.title} ({entry.size_mb:,.0f} MB)", ":material/download:"
-            pressed = st.button(
-                label, type="primary", icon=icon, key=f"get-{entry.name}", disabled=not entry.downloadable
-            )
-    if pressed:
-        place.empty()
-    if pressed or download_of(entry) is not None:
-        download(entry)
+        sentence = f"{entry.title} is not on this machine yet. Download it once to continue."
+        st.info(sentence, icon=":material/cloud_download:")
+        label, is_off = f"Download {entry.title} ({entry.size_mb:,.0f} MB)", not entry.downloadable
+        button(label, begin_download, entry, icon="download", kind="primary", disabled=is_off, key=f"get-{entry.name}")
+    else:
+        follow_download(entry)
     _by_hand(entry)
 
 

@@ -25,7 +25,7 @@ from pll.ui.data import loader, server_data
 from pll.ui.data.upload import uploads_folder
 from pll.ui.format import count, plain
 from pll.ui.session import ChosenData
-from pll.ui.widgets import beside, choose_several, number_field
+from pll.ui.widgets import beside, button, choose_several, number_field
 
 FIVE_FOLDS, FIVE_SAMPLINGS, PUBLISHED_PART = "Five folds", "90/10, five samplings", "Published test part"
 AS_THE_PRESET = "As the preset says"
@@ -144,20 +144,19 @@ def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
 
 def _missing(entry: Entry) -> None:
     """Show how a dataset comes to this server, in one line: downloaded, or put there by hand."""
+    if server_data.download_of(entry) is not None:
+        server_data.follow_download(entry)
+        return
     folder = folder_of(entry.files[0])
-    if server_data.download_of(entry) is None:
-        with beside():
-            st.markdown(f"**{plain(entry.title)}**", width="content")
-            if not entry.downloadable:
-                wanted = ", ".join(f"`{file.name}` ([page](<{file.page}>))" for file in entry.files)
-                st.markdown(f"put {wanted} into `{folder}`", width="content")
-                return
-            size = max(entry.size_mb, 0.1)
-            clicked = st.button(f"Download ({size:,.1f} MB)", icon=":material/download:", key=f"get-{entry.name}")
+    with beside():
+        st.markdown(f"**{plain(entry.title)}**", width="content")
+        if entry.downloadable:
+            label, key = f"Download ({max(entry.size_mb, 0.1):,.1f} MB)", f"get-{entry.name}"
+            button(label, server_data.begin_download, entry, icon="download", key=key)
             st.markdown(f"into `{folder}`", width="content")
-        if not clicked:
-            return
-    server_data.download(entry)
+        else:
+            wanted = ", ".join(f"`{file.name}` ([page](<{file.page}>))" for file in entry.files)
+            st.markdown(f"put {wanted} into `{folder}`", width="content")
 
 
 def size(chosen: Experiment) -> int:

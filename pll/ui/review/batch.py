@@ -14,7 +14,7 @@ from pll.ui.format import count
 from pll.ui.review.desk_view import component
 from pll.ui.review.payload import NEIGHBOUR_PIXELS, neighbour
 from pll.ui.review.review_tab import Chosen, Message, ReviewTab, seconds_of
-from pll.ui.widgets import show_errors
+from pll.ui.widgets import button, show_errors
 
 TILES = 24
 """Examples of a group: as many as an eye takes in."""
@@ -52,6 +52,11 @@ class LookAlikeBatch:
             if self.tiles:
                 return
 
+    def begin_anew(self) -> None:
+        """Offer groups that were put aside again."""
+        self.passed.clear()
+        self.fill()
+
     @property
     def token(self) -> str:
         """Of the group as a whole."""
@@ -71,8 +76,7 @@ class LookAlikeBatch:
         if what == "undo":
             result = self.tab.desk.undo(token=nonce)
             self.tab.message = "Undone." if result.stored else result.notice
-            self.passed.clear()
-            self.fill()
+            self.begin_anew()
         elif what in ("other", "accept") and message.get("token") == self.token:
             if what == "accept":
                 self._accept(message)
@@ -121,7 +125,5 @@ def draw(tab: ReviewTab) -> None:
         _batch(tab, group.payload(), group.do)
         return
     st.info("No group of look-alikes is left.", icon=":material/check_circle:")
-    if group.passed and st.button("Show skipped groups"):
-        group.passed.clear()
-        group.fill()
-        st.rerun(scope="fragment")
+    if group.passed:
+        button("Show skipped groups", group.begin_anew)

@@ -61,7 +61,7 @@ def _views(now: Scene) -> None:
         looking.view = names[0]
     with beside():
         options = {"required": True, "label_visibility": "collapsed", **kept_in(looking, "view")}
-        bound(st.segmented_control, "View", names, key=looking.view_key, **options)
+        bound(st.segmented_control, "View", names, key=f"view-{looking.run_id}", **options)
         choose_classes(now)
     VIEWS[looking.view](now)
     if looking.selected is not None:
@@ -78,7 +78,8 @@ def _experts(now: Scene) -> None:
     with st.expander("For experts", icon=":material/science:", key=f"experts-{now.run.id}"):
         if has_figures:
             _figures(now)
-        view = st.segmented_control("What to show", names, key=now.looking.expert_key, label_visibility="collapsed")
+        key = f"expert-view-{now.run.id}"
+        view = st.segmented_control("What to show", names, key=key, label_visibility="collapsed")
         if view is not None:
             EXPERT_VIEWS[view](now)
 

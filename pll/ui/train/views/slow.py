@@ -67,9 +67,7 @@ def _invite(run: Run, state: str) -> None:
         words = "This run is not in memory. Run one mini-batch to look inside."
         label, act = "Next step", partial(controls.step, batches=1)
     st.info(words, icon=":material/info:")
-    if st.button(label, key="slow-begin"):
-        act(run)
-        st.rerun()
+    button(label, act, run, key="slow-begin")
 
 
 def _next_step(scene: Scene) -> SlowStep | None:
@@ -127,25 +125,14 @@ def _choose(scene: Scene, step: SlowStep) -> None:
 
 def _move_on(scene: Scene, phase: int) -> None:
     """Back and forth through the four steps; at the end, take the step for real."""
-    looking = scene.looking
-
-    def to(new: int) -> None:
-        looking.phase = new
-
+    to = partial(setattr, scene.looking, "phase")
     with st.container(horizontal=True):
         button("Back", to, phase - 1, icon="arrow_back", key="slow-back", disabled=phase == 0)
         if phase < len(PHASES) - 1:
-            button(
-                f"Next: {PHASES[phase + 1].lower()}",
-                to,
-                phase + 1,
-                icon="arrow_forward",
-                key="slow-next",
-                kind="primary",
-            )
-        elif st.button("Take this step", key="slow-take", icon=":material/check:", type="primary"):
-            controls.step(scene.run, batches=1)
-            st.rerun()
+            label = f"Next: {PHASES[phase + 1].lower()}"
+            button(label, to, phase + 1, icon="arrow_forward", key="slow-next", kind="primary")
+        else:
+            button("Take this step", controls.step, scene.run, None, 1, key="slow-take", icon="check", kind="primary")
 
 
 # ---- the words and numbers -----------------------------------------------------------------------------------------

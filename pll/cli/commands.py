@@ -25,7 +25,6 @@ from pll.cli.options import (
     print_result,
     read_as,
     read_options,
-    resolve_classes,
     resolve_source,
     said_of_reading,
     source_like,
@@ -35,6 +34,7 @@ from pll.errors import UserError
 from pll.export.convert import convert as convert_to
 from pll.export.predictions import Predictor
 from pll.export.spreadsheet import formula_messages
+from pll.formats.classes import class_edits
 from pll.io import write_csv
 from pll.methods.persistence import read_card
 from pll.review.record import missing_review
@@ -68,7 +68,7 @@ def convert(options: ConvertOptions) -> None:
         options.to,
         Path(options.out),
         options=read,
-        classes=resolve_classes(options),
+        classes=class_edits(options.merge, options.rename, options.drop),
         format=options.source_format,
         uncertain_first=options.uncertain_first,
         by_example=options.by_example,

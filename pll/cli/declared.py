@@ -8,14 +8,16 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
 import click
 
 from pll.errors import UserError
-from pll.runs.description import FIELDS, METHOD_SETTINGS, Field, setting_of
+from pll.runs.description import FIELDS, METHOD_SETTINGS, setting_of
 from pll.synthesis.names import FLIPS, NOISY
 
 HOWS = [
@@ -29,37 +31,41 @@ DOUBTS = [f"{name}:{number:g}" for name, (_, number) in NOISY.items()]
 # ---- types of values -------------------------------------------------------------------------------------------------
 
 
-class Described(click.ParamType[Any]):
-    """A value of a field of a run."""
+class Parsed(click.ParamType[Any]):
+    """What a function makes of a text, or refuses with a `UserError`."""
 
-    def __init__(self, field: Field) -> None:
-        self.field = field
-        self.name = {"whole": "integer", "number": "float"}.get(field.kind, "text")
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name, self.parse = name, parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            return self.field.value_of(value) if isinstance(value, str) else value
+            return self.parse(value) if isinstance(value, str) else value
         except UserError as error:
             self.fail(str(error), param, ctx)
 
 
-class SettingType(click.ParamType[tuple[str, Any]]):
-    """`NAME=VALUE`: a setting of a method."""
+def _pair(text: str, form: str) -> tuple[str, str]:
+    """Return the two sides of the last `=`; `form` is what a message asks for."""
+    name, _, value = text.rpartition("=")
+    if not name or not value:
+        raise UserError(f"{text!r}; write {form}.")
+    return name, value
 
-    name = "setting"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        name, equals, text = str(value).partition("=")
-        name = name.strip().replace("-", "_")
-        if not equals or not name or not text:
-            self.fail(f"{value!r} is not of the form NAME=VALUE, such as k=10", param, ctx)
-        try:
-            return name, setting_of(name, text.strip())
-        except UserError as error:
-            self.fail(str(error), param, ctx)
+def _setting(text: str) -> tuple[str, Any]:
+    """Return name and value of a setting of a method, as `NAME=VALUE` says them."""
+    name, _, value = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not name or not value:
+        raise UserError(f"{text!r} is not of the form NAME=VALUE, such as k=10")
+    return name, setting_of(name, value.strip())
 
 
 # ---- how commands are declared ---------------------------------------------------------------------------------------
+
+
+VALUES = {"whole": "integer", "number": "float"}
+"""What click calls the values of a field."""
 
 
 def argument(**shown: Any) -> Any:
@@ -100,7 +106,11 @@ def described(name: str, group: str = "", **more: Any) -> Any:
     """
     one = FIELDS[name]
     words = one.words if one.choices is None else f"{one.words}: {', '.join(one.choices)}"
-    kind = {} if one.kind == "flag" else {"type": Described(one), "default": one.default}
+    kind = (
+        {}
+        if one.kind == "flag"
+        else {"type": Parsed(VALUES.get(one.kind, "text"), one.value_of), "default": one.default}
+    )
     return option(**{"help": words, "metavar": one.metavar, "group": group} | kind | more)
 
 
@@ -170,6 +180,8 @@ def _parameter(one: dataclasses.Field[Any]) -> click.Parameter:
     if kind.startswith("tuple"):
         shown |= {"multiple": True, "help": f"{shown['help']} (several times)"}
     given: dict[str, Any] = {"type": {"int": click.INT, "float": click.FLOAT}.get(kind.removesuffix(" | None"))}
+    if kind == "tuple[tuple[str, str], ...]":
+        given["type"] = Parsed("pair", partial(_pair, form=shown["metavar"]))
     if shown.get("default") is not None:
         given["show_default"] = shown["default"] != ""
     elif kind == "str":
@@ -193,7 +205,7 @@ PRESETS = sorted(file.name.removesuffix(".toml") for file in files("pll").joinpa
 class ColumnOptions:
     """What the columns of a file are."""
 
-    column: tuple[str, ...] = option("what a column is; see candid read", "NAME=ROLE", DATA)
+    column: tuple[tuple[str, str], ...] = option("what a column is; see candid read", "NAME=ROLE", DATA)
     reading: str | None = option("read the data as candid read --save has it", "FILE", DATA)
 
 
@@ -210,14 +222,14 @@ class FileOptions(ColumnOptions):
 
     sheet: str | None = option("of a workbook: the sheet to read; else the first table", "NAME", READ)
     no_merge: bool = option("labels that differ by case, spaces or a final . , ! stay classes of their own", None, READ)
-    answer: tuple[str, ...] = option("map an answer that names no class", "FROM=CLASS", READ)
+    answer: tuple[tuple[str, str], ...] = option("map an answer that names no class", "FROM=CLASS", READ)
     classes: str = option("all classes, where the data does not list them", "A,B,C", READ, default="")
     keep_answer: tuple[str, ...] = option(
         "a cell that is a class, though it looks like no answer, such as NA", "CELL", READ
     )
     accept: tuple[str, ...] = option("what is odd about the reading and right all the same", "KIND", READ)
-    merge: tuple[str, ...] = option("take the class FROM for TO", "FROM=TO", SETS)
-    rename: tuple[str, ...] = option("call a class otherwise", "OLD=NEW", SETS)
+    merge: tuple[tuple[str, str], ...] = option("take the class FROM for TO", "FROM=TO", SETS)
+    rename: tuple[tuple[str, str], ...] = option("call a class otherwise", "OLD=NEW", SETS)
     drop: tuple[str, ...] = option("take a class for no answer at all", "CLASS", SETS)
 
 
@@ -292,7 +304,7 @@ class TrainingOptions(SetOptions):
     recipe: str | None = described("recipe", METHOD)
     model: str | None = described("model", METHOD)
     set: tuple[tuple[str, Any], ...] = option(
-        "any that candid methods NAME lists", "NAME=VALUE", METHOD, type=SettingType()
+        "any that candid methods NAME lists", "NAME=VALUE", METHOD, type=Parsed("setting", _setting)
     )
     loss: str | None = described("loss", TRAINING)
     epochs: int | None = described("epochs", TRAINING)

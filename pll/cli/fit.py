@@ -220,7 +220,8 @@ def _in_words(name: str, options: dict[str, Any]) -> str:
     option, value = "DATA" if name == "data" else option_of(name), options.get(name)
     if value is None:
         return f"without {option}"
-    words = " ".join(map(str, value)) if isinstance(value, list) else value
+    pieces = value if isinstance(value, list) else [value]
+    words = " ".join("=".join(one) if isinstance(one, list) else str(one) for one in pieces)  # of pairs
     return f"with {option}" if value is True else f"with {option} {words}"
 
 

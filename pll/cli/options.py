@@ -284,17 +284,17 @@ def source_of_test(options: TrainingOptions) -> Source | None:
     source = source_of(options.test)
     if options.accept and source.path is not None:
         source = replace(source, options={"accept": list(options.accept)})
-    return source_like(source, resolve_columns(options.column))
+    return source_like(source, dict(options.column))
 
 
 def said_of_reading(options: FileOptions) -> dict[str, Any]:
     """Return the fields of `ReadOptions` that options give."""
     given = {
-        "columns": resolve_columns(options.column),
+        "columns": dict(options.column),
         "sheet": options.sheet,
         "merge": False if options.no_merge else None,
         "class_names": listed_classes(options.classes),
-        "answers": dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer),
+        "answers": dict(options.answer),
         "keep": list(options.keep_answer),
         "accept": list(options.accept),
     }
@@ -323,7 +323,7 @@ def read_as(source: Source, options: FileOptions) -> Source:
         raise UserError(f"{given} is for files; what {source.name} of the catalogue holds is known.")
     if options.sheet is not None and (source.path is None or not formats.sheets(source.path, name=source.name)):
         raise UserError(f"--sheet is for workbooks; {source.name} is none.")
-    said, classes = said_of_reading(options), resolve_classes(options)
+    said, classes = said_of_reading(options), class_edits(options.merge, options.rename, options.drop)
     answers = said.pop("answers", {})
     if source.path is None:
         return replace(source, classes=classes, answers=answers)
@@ -340,24 +340,6 @@ def read_options(source: Source, **more: Any) -> formats.ReadOptions:
     return formats.ReadOptions(**source.options, answers=source.answers, edited=tuple(source.classes), **more)
 
 
-def resolve_columns(column: Sequence[str]) -> dict[str, str]:
-    """Return the roles that `--column` gives, by column."""
-    return dict(pair(one, "--column", "NAME=ROLE") for one in column)
-
-
-def resolve_classes(options: FileOptions) -> dict[str, str | None]:
-    """Return what `--merge`, `--rename` and `--drop` make of the classes.
-
-    Raises
-    ------
-    UserError
-        Not of the form, or two values for one class.
-    """
-    merge = [pair(one, "--merge", "FROM=TO") for one in options.merge]
-    rename = [pair(one, "--rename", "OLD=NEW") for one in options.rename]
-    return class_edits(merge, rename, options.drop)
-
-
 NAMED_CLASSES = 8
 """Classes that a note names at most."""
 
@@ -371,29 +353,6 @@ def class_notes(data: PartialLabelDataset) -> list[str]:
     more = len(empty) - NAMED_CLASSES
     rest = f" (and {more} more)" if more > 0 else ""
     return [f"Some classes look like no answer; they stay as they are unless you say so: {dropped}{rest}"]
-
-
-def pair(text: str, option: str, form: str) -> tuple[str, str]:
-    """Split at the last `=`.
-
-    Parameters
-    ----------
-    text
-        What was given.
-    option
-        Its name in messages.
-    form
-        Of a right one.
-
-    Raises
-    ------
-    UserError
-        There is none, or one side is empty.
-    """
-    name, _, value = text.rpartition("=")
-    if not name or not value:
-        raise UserError(f"{option} has {text!r}; write {form}.")
-    return name, value
 
 
 def note(messages: Sequence[str]) -> None:

@@ -380,7 +380,7 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
 
 def _agrees(table: Proposal, name: str, task: str) -> bool:
     """Whether lines of one example have the same cell in a column more often than by chance, and not all of them."""
-    return not table.is_function(name, task) and _agreement(table.raw[name], table.raw[task]) >= LEAST_SHARED
+    return not table.is_function(name, task) and agreement(table.raw[name], table.raw[task]) >= LEAST_SHARED
 
 
 def _are_agreed_on(table: Proposal, task: str, worker: str) -> bool:
@@ -567,7 +567,7 @@ def _told_by(
     free = [n for n in free if _are_crossed(table, n, one) and _are_crossed(table, n, other)]
     if not free or (pairs < ONCE * rows and not (state or turn)):
         return None
-    agree = {(name, key): _agreement(answers[name], table.raw[key]) for name in free for key in (one, other)}
+    agree = {(name, key): agreement(answers[name], table.raw[key]) for name in free for key in (one, other)}
     best, task = max(agree, key=agree.__getitem__)
     worker = other if task == one else one
     is_item = all(table.raw[task]) and _are_short(table.raw[worker]) and not _has_another_truth(table, task)
@@ -616,8 +616,16 @@ def _turn(table: Proposal, one: str, other: str, keys: Sequence[str]) -> str:
 MOST_TURNS = 4
 
 
-def _agreement(cells: Cells, keys: Cells) -> float:
-    """Return by how many standard deviations more often than by chance rows of one key have the same cell."""
+def agreement(cells: Cells, keys: Cells) -> float:
+    """Return by how many standard deviations more often than by chance rows of one key have the same cell.
+
+    Parameters
+    ----------
+    cells
+        Of the rows.
+    keys
+        Of the rows, such as their examples.
+    """
     filled = [(key, spelling(cell)) for cell, key in zip(cells, keys, strict=True) if key and cell and cell.strip()]
     sizes, times = Counter(key for key, _ in filled), Counter(filled)
     pairs = sum(size * (size - 1) for size in sizes.values()) / 2

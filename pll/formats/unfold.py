@@ -26,6 +26,7 @@ from pll.formats.names import GRID, MARKS, NAMED, NUMBERED
 from pll.formats.proposal import FEW, says_fact
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
+from pll.formats.row_forms import LEAST_SHARED, agreement
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -120,7 +121,7 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
     about, fill = ([name for name in some if name in names] for some in (form.questions, form.fill))
     used = {*flat, *tops, *marks, *about, *fill}
     at = [k for k, name in enumerate(names) if name in used]
-    rows, answers, whole = list[dict[str, Any]](), list[dict[str, Any]](), set[str]()
+    rows, answers, whole, out = list[dict[str, Any]](), list[dict[str, Any]](), set[str](), Counter[str]()
     for record in table.values(at) if at else ():
         row = _joined({mark: record[name] for name, mark in marks.items()})
         for name, prefix in flat.items():
@@ -133,14 +134,17 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
             row |= {" or ".join(fill): record[fill[0]] or record[fill[1]]}
         rows.append(row)
         answers.append(_answers(record, form.gather) if form.gather and not tops.isdisjoint(record) else {})
+        out.update(_against(record, form.gather) if form.gather else ())
     questions = dict.fromkeys(name for row in answers for name in row)
     is_line = form.form == "answer"  # which says itself who answered
     answers = [{name: _said_by_one(some) for name, some in row.items()} if is_line else row for row in answers]
     new = _by_name(rows, names) | {name: [row.get(name) for row in answers] for name in questions}
     if not new:
         return table
-    gone = {*flat, *marks, *about[1:]} - whole
+    gone = {*flat, *marks, *about[1:], *(tops & questions.keys())} - whole
     made = table.with_columns(new, [k for k, name in enumerate(names) if name in gone])
+    said = _uncounted(listing(sorted(tops)), out)
+    made = replace(made, notes=(*made.notes, said) if said else made.notes)
     made = replace(made, signature=form.having(dict.fromkeys(questions, "" if is_line else "answers")))
     return unfolded(made, given) if not _flat(made, form).keys() <= {*names} else made  # objects in objects
 
@@ -231,10 +235,17 @@ def _answers(record: Mapping[str, Any], gather: Gather) -> dict[str, list[dict[s
     """The answers in a record by question, each an object of who gave it and its label."""
     found: dict[str, list[dict[str, Any]]] = {}
     for one in said_in(record, gather, {}):
-        if one.labels and one.question:
+        question = one.question or ("" if gather.question else gather.each[0].partition(".")[0])
+        if one.labels and question:
             label = one.labels[0] if len(one.labels) == 1 else one.labels
-            found.setdefault(one.question, []).append({"annotator": one.who, "label": label})
+            found.setdefault(question, []).append({"annotator": one.who, "label": label})
     return found
+
+
+def _against(record: Mapping[str, Any], gather: Gather) -> Iterator[str]:
+    """Yield the states by which answers in a record do not count."""
+    for _, one in (pair for path in gather.each for pair in at_path(record, path)):
+        yield from (state.replace("=", ": ") for state in gather.drop if _is_so(_object(one), state))
 
 
 def _said_by_one(answers: Sequence[Mapping[str, Any]]) -> Any:
@@ -295,10 +306,10 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def _is_so(one: Mapping[str, Any], state: str) -> bool:
-    """Whether a field is true, or, of `field=word`, that word."""
+    """Whether a field is true, or, of `field=word`, that word or value."""
     path, _, word = state.partition("=")
     value = value_at(one, path)
-    return value == word if word else bool(value)
+    return cell_of(value) == word if word else bool(value)
 
 
 def _first_name(one: Mapping[str, Any], paths: Sequence[str]) -> str | None:
@@ -441,9 +452,13 @@ def _answers_in_lists(rows: Rows, *, name: str, say_who: bool, taken: Collection
     else:
         new = _answers_listed(name, _those_that_count(read, against))
     new = {called: column for called, column in new.items() if called not in taken}
+    return new, _uncounted(name, states) if new else ""
+
+
+def _uncounted(name: str, states: Mapping[str, int]) -> str:
+    """What to say of answers that do not count, by their state; "" where all count."""
     said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
-    text = f"Answers in {name} that do not count, by their state: {said}."
-    return new, Note(text, kind="states") if states and new else ""
+    return Note(f"Answers in {name} that do not count, by their state: {said}.", kind="states") if states else ""
 
 
 LISTS_WITHIN = 3
@@ -580,7 +595,8 @@ def reading_of(rows: Sequence[Row]) -> Fields | None:
     """Return which fields of the objects say who and what; None where no pair does.
 
     *Who* is a field that differs between the objects of a row and comes again in other rows, called as people are;
-    *what* one of few words, called as labels are. Fields of fields count, and JSON in text is opened.
+    *what* one of few words, called as labels are. Where people agree on none of these no more than by chance, fields on
+    which they agree come before them. Fields of fields count, and JSON in text is opened.
 
     Examples
     --------
@@ -595,7 +611,10 @@ def reading_of(rows: Sequence[Row]) -> Fields | None:
     paths = [path for path, n in times.items() if n >= NEARLY_ALL * len(objects)]
     who = [path for path in paths if _words(path) & _WHO and _says_who(path, rows)]
     what = [path for path in paths if path not in who and _says_what(path, objects)]
-    what = what or [path for path in paths if path not in who and _may_be_what(path, rows, who)]
+    others = [path for path in paths if path not in (*who, *what) and _may_be_what(path, rows, who)]
+    agreed = [path for path in others if _agree_on(path, rows)] if what and who else others
+    what = what if any(_agree_on(path, rows) for path in what) else [*agreed, *what]
+    who.sort(key=lambda path: _last(path) in FIELDS["about"])  # names before numbers
     who, what = (_different(some, objects) for some in (who, what))
     return Fields(tuple(who), tuple(what)) if what and who else None
 
@@ -631,6 +650,12 @@ def _may_be_what(path: str, rows: Sequence[Row], who: Sequence[str]) -> bool:
     is_item = all(len({*some}) < 2 for some in _cells_at(path, rows))
     is_other = _last(path) in FIELDS["about"] or says_fact(path) or bool(_words(path) & _WHO)
     return not (is_fact or is_item or is_other) and _are_few(path, objects)
+
+
+def _agree_on(path: str, rows: Sequence[Row]) -> bool:
+    """Whether objects of one row have the same in a field more often than by chance."""
+    said = [(cell, str(k)) for k, cells in enumerate(_cells_at(path, rows)) for cell in cells]
+    return agreement(*([*some] for some in zip(*said, strict=True))) >= LEAST_SHARED if said else False
 
 
 def _are_few(path: str, objects: Row) -> bool:

@@ -102,6 +102,36 @@ def test_answers_count_by_their_state_and_it_is_said(
     assert any("do not count" in note for note in formats.read(path).notes)
 
 
+@pytest.mark.parametrize("tool", ["iNaturalist", "another"])
+def test_what_people_agree_on_is_the_answer_and_not_what_is_called_so(tmp_path: Path, tool: str) -> None:
+    """What an identification does to the others is called its category; of another tool the user is asked."""
+    rows = []
+    for k in range(40):
+        said = [("Apis", "Bombus", "Andrena")[(k + (j == k % 5)) % 3] for j in range(4)]
+        given = [
+            {
+                "user": {"id": 90 + j, "login": f"user{j}"},
+                "taxon": {"id": 5, "name": what},
+                "category": ("leading", "improving", "maverick")[(k * j + k // 3 + j) % 3],
+                "current": j < 3,
+            }
+            for j, what in enumerate(said)
+        ]
+        named = {"quality_grade": "research", "taxon": None} if tool == "iNaturalist" else {}
+        rows.append({"id": 100 + k, "description": f"seen at noon number {k}", "identifications": given} | named)
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"total_results": 40, "page": 1, "results": rows}))
+    asked = question(formats.columns(path))
+    roles = asked.answers[0][1] if asked else {}
+    assert (asked is None) == (tool == "iNaturalist") and all(
+        "taxon.name" in n for n, r in roles.items() if r != "keep"
+    )
+    data = formats.read(path, columns=roles)
+    assert data.class_names == ("Andrena", "Apis", "Bombus") and data.annotations is not None
+    assert data.annotations.annotator_names == ("user0", "user1", "user2") and data.annotations.n_answers == 120
+    assert "Answers in identifications that do not count, by their state: current: false (40)." in data.notes
+
+
 def test_answers_to_several_questions_in_a_list_are_a_column_each(tmp_path: Path) -> None:
     lines = [["image_id", "user_name", "work", "when"]]
     for k, one in enumerate(ANSWERS):

@@ -45,7 +45,8 @@ def train() -> None:
         return
     cannot = seconds is None
     if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=cannot, key="compare-start"):
-        begin(lambda: setup.begin(configs, seconds or 0.0))
+        session.view(setup.begin(configs, seconds or 0.0))
+        st.rerun()
 
 
 def compare_runs() -> None:
@@ -54,20 +55,12 @@ def compare_runs() -> None:
     if len(runs) < 2:
         nothing_yet("Two runs that have learnt are needed; you have fewer.", "compare", "data", "Upload or choose data")
         return
-    titles = {one: f"{run.config.name} · {method_title(run.config.method)}" for one, run in runs.items()}
+    titles = {one: f"{run.name} · {method_title(run.config.method)}" for one, run in runs.items()}
     words = {"max_selections": MOST_LANES, "key": "compare-runs"}
     chosen = choose(f"Two to {MOST_LANES} runs", titles, widget=st.multiselect, **words)
     if st.button("Compare", type="primary", icon=":material/compare:", disabled=len(chosen) < 2):
-        begin(lambda: session.registry().compare(chosen))
-
-
-def begin(make: setup.Make) -> None:
-    """Make a comparison and look at it."""
-    try:
-        session.view(make())
+        session.view(session.registry().compare(chosen))
         st.rerun()
-    except UserError as error:
-        show_error(error)
 
 
 def list_earlier() -> None:

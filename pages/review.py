@@ -33,7 +33,7 @@ VIEWS = {
 
 def not_yet(run: Run) -> None:
     """A run without labels: it is at work, or has come to nothing."""
-    heading(run.config.name or run.config.source.name)
+    heading(run.name)
     snapshot = run.snapshot()
     if snapshot.state in ACTIVE:
         st.info(
@@ -57,7 +57,7 @@ def wait(run: Run) -> None:
 
 def review(run: Run) -> None:
     """A run with labels."""
-    registry, right = session.registry(), heading(run.config.name or run.config.source.name)
+    registry, right = session.registry(), heading(run.name)
     if not registry.may(run, "reviewer"):
         st.info("This run is shared with you to look at, not to review.", icon=":material/visibility:")
         link("train", "Go to the run", run=run.id)

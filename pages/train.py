@@ -31,11 +31,7 @@ def prepare() -> None:
     chosen = choose_run_settings(choice, data)
     cannot = advice([chosen.config], data, chosen.wrong) is None
     if st.button("Start training", type="primary", icon=":material/play_arrow:", disabled=cannot):
-        try:
-            run = session.registry().start(chosen.config)
-        except UserError as error:
-            show_error(error)
-            return
+        run = session.registry().start(chosen.config)
         controls.slow_until_seen(run)
         session.view(run)
         st.rerun()

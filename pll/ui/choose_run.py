@@ -43,14 +43,14 @@ def choose_run(in_view: Run | None, what: str, icon: str) -> None:
         if at_work is None:
             nothing_yet(f"Nothing to {what} yet. Train on your data first.", icon, "data", "Upload or choose data")
         else:
-            sentence = f"Nothing to {what} yet: {plain(_name(at_work))} is at work."
+            sentence = f"Nothing to {what} yet: {plain(at_work.name)} is at work."
             nothing_yet(sentence, icon, "train", "Watch it train", run=at_work.id)
     elif in_view is None:
         st.info(f"Open the run whose labels you want to {what}.", icon=symbol(icon))
         for run in islice(runs.values(), RECENT):
             examples = count(run.folder.about().get("data", {}).get("examples", 0), "example")
             about = f"{method_title(run.config.method)} · {examples} · {_begun(run)}"
-            title = f"{state_icon(run.snapshot())} **{plain(_name(run))}**"
+            title = f"{state_icon(run.snapshot())} **{plain(run.name)}**"
             openable(title, about, session.view, run, key=f"open-{run.id}")
         if len(runs) > RECENT:
             link("home", f"All {len(runs):,} runs")
@@ -67,17 +67,13 @@ def choose_run(in_view: Run | None, what: str, icon: str) -> None:
         )
 
 
-def _name(run: Run) -> str:
-    return run.config.name or run.config.source.name
-
-
 def _begun(run: Run) -> str:
     return str(run.folder.about().get("created", ""))[:16].replace("T", " ")
 
 
 def _titles(runs: dict[str, Run]) -> dict[str, str]:
     """Name and time of each run; its method too where another has both."""
-    titles = {name: f"{_name(run)} · {_begun(run)}" for name, run in runs.items()}
+    titles = {name: f"{run.name} · {_begun(run)}" for name, run in runs.items()}
     several = {title for title, many in Counter(titles.values()).items() if many > 1}
     return {
         name: f"{title} · {method_title(runs[name].config.method)}" if title in several else title

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,6 @@ PACE = 8.0
 """Epochs a second at which eyes can follow; one of the speeds of the transport bar."""
 LONGEST_WATCHED = 15.0
 """Seconds: what would take longer by itself, or at that pace, goes at full speed."""
-Make = Callable[[], Run]
 VARIANTS = "PRODEN with weights that are renewed less often, all at once, or never"
 SUPERVISED = "Supervised: it learns from the true labels, and shows what is possible"
 OTHER_LOSSES = "Other losses for the same networks"

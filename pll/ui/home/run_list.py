@@ -90,7 +90,7 @@ def _differences(runs: Sequence[Run]) -> dict[str, str]:
     """Of runs with one name: in which settings each differs from the others, by id."""
     by_name: dict[str, list[Run]] = defaultdict(list)
     for run in readable(run for run in runs if not run.is_comparison):
-        by_name[run.config.name or run.config.source.name].append(run)
+        by_name[run.name].append(run)
     result: dict[str, str] = {}
     for alike in by_name.values():
         said = differences([run.config for run in alike], defaults=False)

@@ -60,7 +60,7 @@ def _lesson_sources() -> dict[str, LessonData]:
     sources = {}
     run = _run()
     if run is not None:
-        name = run.config.name or run.config.source.name
+        name = run.name
         sources[OF_RUN] = LessonData(f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run)
     choice = session.chosen()
     if choice is not None:

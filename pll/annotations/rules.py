@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 SET_RULES = {"union": None, "votes": 2.0, "reliability": 0.05, "voters": None}
 """The rules by name, each with the value it takes where none is given."""
+WORDS = {
+    "union": "named by anybody",
+    "votes": "named by at least {value:g}",
+    "reliability": "probability at least {value:g}",
+    "voters": "named by anybody, or likely by voter models",
+}
+"""The rules in words, for a page."""
 
 MOST_FILLED = 50_000_000
 """Maximum number of entries in the sets of all classes that examples without annotations get."""
@@ -59,10 +66,8 @@ class SetRule:
             raise unknown("rule", self.how, SET_RULES)
         if self.value is None:
             object.__setattr__(self, "value", SET_RULES[self.how])
-        elif self.how == "union":
-            raise UserError("The union takes every label; it has no value.")
-        elif self.how == "voters":
-            raise UserError("The rule voters has no value.")
+        elif SET_RULES[self.how] is None:
+            raise UserError(f"The rule {self.how} has no value.")
         if self.how == "votes" and not (self.least >= 1 and self.least == int(self.least)):
             raise UserError(f"At least {self.value} votes: this must be a whole number, 1 or more.")
         if self.how == "reliability" and not 0 < self.least <= 1:
@@ -96,13 +101,7 @@ class SetRule:
     @property
     def words(self) -> str:
         """The rule in words, for a page."""
-        if self.how == "union":
-            return "named by anybody"
-        if self.how == "voters":
-            return "named by anybody, or likely by voter models"
-        if self.how == "votes":
-            return f"named by at least {self.value:g}"
-        return f"probability at least {self.value:g}"
+        return WORDS[self.how].format(value=self.value)
 
 
 @dataclass(frozen=True, eq=False)

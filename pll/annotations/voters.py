@@ -583,9 +583,7 @@ def _with_true_labels(T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> 
 
 
 def _softmax(scores: Numbers) -> Numbers:
-    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    normalised: Numbers = raised / raised.sum(axis=1, keepdims=True)
-    return normalised
+    return np.asarray(scipy.special.softmax(scores, axis=1))
 
 
 def _accuracy(T: Numbers, annotations: Annotations, shares: Numbers) -> Numbers:
@@ -665,25 +663,15 @@ def voter_cards(models: VoterModels, true_labels: npt.NDArray[np.int64] | None =
     for voter, name in enumerate(annotations.annotator_names):
         at = np.flatnonzero(annotations.annotators == voter)
         rows, named = annotations.rows[at], annotations.labels[at]
-        checked = 0
-        hits, count = models.accuracy[voter] * answers[voter], float(answers[voter])
-        if true_labels is not None:
-            decided = true_labels[rows] >= 0
-            checked = len(np.unique(rows[decided]))
-            if checked >= LEAST_CHECKED:
-                hits, count = float((named[decided] == true_labels[rows[decided]]).sum()), float(checked)
-            else:
-                checked = 0
-        low, high = _interval(hits, count) if checked else (np.nan, np.nan)
-        accuracy = float(hits / count) if count else np.nan
+        truth = np.full(len(rows), -1) if true_labels is None else true_labels[rows]
+        checked = len(np.unique(rows[truth >= 0]))
+        if checked >= LEAST_CHECKED:
+            hits = int((named == truth).sum())
+            accuracy, (low, high) = hits / checked, scipy.stats.binomtest(hits, checked).proportion_ci()
+        else:
+            checked, accuracy, low, high = 0, float(models.accuracy[voter]), np.nan, np.nan
         cards.append(VoterCard(name, int(answers[voter]), accuracy, low, high, checked, _confused(models, at)))
     return cards
-
-
-def _interval(hits: float, count: float) -> tuple[float, float]:
-    low = 0.0 if hits <= 0 else float(scipy.special.betaincinv(hits, count - hits + 1, 0.025))
-    high = 1.0 if hits >= count else float(scipy.special.betaincinv(hits + 1, count - hits, 0.975))
-    return low, high
 
 
 def _confused(models: VoterModels, at: Codes) -> tuple[tuple[str, str, float], ...]:
@@ -691,9 +679,8 @@ def _confused(models: VoterModels, at: Codes) -> tuple[tuple[str, str, float], .
     c = annotations.n_classes
     if not len(at):
         return ()
-    counts = np.zeros((c, c))  # (given, true)
-    np.add.at(counts, annotations.labels[at], models.posterior[annotations.rows[at]] * models.shares[at][:, None])
-    counts = counts.T
+    counts = np.zeros((c, c))  # (true, given)
+    np.add.at(counts.T, annotations.labels[at], models.posterior[annotations.rows[at]] * models.shares[at][:, None])
     of_class = counts.sum(axis=1)
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0.0)

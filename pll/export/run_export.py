@@ -11,13 +11,12 @@ from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import FilesDone
 from pll.export.replay import replay_html
 from pll.methods.persistence import load_model
-from pll.review.label_snapshot import LabelSnapshot
+from pll.review.label_snapshot import snapshot_of
 from pll.review.record import record_of
 from pll.review.status import status_of
 from pll.runs import run_data
 from pll.runs.data import Splits
 from pll.runs.folder import RunFolder, check_has_result
-from pll.runs.history import History
 
 
 def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSource:
@@ -35,18 +34,14 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
     UserError
         The run has no result yet, or its data is gone.
     """
-    state: dict[str, Any] = folder.state()
     check_has_result(folder)
-    splits = splits or run_data.splits_of(folder)
+    splits, state = splits or run_data.splits_of(folder), folder.state()
     train = splits.train
-    sets = train.sets()
-    record = record_of(folder, sets if folder.config().decided_sets is None else None)
-    weights = History(folder.history, sets).final()
-    own = labels = LabelSnapshot(folder.path.name, train.row_ids, sets, weights, folder.held_out(sets))
+    own = labels = snapshot_of(folder, train)
+    record = record_of(folder, own.candidates if folder.config().decided_sets is None else None)
     if record is not None:
         own.check_rows(record.state.all_events)
         labels = record.labels(own, folder, train)
-    health = state["health"]
     name = folder.config().name or train.name
     return ExportSource(
         load_model(folder.path),
@@ -61,10 +56,10 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         status=status_of(
             labels.certainty,
             None if record is None else record.state,
-            is_trusted=health is None or health.verdict != "unhealthy",
+            health=state["health"],
             judgement=None if record is None else record.judgement(own.run, train.row_ids),
         ),
-        health=health,
+        health=state["health"],
         config=_how_it_was_made(folder),
         metrics=state.get("metrics") or {},
         warnings=tuple(folder.about().get("data", {}).get("warnings", ())),

@@ -44,7 +44,7 @@ from scipy.stats import hypergeom
 
 from pll import __version__
 from pll.errors import UserError
-from pll.io import check_unique_ids
+from pll.io import check_unique_ids, from_json
 from pll.review.events import broken_links, chained
 from pll.wording import percent
 
@@ -395,6 +395,12 @@ class LabelTable:
         return digest.hexdigest()
 
 
+PLAN_JSON = {"confidence": "level"} | {
+    name: name for name in ("n", "error", "controls", "tolerated", "seed", "seed_given", "fingerprint")
+}
+"""Fields of a plan by what plan.json calls them."""
+
+
 @dataclass(frozen=True)
 class DrawNotes:
     """What is noted of a draw; nothing shows that it is right.
@@ -443,17 +449,9 @@ class DrawnPlan(Plan):
 
     def to_json(self) -> dict[str, Any]:
         """Return what a certificate holds of it; plan.json and the database have `made_at` besides."""
-        return {
-            "error": self.error,
-            "confidence": self.level,
-            "n": self.n,
+        return {name: getattr(self, field) for name, field in PLAN_JSON.items()} | {
             "allowed": self.allowed,
-            "controls": self.controls,
-            "tolerated": self.tolerated,
             "attained_alpha": self.attained,
-            "seed": self.seed,
-            "seed_given": self.seed_given,
-            "fingerprint": self.fingerprint,
             "draw_hash": self.draw_hash,
             "draw_number": self.notes.draw_number,
             "draws_counted": self.notes.draws_counted,
@@ -469,21 +467,9 @@ class DrawnPlan(Plan):
             It is no plan, or was altered after the draw.
         """
         try:
-            plan = cls(
-                n=int(document["n"]),
-                error=float(document["error"]),
-                level=float(document["confidence"]),
-                controls=int(document["controls"]),
-                tolerated=int(document["tolerated"]),
-                seed=int(document["seed"]),
-                seed_given=bool(document["seed_given"]),
-                fingerprint=str(document["fingerprint"]),
-                notes=DrawNotes(
-                    int(document["draw_number"]),
-                    bool(document["draws_counted"]),
-                    str(document.get("made_at", "")),
-                ),
-            )
+            bound = {field: document[name] for name, field in PLAN_JSON.items()}
+            notes = {"draw_number": document["draw_number"], "draws_counted": document["draws_counted"]}
+            plan = from_json(cls, bound | {"notes": notes | {"made_at": document.get("made_at", "")}})
             stated = document["draw_hash"]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UserError(f"This is no plan of Candid, or damaged ({type(error).__name__}: {error}).") from error

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import taken
 from pll.review.events import Event
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
-from pll.runs.run import Run
 from pll.weights import Certainty, Weights, best_known, taken_home
 
 
@@ -102,19 +102,25 @@ class LabelSnapshot:
                 )
 
 
-def snapshot_of(run: Run) -> LabelSnapshot:
+def snapshot_of(folder: RunFolder, train: PartialLabelDataset) -> LabelSnapshot:
     """Return the labels of a run that has a result.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    train
+        Its training part.
 
     Raises
     ------
     UserError
-        It has none yet, or its data is gone.
+        It has none yet.
     """
-    check_has_result(run.folder)
-    train = run.splits().train
+    check_has_result(folder)
     sets = train.sets()
-    weights = History(run.folder.history, sets).final()
-    return LabelSnapshot(run.id, train.row_ids, sets, weights, run.folder.held_out(sets))
+    weights = History(folder.history, sets).final()
+    return LabelSnapshot(folder.path.name, train.row_ids, sets, weights, folder.held_out(sets))
 
 
 def review_id(folder: RunFolder) -> str:

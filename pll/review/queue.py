@@ -183,12 +183,11 @@ class ReviewQueue:
         review.refresh()
         if self._ordered_at != (review.own.run, len(review.state.all_events)):
             self.compute_order()  # labels follow the decisions
-        health = self.run.snapshot().lane.health
         begun = review.latest_certification
         return status_of(
             review.current.certainty,
             review.state,
-            is_trusted=health is None or health.verdict != "unhealthy",
+            health=self.run.snapshot().lane.health,
             judgement=None if begun is None else begun.status(review.state, review.required),
             checks=self.checks(),
         )

@@ -143,7 +143,9 @@ class Retraining:
             return False
         decided = run.config.decided_sets
         assert decided is not None  # as `retrained_config` made it
-        adopted = self._review.adopt(snapshot_of(run), by=decided.taught_by, verified=decided.verified)
+        adopted = self._review.adopt(
+            snapshot_of(run.folder, run.splits().train), by=decided.taught_by, verified=decided.verified
+        )
         self._run = None
         return adopted
 

@@ -369,14 +369,13 @@ def open_review(
     """
     decided = run.config.decided_sets
     root = run if decided is None else get_run(decided.root)
-    return ReviewSession(
-        review_id(root.folder),
-        snapshot_of(root),
-        database,
-        opened_by=opened_by,
-        verified=verified,
-        load=lambda run_id: snapshot_of(get_run(run_id)),
-    )
+
+    def load(run_id: str) -> LabelSnapshot:
+        one = get_run(run_id)
+        return snapshot_of(one.folder, one.splits().train)
+
+    labels = snapshot_of(root.folder, root.splits().train)
+    return ReviewSession(review_id(root.folder), labels, database, opened_by=opened_by, verified=verified, load=load)
 
 
 def _by_confidence(snapshot: LabelSnapshot) -> Ints:

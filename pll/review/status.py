@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pll.analysis.health import Health
 from pll.review.certificate import UNANSWERED, Judgement
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.state import ReviewState
@@ -110,7 +111,7 @@ def status_of(
     labels: Certainty,
     state: ReviewState | None = None,
     *,
-    is_trusted: bool = True,
+    health: Health | None = None,
     judgement: Judgement | None = None,
     checks: ExpectedChecks | None = None,
 ) -> ReviewStatus:
@@ -122,8 +123,8 @@ def status_of(
         Of the n examples, as the decisions leave them.
     state
         What people decided; None without a review.
-    is_trusted
-        Whether the run is healthy enough for any label to be called certain.
+    health
+        Of the run: while that is unhealthy no label is called certain. None where it is not known.
     judgement
         Of the certificate that was begun; None without one.
     checks
@@ -136,7 +137,7 @@ def status_of(
     corrected = [row for row, one in outcomes if state and one.label is not None and one.label != state.proposed(row)]
     is_known = bool(labels.is_known.any())
     certain, wrong = None, 0.0
-    if is_known and is_trusted:
+    if is_known and (health is None or health.verdict != "unhealthy"):
         confidence = labels.confidence.astype(np.float64)
         confidence[rows["label"]] = 1.0
         confidence[rows["none"] + left_open] = 0.0

@@ -43,7 +43,7 @@ class TestRule:
         ("text", "message"),
         [
             ("best", "no rule called 'best'; use one of union, votes, reliability"),
-            ("union:2", "The union takes every label"),
+            ("union:2", "The rule union has no value"),
             ("votes:0", "must be a whole number, 1 or more"),
             ("votes:1.5", "must be a whole number"),
             ("votes:many", "'many' is not a number; write for example votes:2"),

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,9 @@ from pll.experiments.execution import ExperimentFolder, ExperimentProgress, run,
 from pll.experiments.experiment import Experiment
 from pll.experiments.report import write_report
 
-pytest.importorskip("distributed", reason="Dask is not installed (pip install 'candid-labels[dask]')")
+pytestmark = pytest.mark.skipif(
+    find_spec("distributed") is None, reason="Dask is not installed (pip install 'candid-labels[dask]')"
+)
 
 EXPERIMENT = Experiment.model_validate(
     {

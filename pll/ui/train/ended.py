@@ -150,7 +150,7 @@ def _status_of(run: Run, labels: Certainty, health: Health | None) -> ReviewStat
         queue = service.queue_of(run)
         if queue.review.own.run == run.id:
             return queue.status()
-    return status_of(labels, is_trusted=health is None or health.verdict != "unhealthy")
+    return status_of(labels, health=health)
 
 
 def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> str:

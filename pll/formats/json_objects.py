@@ -35,8 +35,8 @@ SHAPES = {
     "keyed people": "an object of objects, whose keys are the ids, and in them an answer by person",
 }
 """What a file may be, in words."""
-ROWS = ("rows", "data", "items", "examples", "records", "results")
-"""What a list of records is called beside other lists of objects."""
+ROWS = ("rows", "data", "items", "examples", "records", "results", "_via_img_metadata")
+"""What the records are called beside other lists, or objects, of objects."""
 WITHOUT_PLACE = ("lists", "keyed lists", "keyed answers", "keyed people")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
@@ -227,7 +227,7 @@ class _ObjectReader:
                 self._enter(part)
             for line, key, value in self._items("}" if shape.startswith("keyed") else "]"):
                 yield line, _record_of(shape, key, value)
-            self._end("object" if shape.startswith("keyed") else "list", is_inside=shape == "inside")
+            self._end("object" if shape.startswith("keyed") else "list", is_inside=name != "")
 
     def _enter(self, field: str) -> None:
         """Move to the value of a field of the object that begins here."""
@@ -259,7 +259,7 @@ class _ObjectReader:
         raise self._wrong(f"The file ends inside its {what} of objects")
 
     def _end(self, what: str, *, is_inside: bool) -> None:
-        """Check that nothing follows; what stands beside a list in a field of an object is not looked at."""
+        """Check that nothing follows; what stands beside records in a field of an object is not looked at."""
         if self._next_character() and not is_inside:
             raise self._wrong(f"There is something after the end of the {what}")
         self._move(len(self.text) - self.at)
@@ -391,7 +391,7 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     found = list(values.values())
     closed = rest == ""
     are_objects = len(found) > 1 and all(isinstance(value, dict) and value for value in found)
-    if are_objects and all(2 * len(value.keys() & found[0].keys()) >= len(found[0]) for value in found):
+    if _are_alike(found):
         rows = all(key.isdecimal() for value in found for key in value)
         flat = not any(isinstance(one, dict | list) for value in found for one in value.values())
         is_indexed = rows and flat and not any(key.isdecimal() for key in values)
@@ -414,9 +414,19 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     lists = lists or [f"{key}{_WITHIN}{name}" for key, names in within.items() if len(names) == 1 for name in names]
     if closed and whole and len(lists) == 1 and KEY not in values:
         return "inside", lists[0]
+    objects = {key: value for key, value in values.items() if key in ROWS and isinstance(value, dict)}
+    keyed = [key for key, value in objects.items() if _are_alike([*value.values()])]
+    if (closed and whole and len(keyed) == 1 and KEY not in values) or rest.startswith("{"):
+        return "keyed", rest[1:] or keyed[0]
     if not closed and not lists and KEY not in values and rest.startswith("["):
         return ("inside", rest[1:]) if rest[1:] else ("columns", "")
     return "lines", ""
+
+
+def _are_alike(found: Sequence[Any]) -> bool:
+    """Whether values are several objects with mostly the same fields."""
+    are_objects = len(found) > 1 and all(isinstance(value, dict) and value for value in found)
+    return are_objects and all(2 * len(value.keys() & found[0].keys()) >= len(found[0]) for value in found)
 
 
 def _are_answers(found: Sequence[Record]) -> bool:
@@ -447,7 +457,8 @@ def _fields(text: str) -> tuple[Record, str]:
     """Return the first fields of the object that a text begins with, and what follows them.
 
     That is "" where the object is all there is, "{" where another one follows, "…" after many fields; where a list is
-    cut off "[", with its field where it is one of objects; "?" for anything else.
+    cut off "[", with its field where it is one of objects; where an object of objects that are alike is cut off "{"
+    with its field; "?" for anything else.
     """
     values: Record = {}
     reader = _ObjectReader(StringIO(text), limit=len(text) + 1)
@@ -461,7 +472,9 @@ def _fields(text: str) -> tuple[Record, str]:
                 values[key] = reader._value("The value")
             except UserError:
                 if start[:1] == "{":
-                    _, rest = _fields(reader.text[reader.at :])
+                    inner, rest = _fields(reader.text[reader.at :])
+                    if key in ROWS and _are_alike([*inner.values()]):
+                        return values, f"{{{key}"
                     return values, f"[{key}{_WITHIN}{rest[1:]}" if rest[:1] == "[" and rest[1:] else "?"
                 return values, f"[{key}" if start == "[{" else start[:1] if len(start) == 2 and start[0] == "[" else "?"
             end = reader._next_character()

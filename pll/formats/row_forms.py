@@ -258,7 +258,8 @@ def lines(table: Proposal) -> None:
     if worker is not None:
         is_told = is_told or worker in table.explicit or are_mails(table.raw[worker])
         _with_worker(table, worker, is_told=is_told)
-    if not (table.having(*LABELLED, *LINES) or table.is_asked() or _by_structure(table) or worker):
+    is_example = table.form is not None and table.form.form == "example"
+    if not (table.having(*LABELLED, *LINES) or table.is_asked() or _by_structure(table) or worker or is_example):
         _lines_of_nobody(table)
 
 

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
+import pyarrow as pa
+
 from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
@@ -25,7 +27,7 @@ from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_na
 from pll.formats.names import GRID, MARKS, NAMED, NUMBERED
 from pll.formats.proposal import FEW, says_fact
 from pll.formats.reading import OF_LABELS
-from pll.formats.records import Records, cell_of, value_of
+from pll.formats.records import Records, cell_of, json_column, value_of
 from pll.formats.row_forms import LEAST_SHARED, agreement
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
@@ -104,6 +106,7 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
         Roles that a person gave: what these say is no answer stays.
     """
     given = given or {}
+    table = _one_an_item(table, table.form) if table.form and table.form.each in table.names else table
     table = table if table.first else replace(table, first=table.sample())  # looked at often
     for find in (_lists,) if table.form else FINDERS:
         cells = zip((name.strip() for name in table.names), table.first, strict=True)
@@ -111,6 +114,30 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
         for inside in find(table, free):
             table = inside.in_table(table, given)
     return table if table.form is None else _as_signed(table, table.form, given)
+
+
+def _one_an_item(table: Records, form: Form) -> Records:
+    """The table with a row for each item of the lists in a column, where one has a field to flatten that says anything.
+
+    An item has the fields of its record, too; a record without items is no row.
+    """
+    said, rows = list[dict[str, Any]](), list[int]()
+    for row, record in enumerate(table.values(range(len(table.names)))):
+        others = {name: value for name, value in record.items() if name != form.each}
+        items = [one for one in _listed(record[form.each]) if isinstance(one, dict)]
+        said += [others | one for one in items]
+        rows += [row] * len(items)
+    new = _by_name(said, [name for name in table.names if any(fits(name, pattern) for pattern in form.flatten)])
+    if not any(cell for name, cells in new.items() for cell in cells if any(fits(name, p) for p in form.flatten)):
+        return table
+    columns = {name: json_column(cells) for name, cells in _by_name(said, ()).items()}
+    return Records.of(
+        pa.table(columns),
+        row_of=lambda at: table.row_of(rows[at]),
+        signature=form,
+        roles=table.roles,
+        notes=table.notes,
+    )
 
 
 def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
@@ -127,7 +154,7 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
         for name, prefix in flat.items():
             fields = _fields(record[name])
             whole |= {name} if fields is None else set()
-            row |= {prefix + key: value for key, value in (fields or {}).items()}
+            row |= {prefix + key: _ticked(value) for key, value in (fields or {}).items()}
         if len(about) == 2 and record[about[0]]:
             row |= {f"{about[1]}: {record[about[0]]}": record[about[1]]}
         if len(fill) == 2:
@@ -190,6 +217,12 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
     if not all(isinstance(one, dict) for one in objects):
         return None
     return {key: inner for one in objects for key, inner in one.items()}
+
+
+def _ticked(value: Any) -> Any:
+    """The names of the ticked boxes in an object of check boxes, as a list; any other value as it is."""
+    are_boxes = isinstance(value, dict) and all(isinstance(one, bool) for one in value.values())
+    return [name for name, is_ticked in value.items() if is_ticked] if are_boxes else value
 
 
 def _joined(marks: Mapping[tuple[str, ...], Any]) -> dict[str, str | list[str] | None]:

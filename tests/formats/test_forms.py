@@ -1192,6 +1192,51 @@ def test_which_of_several_tasks_of_zooniverse_has_the_labels_is_asked(tmp_path: 
     assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.feature_names
 
 
+@pytest.mark.parametrize("way", ["project", "keyed", "table"])
+def test_regions_of_via_are_an_example_each_where_they_have_the_labels(tmp_path: Path, way: str) -> None:
+    def region(k: int, j: int) -> dict[str, Any]:
+        ticked = {label(k, j): True} | ({"fine": True} if k % 4 == 0 else {})
+        about = {"species": ticked if k else {}, "pose": "sitting" if (k + j) % 2 else "flying"}
+        return {"shape_attributes": {"name": "rect", "x": k}, "region_attributes": about}
+
+    one = {
+        f"c{k}.jpg9": {
+            "filename": f"c{k}.jpg",
+            "size": 9,
+            "regions": [region(k, j) for j in range(2)],
+            "file_attributes": {},
+        }
+        for k in range(12)
+    }
+    project = {"_via_settings": {"ui": {"a": 1}, "core": {"b": 2}}, "_via_img_metadata": one, "_via_image_id_list": []}
+    path = tmp_path / "via.json"
+    path.write_text(json.dumps(project if way == "project" else one))
+    if way == "table":
+        cells = [json.dumps(region(k, j)["region_attributes"]).replace('"', '""') for k in range(12) for j in range(2)]
+        header = "filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes"
+        path = table(tmp_path, header, [f'c{k // 2}.jpg,9,{{}},2,{k % 2},{{}},"{one}"' for k, one in enumerate(cells)])
+    data = formats.read(path)
+    assert len(data) == 24 and set(data.class_names) == {"late", "lost", "fine"} and data.annotations is None
+    assert named_sets(data)[1:4] == [{"late", "lost", "fine"}, {"lost"}, {"lost"}]
+    assert bool(formats.FORMATS["jsonl"].no_place(path, formats.ReadOptions())) if way != "table" else True
+
+
+def test_labels_of_whole_pictures_of_via_go_back_into_its_project(tmp_path: Path) -> None:
+    one = {
+        f"c{k}.jpg9": {"filename": f"c{k}.jpg", "regions": [], "file_attributes": {"label": label(k, 0)}}
+        for k in range(12)
+    }
+    path, out = tmp_path / "via.json", tmp_path / "out.json"
+    path.write_text(json.dumps({"_via_settings": {"ui": {"a": 1}}, "_via_img_metadata": one, "_via_attributes": {}}))
+    data = formats.read(path)
+    assert len(data) == 12 and data.y is not None and data.pictures is not None
+    results = formats.Results(data.row_ids.tolist(), {"identified_label": [f"is {name}" for name in data.row_ids]})
+    formats.give_back(path, out, results)
+    written = json.loads(out.read_text())
+    assert [given["label"] for given in written["_via_img_metadata"].values()] == [f"is {k}" for k in range(12)]
+    assert written["_via_settings"] == {"ui": {"a": 1}}
+
+
 @pytest.mark.parametrize("title", ["G01Q{k:02}[SQ001]", "T{k:02}. How is it?"])
 def test_a_survey_of_limesurvey_is_a_row_a_person(tmp_path: Path, title: str) -> None:
     header = ",".join(["id", "submitdate", "lastpage", "startlanguage", *(title.format(k=k) for k in range(6))])

@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +24,7 @@ from pll.methods.chosen import Recipe, read_recipe
 from pll.runs import files
 from pll.runs.config import RunConfig
 from pll.runs.locked_folder import LockedFolder
-from pll.runs.manifest import Manifest, check, is_verifiable, matches, read_manifest
+from pll.runs.manifest import Manifest, check, is_verifiable, matches, read_manifest, reading
 from pll.training.metrics import METRICS
 from pll.weights import Outside, Weights
 
@@ -156,14 +155,10 @@ class RunFolder(LockedFolder):
         """
         file = self.checked(name)
         try:
-            content = json.loads(file.read_text(encoding="utf-8"))
+            with reading(file):
+                return dict(json.loads(file.read_text(encoding="utf-8")))
         except FileNotFoundError as error:
             raise UserError(f"There is no run in {self.path}.") from error
-        except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"{file} cannot be read ({error}); start a new run.") from error
-        if not isinstance(content, dict):
-            raise UserError(f"{file} is not one of Candid's; start a new run.")
-        return content
 
     def created(self) -> str:
         """Return when the run was created, ISO 8601 in UTC; where config.json is damaged, when its folder changed.
@@ -208,14 +203,10 @@ class RunFolder(LockedFolder):
             self.checked(files.STATE)  # raises where the run has ended; else the process crashed between two files
             return {"state": "interrupted", "health": None}
         content = self._read_json(files.STATE)
-        try:
+        with reading(self.path / files.STATE):
             content["health"] = Health.from_json(content.get("health"))
             if float(content["changed"]) < 0 or content["state"] not in get_args(State):
                 raise ValueError(f"{content['state']!r} is no state")
-        except (ValueError, TypeError, KeyError) as error:
-            raise UserError(
-                f"{self.path / files.STATE} does not say where the run stands ({error}); start a new run."
-            ) from error
         has_ended = content["state"] in ENDED and is_verifiable(self.path)
         if not has_ended and not self.is_locked():
             content["state"] = "interrupted"
@@ -256,10 +247,8 @@ class RunFolder(LockedFolder):
         arrays = self._arrays(files.OUTSIDE)
         if arrays is None:
             return None
-        try:
+        with reading(self.path / files.OUTSIDE):
             return Outside.of(given, arrays["rows"], arrays["labels"], arrays["miss"])
-        except (ValueError, KeyError) as error:
-            raise UserError(f"{self.path / files.OUTSIDE} is damaged ({error}); start a new run.") from error
 
     def save_outside(self, outside: Outside) -> None:
         """Write outside.npz."""
@@ -322,11 +311,8 @@ class RunFolder(LockedFolder):
     def _arrays(self, name: str) -> dict[str, Array] | None:
         if not (self.path / name).exists():
             return None
-        try:
-            with np.load(self.checked(name), allow_pickle=False) as file:
-                return dict(file)
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise UserError(f"{self.path / name} is damaged ({error}); start a new run.") from error
+        with reading(self.path / name), np.load(self.checked(name), allow_pickle=False) as file:
+            return dict(file)
 
     def put_arrays(self, name: str, arrays: Mapping[str, Array]) -> None:
         """Write arrays to a file of the run, listed with its checksum.
@@ -367,21 +353,11 @@ class RunFolder(LockedFolder):
             The file is damaged.
         """
         file = self.checked(files.METRICS)
-        try:
+        with suppress(FileNotFoundError), reading(file):
             text = file.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError) as error:  # not UTF-8
-            raise UserError(f"{file} is damaged ({error}); {self._remedy}.") from error
-        lines = text[: text.rfind("\n") + 1].splitlines()  # the last line may be half-written
-        try:
+            lines = text[: text.rfind("\n") + 1].splitlines()  # the last line may be half-written
             return [_metrics_row(lines[0], line) for line in lines[1:]]
-        except (ValueError, KeyError) as error:
-            raise UserError(f"{file} is damaged ({error}); {self._remedy}.") from error
-
-    @property
-    def _remedy(self) -> str:
-        return f"`candid check {self.path}` says which files are; put it back from a backup, or train again"
+        return []
 
     def rewind_metrics(self, epoch: int) -> None:
         """Delete the rows after `epoch`."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import save_array, write_json
-from pll.runs.manifest import check
+from pll.runs.manifest import check, reading
 from pll.training.metrics import EpochRecord
 from pll.weights import Weights
 
@@ -185,23 +186,18 @@ class History:
         except FileNotFoundError as error:
             raise UserError(f"There are no final label weights in {self.folder}; finish or stop the run.") from error
         total = np.add.reduceat(weights.astype(np.float64), self.candidates.indptr[:-1])
-        if not (weights.min() >= 0 and np.allclose(total, 1, atol=1e-3)):  # a NaN compares as false
-            raise _damaged(
-                self.folder / "final.npy",
-                "label weights must be at least 0 and sum to 1 over the candidates of an example",
-            )
+        with reading(self.folder / "final.npy"):
+            if not (weights.min() >= 0 and np.allclose(total, 1, atol=1e-3)):  # a NaN compares as false
+                raise ValueError("label weights must be at least 0 and sum to 1 over the candidates of an example")
         return weights
 
     def _stored(self) -> dict[int, bool]:
         """Return the stored epochs, in order, and whether the frame is that of the final model."""
         stored = dict.fromkeys(_frame_epochs(self.folder), False)
-        try:
-            final = int(json.loads(self._checked("final.json").read_text(encoding="utf-8"))["epoch"])
-        except FileNotFoundError:
-            return stored
-        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-            raise _damaged(self.folder / "final.json", str(error)) from error
-        return stored | {final: True}  # at the end: no frame is of a later epoch
+        with suppress(FileNotFoundError), reading(file := self._checked("final.json")):
+            final = int(json.loads(file.read_text(encoding="utf-8"))["epoch"])
+            return stored | {final: True}  # at the end: no frame is of a later epoch
+        return stored
 
     def _nearest(self, stored: dict[int, bool], epoch: int) -> int:
         if not stored:
@@ -219,16 +215,12 @@ class History:
             It is damaged.
         """
         file = self._checked(name)
-        try:
+        with reading(file):
             loaded: object = np.load(file, mmap_mode=None if in_memory else "r", allow_pickle=False)
-        except FileNotFoundError:
-            raise
-        except (OSError, ValueError, EOFError) as error:
-            raise _damaged(file, str(error)) from error
-        wanted = (self.candidates.nnz,)
-        if not isinstance(loaded, np.ndarray) or loaded.shape != wanted or loaded.dtype != np.float32:
-            raise _damaged(file, f"it should hold {wanted[0]} numbers of float32")
-        return loaded
+            wanted = (self.candidates.nnz,)
+            if not isinstance(loaded, np.ndarray) or loaded.shape != wanted or loaded.dtype != np.float32:
+                raise ValueError(f"it should hold {wanted[0]} numbers of float32")
+            return loaded
 
     def _checked(self, name: str) -> Path:
         """Return the path of a file once it is found to be what was written; raises DamagedError."""
@@ -252,10 +244,6 @@ def history_bytes(nnz: int, epochs: int) -> int:
         Of the run.
     """
     return 4 * nnz * min(epochs + 2, most_frames(nnz) + 2)
-
-
-def _damaged(file: Path, reason: str) -> UserError:
-    return UserError(f"{file} is damaged ({reason}). Put it back from a backup, or train again.")
 
 
 def _frame(epoch: int) -> str:

@@ -16,10 +16,12 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import BadZipFile
 
 from pll.errors import UserError
 from pll.io import cached_by_file, from_json, hash_of, write_atomically
@@ -88,6 +90,23 @@ class DamagedError(UserError):
             f"In the run {folder}, {damage.words}. `candid check {folder}` names every damaged file; put it "
             "back from a backup, or train again."
         )
+
+
+@contextmanager
+def reading(file: Path) -> Iterator[None]:
+    """Context manager around reading a file of a run.
+
+    Raises
+    ------
+    UserError
+        It is not what Candid writes; the message names it. A file that is not there stays a `FileNotFoundError`.
+    """
+    try:
+        yield
+    except (UserError, FileNotFoundError):
+        raise
+    except (*UNREADABLE, EOFError, BadZipFile) as error:
+        raise UserError(f"{file} is damaged ({error}). Put it back from a backup, or train again.") from error
 
 
 class Manifest:

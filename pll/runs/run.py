@@ -29,6 +29,7 @@ from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.files import COMPARISON, OUTSIDE
 from pll.runs.folder import RunFolder, State, checked_name
+from pll.runs.manifest import reading
 from pll.runs.snapshots import ACTIVE, HOW_SURE, SETTINGS, LaneSnapshot, Snapshot, joint_state, seconds_left
 from pll.training.metrics import StopTraining
 
@@ -84,10 +85,8 @@ class LaneList:
         UserError
             The file is damaged.
         """
-        try:
-            return from_json(cls, json.loads((folder / COMPARISON).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise UserError(f"{folder / COMPARISON} cannot be read ({error}); start a new comparison.") from error
+        with reading(file := folder / COMPARISON):
+            return from_json(cls, json.loads(file.read_text(encoding="utf-8")))
 
 
 class Lane:

@@ -85,7 +85,7 @@ def test_a_state_that_was_changed_by_hand_is_said(folder: RunFolder, by_hand: di
     (folder.path / "manifest.json").unlink()
     file = folder.path / "state.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | by_hand))
-    with pytest.raises(UserError, match=r"state\.json does not say where the run stands"):
+    with pytest.raises(UserError, match=r"state\.json is damaged"):
         folder.state()
 
 

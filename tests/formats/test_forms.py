@@ -1192,6 +1192,34 @@ def test_which_of_several_tasks_of_zooniverse_has_the_labels_is_asked(tmp_path: 
     assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.feature_names
 
 
+@pytest.mark.parametrize("part", [False, True])
+def test_labels_of_whole_pictures_of_coco_are_answers_and_parts_are_refused(tmp_path: Path, *, part: bool) -> None:
+    names = ["late", "lost", "fine"]
+    annotations = [
+        {
+            "id": 3 * k + at,
+            "image_id": k,
+            "category_id": names.index(label(k, at)) + 1,
+            "segmentation": [],
+            "bbox": [0.0, 0.0, 64.0, 24.0 if part else 48.0],
+            "attributes": {"annotator": who, "occluded": False},
+        }
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    images = [{"id": k, "file_name": f"gate/{k}.png", "width": 64, "height": 48} for k in range(12)]
+    categories = [{"id": k, "name": name} for k, name in enumerate(names, start=1)]
+    path = tmp_path / "coco.json"
+    path.write_text(json.dumps({"categories": categories, "images": images, "annotations": annotations}))
+    if part:
+        with pytest.raises(UserError, match=r"COCO that marks parts of pictures.*image, annotator and label"):
+            formats.read(path)
+        return
+    data = formats.read(path)
+    assert has_three_voters(data) and set(data.class_names) == {*names} and not data.feature_names
+    assert data.row_ids[0] == "gate/0.png" and formats.FORMATS["jsonl"].no_place(path, formats.ReadOptions())
+
+
 @pytest.mark.parametrize("way", ["project", "keyed", "table"])
 def test_regions_of_via_are_an_example_each_where_they_have_the_labels(tmp_path: Path, way: str) -> None:
     def region(k: int, j: int) -> dict[str, Any]:

@@ -27,6 +27,32 @@ from pll.formats.tabular.writer import columns_of, records_of
 _BATCH = 4096
 
 
+def _one_an_answer(records: Iterator[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
+    """Yield records; for a first one that is all of COCO its annotations, each with what its ids name.
+
+    Raises
+    ------
+    UserError
+        Parts of pictures are marked, which are no answers about them.
+    """
+    for line, record in records:
+        lists = [record.get(name) for name in ("annotations", "images", "categories")]
+        if not all(isinstance(some, list) and some and all(isinstance(one, dict) for one in some) for some in lists):
+            yield line, record
+            continue
+        annotations, images, categories = lists
+        image, category = ({str(one.get("id")): one for one in some or ()} for some in (images, categories))
+        for one in annotations or ():
+            shown, named = image.get(str(one.get("image_id")), {}), category.get(str(one.get("category_id")), {})
+            box, whole = one.get("bbox"), [shown.get("width"), shown.get("height")]
+            if one.get("segmentation") or (isinstance(box, list) and box[2:] not in ([], whole)):
+                raise UserError(
+                    "The file is JSON of COCO that marks parts of pictures, which are not read: bring what was said of "
+                    "whole pictures, as a table with the columns image, annotator and label, a row for each answer."
+                )
+            yield line, {"file_name": shown.get("file_name"), "category": named.get("name"), **one}
+
+
 class JsonLines(TableFormat):
     """JSON lines: an object for each example."""
 
@@ -38,7 +64,7 @@ class JsonLines(TableFormat):
         chunks: list[dict[str, pa.Array]] = []
         sizes: list[int] = []
         names: dict[str, None] = {}
-        records = json_objects.records(path)
+        records = _one_an_answer(json_objects.records(path))
         while some := list(islice(records, max(1, min(_BATCH, 1_000_000 // max(len(names), 1))))):
             lines += [line for line, _ in some]
             names |= dict.fromkeys(name for _, record in some for name in record)

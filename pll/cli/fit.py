@@ -80,7 +80,7 @@ def _leading(ranks: Ranks) -> Iterator[None]:
         yield
     finally:
         if not ranks.has_broadcast:
-            ranks.broadcast_text(None)
+            ranks.broadcast(None)
 
 
 def _fit(options: FitOptions, ranks: Ranks | None) -> int:

@@ -474,7 +474,7 @@ class DeepEstimator(PartialLabelEstimator):
             self._objective(part),
             self._optimisation(),
             self.seed,
-            augment,
+            augment=augment,
             loss_draws=callable(self.loss),  # a function of the user may draw random numbers
             prior=task.prior,
             precision=precision,

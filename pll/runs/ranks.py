@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 from pll.errors import UserError, explain
-from pll.io import from_json, json_text
+from pll.io import from_json
 from pll.methods.deep import DeepEstimator
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.folder import RunFolder
@@ -34,8 +33,7 @@ def send_run(ranks: Ranks, folder: RunFolder, config: RunConfig, fingerprint: st
     UserError
         One of them cannot.
     """
-    message = {"folder": str(folder.path.resolve()), "run": config.to_json(), "fingerprint": fingerprint}
-    ranks.broadcast_text(json_text(message))
+    ranks.broadcast({"folder": str(folder.path.resolve()), "run": config.to_json(), "fingerprint": fingerprint})
     ranks.agree(None)
 
 
@@ -47,10 +45,9 @@ def follow(ranks: Ranks) -> None:
     UserError
         This rank does not have the same data, or another rank has ended.
     """
-    text = ranks.broadcast_text(None)
-    if text is None:  # rank 0 has nothing to train
+    message = ranks.broadcast(None)
+    if message is None:  # rank 0 has nothing to train
         return
-    message = json.loads(text)
     estimator, task, problem = None, None, None
     try:
         config = from_json(RunConfig, message["run"])

@@ -17,7 +17,6 @@ import copy
 import gc
 import importlib
 import inspect
-import io
 import os
 import weakref
 from collections import deque
@@ -26,7 +25,7 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from enum import IntEnum
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -39,10 +38,8 @@ from pll.candidates import CandidateSets
 from pll.devices import gpus, pinned
 from pll.errors import UserError
 from pll.io import large_array
-from pll.training.augment import Augmentation
 from pll.training.layouts import layout_type
 from pll.training.models import has_batch_norm
-from pll.training.precision import Precision
 from pll.training.rng import Stream
 from pll.training.streamed import Features, read_ahead
 from pll.training.trainer import Objective, Optimisation, Step, Trainer, epoch_order
@@ -155,9 +152,9 @@ class Ranks:
         own = self.rank if rank is None else rank
         return n * own // self.size, n * (own + 1) // self.size
 
-    def broadcast_text(self, message: str | None) -> str | None:
-        """Return the message of rank 0 on every rank; the others pass None."""
-        box = [message]
+    def broadcast(self, value: Any) -> Any:
+        """Return the text, or the state, of rank 0 on every rank; the others pass None."""
+        box = [value]
         self.has_broadcast = True
         with self.connected():
             dist.broadcast_object_list(box, src=0)
@@ -211,20 +208,6 @@ class Ranks:
                 dist.recv(shards[-1], src=rank)
             return shards
 
-    def broadcast(self, state: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the tensors and numbers of rank 0 on every rank; the others pass None."""
-        content = io.BytesIO()
-        if state is not None:
-            torch.save(state, content)
-        size = self.command(content.getbuffer().nbytes)
-        box = torch.empty(size, dtype=torch.uint8)
-        if state is not None:
-            box = torch.frombuffer(content.getbuffer(), dtype=torch.uint8)
-        with self.connected():
-            dist.broadcast(box, src=0)
-        result: dict[str, Any] = torch.load(io.BytesIO(box.numpy().tobytes()), weights_only=True)
-        return result
-
     @contextmanager
     def connected(self) -> Iterator[None]:
         """Context manager that turns the error of a lost connection into one for users.
@@ -275,7 +258,7 @@ class SharedTrainer(Trainer):
         Its loss is a mean over the examples of a mini-batch, and its `state()` holds stores of the layout.
     prior
         (nnz,) of all examples.
-    network, optimisation, seed, augment, loss_draws, precision
+    network, optimisation, seed, more
         As for `Trainer`.
     """
 
@@ -290,10 +273,9 @@ class SharedTrainer(Trainer):
         objective: Objective,
         optimisation: Optimisation,
         seed: int,
-        augment: Augmentation | None = None,
-        loss_draws: bool = False,
+        *,
         prior: Weights | None = None,
-        precision: Precision | None = None,
+        **more: Any,
     ) -> None:
         self.ranks = ranks
         self._n = len(candidates)
@@ -304,10 +286,7 @@ class SharedTrainer(Trainer):
         own = candidates[start:stop]
         own_prior = None if prior is None else prior[self._flat_part]
         layout = layout_type(candidates)(own, X.device, log_prior(own_prior, own))  # the same kind on every rank
-        super().__init__(
-            *(network, X, own, objective, optimisation, seed, augment, loss_draws),
-            prior=own_prior, layout=layout, precision=precision,
-        )  # fmt: skip
+        super().__init__(network, X, own, objective, optimisation, seed, prior=own_prior, layout=layout, **more)
         if objective.owners is not None:
             raise UserError("This method trains in one process; start it without torchrun.")
         here, there = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), len(gpus())
@@ -468,7 +447,7 @@ class SharedTrainer(Trainer):
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `state()` of a trainer returned on rank 0, whatever number of ranks that had."""
         self._lead(_Command.LOAD)
-        state = self.ranks.broadcast(state if self.ranks.leads else None)
+        state = self.ranks.broadcast(dict(state) if self.ranks.leads else None)
         state["label_weights"] = self._own_part(state["label_weights"])
         state["objective"] = {name: self._own_part(store) for name, store in state["objective"].items()}
         super().load_state(state)
@@ -519,47 +498,18 @@ def _synchronised(network: nn.Module) -> nn.Module:
     return twin
 
 
-class _NormaliseOverRanks(torch.autograd.Function):
-    """Centre and scale inputs (B, C, …) by the C means and variances of the mini-batches of all ranks.
-
-    One message each way: forward the counts, means and sums of squared deviations of the ranks (2C + 1 numbers),
-    backward the two sums over examples by which the gradient depends on mean and variance (2C).
-    """
+class _SumOverRanks(torch.autograd.Function):
+    """The sum of the tensors of all ranks; its gradient is the sum of theirs."""
 
     @staticmethod
-    def forward(ctx: Any, inputs: Tensor, eps: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        over, shape = _channels(inputs)
-        count = inputs.new_full((1,), inputs.numel() // inputs.shape[1])
-        mean = inputs.sum(over) / count.clamp(min=1)
-        squares = (inputs - mean.view(shape)).square().sum(over)  # from centred values, to avoid cancellation
-        own = torch.cat([count, mean, squares])
-        shards = [torch.empty_like(own) for _ in range(dist.get_world_size())]
-        dist.all_gather(shards, own)
-        together = torch.stack(shards)  # (ranks, 2C + 1)
-        counts, means, deviations = together[:, :1], *together[:, 1:].chunk(2, dim=1)
-        total = counts.sum()
-        mean = (counts * means).sum(0) / total
-        variance = (deviations + counts * (means - mean).square()).sum(0) / total
-        scale = torch.rsqrt(variance + eps)
-        normal = (inputs - mean.view(shape)) * scale.view(shape)
-        ctx.save_for_backward(normal, scale, total)
-        ctx.mark_non_differentiable(mean, variance, total)
-        return normal, mean, variance, total
+    def forward(ctx: Any, own: Tensor) -> Tensor:
+        total = own.clone()
+        dist.all_reduce(total)
+        return total
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor, *_: Tensor | None) -> tuple[Tensor, None]:
-        normal, scale, total = ctx.saved_tensors
-        over, shape = _channels(normal)
-        sums = torch.cat([gradient.sum(over), (gradient * normal).sum(over)])
-        dist.all_reduce(sums)
-        by_mean, by_variance = (sums / total).chunk(2)
-        inner = gradient - by_mean.view(shape) - normal * by_variance.view(shape)
-        return inner * scale.view(shape), None
-
-
-def _channels(inputs: Tensor) -> tuple[list[int], list[int]]:
-    """Return the dimensions to sum over, and the shape of one number a channel."""
-    return [0, *range(2, inputs.dim())], [1, -1, *[1] * (inputs.dim() - 2)]
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        return _SumOverRanks.forward(ctx, gradient)
 
 
 class _GlobalBatchNorm(nn.Module):
@@ -577,9 +527,14 @@ class _GlobalBatchNorm(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return inputs (B, C, …), normalised for each of the C channels; B may be 0."""
-        normalise: Callable[[Tensor, float], tuple[Tensor, Tensor, Tensor, Tensor]] = _NormaliseOverRanks.apply
-        layer = self.layer
-        normal, mean, variance, total = normalise(inputs, layer.eps)
+        layer, sum_over_ranks = self.layer, cast(Callable[[Tensor], Tensor], _SumOverRanks.apply)
+        over, shape = [0, *range(2, inputs.dim())], [1, -1, *[1] * (inputs.dim() - 2)]  # one number a channel
+        count = inputs.new_full((1,), inputs.numel() // inputs.shape[1])
+        total, sums = sum_over_ranks(torch.cat([count, inputs.sum(over)])).tensor_split([1])
+        mean = sums / total
+        centred = inputs - mean.view(shape)
+        variance = sum_over_ranks(centred.square().sum(over)) / total  # from centred values, to avoid cancellation
+        normal = centred * torch.rsqrt(variance + layer.eps).view(shape)
         if layer.running_mean is not None and layer.running_var is not None and layer.num_batches_tracked is not None:
             with torch.no_grad():
                 layer.num_batches_tracked.add_(1)
@@ -587,6 +542,5 @@ class _GlobalBatchNorm(nn.Module):
                 layer.running_mean.lerp_(mean, share)
                 layer.running_var.lerp_(variance * (total / (total - 1)), share)
         if layer.affine:
-            shape = _channels(inputs)[1]
             normal = normal * layer.weight.view(shape) + layer.bias.view(shape)
         return normal

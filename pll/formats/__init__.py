@@ -59,6 +59,8 @@ FIELDS: dict[str, list[list[str]]] = TABLE["fields"]
 FORMATS: dict[str, Format] = {name: _format(entry["class"]) for name, entry in ENTRIES.items()}
 """Every format, by its name on the command line; detection tries them in this order, the more specific ones first."""
 
+SUFFIXES = list(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes))
+"""Ends of the names of all."""
 _USUAL = sorted(FORMATS, key=lambda name: f".{name}" not in FORMATS[name].suffixes)
 """Which format the end of a name means, where several end so: one of that very name, else the first."""
 
@@ -321,9 +323,8 @@ def _detect(path: Path, display_name: str) -> Format:
     usual = _usual(suffix)
     if usual is not None and stranger is None:
         return usual
-    suffixes = ", ".join(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes))
     what = f"The file is {stranger}" if stranger is not None else "The content is of no known format"
-    raise UserError(f"{what}. Files that are read: {suffixes}.")
+    raise UserError(f"{what}. Files that are read: {', '.join(SUFFIXES)}.")
 
 
 def _is_workbook(path: Path, head: bytes) -> bool:
@@ -346,7 +347,7 @@ def _chosen(path: Path, format: str | None) -> Format:
         return _called(format)
     usual = _usual(path.suffix.lower())
     if usual is None:
-        ends = listing(list(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes)), limit=30)
+        ends = listing(SUFFIXES, limit=30)
         raise UserError(f"{path.name}: the end of the name says no format; use one of {ends}, or name a format.")
     return usual
 

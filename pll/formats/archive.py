@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 import zipfile
-from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -12,6 +11,7 @@ from typing import IO, Self
 from pll.errors import UserError
 from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.images import check_inside
+from pll.io import cached_by_file
 
 MAX_DIRECTORY = 46 * 2**20
 """Maximum size in bytes of a ZIP archive's directory: a million files, whose list alone takes most of a gigabyte."""
@@ -48,6 +48,7 @@ def key_of(path: Path) -> tuple[str, int, int, int]:
     return str(path.resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
+@cached_by_file(4)  # several formats ask, each more than once
 def names_in(path: Path) -> tuple[str, ...]:
     """Return what a ZIP archive lists; nothing where a file is no archive that can be read.
 
@@ -56,13 +57,8 @@ def names_in(path: Path) -> tuple[str, ...]:
     UserError
         It lists too many files.
     """
-    return _names_in(*key_of(path)) if path.is_file() else ()
-
-
-@lru_cache(maxsize=4)  # several formats ask, each more than once
-def _names_in(path: str, inode: int, size: int, time: int) -> tuple[str, ...]:
     try:
-        with open_zip(Path(path)) as archive:
+        with open_zip(path) as archive:
             return tuple(archive.namelist())
     except UserError:
         raise

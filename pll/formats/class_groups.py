@@ -194,10 +194,8 @@ def _naming_again(table: Proposal, group: Mapping[str, str]) -> list[str]:
 
 def _names_all(cells: Cells, rows: Sequence[Sequence[str]]) -> bool:
     """Whether nearly all cells that are filled are the names of a row, whatever is between them."""
-    named, filled = (
-        0,
-        [(spelling(cell), names) for cell, names in zip(cells, rows, strict=True) if cell and cell.strip()],
-    )
+    filled = [(spelling(cell), names) for cell, names in zip(cells, rows, strict=True) if cell and cell.strip()]
+    named = 0
     for cell, names in filled:
         rest = cell
         for name in sorted(names, key=len, reverse=True):

@@ -80,13 +80,9 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
 
 def _pair(row: Sequence[str], at: int) -> tuple[str, str]:
     """A code and its name that begin at a cell of a row: in two cells, or in one as `1 = good`."""
-    if (
-        len(row) > at + 1
-        and row[at]
-        and row[at + 1]
-        and len(row[at]) <= LONGEST_CODE < LONGEST_NAME >= len(row[at + 1])
-    ):
-        return row[at], row[at + 1]
+    pair = tuple(row[at : at + 2])
+    if len(pair) == 2 and all(pair) and len(pair[0]) <= LONGEST_CODE and len(pair[1]) <= LONGEST_NAME:
+        return pair
     match = _LINE.fullmatch(row[at]) if len(row) > at else None
     return (match["code"], match["name"]) if match and len(match["name"]) <= LONGEST_NAME else ("", "")
 

@@ -31,6 +31,7 @@ from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import check_ids, listing, refuse_no_data, shorten
 from pll.formats.codebook import codes_in
 from pll.formats.encodings import as_utf8, without_marks
+from pll.formats.forms import WORDS
 from pll.formats.reading import Column
 from pll.formats.records import Records
 from pll.formats.results import Results
@@ -65,7 +66,6 @@ MOST_TABLES = 1000
 """Tables in an archive that are read as one."""
 TABLES = tuple(_TABLES)
 """Ends of the names of tables."""
-_TESTS, _TRAINS = ("test",), ("train", "val", "valid", "validation")
 
 
 class ImageZip(Format):
@@ -345,8 +345,8 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     while all(paths) and len({path[0] for path in paths}) == 1 and all(len(path) > 1 for path in paths):
         paths = [path[1:] for path in paths]  # one folder around everything
     split = None
-    if all(path and path[0].casefold() in (*_TESTS, *_TRAINS) for path in paths) and all(len(p) > 1 for p in paths):
-        split = np.array([path[0].casefold() in _TESTS for path in paths])
+    if all(len(path) > 1 and path[0].casefold() in WORDS["train"] | WORDS["test"] for path in paths):
+        split = np.array([path[0].casefold() in WORDS["test"] for path in paths])
         paths = [path[1:] for path in paths]
     for name, path in zip(names, paths, strict=True):
         if not path:

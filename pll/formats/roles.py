@@ -126,28 +126,27 @@ def roles_of(
     commas = dict(zip(header, have_decimal_commas(sample), strict=True))
     form = form or form_told_by(header)
 
+    called = dict[tuple[str, str], str]()  # what a column is of, in a role that it had before
+
     @remembered()
-    def by_rules(roles: Mapping[str, str], called: Mapping[tuple[str, str], str]) -> dict[str, Column]:
+    def by_rules(roles: Mapping[str, str]) -> dict[str, Column]:
         table = Proposal(raw, cells, objects, commas, frozenset(roles), form)
         for name, role in roles.items():
             table.give(name, role, called.get((name, role)), guessed=False)
         for rule in RULES:
             rule(table)
+        called.update({(one.name, one.role): one.display_name for one in table.roles.values()})
         return table.roles
 
-    columns, answered = by_rules({}, {}), dict[str, str]()
-    called = dict[tuple[str, str], str]()
+    columns, answered = by_rules({}), dict[str, str]()
     while explicit and (open_question := question(columns.values())):
-        called |= {(one.name, one.role): one.display_name for one in columns.values()}
         said = {name: role for name, role in explicit.items() if columns[name].asks is open_question}
         answer = next((roles for _, roles in open_question.answers if _fits(roles, said, explicit)), None)
         if answer is None:
             break
         answered |= answer
-        columns = by_rules(answered, called)
-    if explicit:
-        called |= {(one.name, one.role): one.display_name for one in columns.values()}
-        columns = by_rules(answered | dict(explicit), called)
+        columns = by_rules(answered)
+    columns = by_rules(answered | dict(explicit)) if explicit else columns
     for role in SINGLE if question(columns.values()) is None else ():
         twice = [name for name in header if columns[name].role == role]
         if len(twice) > 1:

@@ -124,25 +124,26 @@ class Npz(Format):
         return [f"NUL characters at the end of a name: {listing(cut)}."] if cut else []
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        arrays: Arrays = {"X": dataset.X, "ids": dataset.row_ids, "kind": np.array(dataset.kind)}
-        sets, annotations = dataset.candidates, dataset.annotations
-        if sets is not None:
-            arrays |= {"indptr": sets.indptr, "indices": sets.indices, "n_classes": np.array(sets.n_classes)}
-        optional: dict[str, Any] = {
+        given: dict[str, Any] = {
+            "X": dataset.X,
+            "ids": dataset.row_ids,
+            "kind": np.array(dataset.kind),
             "y": dataset.y,
             "prior": dataset.prior,
             "is_test": dataset.is_test,
             "images": dataset.images,
         }
-        if annotations is not None:
-            optional |= {
+        if (sets := dataset.candidates) is not None:
+            given |= {"indptr": sets.indptr, "indices": sets.indices, "n_classes": np.array(sets.n_classes)}
+        if (annotations := dataset.annotations) is not None:
+            given |= {
                 "answer_rows": annotations.rows,
                 "answer_annotators": annotations.annotators,
                 "answer_labels": annotations.labels,
                 "answer_scores": annotations.scores,
                 "anonymous": np.array(annotations.anonymous),
             }
-        arrays |= {name: array for name, array in optional.items() if array is not None}
+        arrays: Arrays = {name: array for name, array in given.items() if array is not None}
         names = {"class_names": dataset.class_names, "feature_names": dataset.feature_names}
         arrays |= {name: np.array(some, dtype=np.str_) for name, some in names.items() if some}
         for name, some in _text_parts(dataset).items():
@@ -278,12 +279,8 @@ def _read_arrays(path: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
 
 def _map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
     """Arrays of a folder, mapped into memory; features that cannot stay in their file may take so many bytes."""
-    arrays: Arrays = {}
-    for name in wanted:
-        file = folder / f"{name}.npy"
-        if not file.is_file():
-            continue
-        arrays[name] = _npy(file, name, file.stat().st_size, is_mapped=True)
+    files = {name: file for name in wanted if (file := folder / f"{name}.npy").is_file()}
+    arrays = {name: _npy(file, name, file.stat().st_size, is_mapped=True) for name, file in files.items()}
     X = arrays.get("X")
     if X is not None and not (X.dtype == np.float32 and X.flags.c_contiguous) and 4 * X.size > max_bytes:
         order = "" if X.flags.c_contiguous else ", by columns"

@@ -61,12 +61,6 @@ class Header:
         )
 
     @property
-    def lost(self) -> list[str]:
-        """What of it a table with labels does not keep."""
-        without = [] if self.rows else ["That the file has no header: it gets one, which names the labels."]
-        return [*without, *self._without_title]
-
-    @property
     def _without_title(self) -> tuple[str, ...]:
         return (f"What stands above the header was left out: {shorten(self.title)}.",) if self.title else ()
 

@@ -17,9 +17,9 @@ from sklearn.datasets import load_iris
 
 from pll import CandidateSets, flip_binomial
 from pll.methods.base import setting
-from pll.methods.classical import ClassicalEstimator, Cost, Matrix
+from pll.methods.classical import ClassicalEstimator, Cost
 from pll.training.metrics import Hook
-from pll.weights import Weights, on_candidates, restricted_softmax
+from pll.weights import Floats, Weights, on_candidates, restricted_softmax
 
 
 class Centroids(ClassicalEstimator):
@@ -38,7 +38,7 @@ class Centroids(ClassicalEstimator):
     _fitted = ("means_",)
     rounds: ClassVar[str] = "passes"
     passes: int = setting(10, whole=True, least=1)
-    means_: Matrix  # (c, d)
+    means_: Floats  # (c, d)
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -46,7 +46,7 @@ class Centroids(ClassicalEstimator):
         return Cost(memory_bytes=8 * d * (nnz + n * c), seconds=2e-8 * d * (nnz + n * c))
 
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         weights = candidates.uniform_weights()
         for _ in range(self.passes):
@@ -57,8 +57,8 @@ class Centroids(ClassicalEstimator):
             hook()  # may wait, or stop the training
             yield weights, None
 
-    def _scores(self, X: Matrix) -> Matrix:
-        scores: Matrix = -((X[:, None] - self.means_) ** 2).mean(axis=2)  # (m, c)
+    def _scores(self, X: Floats) -> Floats:
+        scores: Floats = -((X[:, None] - self.means_) ** 2).mean(axis=2)  # (m, c)
         return scores
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:

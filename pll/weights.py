@@ -20,6 +20,7 @@ from pll.errors import RowError, UserError
 from pll.io import large_array, taken
 
 Weights = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
 
 NORMALISED = 1e-6
 """How far float32 numbers may sum up from 1 to count as normalised."""

@@ -38,7 +38,7 @@ from pll.training.metrics import Hook, no_hook
 from pll.training.models import step_work
 from pll.training.rng import seeded
 from pll.training.scaling import fit_scaling, flattened
-from pll.weights import Weights, checked_prior, on_candidates
+from pll.weights import Floats, Weights, checked_prior, on_candidates
 
 VOTE_FOLDS = 3
 CLASSIFIER_EPOCHS, BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY = 60, 256, 0.05, 1e-3
@@ -52,8 +52,6 @@ CACHE_SIZE = 2
 """Number of results in the cache."""
 _CACHE: dict[str, Aggregation] = {}
 _LOCK = threading.Lock()
-
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +95,7 @@ class Aggregation:
         return _prior(likelihood, candidates)
 
 
-def _prior(likelihood: Numbers, candidates: CandidateSets) -> Weights:
+def _prior(likelihood: Floats, candidates: CandidateSets) -> Weights:
     values = on_candidates(likelihood, candidates)
     top = np.maximum.reduceat(values, candidates.indptr[:-1])[candidates.rows]
     return checked_prior(np.where(top > 0, np.maximum(values, FLOOR * top), 1.0), candidates)
@@ -166,7 +164,7 @@ def _key(X: npt.NDArray[np.float32], votes: Annotations, decided: npt.NDArray[np
     return digest.hexdigest()
 
 
-def _grown(votes: Annotations, posterior: Numbers) -> tuple[CandidateSets, int]:
+def _grown(votes: Annotations, posterior: Floats) -> tuple[CandidateSets, int]:
     """The union of the votes plus likely labels off it."""
     c = posterior.shape[1]
     mask = union_of(votes).mask()
@@ -178,7 +176,7 @@ def _grown(votes: Annotations, posterior: Numbers) -> tuple[CandidateSets, int]:
     return CandidateSets.from_mask(mask, votes.class_names), len(rows)
 
 
-def _out_of_fold(X: torch.Tensor, T: Numbers, *, seed: int, hook: Hook) -> Numbers:
+def _out_of_fold(X: torch.Tensor, T: Floats, *, seed: int, hook: Hook) -> Floats:
     """Return (n, c) probabilities of a linear softmax classifier trained on the soft labels of the other folds."""
     fold = np.random.default_rng([seed, 2]).permutation(len(X)) % VOTE_FOLDS
     targets = torch.from_numpy(T.astype(np.float32))

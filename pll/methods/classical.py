@@ -20,9 +20,8 @@ from pll.io import check_fits_memory
 from pll.methods.base import AFRESH, PartialLabelEstimator, Start, Task, setting
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling, flattened
-from pll.weights import Weights, restricted_softmax
+from pll.weights import Floats, Weights, restricted_softmax
 
-Matrix = npt.NDArray[np.float64]
 V = TypeVar("V")
 
 
@@ -67,7 +66,7 @@ class ClassicalEstimator(PartialLabelEstimator):
 
     @abstractmethod
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         """Yield (label weights (nnz,), loss or None) per iteration; set the attributes of `_fitted` before each yield.
 
@@ -77,7 +76,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         """
 
     @abstractmethod
-    def _scores(self, X: Matrix) -> Matrix:
+    def _scores(self, X: Floats) -> Floats:
         """Return (m, d) scaled features → (m, c) scores, the larger the likelier."""
 
     def iter_fit(self, task: Task, *, hook: Hook | None = None, start: Start = AFRESH) -> Iterator[EpochRecord]:
@@ -129,7 +128,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         """
         return self.scale
 
-    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+    def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         """Set the attributes of `_fitted`, so that training stopped before its first record leaves a model."""
         return
 
@@ -169,7 +168,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         self.input_shape_ = tuple(input_shape)
         return self
 
-    def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
+    def _scaled(self, X: npt.NDArray[np.float32]) -> Floats:
         return np.asarray(flattened(self._scaling, X).numpy().astype(np.float64))
 
     def _best(
@@ -177,7 +176,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         what: str,
         values: Sequence[V],
         predictions: Predict,
-        X: Matrix,
+        X: Floats,
         candidates: CandidateSets,
         rng: np.random.Generator,
     ) -> V:
@@ -189,7 +188,7 @@ class ClassicalEstimator(PartialLabelEstimator):
             return values[0]
         folds = itertools.count(1)
 
-        def of_fold(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
+        def of_fold(X_train: Floats, sets: CandidateSets, X_holdout: Floats) -> npt.NDArray[np.integer]:
             self.stage_ = f"choosing {what}: fold {next(folds)} of {SEARCH_FOLDS}"
             return predictions(X_train, sets, X_holdout)
 
@@ -202,7 +201,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         self,
         name: str,
         values: Sequence[V],
-        X: Matrix,
+        X: Floats,
         candidates: CandidateSets,
         rng: np.random.Generator,
         hook: Hook,
@@ -220,7 +219,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         settings = self.get_params() | {"scale": "none"} | quicker
         methods = [type(self)(**settings | {name: value}) for value in values]
 
-        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
+        def predictions(X_train: Floats, sets: CandidateSets, X_holdout: Floats) -> npt.NDArray[np.integer]:
             labels = []
             for method in methods:
                 for _ in method.iter_fit(Task(X_train.astype(np.float32), sets), hook=hook):
@@ -231,9 +230,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         return self._best(name, values, predictions, X[rows], candidates.take(rows), rng)
 
 
-def on_candidates_by_blocks(
-    table: Callable[[slice], Matrix], candidates: CandidateSets, size: int
-) -> npt.NDArray[np.float64]:
+def on_candidates_by_blocks(table: Callable[[slice], Floats], candidates: CandidateSets, size: int) -> Floats:
     """Return the (nnz,) entries on the candidates of a matrix (n, c) that is computed in blocks of rows.
 
     Parameters
@@ -303,16 +300,16 @@ class LinearEstimator(ClassicalEstimator):
 
     _fitted = ("coef_", "intercept_")
 
-    coef_: Matrix
-    intercept_: npt.NDArray[np.float64]
+    coef_: Floats
+    intercept_: Floats
 
-    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+    def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         self.coef_, self.intercept_ = np.zeros((X.shape[1], candidates.n_classes)), np.zeros(candidates.n_classes)
 
-    def _scores(self, X: Matrix) -> Matrix:
+    def _scores(self, X: Floats) -> Floats:
         return X @ self.coef_ + self.intercept_
 
-    def _restricted(self, X: Matrix, candidates: CandidateSets) -> Weights:
+    def _restricted(self, X: Floats, candidates: CandidateSets) -> Weights:
         """Return (nnz,) softmax of the scores restricted to each S_i, computed in blocks."""
         scores = on_candidates_by_blocks(lambda rows: self._scores(X[rows]), candidates, SCORE_BLOCK)
         return restricted_softmax(scores, candidates)
@@ -326,7 +323,7 @@ class LinearEstimator(ClassicalEstimator):
         return linear_module(self._scaling, self.coef_, self.intercept_)
 
 
-def linear_module(scaling: Scaling, coef: Matrix, intercept: npt.NDArray[np.float64]) -> nn.Module:
+def linear_module(scaling: Scaling, coef: Floats, intercept: Floats) -> nn.Module:
     """Return a module of scaling, flattening and a linear layer with W = `coef` (d, c) and b = `intercept` (c,).
 
     It maps raw features (B, …) to scores (B, c).
@@ -353,14 +350,14 @@ SEARCH_FOLDS = 5
 SEARCH_ROWS = 4000
 """Maximum number of examples in a search, drawn at random: a rate then has a standard error below 0.8 %."""
 
-Predict = Callable[[Matrix, CandidateSets, Matrix], npt.NDArray[np.integer]]
+Predict = Callable[[Floats, CandidateSets, Floats], npt.NDArray[np.integer]]
 """(training features, their candidate sets, held-out features (m, d)) → (values, m) predicted labels."""
 
 
 def covering_rates(
     values: Sequence[V],
     predictions: Predict,
-    X: Matrix,
+    X: Floats,
     candidates: CandidateSets,
     rng: np.random.Generator,
 ) -> dict[V, float]:

@@ -43,9 +43,9 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from pll.candidates import CandidateSets
 from pll.methods.base import setting
-from pll.methods.classical import SCORE_BLOCK, SEARCH_FOLDS, SEARCH_ROWS, Cost, LinearEstimator, Matrix, blocks
+from pll.methods.classical import SCORE_BLOCK, SEARCH_FOLDS, SEARCH_ROWS, Cost, LinearEstimator, blocks
 from pll.training.metrics import Hook
-from pll.weights import Weights
+from pll.weights import Floats, Weights
 
 LOSS_FORMS = ("pairwise", "mean")
 """Forms of the loss that `"auto"` chooses from; of equally good ones the first."""
@@ -65,7 +65,6 @@ VALUE_ROUNDING = 1e-14
 INTERCEPT_RIDGE = 1e-5
 """Weight of ‖b‖² relative to that of ‖W‖²."""
 
-Vector = npt.NDArray[np.float64]
 
 SEARCH_TOL = 1e-3
 """Tolerance in the search of C, enough to compare values."""
@@ -132,12 +131,12 @@ class CLPL(LinearEstimator):
         return Cost(memory_bytes=8 * (2 * n * d + 6 * min(n, SCORE_BLOCK) * c + 20 * d * c), seconds=seconds)
 
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         forms = LOSS_FORMS if self.form == "auto" else (self.form,)
         grid = [(form, C) for form in forms for C in (C_GRID if self.C == "auto" else (float(self.C),))]
 
-        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
+        def predictions(X_train: Floats, sets: CandidateSets, X_holdout: Floats) -> npt.NDArray[np.integer]:
             labels = []
             theta = np.zeros((X.shape[1] + 1) * candidates.n_classes)
             for form, C in grid:  # from the strongest regularisation on, each started at the solution of the one before
@@ -154,7 +153,7 @@ class CLPL(LinearEstimator):
             yield self._restricted(X, candidates), value
 
 
-def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) -> Iterator[tuple[Vector, float]]:
+def newton(objective: ConvexLoss, theta: Floats, max_rounds: int, tol: float) -> Iterator[tuple[Floats, float]]:
     """Newton's method: yield parameters and value after each step, until the gradient is small.
 
     Parameters
@@ -186,8 +185,8 @@ def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) ->
 
 
 def line_search(
-    objective: ConvexLoss, theta: Vector, value: float, gradient: Vector, step: Vector
-) -> tuple[Vector, float, Vector] | None:
+    objective: ConvexLoss, theta: Floats, value: float, gradient: Floats, step: Floats
+) -> tuple[Floats, float, Floats] | None:
     """Return parameters, value and gradient after the step or a share of it that lowers the value; None if none does.
 
     Along the step the slope rises from below 0. A share of the step is accepted where the slope has halved, or where
@@ -241,7 +240,7 @@ class ConvexLoss:
         Whether the form is *pairwise*, else *mean*.
     """
 
-    def __init__(self, X: Matrix, candidates: CandidateSets, C: float, hook: Hook, *, pairwise: bool) -> None:
+    def __init__(self, X: Floats, candidates: CandidateSets, C: float, hook: Hook, *, pairwise: bool) -> None:
         self.pairwise = pairwise
         self.X = X
         self.candidates = candidates
@@ -250,12 +249,12 @@ class ConvexLoss:
         self.d, self.c = X.shape[1], candidates.n_classes
         self.size = (self.d + 1) * self.c
 
-    def parts(self, theta: npt.NDArray[np.float64]) -> tuple[Matrix, npt.NDArray[np.float64]]:
+    def parts(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return W (d, c) and b (c,) of the parameters `theta`."""
         table = theta.reshape(self.d + 1, self.c)
         return table[:-1], table[-1]
 
-    def __call__(self, theta: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+    def __call__(self, theta: Floats) -> tuple[float, Floats]:
         """Return the value and its gradient (size,)."""
         W, b = self.parts(theta)
         value = 0.0
@@ -267,7 +266,7 @@ class ConvexLoss:
             self._add(gradient, x, 2.0 * (over - pulls * share))
         return self._finish(value, gradient, W, b)
 
-    def curvature(self, theta: Vector, v: Vector) -> Vector:
+    def curvature(self, theta: Floats, v: Floats) -> Floats:
         """Return H v (size,), the product of the (generalised) Hessian at `theta` with a direction.
 
         Parameters
@@ -293,14 +292,14 @@ class ConvexLoss:
         product[-1] += INTERCEPT_RIDGE * self.ridge * a
         return product.ravel()
 
-    def _violations(self, g: Matrix, share: Matrix) -> tuple[Matrix, Matrix]:
+    def _violations(self, g: Floats, share: Floats) -> tuple[Floats, Floats]:
         """Return the violated margins of scores (B, c): (B, 1) of the candidates' mean, (B, c) of other labels."""
         mean = (share * g).sum(axis=1, keepdims=True)
         if self.pairwise:
             return np.zeros_like(mean), np.where(share > 0, 0.0, np.maximum(0.0, 1.0 - mean + g))
         return np.maximum(0.0, 1.0 - mean), np.where(share > 0, 0.0, np.maximum(0.0, 1.0 + g))
 
-    def _blocks(self) -> Iterator[tuple[Matrix, Matrix]]:
+    def _blocks(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield blocks of rows of X (B, d), and 1/|S_i| on their candidates (B, c)."""
         for block in blocks(len(self.X), SCORE_BLOCK):
             self.hook()
@@ -311,11 +310,11 @@ class ConvexLoss:
             yield self.X[block], share
 
     @staticmethod
-    def _add(total: Matrix, x: Matrix, slope: Matrix) -> None:
+    def _add(total: Floats, x: Floats, slope: Floats) -> None:
         total[:-1] += x.T @ slope
         total[-1] += slope.sum(axis=0)
 
-    def _finish(self, value: float, gradient: Matrix, W: Matrix, b: Vector) -> tuple[float, npt.NDArray[np.float64]]:
+    def _finish(self, value: float, gradient: Floats, W: Floats, b: Floats) -> tuple[float, Floats]:
         n = len(self.X)
         gradient = gradient / n
         gradient[:-1] += self.ridge * W

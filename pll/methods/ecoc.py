@@ -59,10 +59,10 @@ from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
 from pll.methods.base import KERNELS, setting
-from pll.methods.classical import ClassicalEstimator, Cost, Matrix, blocks, on_candidates_by_blocks
+from pll.methods.classical import ClassicalEstimator, Cost, blocks, on_candidates_by_blocks
 from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, nystrom_note
 from pll.training.metrics import Hook
-from pll.weights import Weights, restricted_softmax, sparse
+from pll.weights import Floats, Weights, restricted_softmax, sparse
 
 COLUMN_PARTS = 10
 MACHINE_C_GRID = (1.0, 10.0)
@@ -132,13 +132,13 @@ class PLECOC(ClassicalEstimator):
     max_tries: int = setting(2000, whole=True, least=1)
 
     C_: float
-    purities_: npt.NDArray[np.float64]
+    purities_: Floats
     coding_: npt.NDArray[np.int8]
-    performance_: Matrix
+    performance_: Floats
     is_candidate_: npt.NDArray[np.bool_]
-    coef_: Matrix
-    intercept_: npt.NDArray[np.float64]
-    support_: Matrix
+    coef_: Floats
+    intercept_: Floats
+    support_: Floats
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -165,7 +165,7 @@ class PLECOC(ClassicalEstimator):
         return COLUMN_PARTS
 
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         length = default_length(candidates.n_classes) if self.length is None else self.length
         self.stage_ = "choosing columns that enough examples can use"
@@ -197,13 +197,13 @@ class PLECOC(ClassicalEstimator):
             self.stage_ = ""
             yield restricted_softmax(-SHARPNESS * self._losses(machines, candidates), candidates), None
 
-    def _machines(self, X: Matrix, length: int, rng: np.random.Generator, hook: Hook) -> Machines:
+    def _machines(self, X: Floats, length: int, rng: np.random.Generator, hook: Hook) -> Machines:
         if self.kernel == "linear" or len(X) <= EXACT_KERNEL_UP_TO:
             return Machines(X, self.kernel, self.C_, length, hook)
         self.stage_ = "approximating the kernel"
         return ApproximateMachines(X, self.C_, length, hook, np.sort(rng.permutation(len(X))[:MACHINE_CENTRES]))
 
-    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+    def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         """Start without columns."""
         self.purities_ = np.zeros(0)
         self.is_candidate_ = np.bincount(candidates.indices, minlength=candidates.n_classes) > 0
@@ -223,12 +223,12 @@ class PLECOC(ClassicalEstimator):
             used = np.flatnonzero(self.coef_.any(axis=1))
             self.coef_, self.support_ = self.coef_[used], machines.support[used]
 
-    def _losses(self, machines: Machines, candidates: CandidateSets) -> npt.NDArray[np.float64]:
+    def _losses(self, machines: Machines, candidates: CandidateSets) -> Floats:
         """Return (nnz,) decoding losses of the candidates."""
         decisions = machines.decisions[:, : self.coding_.shape[1]]
         return on_candidates_by_blocks(lambda rows: self._decode(decisions[rows]), candidates, KERNEL_BLOCK)
 
-    def _decode(self, decisions: Matrix) -> Matrix:
+    def _decode(self, decisions: Floats) -> Floats:
         """Return (B, L) → (B, c) losses."""
         bounded = np.clip(decisions, -DECISION_CLIP, DECISION_CLIP)
         positive = np.where(self.coding_ > 0, self.performance_, 0.0)
@@ -237,13 +237,13 @@ class PLECOC(ClassicalEstimator):
         losses[:, ~self.is_candidate_] = np.exp(DECISION_CLIP)
         return losses
 
-    def _scores(self, X: Matrix) -> Matrix:
+    def _scores(self, X: Floats) -> Floats:
         scores = np.empty((len(X), len(self.is_candidate_)))
         for at in blocks(len(X), KERNEL_BLOCK):
             scores[at] = -self._decode(self._decisions(X[at]))
         return scores
 
-    def _decisions(self, X: Matrix) -> Matrix:
+    def _decisions(self, X: Floats) -> Floats:
         """Return (B, L) f_t(x)."""
         features = rbf_kernel(X, self.support_, gamma=1.0 / X.shape[1]) if len(self.support_) else X
         return features @ self.coef_ + self.intercept_
@@ -255,7 +255,7 @@ class PLECOC(ClassicalEstimator):
         return np.asarray((raised / raised.sum(axis=1, keepdims=True)).astype(np.float32))
 
 
-def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Matrix:
+def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Floats:
     """Return H (c, L), the share of the examples with candidate j where column t agrees with M_jt; rows sum to 1.
 
     Parameters
@@ -301,7 +301,7 @@ class Coding:
     """
 
     signs: Signs
-    purities: npt.NDArray[np.float64]
+    purities: Floats
     notes: tuple[str, ...]
 
     def sides(self, column: int, candidates: CandidateSets) -> Signs:
@@ -451,7 +451,7 @@ def _counted(
 
 def _purest(
     counts: npt.NDArray[np.int64], steps: list[float], threshold: float, length: int, stand_ins: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+) -> tuple[npt.NDArray[np.int64], Floats]:
     """Return the columns that qualify, each at its highest purity, the purest first; and these purities."""
     chosen: list[int] = []
     purities: list[float] = []
@@ -468,9 +468,7 @@ def _purest(
     return np.array(chosen, dtype=np.int64), np.array(purities)
 
 
-def _best_available(
-    counts: npt.NDArray[np.int64], purity: float, length: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _best_available(counts: npt.NDArray[np.int64], purity: float, length: int) -> tuple[npt.NDArray[np.int64], Floats]:
     """Return, where none qualifies, the columns with the largest non-empty smaller side at the lowest purity."""
     smaller = counts[:, -1].min(axis=1)
     order = np.argsort(-smaller, kind="stable")[:length]
@@ -484,12 +482,12 @@ def _qualifies(counts: npt.NDArray[np.int64], threshold: float) -> npt.NDArray[n
     return fits
 
 
-def _sides(share: npt.NDArray[np.float64], purity: float) -> Signs:
+def _sides(share: Floats, purity: float) -> Signs:
     purity -= 1e-9  # tolerance for rounding: 3 of 5 is .6
     return (share >= purity).astype(np.int8) - (1.0 - share >= purity).astype(np.int8)
 
 
-def positive_shares(signs: Signs, candidates: CandidateSets) -> npt.NDArray[np.float64]:
+def positive_shares(signs: Signs, candidates: CandidateSets) -> Floats:
     """Return (n, B) r⁺ / (r⁺ + r⁻) for dichotomies (c, B), r± = |S ∩ Y±| / (number of candidates of all sets in Y±).
 
     1 exactly where S ⊆ Y⁺, 0 where S ⊆ Y⁻, and ½ on average for sets that do not depend on the true label.
@@ -514,7 +512,7 @@ def positive_shares(signs: Signs, candidates: CandidateSets) -> npt.NDArray[np.f
     return np.asarray(positive / (positive + negative))
 
 
-def _relaxed_note(purities: npt.NDArray[np.float64]) -> str:
+def _relaxed_note(purities: Floats) -> str:
     values, numbers = np.unique(purities, return_counts=True)
     counts = [
         f"{count} with whole sets" if value == 1 else f"{count} with at least {100 * value:.0f} % of a set"
@@ -549,7 +547,7 @@ class Machines:
         (n, L) f_t(x_i).
     """
 
-    def __init__(self, X: Matrix, kernel: str, C: float, length: int, hook: Hook) -> None:
+    def __init__(self, X: Floats, kernel: str, C: float, length: int, hook: Hook) -> None:
         self.X = self.support = X
         self.kernel = kernel
         self.C = C
@@ -616,7 +614,7 @@ class ApproximateMachines(Machines):
         (m,) the rows that approximate the kernel.
     """
 
-    def __init__(self, X: Matrix, C: float, length: int, hook: Hook, centres: npt.NDArray[np.int64]) -> None:
+    def __init__(self, X: Floats, C: float, length: int, hook: Hook, centres: npt.NDArray[np.int64]) -> None:
         super().__init__(X[:0], "rbf", C, length, hook)
         self.X, self.support = X, X[centres]
         self._kernel = Nystrom(self.support, math.sqrt(X.shape[1] / 2), hook)
@@ -650,9 +648,7 @@ ENOUGH = 1e-2
 """A column is finished when its gradient's norm is this share of that at 0; LIBLINEAR's default is 1e-2 too."""
 
 
-def squared_hinge_machines(
-    features: npt.NDArray[np.float32], sides: Signs, weights: Matrix, hook: Hook
-) -> npt.NDArray[np.float64]:
+def squared_hinge_machines(features: npt.NDArray[np.float32], sides: Signs, weights: Floats, hook: Hook) -> Floats:
     """Minimise ½‖w_t‖² + Σ_i C_it max(0, 1 − s_it w_t'φ_i)² for all columns t at once; return (m, b).
 
     Newton's method with conjugate gradients, every column with its own steps. The objective along a Newton step is
@@ -674,15 +670,15 @@ def squared_hinge_machines(
     W = np.zeros((features.shape[1], sides.shape[1]))
     outputs = np.zeros(s.shape, dtype=np.float32)
 
-    def back(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    def back(values: npt.NDArray[np.float32]) -> Floats:
         hook()
         return np.asarray(features.T @ values, dtype=np.float64)
 
-    def forth(directions: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    def forth(directions: Floats) -> npt.NDArray[np.float32]:
         hook()
         return np.asarray(features @ directions.astype(np.float32))
 
-    def value(W: npt.NDArray[np.float64], outputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    def value(W: Floats, outputs: npt.NDArray[np.float32]) -> Floats:
         hinge = np.maximum(0.0, 1.0 - s * outputs)
         return np.asarray(0.5 * (W**2).sum(axis=0) + (C * hinge * hinge).sum(axis=0, dtype=np.float64))
 

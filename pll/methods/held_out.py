@@ -59,7 +59,7 @@ from pll.training.metrics import Hook, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling, flattened
 from pll.training.trainer import evaluation_batch
-from pll.weights import Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
+from pll.weights import Floats, Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
 
 SUBSETS = 10
 ROWS, WORTH_LABELS = 2000, 1000
@@ -246,7 +246,7 @@ class HeldOut:
         weights = restricted_softmax(scores, sets, task.prior, task.outside)
         return weights if task.outside is not None else self._with_companions(weights, mean, np.flatnonzero(judged))
 
-    def _with_companions(self, weights: Weights, mean: npt.NDArray[np.float64], rows: Rows) -> Weights:
+    def _with_companions(self, weights: Weights, mean: Floats, rows: Rows) -> Weights:
         """Return the mean with a second reading of the sets of these rows, where labels have companions."""
         sets = self.task.candidates
         c = sets.n_classes
@@ -309,9 +309,9 @@ class HeldOut:
         self,
         models: _Together | _One,
         k: int,
-        sums: npt.NDArray[np.float64],
+        sums: Floats,
         counts: npt.NDArray[Any],
-        tally: npt.NDArray[np.float64],
+        tally: Floats,
         hook: Hook,
     ) -> None:
         """Add what the model says of the examples that it has not seen."""

@@ -44,13 +44,11 @@ from scipy.optimize import nnls
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
-from pll.methods.classical import SEARCH_ROWS, Cost, Matrix
+from pll.methods.classical import SEARCH_ROWS, Cost
 from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_seconds
 from pll.methods.plknn import SCALES_TRIED, neighbours_scale
 from pll.training.metrics import Hook, no_hook
-from pll.weights import Weights, identified_labels, normalise
-
-Vector = npt.NDArray[np.float64]
+from pll.weights import Floats, Weights, identified_labels, normalise
 
 
 class IPAL(NeighbourEstimator):
@@ -119,17 +117,17 @@ class IPAL(NeighbourEstimator):
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         return neighbours_scale(self, task, clip=self.clip, hook=hook)
 
-    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+    def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         super()._untrained(X, candidates)
         self.labels_ = identified_labels(self.label_weights_, candidates)
 
-    def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
+    def _scaled(self, X: npt.NDArray[np.float32]) -> Floats:
         scaled = super()._scaled(X)
         length = np.linalg.norm(scaled, axis=1, keepdims=True)
         return scaled / np.where(length > 0, length, 1.0)
 
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         start = self.label_weights_.astype(np.float64)  # F⁰ (nnz,)
         flow = self._flow(candidates, hook)
@@ -166,7 +164,7 @@ class IPAL(NeighbourEstimator):
         where = (np.concatenate(targets), np.concatenate(sources))
         return scipy.sparse.coo_array((np.concatenate(values), where), shape=(len(keys), len(keys))).tocsr()
 
-    def _scores(self, X: Matrix) -> Matrix:
+    def _scores(self, X: Floats) -> Floats:
         """Return (m, c) ‖x‖² − ‖x − Σ_{r ∈ l} w_r x_r‖², explained by each class l; −1 without a neighbour."""
         explained = np.full((len(X), len(self.class_names_)), -1.0)
         for rows, at, fit, overlap in self._blocks(X):
@@ -188,13 +186,13 @@ class IPAL(NeighbourEstimator):
         shares = np.maximum(explained, 0.0)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def _blocks(self, X: Matrix) -> list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]]:
+    def _blocks(self, X: Floats) -> list[tuple[slice, npt.NDArray[np.int64], Floats, Floats]]:
         """Return blocks of rows, their neighbours, 2 w_r x'x_r (B, k) and w_r w_s x_r'x_s (B, k, k).
 
         They do not depend on the labels, so that those of the test set are cached between iterations.
         """
         if self._memo is not None and self._memo.get("X") is X:
-            cached: list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]] = self._memo["blocks"]
+            cached: list[tuple[slice, npt.NDArray[np.int64], Floats, Floats]] = self._memo["blocks"]
             return cached
         blocks = []
         for block, w, z in self._reconstructed(X, no_hook):
@@ -205,9 +203,7 @@ class IPAL(NeighbourEstimator):
             self._memo = {"X": X, "blocks": blocks}
         return blocks
 
-    def _reconstructed(
-        self, queries: Matrix | None, hook: Hook
-    ) -> Iterator[tuple[QueryNeighbours, Matrix, npt.NDArray[np.float64]]]:
+    def _reconstructed(self, queries: Floats | None, hook: Hook) -> Iterator[tuple[QueryNeighbours, Floats, Floats]]:
         """Yield blocks of neighbours, reconstruction weights (B, k) and the neighbours' features (B, k, d)."""
         for block in self._neighbours(queries, hook):
             z = self.train_[block.at].astype(np.float64)
@@ -215,7 +211,7 @@ class IPAL(NeighbourEstimator):
             yield block, reconstruction_weights(x, z), z
 
 
-def reconstruction_weights(x: Matrix, z: npt.NDArray[np.float64]) -> Matrix:
+def reconstruction_weights(x: Floats, z: Floats) -> Floats:
     """Return (B, k) weights w ≥ 0 of each row that minimise ‖x − Σ_r w_r z_r‖².
 
     Parameters
@@ -235,12 +231,12 @@ def reconstruction_weights(x: Matrix, z: npt.NDArray[np.float64]) -> Matrix:
     return np.array([nnls(r[i], target[i], maxiter=100 * z.shape[1])[0] for i in range(len(x))])
 
 
-def _on_rows(values: Vector, candidates: CandidateSets) -> Vector:
+def _on_rows(values: Floats, candidates: CandidateSets) -> Floats:
     """Return (nnz,) float64 values divided by the sum of their row, which must be above 0."""
     return values / np.add.reduceat(values, candidates.indptr[:-1])[candidates.rows]
 
 
-def _mass_correction(f: Vector, start: Vector, candidates: CandidateSets) -> Vector:
+def _mass_correction(f: Floats, start: Floats, candidates: CandidateSets) -> Floats:
     """Return (nnz,) Σ F⁰ / Σ F of each candidate's class; 1 where Σ F is 0."""
     wanted, reached = (np.bincount(candidates.indices, part, minlength=candidates.n_classes) for part in (start, f))
     return np.divide(wanted, reached, out=np.ones(candidates.n_classes), where=reached > 0)[candidates.indices]

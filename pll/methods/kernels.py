@@ -21,8 +21,9 @@ from scipy.linalg import cho_solve, solve_triangular
 from sklearn.metrics.pairwise import euclidean_distances
 
 from pll.errors import UserError
-from pll.methods.classical import Matrix, blocks
+from pll.methods.classical import blocks
 from pll.training.metrics import Hook, no_hook
+from pll.weights import Floats
 
 EXACT_KERNEL_UP_TO = 10_000
 """Maximum number of examples for which methods compute the exact kernel."""
@@ -37,7 +38,7 @@ Points = npt.NDArray[np.floating]
 Features = npt.NDArray[np.float32]
 
 
-def gaussian(squared: Matrix, width: float) -> Matrix:
+def gaussian(squared: Floats, width: float) -> Floats:
     """Return exp(−‖x − z‖² / 2σ²), of the shape of `squared`, the distances ‖x − z‖²; σ is `width`.
 
     Parameters
@@ -111,18 +112,18 @@ class Nystrom:
             result[rows, :m] = solve_triangular(self._root, near.T, lower=True, check_finite=False).T
         return result
 
-    def error(self, features: Features) -> Matrix:
+    def error(self, features: Features) -> Floats:
         """Return the diagonal of K − K̃, (n,) in [0, 1], of rows with these features."""
         own = features[:, : len(self.centres)]
-        rest: Matrix = np.clip(1.0 - np.einsum("ij,ij->i", own, own).astype(np.float64), 0.0, 1.0)
+        rest: Floats = np.clip(1.0 - np.einsum("ij,ij->i", own, own).astype(np.float64), 0.0, 1.0)
         return rest
 
-    def coefficients(self, weights: Matrix) -> Matrix:
+    def coefficients(self, weights: Floats) -> Floats:
         """Return what K_nm is multiplied with instead of Φ with weights (m, c): L⁻' weights."""
         return np.asarray(solve_triangular(self._root, weights, lower=True, trans="T", check_finite=False))
 
 
-def nystrom_note(centres: int, error: Matrix) -> str:
+def nystrom_note(centres: int, error: Floats) -> str:
     """Return what a user should know of the approximate kernel, of which `error` (n,) is `Nystrom.error`.
 
     Parameters
@@ -152,14 +153,14 @@ class KernelRidge:
         Called between blocks.
     """
 
-    def __init__(self, X: Matrix, beta: float, hook: Hook = no_hook) -> None:
+    def __init__(self, X: Floats, beta: float, hook: Hook = no_hook) -> None:
         self.beta = beta
         matrix, self.width = kernel_matrix(X, hook)
         matrix[np.diag_indices(len(X))] += beta
         self._factor = cholesky_in_place(matrix, hook)
         self._ones = _solve(self._factor, np.ones((len(X), 1)))  # (K + βI)⁻¹ 1
 
-    def fit(self, P: Matrix) -> Matrix:
+    def fit(self, P: Floats) -> Floats:
         """Set `coef` (n, c) and `intercept` (c,) to the solution for P; return the outputs (n, c)."""
         solved = _solve(self._factor, P)
         self.intercept = solved.sum(axis=0) / self._ones.sum()
@@ -191,7 +192,7 @@ class LinearRidge:
             gram += part.T @ part
         self._factor = cholesky_in_place(gram, hook)
 
-    def fit(self, P: Matrix) -> Matrix:
+    def fit(self, P: Floats) -> Floats:
         """Set `coef` (m, c) and `intercept` (c,) to the solution for P; return the outputs (n, c)."""
         average, kind = P.mean(axis=0), self._centred.dtype
         self.coef = _solve(self._factor, (self._centred.T @ P.astype(kind)).astype(np.float64))
@@ -213,11 +214,11 @@ class RidgeGrid:
         (m,) eigenvalues, at least 0; (m, m) eigenvectors. *Rotated* is what is multiplied by these.
     """
 
-    def __init__(self, gram: Matrix) -> None:
+    def __init__(self, gram: Floats) -> None:
         values, self.vectors = np.linalg.eigh(gram)
         self.values = np.maximum(values, 0.0)
 
-    def without_own(self, rotated: Matrix, reached: Matrix, targets: Matrix, ridge: float) -> Matrix:
+    def without_own(self, rotated: Floats, reached: Floats, targets: Floats, ridge: float) -> Floats:
         """Return what is predicted of rows from all others, (f_i − h_i y_i) / (1 − h_i), h_i the leverage: (k, c).
 
         Parameters
@@ -233,10 +234,10 @@ class RidgeGrid:
         """
         shrinkage = 1 / (self.values + ridge)
         leverage = np.minimum((rotated**2 @ shrinkage)[:, None], MOST_LEVERAGE)
-        result: Matrix = (rotated @ (shrinkage[:, None] * reached) - leverage * targets) / (1 - leverage)
+        result: Floats = (rotated @ (shrinkage[:, None] * reached) - leverage * targets) / (1 - leverage)
         return result
 
-    def coefficients(self, reached: Matrix, ridge: float) -> Matrix:
+    def coefficients(self, reached: Floats, ridge: float) -> Floats:
         """Return the (m, c) solution for `reached` and λ, as for `without_own`.
 
         Parameters
@@ -244,11 +245,11 @@ class RidgeGrid:
         reached, ridge
             As for `without_own`.
         """
-        result: Matrix = self.vectors @ (reached / (self.values + ridge)[:, None])
+        result: Floats = self.vectors @ (reached / (self.values + ridge)[:, None])
         return result
 
 
-def kernel_matrix(X: Matrix, hook: Hook = no_hook) -> tuple[Matrix, float]:
+def kernel_matrix(X: Floats, hook: Hook = no_hook) -> tuple[Floats, float]:
     """Return exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance of two rows of X (1 if that is 0).
 
     Parameters
@@ -284,7 +285,7 @@ def kernel_matrix(X: Matrix, hook: Hook = no_hook) -> tuple[Matrix, float]:
     return matrix, width
 
 
-def cholesky_in_place(matrix: Matrix, hook: Hook = no_hook) -> Matrix:
+def cholesky_in_place(matrix: Floats, hook: Hook = no_hook) -> Floats:
     """Replace a positive definite matrix (n, n) by its lower Cholesky factor L; the upper triangle is undefined.
 
     LAPACK does it in one call, which for 10,000 rows cannot be stopped for half a minute. Here blocks of columns are
@@ -307,6 +308,6 @@ def cholesky_in_place(matrix: Matrix, hook: Hook = no_hook) -> Matrix:
     return matrix
 
 
-def _solve(factor: Matrix, right: Matrix) -> Matrix:
+def _solve(factor: Floats, right: Floats) -> Floats:
     # The transpose of a row-major L is a column-major upper factor: LAPACK takes it without a copy of n² numbers.
     return np.asarray(cho_solve((factor.T, False), right, check_finite=False))

@@ -11,8 +11,9 @@ from sklearn.neighbors import NearestNeighbors
 
 from pll.candidates import CandidateSets
 from pll.methods.base import setting
-from pll.methods.classical import ClassicalEstimator, Matrix, blocks
+from pll.methods.classical import ClassicalEstimator, blocks
 from pll.training.metrics import Hook
+from pll.weights import Floats
 
 QUERY_BLOCK = 256
 """Maximum number of queries of a block."""
@@ -34,7 +35,7 @@ class QueryNeighbours(NamedTuple):
     """
 
     rows: slice
-    distances: Matrix
+    distances: Floats
     at: npt.NDArray[np.int64]
 
 
@@ -69,18 +70,18 @@ class NeighbourEstimator(ClassicalEstimator):
     _memo: dict[str, Any] | None = None
     """In training: results for the test examples that every iteration needs, computed once."""
 
-    def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
+    def _scaled(self, X: npt.NDArray[np.float32]) -> Floats:
         scaled = super()._scaled(X)
         if self.clip is None or self.in_use("scale") not in ("auto", "zscore"):
             return scaled
         return np.clip(scaled, -self.clip, self.clip)
 
-    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+    def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         """Store the training examples for the search."""
         self.train_ = X.astype(np.float32)
         self._memo = {}
 
-    def _neighbours(self, queries: Matrix | None, hook: Hook) -> Iterator[QueryNeighbours]:
+    def _neighbours(self, queries: Floats | None, hook: Hook) -> Iterator[QueryNeighbours]:
         """Yield the neighbours of `queries`, or of training examples without themselves where it is None.
 
         The result does not depend on how the rows are cut into blocks.
@@ -99,7 +100,7 @@ class NeighbourEstimator(ClassicalEstimator):
                 distances, at = without_self(distances, at, np.arange(block.start, block.stop))
             yield QueryNeighbours(block, distances.astype(np.float64), at)
 
-    def _others(self, rows: npt.NDArray[np.int64], k: int) -> tuple[Matrix, npt.NDArray[np.int64]]:
+    def _others(self, rows: npt.NDArray[np.int64], k: int) -> tuple[Floats, npt.NDArray[np.int64]]:
         """Return distances and indices (B, k) of the nearest training examples of some, without themselves."""
         distances, at = self._prepared().kneighbors(self.train_[rows], k + 1)
         return without_self(distances.astype(np.float64), at, rows)
@@ -112,8 +113,8 @@ class NeighbourEstimator(ClassicalEstimator):
 
 
 def without_self(
-    distances: Matrix, at: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
-) -> tuple[Matrix, npt.NDArray[np.int64]]:
+    distances: Floats, at: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Drop each query from its own k + 1 neighbours; the last one where duplicates displaced it.
 
     Parameters

@@ -60,7 +60,7 @@ from pll.methods.kernels import Nystrom, RidgeGrid, mean_distance
 from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import CLIP, fit_scaling
-from pll.weights import ChangedSets, Outside, Weights
+from pll.weights import ChangedSets, Floats, Outside, Weights
 from pll.wording import percent
 
 RIDGE_GRID = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -82,7 +82,7 @@ FEWEST_DRAWN = 2_000
 FEWEST_OF_ALL = 6
 """With fewer examples nothing is added."""
 SCORES_AT_ONCE = 10**7
-"""Numbers computed at a time."""
+"""Floats computed at a time."""
 MIN_DECIDED = 20
 """Decided labels from which a classifier is trained on these."""
 SUPERVISED_FOLDS = 5
@@ -94,7 +94,6 @@ POOL_RIDGE = 0.01
 """Ridge of the weights of the pool toward 1, against the mean log-likelihood of the decided labels."""
 
 Rows = npt.NDArray[np.float32]
-Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
@@ -166,18 +165,18 @@ class _MissModel:
     a + b·u + log(s / (c − s)) + evidence_weight · log(P(A) / P(S)).
     """
 
-    weights: Numbers
+    weights: Floats
     a: float
     b: float
     log_likelihood: float
     evidence_weight: float = 1.0
 
-    def scores(self, sources: Numbers) -> Numbers:
+    def scores(self, sources: Floats) -> Floats:
         """Return (m, c) logarithms of P, but for a constant of each row, for sources (m, K, c)."""
-        scores: Numbers = np.einsum("k,mkc->mc", self.weights, sources)
+        scores: Floats = np.einsum("k,mkc->mc", self.weights, sources)
         return scores
 
-    def miss(self, scores: Numbers, sets: CandidateSets, u: Numbers) -> tuple[Numbers, Integers]:
+    def miss(self, scores: Floats, sets: CandidateSets, u: Floats) -> tuple[Floats, Integers]:
         """Return (m,) miss probabilities, 0 where the set is full, and the likeliest label off each set."""
         inside, size = sets.mask(), sets.sizes
         full = size == sets.n_classes
@@ -192,14 +191,14 @@ class _MissModel:
         )
         return np.where(full, 0.0, expit(odds)), off.argmax(axis=1)
 
-    def posterior(self, sources: Numbers, sets: CandidateSets, u: Numbers, inside: Numbers) -> Numbers:
+    def posterior(self, sources: Floats, sets: CandidateSets, u: Floats, inside: Floats) -> Floats:
         """Return (m, c) probabilities of the labels: (1 − m) P|S, times the prior `inside`, and m P off the set."""
         scores, on = self.scores(sources), sets.mask()
         miss, _ = self.miss(scores, sets, u)
         raised = np.exp(scores - scores.max(axis=1, keepdims=True)) + 1e-12
         inside_mass, off = raised * inside, np.where(on, 0.0, raised)
         inside_mass = inside_mass / inside_mass.sum(axis=1, keepdims=True) * (1 - miss)[:, None]
-        total: Numbers = inside_mass + off / np.maximum(off.sum(axis=1, keepdims=True), 1e-12) * miss[:, None]
+        total: Floats = inside_mass + off / np.maximum(off.sum(axis=1, keepdims=True), 1e-12) * miss[:, None]
         return total
 
 
@@ -342,10 +341,10 @@ class _Ridge:
         self._rotated = features @ self._grid.vectors  # (n, m + 1)
         self._coef = np.zeros((features.shape[1], 1))
 
-    def _features(self, X: Rows, hook: Hook = no_hook) -> Numbers:
+    def _features(self, X: Rows, hook: Hook = no_hook) -> Floats:
         return self._kernel.features(X, constant=True, hook=hook).astype(np.float64)
 
-    def fit(self, Y: Numbers, hook: Hook) -> Numbers:
+    def fit(self, Y: Floats, hook: Hook) -> Floats:
         """Fit targets (n, c) with the ridge of least error; return the scores (n, c) of each row without itself."""
         rest = Y - Y.mean(axis=0)  # else frequent classes explain what is missing
         targets = np.column_stack([rest, np.ones(len(Y))])
@@ -358,16 +357,16 @@ class _Ridge:
             error = float(((scores - rest) ** 2).mean())
             if error < best:
                 best, best_scores, self._coef = error, scores, self._grid.coefficients(reached[:, :-1], ridge)
-        result: Numbers = best_scores
+        result: Floats = best_scores
         return result
 
-    def scores(self, X: Rows) -> Numbers:
+    def scores(self, X: Rows) -> Floats:
         """Return (B, c) scores of examples that it was not fitted on."""
-        result: Numbers = self._features(X) @ self._coef
+        result: Floats = self._features(X) @ self._coef
         return result
 
 
-def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Integers) -> Numbers:
+def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Integers) -> Floats:
     """Return (m, c) prior of the rows over its mean on the set, so that a uniform one is 1 everywhere on it."""
     sets = candidates.take(rows)
     table = np.zeros((len(rows), candidates.n_classes))
@@ -377,7 +376,7 @@ def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Integer
     return table
 
 
-def _fit_miss_model(scores: Numbers, sets: CandidateSets, u: Numbers) -> _MissModel:
+def _fit_miss_model(scores: Floats, sets: CandidateSets, u: Floats) -> _MissModel:
     """Fit the factor of scores (n, c) of examples that were not learnt from, and the miss rate."""
     n, c = scores.shape
     inside = sets.mask()
@@ -385,7 +384,7 @@ def _fit_miss_model(scores: Numbers, sets: CandidateSets, u: Numbers) -> _MissMo
     log_in, log_off = np.log(size), np.log(np.maximum(c - size, 1))
     unit = float(scores.std()) or 1.0
 
-    def likelihood(v: Numbers) -> tuple[float, Numbers]:
+    def likelihood(v: Floats) -> tuple[float, Floats]:
         (weight, a, b), z = v, scores / unit
         scaled = weight * z
         total = logsumexp(scaled, axis=1)
@@ -414,8 +413,8 @@ def _has_enough_labels(decided: Integers) -> bool:
 
 
 def _supervised_model(
-    X: Rows, evidence: _MissModel, z: Numbers, rows: Integers, decided: Integers, sets: CandidateSets, hook: Hook
-) -> tuple[_MissModel, Callable[[Rows], Numbers]]:
+    X: Rows, evidence: _MissModel, z: Floats, rows: Integers, decided: Integers, sets: CandidateSets, hook: Hook
+) -> tuple[_MissModel, Callable[[Rows], Floats]]:
     """Train a classifier on the decided labels of `rows`; fit its weight, that of the scores and the odds of a miss.
 
     Parameters
@@ -427,13 +426,13 @@ def _supervised_model(
 
     Returns
     -------
-    tuple[_MissModel, Callable[[Rows], Numbers]]
+    tuple[_MissModel, Callable[[Rows], Floats]]
         The evidence with the classifier as its last source, and the classifier.
     """
     own, y, c = X[rows], decided[rows], z.shape[1]
     fold = np.arange(len(rows)) % SUPERVISED_FOLDS
     each = np.arange(len(rows))
-    results: list[tuple[float, float, Numbers]] = []
+    results: list[tuple[float, float, Floats]] = []
     for strength in STRENGTHS:
         logs = np.zeros((len(rows), c))
         for fold_index in range(SUPERVISED_FOLDS):
@@ -444,7 +443,7 @@ def _supervised_model(
         results.append((float(logs[each, y].mean()), strength, logs))
     _, strength, logs = max(results, key=lambda one: one[0])
 
-    def loss(v: Numbers) -> tuple[float, Numbers]:
+    def loss(v: Floats) -> tuple[float, Floats]:
         scores = v[0] * z + v[1] * logs
         off = np.exp(scores - logsumexp(scores, axis=1)[:, None])
         off[each, y] -= 1
@@ -457,7 +456,7 @@ def _supervised_model(
     return _MissModel(weights, a, 0.0, evidence.log_likelihood, evidence_weight), _label_classifier(own, y, c, strength)
 
 
-def _fit_odds(z: Numbers, sets: CandidateSets, y: Integers) -> tuple[float, float]:
+def _fit_odds(z: Floats, sets: CandidateSets, y: Integers) -> tuple[float, float]:
     """Fit a and the weight of the log ratio to which of k decided sets lack the label; a ridge holds it to 1."""
     size, c, inside = sets.sizes, sets.n_classes, sets.mask()
     open_rows = size < c
@@ -469,7 +468,7 @@ def _fit_odds(z: Numbers, sets: CandidateSets, y: Integers) -> tuple[float, floa
     log_ratio = logsumexp(np.where(inside, -np.inf, z), axis=1) - logsumexp(np.where(inside, z, -np.inf), axis=1)
     offset = np.log(size / (c - size))
 
-    def loss(v: Numbers) -> tuple[float, Numbers]:
+    def loss(v: Floats) -> tuple[float, Floats]:
         odds = v[0] + offset + v[1] * log_ratio
         off = expit(odds) - missed
         deviation = v - np.array([start, 1.0])
@@ -482,7 +481,7 @@ def _fit_odds(z: Numbers, sets: CandidateSets, y: Integers) -> tuple[float, floa
     return float(result[0]), float(result[1])
 
 
-def _label_classifier(X: Rows, y: Integers, c: int, strength: float) -> Callable[[Rows], Numbers]:
+def _label_classifier(X: Rows, y: Integers, c: int, strength: float) -> Callable[[Rows], Floats]:
     """Ridge logistic regression; returns (m, c) log-probabilities, of which a small part is spread over all classes."""
     from sklearn.linear_model import LogisticRegression
 
@@ -490,10 +489,10 @@ def _label_classifier(X: Rows, y: Integers, c: int, strength: float) -> Callable
         return lambda further: np.full((len(further), c), -np.log(c))
     model = LogisticRegression(C=strength, max_iter=300).fit(X, y)
 
-    def logs(further: Rows) -> Numbers:
+    def logs(further: Rows) -> Floats:
         shares = np.full((len(further), c), UNIFORM_SHARE / c)
         shares[:, model.classes_] += (1 - UNIFORM_SHARE) * model.predict_proba(further)
-        log_shares: Numbers = np.log(shares)
+        log_shares: Floats = np.log(shares)
         return log_shares
 
     return logs

@@ -36,11 +36,11 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
-from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost, Matrix
+from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
-from pll.weights import Weights, normalise
+from pll.weights import Floats, Weights, normalise
 
 K_GRID = (10, 5, 20, 30, 50, 80)
 """The k that `"auto"` chooses from; of equally good ones the first."""
@@ -129,7 +129,7 @@ class PLKNN(NeighbourEstimator):
         return self.scale_
 
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         votes = np.ones(candidates.nnz)
         for rows, scores in self._voted(None, hook):
@@ -158,18 +158,18 @@ class PLKNN(NeighbourEstimator):
         self.stage_ = ""
         return {k: round(hits / len(rows), 9) for k, hits in covered.items()}  # whatever the order of the sums
 
-    def _scores(self, X: Matrix) -> Matrix:
+    def _scores(self, X: Floats) -> Floats:
         scores = np.empty((len(X), len(self.class_names_)))
         for rows, block in self._voted(X, no_hook):
             scores[rows] = block
         return scores
 
-    def _voted(self, queries: Matrix | None, hook: Hook) -> Iterator[tuple[slice, Matrix]]:
+    def _voted(self, queries: Floats | None, hook: Hook) -> Iterator[tuple[slice, Floats]]:
         """Blocks of rows, and their scores (B, c)."""
         for block in self._neighbours(queries, hook):
             yield block.rows, self._counted(block.distances, block.at)
 
-    def _counted(self, distances: Matrix, at: npt.NDArray[np.int64]) -> Matrix:
+    def _counted(self, distances: Floats, at: npt.NDArray[np.int64]) -> Floats:
         """Return (B, c) the votes of these neighbours (B, k), in time that does not depend on n."""
         c = len(self.class_names_)
         first = self.votes_indptr_[at.ravel()]
@@ -224,7 +224,7 @@ def _ties(weights: Weights, candidates: CandidateSets) -> tuple[str, ...]:
     return (f"The best candidates of {tied:,} of {len(candidates):,} examples tie; the first one is identified there.",)
 
 
-def votes(distances: Matrix) -> Matrix:
+def votes(distances: Floats) -> Floats:
     """Return the (B, k) votes 1 − d / Σd of `distances` (B, k); 1 where that would be 0 for all.
 
     Examples

@@ -46,9 +46,9 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.methods.base import setting
-from pll.methods.classical import SEARCH_FOLDS, SEARCH_ROWS, Cost, LinearEstimator, Matrix, blocks
+from pll.methods.classical import SEARCH_FOLDS, SEARCH_ROWS, Cost, LinearEstimator, blocks
 from pll.training.metrics import Hook
-from pll.weights import Weights
+from pll.weights import Floats, Weights
 
 LAM_GRID = tuple(10.0**power for power in range(-3, 4))
 """Values of λ that `"auto"` chooses from (PRODEN paper, supplement)."""
@@ -128,7 +128,7 @@ class PLSVM(LinearEstimator):
         return Cost(memory_bytes=8 * (2 * n * d + 3 * len(LAM_GRID) * d * c), seconds=seconds)
 
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         d, c = X.shape[1], candidates.n_classes
         plain, X = X, with_constant(X)
@@ -137,7 +137,7 @@ class PLSVM(LinearEstimator):
             X = X.astype(np.float32)
         values = LAM_GRID if self.lam == "auto" else (float(self.lam),)
 
-        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
+        def predictions(X_train: Floats, sets: CandidateSets, X_holdout: Floats) -> npt.NDArray[np.integer]:
             machines = Pegasos(values, d + 1, c, X.dtype)
             machines.begin(X_train, sets, [self._first_batch(len(X_train), rng)] * len(values))
             for _ in range(min(self.epochs, SEARCH_EPOCHS) if large else self.epochs):
@@ -182,7 +182,7 @@ class Pegasos:
         """Go on with one of the models alone."""
         self.lams, self.W = self.lams[[model]], self.W[[model]]
 
-    def begin(self, X: Matrix, candidates: CandidateSets, batches: Sequence[npt.NDArray[np.int64]]) -> None:
+    def begin(self, X: Floats, candidates: CandidateSets, batches: Sequence[npt.NDArray[np.int64]]) -> None:
         """Take the first step, from W = 0, of each model on its own mini-batch (row numbers of X).
 
         Parameters
@@ -201,8 +201,8 @@ class Pegasos:
         self._project()
 
     def epoch(
-        self, X: Matrix, candidates: CandidateSets, batch_size: int, rng: np.random.Generator, hook: Hook
-    ) -> npt.NDArray[np.float64]:
+        self, X: Floats, candidates: CandidateSets, batch_size: int, rng: np.random.Generator, hook: Hook
+    ) -> Floats:
         """Run one epoch in random order.
 
         Parameters
@@ -220,7 +220,7 @@ class Pegasos:
 
         Returns
         -------
-        npt.NDArray[np.float64]
+        Floats
             (L,) the mean hinge loss of each model, each batch's taken before its step.
         """
         order = rng.permutation(len(X))
@@ -231,7 +231,7 @@ class Pegasos:
             total += self.step(X[rows], _mask(candidates, rows))
         return total / len(X)
 
-    def step(self, x: Matrix, mask: Mask) -> npt.NDArray[np.float64]:
+    def step(self, x: Floats, mask: Mask) -> Floats:
         """Take a sub-gradient step on x (B, d) with candidates `mask` (B, c); return the summed hinge loss (L,).
 
         Parameters
@@ -254,7 +254,7 @@ class Pegasos:
         self.W *= np.minimum(1.0, 1.0 / np.maximum(np.sqrt(self.lams) * norm, smallest))[:, None, None]
 
 
-def hinge_and_slope(scores: Matrix, mask: Mask) -> tuple[Matrix, Matrix]:
+def hinge_and_slope(scores: Floats, mask: Mask) -> tuple[Floats, Floats]:
     """Return the hinge loss (L, B) of scores (L, B, c) with candidates `mask` (B, c), and its sub-gradient.
 
     The sub-gradient (L, B, c) is with respect to the scores. Where labels tie for a maximum, it is the mean of theirs.
@@ -274,7 +274,7 @@ def hinge_and_slope(scores: Matrix, mask: Mask) -> tuple[Matrix, Matrix]:
     return hinge[..., 0], slope * (hinge > 0)
 
 
-def with_constant(X: Matrix) -> Matrix:
+def with_constant(X: Floats) -> Floats:
     """Return X with a last column of ones, (n, d + 1)."""
     return np.hstack([X, np.ones((len(X), 1))])
 

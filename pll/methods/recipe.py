@@ -52,7 +52,7 @@ from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling, flattened
-from pll.weights import Weights, dense, on_candidates, restricted_softmax
+from pll.weights import Floats, Weights, dense, on_candidates, restricted_softmax
 
 Values = npt.NDArray[Any]
 
@@ -393,7 +393,7 @@ class _Measured:
     settings: Settings
     group: int
     covered: npt.NDArray[np.bool_]
-    log_likelihood: npt.NDArray[np.float64]
+    log_likelihood: Floats
     parts: int
     loss: float | None = None
 

@@ -28,6 +28,7 @@ from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.devices import one_blas_thread
+from pll.weights import Floats
 
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
 MIXED = 0.01
@@ -37,7 +38,6 @@ MOST_CLASSES = 200
 _RATE_PARTS, _RATE_STEPS = 4, 3
 _PSEUDO = 2.0
 """Examples with the mean rate that are added to those of a class."""
-Values = npt.NDArray[np.float64]
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -89,7 +89,7 @@ def likeliest_temperature(logits: Tensor, v: Tensor, *, steps: int = 0) -> Tenso
     return ((low + high) / 2).exp()
 
 
-def set_likelihood(log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0) -> Values:
+def set_likelihood(log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0) -> Floats:
     """Return log P(S | x) of examples that a model was not trained on, with flip rates by class; see `set_posterior`.
 
     Parameters
@@ -120,7 +120,7 @@ def set_likelihood(log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, se
 
 
 @one_blas_thread()
-def set_posterior(log_p: Values, sets: CandidateSets, seed: int = 0, *, by_class: bool = True) -> tuple[Values, Values]:
+def set_posterior(log_p: Floats, sets: CandidateSets, seed: int = 0, *, by_class: bool = True) -> tuple[Floats, Floats]:
     """Return how likely each class is, given the set, and log P(S | x), of examples that a model was not trained on.
 
     The rates r_jb, at which label b joins the sets of class j, are found by EM on these examples in four parts: those
@@ -145,7 +145,7 @@ def set_posterior(log_p: Values, sets: CandidateSets, seed: int = 0, *, by_class
     mean = float(np.clip((sets.nnz - len(sets)) / max(1, len(sets) * (c - 1)), 1e-6, 1 - 1e-6))
     if c > MOST_CLASSES or not by_class:
         others = sets.sizes - 1
-        equal: Values = logsumexp(inside, axis=1) + others * np.log(mean) + (c - 1 - others) * np.log1p(-mean)
+        equal: Floats = logsumexp(inside, axis=1) + others * np.log(mean) + (c - 1 - others) * np.log1p(-mean)
         return softmax(inside, axis=1), equal
     joined = mask.astype(np.float64)
     part = np.random.default_rng([seed, 6]).permutation(len(sets)) % _RATE_PARTS

@@ -49,7 +49,6 @@ from pll.methods.base import KERNELS, Task, setting
 from pll.methods.classical import (
     ClassicalEstimator,
     Cost,
-    Matrix,
     blocks,
     linear_module,
 )
@@ -66,7 +65,7 @@ from pll.methods.kernels import (
 from pll.methods.plknn import neighbours_scale
 from pll.training.metrics import Hook
 from pll.training.scaling import CLIP
-from pll.weights import Weights, dense, on_candidates, top_positions
+from pll.weights import Floats, Weights, dense, on_candidates, top_positions
 
 
 class SURE(ClassicalEstimator):
@@ -129,10 +128,10 @@ class SURE(ClassicalEstimator):
     tol: float = setting(1e-3, least=0)
 
     kernel_: str
-    kernel_error_: Matrix
-    coef_: Matrix
-    intercept_: npt.NDArray[np.float64]
-    support_: Matrix
+    kernel_error_: Floats
+    coef_: Floats
+    intercept_: Floats
+    support_: Floats
     width_: float
 
     @classmethod
@@ -154,7 +153,7 @@ class SURE(ClassicalEstimator):
         return Cost(memory_bytes=memory, seconds=seconds)
 
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         n, c = len(X), candidates.n_classes
         kernels = KERNELS if self.kernel == "auto" else (self.kernel,)
@@ -188,7 +187,7 @@ class SURE(ClassicalEstimator):
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         return neighbours_scale(self, task, clip=CLIP, hook=hook)
 
-    def _ridge(self, X: Matrix, hook: Hook) -> tuple[LinearRidge | KernelRidge, Nystrom | None]:
+    def _ridge(self, X: Floats, hook: Hook) -> tuple[LinearRidge | KernelRidge, Nystrom | None]:
         """Return the regression with the kernel in use, and the kernel where it is approximate."""
         if self.kernel_ == "linear":
             return LinearRidge(X.copy(), self.beta, hook), None
@@ -203,19 +202,19 @@ class SURE(ClassicalEstimator):
         self.notes_ = (nystrom_note(len(self.support_), self.kernel_error_),)
         return LinearRidge(features, self.beta, hook), kernel
 
-    def _untrained(self, X: Matrix, candidates: CandidateSets) -> None:
+    def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         c = candidates.n_classes
         self.kernel_, self.support_, self.width_, self.kernel_error_ = "linear", X[:0], 1.0, np.zeros(0)
         self.coef_, self.intercept_ = np.zeros((X.shape[1], c)), np.zeros(c)
 
-    def _objective(self, P: Matrix, Q: Matrix, p: npt.NDArray[np.float64], candidates: CandidateSets) -> float:
+    def _objective(self, P: Floats, Q: Floats, p: Floats, candidates: CandidateSets) -> float:
         """Return the objective per example after both steps. β‖W‖² = Σ (P − Q) ∘ Q for the P that W was fitted to."""
         new = dense(p, candidates)
         penalty = ((P - Q) * Q).sum()
         reward = self.lam * np.maximum.reduceat(p, candidates.indptr[:-1]).sum()
         return float((((new - Q) ** 2).sum() - reward + penalty) / len(candidates))
 
-    def _scores(self, X: Matrix) -> Matrix:
+    def _scores(self, X: Floats) -> Floats:
         if not len(self.support_):
             return X @ self.coef_ + self.intercept_
         scores = np.empty((len(X), len(self.intercept_)))
@@ -236,7 +235,7 @@ class SURE(ClassicalEstimator):
         return None if len(self.support_) else linear_module(self._scaling, self.coef_, self.intercept_)
 
 
-def confidences(q: npt.NDArray[np.float64], candidates: CandidateSets, lam: float) -> npt.NDArray[np.float64]:
+def confidences(q: Floats, candidates: CandidateSets, lam: float) -> Floats:
     """Return (nnz,) for each row the minimiser of ‖p − q‖² − λ max_j p_j over the simplex over S_i.
 
     Parameters
@@ -259,7 +258,7 @@ def confidences(q: npt.NDArray[np.float64], candidates: CandidateSets, lam: floa
     return project_on_simplex(raised, candidates.indptr)
 
 
-def project_on_simplex(values: npt.NDArray[np.float64], indptr: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def project_on_simplex(values: Floats, indptr: npt.NDArray[np.int64]) -> Floats:
     """Project each row of compressed values onto the simplex: entries of at least 0 that sum to 1.
 
     p = max(v − θ, 0), where θ makes the sum 1; with the values in descending order, the positive entries are the

@@ -29,10 +29,10 @@ from pll.annotations.data import Annotations
 from pll.annotations.voters import VoterModels, fit_voters
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
-from pll.methods.classical import Cost, LinearEstimator, Matrix
+from pll.methods.classical import Cost, LinearEstimator
 from pll.methods.kernels import LinearRidge
 from pll.training.metrics import Hook
-from pll.weights import Weights, dense, normalise, on_candidates
+from pll.weights import Floats, Weights, dense, normalise, on_candidates
 
 
 class VoteEstimator(LinearEstimator):
@@ -70,7 +70,7 @@ class VoteEstimator(LinearEstimator):
         return Cost(8 * (n * c + n * d + small**2), 2e-10 * n * d * small + 1e-10 * n * d * c + 1e-5 * nnz)
 
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         hook()
         P = dense(self.label_weights_.astype(np.float64), candidates)

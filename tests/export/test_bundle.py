@@ -19,12 +19,12 @@ from pll.export import EXPORTS, ExportSource, export_all
 from pll.export.bundle import ExportResult
 from pll.export.readme import readme
 from pll.methods import METHODS
-from pll.methods.classical import ClassicalEstimator, Matrix
+from pll.methods.classical import ClassicalEstimator
 from pll.methods.persistence import load_model
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.status import ReviewStatus
 from pll.training.metrics import Hook
-from pll.weights import Weights, normalise
+from pll.weights import Floats, Weights, normalise
 
 FILES = (
     *("labels.csv", "label_weights.npz"),
@@ -43,13 +43,13 @@ class Centroids(ClassicalEstimator):
         return 1
 
     def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         mask = candidates.mask()
         self.centres_ = mask.T @ X / mask.sum(axis=0)[:, None]
         yield normalise(np.exp(self._scores(X))[mask], candidates), None
 
-    def _scores(self, X: Matrix) -> Matrix:
+    def _scores(self, X: Floats) -> Floats:
         return -((X[:, None] - self.centres_) ** 2).sum(axis=2)
 
     def predict_proba(self, X: Any) -> Any:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import WORDS
+from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import says
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
@@ -397,8 +398,9 @@ class _Filler:
         """A column a class: its name where it is marked."""
         for column, cells in self.having("class"):
             name, chunk = column.display_name, whole_column(column.display_name, cells, self.row_of)
-            says_no = any(mark_in(cell) is False for cell in chunk.cells)
-            marked = np.asarray(chunk.mapped(_mark if says_no else _mark_or_nothing), dtype=np.bool_)[chunk.codes]
+            # people leave cells empty; where we name the columns, each is to say yes or no
+            must_say = CLASS_COLUMN.fullmatch(column.name) and any(mark_in(cell) is False for cell in chunk.cells)
+            marked = np.asarray(chunk.mapped(_mark if must_say else _mark_or_nothing), dtype=np.bool_)[chunk.codes]
             is_vote = self.form == "answer"
             rows = np.flatnonzero(marked & self.counted if is_vote else marked)
             who = (self.who if is_vote else self.nobody)[rows]

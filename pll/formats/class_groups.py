@@ -91,6 +91,7 @@ def _named_classes(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) 
 
 _VOTERS = {"class": "a class: 1 where it is a candidate", "annotator": "a voter who votes 0 or 1"}
 _NOBODY = {"feature": "nobody's: learn from them"}
+_TICKS = {"class": "a class, ticked where it is a candidate", "category": _NOBODY["feature"]}
 """What a column of numbers may be, by role, where names do not say."""
 
 
@@ -138,11 +139,12 @@ def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -
 
     Not where another column names what is marked, as forms that allow several choices write both.
     """
-    odd = {name: sum(mark is None for mark in rows) - table.cells[name].count(None) for name, rows in marks.items()}
-    some = [name for name, rows in marks.items() if not odd[name] and not all(rows)]
+    some = [name for name, rows in marks.items() if rows.count(None) <= table.cells[name].count(None) and not all(rows)]
     if _marked_and_numbered(table, {name: marks[name] for name in some}):
         return
-    groups = _groups(table, [name for name in some if not NAMED.fullmatch(name)])
+    some = [name for name in some if not NAMED.fullmatch(name)]
+    ticked = [name for name in some if _are_ticks(table.cells[name])]  # by whoever filled the row in: no numbers
+    groups = [*_groups(table, some), *([dict(zip(ticked, apart(ticked), strict=True))] if len(ticked) > 1 else [])]
     groups = [group for group in groups if _are_choices(table, [marks[name] for name in group], group)]
     groups = _apart_from_each_other(groups)
     again = {name: group for group in groups for name in _naming_again(table, group)}
@@ -151,7 +153,14 @@ def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -
         _give(table, group, "class")
     table.give_all(again, "keep", why="it names the marked classes")
     if len(groups) > 1 or (groups and not again):
-        _ask_what(table, groups, "hold 0 and 1", _VOTERS | _NOBODY, list(again))
+        are_ticks = {*ticked}.issuperset(*groups)
+        hold, ways = ("are ticked", _TICKS) if are_ticks else ("hold 0 and 1", _VOTERS | _NOBODY)
+        _ask_what(table, groups, hold, ways, list(again))
+
+
+def _are_ticks(cells: Cells) -> bool:
+    """Whether a column holds ticks and nothing else: x, ✓."""
+    return all(cell.strip().casefold() == "x" or not cell.strip().isalnum() for cell in present_cells(cells))
 
 
 def _marked_and_numbered(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -> bool:

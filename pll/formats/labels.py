@@ -494,8 +494,7 @@ def _own_sets(
             weights.append(chunk.weights()[within] if chunk.are_weighed else np.ones(len(at)))
         del at, within  # there may be many
     together = cells.pop() if len(cells) == 1 else np.concatenate(cells)
-    is_ours = len(chunks) > 1 or chunks[0].column.casefold() == CANDIDATES
-    if is_ours and not may_be_empty:  # in a column of their own people leave a cell empty
+    if not may_be_empty:
         empty = np.flatnonzero(np.bincount(together // c, minlength=n) == 0)
         where = "the columns of the classes" if len(chunks) > 1 else f"the column {chunks[0].column}"
         if len(empty):

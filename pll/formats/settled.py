@@ -42,7 +42,7 @@ def settled(table: Proposal) -> None:
     if not table.having(*LABELLED) or len(classes) < FEWEST or (classes <= {*BINARY, *MARKS} and not silent):
         return
     tasks = table.having("task")
-    free = [name for name in table.open() if not says_aggregate(name) and not says_fact(name, ["facts"])]
+    free = [name for name in table.open() if not says_fact(name, ["facts"])]
     free = [name for name in free if not tasks or table.is_function(name, *tasks)]
     are_words = not any(map(is_number, classes))
     free = [name for name in free if not (are_words and is_measured(table.cells[name]))]
@@ -50,7 +50,8 @@ def settled(table: Proposal) -> None:
     share = {name: _filled(table.cells[name], silent) / max(len(table.cells[name]), SOME) for name in (*votes, *apt)}
     full = [name for name in votes if share[name] > NEARLY_ALL]
     sparse = [name for name in apt if share[name] < SPARSE]
-    named = [name for name in apt if says("settled", name) and not FUNCTION.match(name)]
+    named = [name for name in apt if says("settled", name) or says_aggregate(name)]
+    named = [name for name in named if not FUNCTION.match(name)]
     beside = [n for n in free if n in apt and (table.may_be_label(n) or n in named or n in sparse)]
     among = [name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)]
     table.give_all(beside, "keep", why="it has the words of the votes")

@@ -142,7 +142,7 @@ def vocabulary(table: Proposal) -> None:
     people = [name for name in table.open() if NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
     classes = table.classes() + table.words(*voters)
     # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.
-    named = [name for name in table.open() if name in people or table.may_be_label(name)]
+    named = [n for n in table.open() if n in people or (table.may_be_label(n) and not says_aggregate(n))]
     near = {name for name in named if is_labelled and share_among(table.words(name), classes) >= NEARLY_ALL}
     columns = [name for name in named if name in people or name in near or _are_words(table, name)]
     groups = of_one_vocabulary(table, [*columns, *voters])
@@ -164,38 +164,49 @@ def vocabulary(table: Proposal) -> None:
         return
     clear = [name for name in near_open if voters or not _says_yes_or_no(table.words(name))]
     table.give_all(clear, "annotator")
-    unclear = [name for name in near_open if name not in table.roles]
-    questions: list[list[str]] = []
+    near_unclear = [name for name in near_open if name not in table.roles]
+    unclear, questions = [near_unclear] if near_unclear else [], list[list[str]]()
     for group in groups:
-        names = [name for name in group if name not in table.roles and name not in unclear]
+        names = [name for name in group if name not in table.roles and name not in near_unclear]
         is_yes_or_no = _says_yes_or_no(table.words(*names))
         is_clear = len(names) > 2 and not is_yes_or_no
         is_clear = is_clear or (len(names) == 2 and all(NAMED.fullmatch(name) for name in names))
         has_truth = share_among(table.truth(), table.words(*names)) >= 1 / 2
         if len(names) < 2 or (is_labelled and not is_clear and not has_truth):
             continue
-        if not questions and is_clear and _are_ranked(table, names):
+        if not (questions or unclear or is_yes_or_no) and _are_ranked(table, names):
             _ask_whether_ranked(table, names)
         elif is_clear and not is_labelled:
             questions.append(names)
         elif questions:
             table.give_all(names, "keep")
         else:
-            unclear += names
+            unclear.append(names)
     table.give_all((name for names in questions for name in names), "annotator")
     if len(questions) > 1:
-        _ask_which(table, questions[:MOST_QUESTIONS])
-    if unclear:
-        _ask_whose(table, unclear, may_be_classes=not is_labelled and _says_yes_or_no(table.words(*unclear)))
+        _ask_which(table, questions)
+    if len(unclear) == 1:
+        _ask_whose(table, unclear[0], may_be_classes=not is_labelled and _says_yes_or_no(table.words(*unclear[0])))
+    elif unclear:
+        unclear.sort(key=lambda names: all(says("sure", name) for name in names))
+        table.give_all((name for names in unclear for name in names), "category")
+        _ask_which(table, unclear, ("nobody's: learn from them", "category"))
 
 
 MOST_QUESTIONS = 4
 """Groups of columns that a question offers."""
 
 
-def _ask_which(table: Proposal, questions: Sequence[Sequence[str]]) -> None:
-    """Columns of several vocabularies, each of several voters: what they were asked differs."""
+def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tuple[str, str]) -> None:
+    """Columns of several vocabularies, each of several voters: what they were asked differs, or they are another role.
+
+    Parameters
+    ----------
+    others
+        What else all of them may be, and the role.
+    """
     every = [name for names in questions for name in names]
+    questions = questions[:MOST_QUESTIONS]
     words = [listing(sorted({*present_cells(table.cells[names[0]])}), limit=4) for names in questions]
     table.ask(
         f"{listing([names[0] for names in questions])} answer different questions. Which are the labels?",
@@ -203,6 +214,7 @@ def _ask_which(table: Proposal, questions: Sequence[Sequence[str]]) -> None:
             (f"{listing(list(names), limit=4)} ({said})", {n: "annotator" if n in names else "keep" for n in every})
             for names, said in zip(questions, words, strict=True)
         ),
+        *((said, dict.fromkeys(every, role)) for said, role in others),
     )
 
 
@@ -302,7 +314,7 @@ def talkers(table: Proposal) -> None:
     """Columns whose cells name the classes of the voters among other words are answers of models too."""
     classes = [name for name, _ in table.words(*table.having("annotator")).most_common(MOST_CLASSES)]
     reader, worded = AnswerReader(classes), [name for name in table.open() if table.may_be_label(name)]
-    worded = [name for name in worded if not says_fact(name)] if len(classes) > 1 else []
+    worded = [name for name in worded if not (says_fact(name) or says_aggregate(name))] if len(classes) > 1 else []
     table.give_all([n for n in worded if _is_answer_of_model(present_cells(table.raw[n]), reader)], "annotator")
 
 
@@ -335,12 +347,10 @@ def aggregates(table: Proposal) -> None:
     voters = table.having("annotator")
     free = [name for name in (*voters, *table.having("true_label")) if name not in table.explicit]
     called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
-    others = [*voters, *(n for n in table.open() if table.may_be_answers(n))] if called else []
-    has_votes = (
-        bool(table.having("annotator", "answers", "count", "probability", "vote")) or "shares" in table.objects.values()
-    )
-    made = [name for name in called if has_votes or len(_with_its_words(table, name, others)) > 1]
-    table.give_all(made, "keep", why="an aggregate of the voters")
+    if table.having(*_ANSWERS, "count", "probability") or "shares" in table.objects.values():
+        votes = table.having(*_ANSWERS)
+        made = [name for name in called if not (votes and _settles_some(table, name))]  # `settled` asks what it is
+        table.give_all(made, "keep", why="an aggregate of the voters")
     table.give_all([name for name in table.open() if _is_mean(table, name)], "keep", why="the mean of the voters")
     free = [name for name in free if table.roles[name].role != "keep" and table.roles[name].guessed]
     words = table.answers_given() if table.having("vote", "answers") else Counter[str]()
@@ -352,9 +362,13 @@ def aggregates(table: Proposal) -> None:
         _leave_majority(table, made[0])
 
 
-def _with_its_words(table: Proposal, name: str, others: Sequence[str]) -> list[str]:
-    words = table.words(name)
-    return [n for n in others if n != name and share_among(words, table.words(n)) >= NEARLY_ALL]
+def _settles_some(table: Proposal, name: str) -> bool:
+    """Whether a column says something mostly where the voters say different things: nobody made it of their votes."""
+    every = _beside_most(table, name)
+    rows = [(is_no_answer(cell, among_votes=True), differ) for cell, (most, _, differ) in every if most or differ]
+    silent = sum(none for none, _ in rows)
+    decided = sum(differ and not none for none, differ in rows)
+    return silent > (1 - NEARLY_ALL) * len(rows) and 2 * decided > len(rows) - silent > 0
 
 
 def _leave_majority(table: Proposal, name: str) -> None:

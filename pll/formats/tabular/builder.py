@@ -22,7 +22,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
 from pll.formats.forms import USUAL, WORDS, plain_name
-from pll.formats.labels import Labels, labels_of
+from pll.formats.labels import CANDIDATES, Labels, labels_of
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says
 from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, Column, form_of, option
@@ -70,8 +70,9 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
     counts = form.counts if form else ()
     answers = answers_in(asked, len(X), row_of, counts=counts)
-    # where no column is called a class, a row that marks none is nobody's answer, and no mistake
-    may_be_empty = table.may_be_empty or any(c.role == "class" and not CLASS_COLUMN.fullmatch(c.name) for c in columns)
+    # in columns of their own people leave cells empty: that is nobody's answer, and no mistake
+    sets = [column.name for column in columns if column.role in ("candidates", "class")]
+    may_be_empty = table.may_be_empty or not any(n.casefold() == CANDIDATES or CLASS_COLUMN.fullmatch(n) for n in sets)
     labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=may_be_empty)
     ids, rows, texts, about_columns = answers.ids, np.arange(answers.n), None, list[str]()
     named = next((column for column in columns if column.role == "id"), None)

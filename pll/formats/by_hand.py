@@ -46,7 +46,7 @@ def _unsure(table: Proposal, name: str) -> list[str]:
     if len(cells) < 2 or not table.may_be_label(name) or says_fact(name) or says_aggregate(name):
         return []
     words, mark = table.words(name), guess_separator(cells)
-    if len(words) > max(FEW, cells.total() // 4) or 2 * len(words) > cells.total():
+    if len(words) > max(FEW, words.total() // 4) or 2 * len(words) > words.total():
         return []
     # questions to read are no doubts
     doubted = set[str]() if are_texts([*cells], 4) else {*meant(cells), *(cell for cell in cells if "?" in cell)}

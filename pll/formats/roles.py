@@ -37,16 +37,11 @@ from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, 
 from pll.formats.settled import settled
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
-    SEPARATORS,
     Cells,
     are_dates,
-    are_pictures,
     elements,
-    guess_separator,
     has_fractions,
     have_decimal_commas,
-    holds_several,
-    is_number,
     objects_in,
     present_cells,
     remembered,
@@ -333,28 +328,16 @@ def _sets(table: Proposal) -> None:
 
 
 def _sets_by_type(table: Proposal) -> None:
-    """The one column with several labels a cell, which name the truth where there is one: the candidates."""
-    worded = which(table, "!measured")
-    fitting = [name for name in worded if _holds_sets(table, name, worded)]
+    """The one column of shares of labels, or of several labels a cell that name the truth: the candidates."""
+    fitting = [name for name in which(table, "!measured") if _holds_sets(table, name)]
     table.give_all(fitting if len(fitting) == 1 else (), "candidates")
 
 
-def _holds_sets(table: Proposal, name: str, worded: Sequence[str]) -> bool:
-    """Whether a column holds several labels a cell.
-
-    Without a truth they are lists, or joined by `|`, `;` or a line end: a comma may be that of a sentence, a slash part
-    of a word. Where another column has the same words, both may be voters, one of whom named two labels in some rows.
-    """
+def _holds_sets(table: Proposal, name: str) -> bool:
+    """Whether a column holds shares of labels, or several labels a cell, nearly all true labels among them."""
     cells, words = present_cells(table.cells[name]), table.words(name)
-    labels = words.total()
-    if labels <= len(cells) or are_pictures(cells) or all(map(is_number, words)):
-        return False
-    if table.truth():
-        return share_among(table.truth(), words) >= NEARLY_ALL
-    is_list = holds_several(cells) and guess_separator(cells) in SEPARATORS[:3]
-    others = [table.words(other) for other in worded if other != name] if 2 * labels < 3 * len(cells) else []
-    is_voter = max((share_among(other, words) for other in others), default=0.0) >= NEARLY_ALL
-    return is_list and 2 * len(words) <= labels and not is_voter
+    are_true = words.total() > len(cells) and share_among(table.truth(), words) >= NEARLY_ALL
+    return are_true or table.objects[name] == "shares"
 
 
 def _ids(table: Proposal) -> None:

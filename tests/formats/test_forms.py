@@ -1122,7 +1122,7 @@ def test_rows_without_labels_do_not_hide_that_there_are_too_many_classes(tmp_pat
     said = [f"phrase {k}; {'soft' if k % 2 else 'round'}; {'red' if k % 3 else 'dark'}" for k in range(40)]
     rows = [f"{k},{said[k // 4] if k % 4 == 0 else ''},{k / 8}" for k in range(160)]
     with pytest.raises(OddReading, match="many-classes"):
-        formats.read(table(tmp_path, "nr,seen,width", rows))
+        formats.read(table(tmp_path, "nr,seen,width", rows), columns={"seen": "candidates"})
 
 
 def test_questions_to_read_are_no_doubtful_labels(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pll.formats.names import may_hold_labels
 from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, share_among
 from pll.formats.settled import SPARSE
 from pll.formats.tabular.answer_cells import meant
-from pll.formats.tabular.cells import NEARLY_ALL, are_texts, guess_separator, present_cells, split_cell
+from pll.formats.tabular.cells import NEARLY_ALL, SEPARATORS, are_texts, guess_separator, present_cells, split_cell
 
 LEAST = 0.02
 """Share of the cells that name several labels, or one with a doubt, from which these are no slips."""
@@ -46,7 +46,9 @@ def _unsure(table: Proposal, name: str) -> list[str]:
     if len(cells) < 2 or not table.may_be_label(name) or says_fact(name) or says_aggregate(name):
         return []
     words, mark = table.words(name), guess_separator(cells)
-    if len(words) > max(FEW, words.total() // 4) or 2 * len(words) > words.total():
+    # commas stand in sentences too, whose parts recur less
+    labels = words.total() if mark in SEPARATORS[:3] else cells.total()
+    if len(words) > max(FEW, labels // 4) or 2 * len(words) > labels:
         return []
     # questions to read are no doubts
     doubted = set[str]() if are_texts([*cells], 4) else {*meant(cells), *(cell for cell in cells if "?" in cell)}

@@ -10,6 +10,7 @@ from fnmatch import translate
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from unicodedata import category
 
 
 @dataclass(frozen=True)
@@ -218,8 +219,10 @@ def words_of(name: str) -> list[str]:
     --------
     >>> words_of("Biopsy result (2)"), words_of("decyzja_kierownika")
     (['biopsy', 'result', '2'], ['decyzja', 'kierownika'])
+    >>> words_of("अंतिम निर्णय")  # of letters with signs above and below
+    ['अंतिम', 'निर्णय']
     """
-    return [word for word in re.split(r"[\W_]+", name.casefold()) if word]
+    return "".join(c if c.isalnum() or category(c).startswith("M") else " " for c in name.casefold()).split()
 
 
 def between_words(word: str) -> str:

@@ -334,10 +334,11 @@ def _sets_by_type(table: Proposal) -> None:
 
 
 def _holds_sets(table: Proposal, name: str) -> bool:
-    """Whether a column holds shares of labels, or several labels a cell, nearly all true labels among them."""
+    """Whether a column holds shares of labels, or several labels a cell: of a tool's own, or nearly all true labels."""
     cells, words = present_cells(table.cells[name]), table.words(name)
-    are_true = words.total() > len(cells) and share_among(table.truth(), words) >= NEARLY_ALL
-    return are_true or table.objects[name] == "shares"
+    is_said = bool(table.form and which(table, "lists", among=[name])) or table.objects[name] == "shares"
+    is_true = bool(table.truth()) and share_among(table.truth(), words) >= NEARLY_ALL
+    return is_said or (words.total() > len(cells) and is_true)
 
 
 def _ids(table: Proposal) -> None:

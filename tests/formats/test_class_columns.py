@@ -337,3 +337,41 @@ def test_counts_of_several_questions_are_asked_about_and_their_repeats_never_lea
     data = formats.read(path, options=ReadOptions(columns=dict(asked.answers[0][1])))
     assert set(data.class_names) == {"rund", "flach", "stern"}
     assert (data.feature_names, dict(data.categories)) == ((), {})
+
+
+def test_columns_that_are_ticked_are_classes_and_what_is_blank_is_nobodys_answer(tmp_path: Path) -> None:
+    ticks = ["xX✓"[k % 3] for k in range(40)]
+    rows = [(k, *("" if (k + j) % 3 == 0 or k == 7 else ticks[k] for j in range(3)), f"{k}.5") for k in range(40)]
+    path = columns_in(tmp_path, ["Nr", "Rechnung", "Angebot", "Mahnung", "Breite"], rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and set(asked.answers[0][1].values()) == {"class"}
+    data = formats.read(path, columns=asked.answers[0][1])
+    assert set(data.class_names) == {"Rechnung", "Angebot", "Mahnung"} and data.candidates is not None
+    assert set(data.candidates.names(1)) == {"Rechnung", "Angebot"} and len(data.candidates.names(7)) == 3
+
+
+def test_a_first_and_a_second_choice_are_possible_labels_and_a_row_may_have_none(tmp_path: Path) -> None:
+    birds = ["Amsel", "Drossel", "Star"]
+    rows = [
+        (k, birds[k % 3] if k % 9 else "", birds[(k + 1) % 3] if k % 2 and k % 9 else "", f"{k}.5") for k in range(60)
+    ]
+    path = columns_in(tmp_path, ["Nr", "Art (1. Wahl)", "Art (2. Wahl)", "Breite"], rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and set(asked.answers[0][1].values()) == {"candidate"}
+    data = formats.read(path, columns=asked.answers[0][1])
+    assert data.candidates is not None and set(data.candidates.names(1)) == {"Drossel", "Star"}
+    assert data.unanswered is None and len(data.candidates.names(9)) == 3 and data.candidates.names(2) == ["Star"]
+
+
+@pytest.mark.parametrize("named", ["Consensus", "Agreed", "अंतिम निर्णय"])
+def test_what_is_said_where_voters_differ_is_the_true_label_and_no_vote(tmp_path: Path, named: str) -> None:
+    words = ["torn", "whole", "worn"]
+    votes = [[words[(k + (j * k) % 7 // 5) % 3] for j in range(2)] for k in range(60)]
+    rows = [(k, *pair, pair[k // 3 % 2] if pair[0] != pair[1] else "", f"{k}.5") for k, pair in enumerate(votes)]
+    path = columns_in(tmp_path, ["Nr", "Reader A", "Reader B", named, "width"], rows)
+    roles = dict[str, str]()
+    while (asked := question(formats.columns(path, options=ReadOptions(columns=roles)))) is not None:
+        roles |= asked.answers[0][1]
+    assert roles[named] == "true_label"
+    data = formats.read(path, columns=roles)
+    assert data.annotations is not None and data.annotations.n_annotators == 2 and data.y is not None

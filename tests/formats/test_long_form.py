@@ -16,7 +16,7 @@ from pll.formats import ReadOptions
 from pll.formats.reading import Question, question
 from pll.formats.roles import roles_of
 
-LABELS = np.array(["gut", "schlecht", "unklar"])
+LABELS = np.array(["gut", "schlecht", "teils"])
 PEOPLE = ("Anna", "Bert", "Chloé")
 
 
@@ -127,7 +127,7 @@ def test_turns_of_a_person_are_said_and_withdrawn_answers_do_not_count(tmp_path:
     data, roles, asked = told(tmp_path, turns)
     assert "Gang" in asked and roles["Gang"] == "keep" and data.annotations is not None
     assert data.annotations.n_annotators == 3 and "Gang" not in data.feature_names
-    first = once[::4].assign(Meinung="unklar", gilt="nein")
+    first = once[::4].assign(Meinung="teils", gilt="nein")
     data, roles, _ = told(tmp_path, pd.concat([first, once.assign(gilt="ja")]))
     assert roles["gilt"] == "state" and any("30 lines do not count" in str(note) for note in data.notes)
     alone, *_ = told(tmp_path, once)

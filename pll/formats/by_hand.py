@@ -25,7 +25,8 @@ def by_hand(table: Proposal) -> None:
     words, truth = table.words(name), table.having("true_label")
     alike = [n for n in table.open() if n != name and _says_as(table, n, words)]
     full = [n for n in alike if len(present_cells(table.cells[n])) >= SPARSE * len(table.cells[n])]
-    if full or len(alike) > 1 or (truth and share_among(table.truth(), words) < NEARLY_ALL):
+    are_voters = len(alike) > 1 or (full and not table.holds_sets(name))
+    if are_voters or (truth and share_among(table.truth(), words) < NEARLY_ALL):
         return  # voters, one of whom was not sure; or a feature
     if may_hold_labels(name):
         table.give(name, "candidates")

@@ -235,6 +235,11 @@ class Proposal:
         is_other = are_dates(filled) or are_pictures(filled) or are_addresses(filled) or are_texts(filled, 6)
         return kinds > 1 and few and not (is_other or is_named_id(name) or says_fact(name))
 
+    def holds_sets(self, name: str) -> bool:
+        """Whether the cells of a column name several labels more often than a voter who is not sure does."""
+        cells = present_cells(self.cells[name])
+        return bool(cells) and 2 * self.words(name).total() >= 3 * len(cells)
+
     def may_be_label(self, name: str) -> bool:
         """Whether a column of words may hold labels: neither numbers nor dates nor pictures."""
         filled = present_cells(self.cells[name])

@@ -143,6 +143,8 @@ def vocabulary(table: Proposal) -> None:
     classes = table.classes() + table.words(*voters)
     # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.
     named = [n for n in table.open() if n in people or (table.may_be_label(n) and not says_aggregate(n))]
+    sets = [name for name in named if table.holds_sets(name)]
+    named = [name for name in named if [name] != sets]  # `by_hand` asks what it is
     near = {name for name in named if is_labelled and share_among(table.words(name), classes) >= NEARLY_ALL}
     columns = [name for name in named if name in people or name in near or _are_words(table, name)]
     groups = of_one_vocabulary(table, [*columns, *voters])

@@ -191,7 +191,8 @@ def test_a_table_without_anything_like_labels_is_told_what_to_add(open_page: Any
 def test_whether_a_column_that_names_candidates_is_the_true_label_is_asked(open_page: Any) -> None:
     rows = [f"{k / 7},{a}|{b},{a}" for k, (a, b) in enumerate([("fox", "owl"), ("owl", "elk"), ("elk", "fox")] * 5)]
     page = bring(open_page("data"), "animals.csv", ("x,animals,seen\n" + "\n".join(rows)).encode())
-    asked = next(radio for radio in page.radio if "seen" in radio.label)
+    asked = next(radio for radio in page.radio if "animals" in radio.label)
+    assert "seen the true label" in asked.options[0]
     page = asked.set_value(1).run()
     assert shown(page)["seen"] == "keep"
     page = page.radio(key=asked.key).set_value(0).run()

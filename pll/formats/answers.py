@@ -21,7 +21,7 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import WORDS
 from pll.formats.names import CLASS_COLUMN
-from pll.formats.proposal import says
+from pll.formats.proposal import says, says_aggregate
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
 from pll.formats.tabular.cells import counts_in, guess_separator, is_missing, listed_answers, mark_in
@@ -304,11 +304,22 @@ class _Filler:
         is_answer = np.logical_or.reduce([_filled_rows(*codes_of(cells)) for _, cells in votes]) & ~self.practice
         self.example, self.ids = self._named("task", tasks, is_answer, only=~self.practice)
         if workers:
+            self._leave_aggregates(workers)
             self.who, people = self._named("annotator", workers, is_answer & self.counted)
         else:  # the first, second, … answer to each example
             self.anonymous, self.who = True, _times_before(self.example)
             people = [f"answer {k + 1}" for k in range(int(self.who.max(initial=-1)) + 1)]
         self.people = {name: k for k, name in enumerate(people)}
+
+    def _leave_aggregates(self, workers: Sequence[Filled]) -> None:
+        """Lines of nobody, that others' answers were made into, do not count: those of `consensus`."""
+        codes, names = names_in([cells for _, cells in workers])
+        made = [name for name in names if says_aggregate(name)]
+        if 0 < len(made) < len(names) - 1:
+            is_made = np.array([name in made for name in names] + [False])[codes] & self.counted
+            text = f"{is_made.sum():,} lines of {listing(made)} do not count: others' answers were made into them."
+            self.counted = self.counted & ~is_made
+            self.notes.append(Note(text, kind="states"))
 
     def _named(
         self,

@@ -305,8 +305,10 @@ def holds_files(folder: Path, suffixes: Sequence[str]) -> bool:
 
 def holds_data(folder: Path) -> bool:
     """Whether this is a folder of arrays (`pll.formats.arrays.npz`), of Parquet files, with images, or of tables."""
+    if not folder.is_dir():
+        return False
     found = holds_arrays(folder) or holds_shards(folder) or holds_files(folder, (*SUFFIXES, *TABLES))
-    return found or (folder.is_dir() and holds_tables(folder))
+    return found or holds_tables(folder)
 
 
 def file_hash(file: Path) -> str:

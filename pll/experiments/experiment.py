@@ -411,7 +411,7 @@ def _source(name: str, explicit: str | DataFile) -> Source:
     if not file.path:
         return Source(catalog.find(name).name, rule=file.rule)
     path = Path(file.path).expanduser()
-    if not path.is_file() and not (path.is_dir() and holds_data(path)):
+    if not path.is_file() and not holds_data(path):
         raise UserError(f"There is no file {path}; check the path of {name}.")
     options = {"columns": file.columns} if file.columns else {}
     return replace(source_of(str(path), file.rule), name=name, format=file.format, options=options)

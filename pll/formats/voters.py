@@ -209,7 +209,8 @@ def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tup
     """
     every = [name for names in questions for name in names]
     questions = questions[:MOST_QUESTIONS]
-    words = [listing(sorted({*present_cells(table.cells[names[0]])}), limit=4) for names in questions]
+    said = [{cell.strip() for cell in present_cells(table.cells[names[0]])} for names in questions]
+    words = [listing(sorted(some), limit=4) for some in said]
     table.ask(
         f"{listing([names[0] for names in questions])} answer different questions. Which are the labels?",
         *(

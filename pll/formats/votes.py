@@ -489,12 +489,12 @@ def _rows_of(files: Sequence[Answers], data: PartialLabelDataset) -> tuple[list[
     UserError
         No file has an example of the data; or one has no ids, and not as many rows.
     """
-    ids, keys = data.row_ids.tolist(), _keys_of(data)
+    ids = data.row_ids.tolist()
+    keys = [*([_key("the id", ids)] if data.ids is None else []), *_keys_of(data)]
     rows, by_row, foreign, notes = list[Numbers](), 0, 0, [note for file in files for note in file.notes]
     for file in files:
         names = _names_of(file)
-        key = max([_key("the id", ids), *keys[data.ids is not None :]], key=lambda one: len(_found(names, one)))
-        of_name = _found(names, key)
+        of_name, key = max(((_found(names, one), one) for one in keys), key=lambda found: len(found[0]))
         answered = np.concatenate([chunk.example for chunk in file.of("vote")])
         if data.ids is None and {"1", str(len(ids))} <= {*names} <= {*map(str, range(1, len(ids) + 1))}:
             of_name = {name: int(name) - 1 for name in names}  # counted from 1

@@ -87,6 +87,9 @@ class Form:
         Cells that are classes here, though they look like no answer.
     answers
         Patterns of the columns that may be the answer; () where any may.
+    said
+        Patterns of the fields of one annotation, or of objects of these, of which several may be the label; () where
+        the form says which one is.
     questions
         In a table of answers to several questions: the columns of the question's name and of the answer, of which a
         column for each question is made.
@@ -115,6 +118,7 @@ class Form:
     join: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     fill: tuple[str, ...] = ()
     only: tuple[str, ...] = ()

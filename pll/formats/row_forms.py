@@ -11,7 +11,7 @@ from itertools import combinations
 
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
-from pll.formats.forms import SHOWN, USUAL, WORDS, plain_name
+from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name
 from pll.formats.names import GRID, NUMBERED, may_hold_labels
 from pll.formats.proposal import Proposal, grades_in, labels_among, says, says_state, share_among, which
 from pll.formats.reading import LABELLED, LINES, SINGLE, SWAPPED
@@ -57,6 +57,41 @@ def by_signature(table: Proposal) -> None:
     if len(questions) > 1:
         ask_which_list(table, questions)
     _ask_whose_classes(table, [name for name in table.having("class") if name not in table.explicit])
+    _ask_which_field(table)
+
+
+def _ask_which_field(table: Proposal) -> None:
+    """Of the fields of an annotation that may be the label one is; the user is asked which, where there are several.
+
+    Which of them is not the label is carried along: it was said by the same person, as a pose beside a kind.
+    """
+    form = table.form
+    said = [n for n in table.raw if form is not None and any(fits(n, pattern) for pattern in form.said)]
+    said = [name for name in said if form is None or form.role_of(name) in ("", "keep", *LABELLED)]
+    may = which(table, "answers", among=said)
+    may = [name for name in may if read_marks(table.cells[name]) is None] or may
+    given = [name for name in table.explicit if table.roles[name].role in (*LABELLED, "true_label")]
+    others = dict.fromkeys((name for name in may if name not in table.explicit), "keep")
+    if form is None or not others:
+        return
+    role = {name: "vote" for name in others} if form.form == "answer" else dict.fromkeys(others, "true_label")
+    if form.form == "example":
+        role |= dict.fromkeys(which(table, "several, or doubt", among=others), "candidates")
+    table.give_all(others, "keep", why="another field of the annotation")
+    if given:
+        return
+    first = sorted(others, key=lambda name: _rank_of_field(table, name))
+    table.give(first[0], role[first[0]], guessed=form.role_of(first[0]) != role[first[0]])
+    if len(first) > 1:
+        ways = [(f"{name} ({_said(table, name)})", others | {name: role[name]}) for name in first[:MOST_OFFERED]]
+        table.ask(f"An annotation says {listing(first)}. Which is the label?", *ways)
+
+
+def _rank_of_field(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int]:
+    """A key: what the tool itself takes for the label first, then sets, then usual names, then the most words."""
+    own = table.form is not None and table.form.role_of(name) in LABELLED
+    usual = bool(table.usual("vote", [name])) or says("labels", name)
+    return not own, not which(table, "several", among=[name]), not usual, says("sure", name), -len(table.words(name))
 
 
 def _ask_whose_classes(table: Proposal, classes: Sequence[str]) -> None:

@@ -149,12 +149,15 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
     used = {*flat, *tops, *marks, *about, *fill}
     at = [k for k, name in enumerate(names) if name in used]
     rows, answers, whole, out = list[dict[str, Any]](), list[dict[str, Any]](), set[str](), Counter[str]()
+    said = {name: name for name in names if any(fits(name, pattern) for pattern in form.said)}
     for record in table.values(at) if at else ():
         row = _joined({mark: record[name] for name, mark in marks.items()})
         for name, prefix in flat.items():
             fields = _fields(record[name])
             whole |= {name} if fields is None else set()
-            row |= {prefix + key: _ticked(value) for key, value in (fields or {}).items()}
+            inner = {prefix + key: _ticked(value) for key, value in (fields or {}).items()}
+            said |= dict.fromkeys(inner, name) if name in said else {}
+            row |= inner
         if len(about) == 2 and record[about[0]]:
             row |= {f"{about[1]}: {record[about[0]]}": record[about[1]]}
         if len(fill) == 2:
@@ -170,9 +173,10 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
         return table
     gone = {*flat, *marks, *about[1:], *(tops & questions.keys())} - whole
     made = table.with_columns(new, [k for k, name in enumerate(names) if name in gone])
-    said = _uncounted(listing(sorted(tops)), out)
-    made = replace(made, notes=(*made.notes, said) if said else made.notes)
-    made = replace(made, signature=form.having(dict.fromkeys(questions, "" if is_line else "answers")))
+    note = _uncounted(listing(sorted(tops)), out)
+    made = replace(made, notes=(*made.notes, note) if note else made.notes)
+    signed = form.having(dict.fromkeys(questions, "" if is_line else "answers"))
+    made = replace(made, signature=replace(signed, said=(*said,)))
     return unfolded(made, given) if not _flat(made, form).keys() <= {*names} else made  # objects in objects
 
 

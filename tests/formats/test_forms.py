@@ -1192,8 +1192,8 @@ def test_which_of_several_tasks_of_zooniverse_has_the_labels_is_asked(tmp_path: 
     assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.feature_names
 
 
-@pytest.mark.parametrize("part", [False, True])
-def test_labels_of_whole_pictures_of_coco_are_answers_and_parts_are_refused(tmp_path: Path, *, part: bool) -> None:
+def coco(tmp_path: Path, box: list[float], about: dict[str, Any], **size: int) -> Path:
+    """Three people's answers to twelve pictures, each in a box."""
     names = ["late", "lost", "fine"]
     annotations = [
         {
@@ -1201,23 +1201,45 @@ def test_labels_of_whole_pictures_of_coco_are_answers_and_parts_are_refused(tmp_
             "image_id": k,
             "category_id": names.index(label(k, at)) + 1,
             "segmentation": [],
-            "bbox": [0.0, 0.0, 64.0, 24.0 if part else 48.0],
-            "attributes": {"annotator": who, "occluded": False},
+            "bbox": box,
+            "attributes": {"annotator": who, "occluded": False} | {n: v[(k + at) % len(v)] for n, v in about.items()},
         }
         for k in range(12)
         for at, who in enumerate(PEOPLE)
     ]
-    images = [{"id": k, "file_name": f"gate/{k}.png", "width": 64, "height": 48} for k in range(12)]
+    images = [{"id": k, "file_name": f"gate/{k}.png", **size} for k in range(12)]
     categories = [{"id": k, "name": name} for k, name in enumerate(names, start=1)]
     path = tmp_path / "coco.json"
     path.write_text(json.dumps({"categories": categories, "images": images, "annotations": annotations}))
-    if part:
-        with pytest.raises(UserError, match=r"COCO that marks parts of pictures.*image, annotator and label"):
-            formats.read(path)
-        return
+    return path
+
+
+@pytest.mark.parametrize("size", [{"width": 64, "height": 48}, {}])
+def test_labels_of_whole_pictures_of_coco_are_answers(tmp_path: Path, size: dict[str, int]) -> None:
+    """A picture of unknown size has one box of each person, too."""
+    path = coco(tmp_path, [0.0, 0.0, 64.0, 48.0], {}, **size)
     data = formats.read(path)
-    assert has_three_voters(data) and set(data.class_names) == {*names} and not data.feature_names
+    assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.feature_names
     assert data.row_ids[0] == "gate/0.png" and formats.FORMATS["jsonl"].no_place(path, formats.ReadOptions())
+
+
+def test_parts_of_pictures_of_coco_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"COCO that marks parts of pictures.*image, annotator and label"):
+        formats.read(coco(tmp_path, [0.0, 0.0, 64.0, 24.0], {}, width=64, height=48))
+    path = coco(tmp_path, [0.0, 0.0, 64.0, 24.0], {})
+    path.write_text(path.read_text().replace('"annotator": "bob"', '"annotator": "ann"'))
+    with pytest.raises(UserError, match="marks parts of pictures"):
+        formats.read(path)
+
+
+def test_which_attribute_of_coco_is_the_label_is_asked(tmp_path: Path) -> None:
+    path = coco(tmp_path, [], {"colour": ["red", "blue"], "quality": ["good", "bad", "poor", "fair"]})
+    asked = question(formats.columns(path))
+    assert asked is not None and [said.split(" (")[0] for said, _ in asked.answers] == ["category", "quality", "colour"]
+    data = read_first(path)
+    assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.categories
+    other = formats.read(path, columns={"colour": "vote"})
+    assert set(other.class_names) == {"red", "blue"} and other.annotations is not None
 
 
 @pytest.mark.parametrize("way", ["project", "keyed", "table"])
@@ -1243,8 +1265,10 @@ def test_regions_of_via_are_an_example_each_where_they_have_the_labels(tmp_path:
         cells = [json.dumps(region(k, j)["region_attributes"]).replace('"', '""') for k in range(12) for j in range(2)]
         header = "filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes"
         path = table(tmp_path, header, [f'c{k // 2}.jpg,9,{{}},2,{k % 2},{{}},"{one}"' for k, one in enumerate(cells)])
-    data = formats.read(path)
-    assert len(data) == 24 and set(data.class_names) == {"late", "lost", "fine"} and data.annotations is None
+    asked = question(formats.columns(path))
+    assert asked is not None and [said.split(" (")[0] for said, _ in asked.answers] == ["species", "pose"]
+    data = read_first(path)
+    assert len(data) == 24 and set(data.class_names) == {"late", "lost", "fine"} and not data.categories
     assert named_sets(data)[1:4] == [{"late", "lost", "fine"}, {"lost"}, {"lost"}]
     assert bool(formats.FORMATS["jsonl"].no_place(path, formats.ReadOptions())) if way != "table" else True
 

@@ -5,9 +5,12 @@ Every field is a column with a role (`columns`), `candidates` a list of names.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -42,15 +45,36 @@ def _one_an_answer(records: Iterator[tuple[int, Record]]) -> Iterator[tuple[int,
             continue
         annotations, images, categories = lists
         image, category = ({str(one.get("id")): one for one in some or ()} for some in (images, categories))
+        times = Counter(map(_who_on_what, annotations or ()))
         for one in annotations or ():
             shown, named = image.get(str(one.get("image_id")), {}), category.get(str(one.get("category_id")), {})
-            box, whole = one.get("bbox"), [shown.get("width"), shown.get("height")]
-            if one.get("segmentation") or (isinstance(box, list) and box[2:] not in ([], whole)):
+            if one.get("segmentation") or _is_part(one.get("bbox"), shown, once=times[_who_on_what(one)] == 1):
                 raise UserError(
                     "The file is JSON of COCO that marks parts of pictures, which are not read: bring what was said of "
                     "whole pictures, as a table with the columns image, annotator and label, a row for each answer."
                 )
             yield line, {"file_name": shown.get("file_name"), "category": named.get("name"), **one}
+
+
+def _is_part(box: Any, shown: Record, *, once: bool) -> bool:
+    """Whether a box is of a part of a picture; of a picture of unknown size, whether there are several by one person."""
+    whole = [shown.get("width"), shown.get("height")]
+    if not isinstance(box, list) or not box:
+        return False
+    return box[2:] != whole if all(whole) else not once
+
+
+def _who_on_what(one: Record) -> tuple[str, ...]:
+    """The picture of an annotation of COCO, and who made it, where that is said."""
+    about = one.get("attributes")
+    fields = one | about if isinstance(about, dict) else one
+    people = [str(value) for name, value in fields.items() if _names_people(name)]
+    return str(one.get("image_id")), *people
+
+
+@cache
+def _names_people(field: str) -> bool:
+    return form_called("coco").role_of(field) == "worker"
 
 
 class JsonLines(TableFormat):

@@ -18,12 +18,11 @@ import numpy.typing as npt
 
 from benchmarks.marked import put, table
 from benchmarks.votes import load as load_votes
-from pll import formats
+from pll import PRODEN, PRODENOutside, formats
 from pll.analysis.intervals import hypergeometric
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets, with_sets
 from pll.catalog import load as load_dataset
-from pll.methods import PRODEN, PRODENOutside
 from pll.methods.aggregation import aggregate, union_of
 from pll.synthesis import flip_binomial
 from pll.weights import sharpness

@@ -42,54 +42,56 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 # ---- generated: `make generated`
 if TYPE_CHECKING:
-    from pll.methods import CAVL as CAVL
-    from pll.methods import CC as CC
-    from pll.methods import CLPL as CLPL
-    from pll.methods import CRDPLL as CRDPLL
-    from pll.methods import D2CNN as D2CNN
-    from pll.methods import GA as GA
-    from pll.methods import IPAL as IPAL
-    from pll.methods import LWS as LWS
-    from pll.methods import PLECOC as PLECOC
-    from pll.methods import PLKNN as PLKNN
-    from pll.methods import PLSVM as PLSVM
-    from pll.methods import POP as POP
-    from pll.methods import PRODEN as PRODEN
-    from pll.methods import RC as RC
-    from pll.methods import SURE as SURE
-    from pll.methods import DawidSkene as DawidSkene
-    from pll.methods import Majority as Majority
-    from pll.methods import PNDecomp as PNDecomp
-    from pll.methods import PNOracle as PNOracle
-    from pll.methods import PRODENItera as PRODENItera
-    from pll.methods import PRODENNaive as PRODENNaive
-    from pll.methods import PRODENOutside as PRODENOutside
-    from pll.methods import PRODENSudden as PRODENSudden
+    from pll.methods.cavl import CAVL as CAVL
+    from pll.methods.cc import CC as CC
+    from pll.methods.cc import RC as RC
+    from pll.methods.clpl import CLPL as CLPL
+    from pll.methods.crdpll import CRDPLL as CRDPLL
+    from pll.methods.d2cnn import D2CNN as D2CNN
+    from pll.methods.decomp import PNDecomp as PNDecomp
+    from pll.methods.ecoc import PLECOC as PLECOC
+    from pll.methods.ga import GA as GA
+    from pll.methods.ipal import IPAL as IPAL
+    from pll.methods.lws import LWS as LWS
+    from pll.methods.outside import PRODENOutside as PRODENOutside
+    from pll.methods.plknn import PLKNN as PLKNN
+    from pll.methods.plsvm import PLSVM as PLSVM
+    from pll.methods.pop import POP as POP
+    from pll.methods.proden import PRODEN as PRODEN
+    from pll.methods.proden import PNOracle as PNOracle
+    from pll.methods.proden import PRODENItera as PRODENItera
+    from pll.methods.proden import PRODENNaive as PRODENNaive
+    from pll.methods.proden import PRODENSudden as PRODENSudden
+    from pll.methods.sure import SURE as SURE
+    from pll.methods.voting import DawidSkene as DawidSkene
+    from pll.methods.voting import Majority as Majority
 # ---- end of what is generated
 
-_MODULES = {
-    "pll.candidates": ("CandidateSets",),
-    "pll.dataset": ("PartialLabelDataset",),
-    "pll.errors": ("UserError",),
-    "pll.formats": ("read", "write"),
-    "pll.methods": ("METHODS", *(kind for _, kind, _ in REGISTERED.values())),
-    "pll.methods.model_selection": ("covering_rate_scorer",),
-    "pll.methods.persistence": ("load_model", "save_model"),
-    "pll.synthesis": ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"),
+_PLACES = {
+    **dict.fromkeys(
+        ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"), "pll.synthesis"
+    ),
+    **dict.fromkeys(("load_model", "save_model"), "pll.methods.persistence"),
+    **dict.fromkeys(("read", "write"), "pll.formats"),
+    "CandidateSets": "pll.candidates",
+    "METHODS": "pll.methods",
+    "PartialLabelDataset": "pll.dataset",
+    "UserError": "pll.errors",
+    "covering_rate_scorer": "pll.methods.model_selection",
+    **{kind: f"pll.methods.{file}" for file, kind, _ in REGISTERED.values()},
 }
-"""Module → the public names that come from it."""
+"""Public name → the module that it comes from."""
 
-__all__ = sorted(name for names in _MODULES.values() for name in names)
+__all__ = sorted(_PLACES)
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for granted
 
     def __getattr__(name: str) -> Any:
-        for module, names in _MODULES.items():
-            if name in names:
-                value = getattr(importlib.import_module(module), name)
-                globals()[name] = value  # the next use does not come here
-                return value
+        if name in _PLACES:
+            value = getattr(importlib.import_module(_PLACES[name]), name)
+            globals()[name] = value  # the next use does not come here
+            return value
         import difflib  # only now: it costs as much as everything else here
 
         lower = {name_.lower(): name_ for name_ in __all__}

@@ -45,7 +45,7 @@ def test_type_checkers_see_the_same_names() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert typed == {(module, name, name) for module, names in pll._MODULES.items() for name in names}
+    assert typed == {(module, name, name) for name, module in pll._PLACES.items()}
     assert (Path(pll.__file__).parent / "py.typed").exists()
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pll import PRODEN
 from pll.catalog import load
-from pll.methods import PRODEN
 from pll.paths import app_root
 from pll.runs.config import Preparation
 from pll.runs.data import prepare

@@ -10,7 +10,8 @@ from itertools import groupby
 from pathlib import Path
 
 from pll.cli.methods import meaning_of
-from pll.methods import METHODS, PartialLabelEstimator
+from pll.methods import METHODS
+from pll.methods.base import PartialLabelEstimator
 
 PATH = Path(__file__).parents[1] / "docs" / "methods.md"
 

@@ -31,7 +31,7 @@ from pll.experiments.execution import fit_cell, loaded
 from pll.experiments.experiment import Cell
 from pll.experiments.tables import TableEntry, tables
 from pll.io import write_csv
-from pll.methods import get_method
+from pll.methods import METHODS
 from pll.runs.config import DataConfig
 
 
@@ -83,7 +83,7 @@ def _cells(
 ) -> list[Cell]:
     """Return the fits, the methods of one part one after the other."""
     how = prepared(options, data)
-    every = set().union(*(get_method(name)().get_params() for name in names))
+    every = set().union(*(METHODS[name]().get_params() for name in names))
     unknown = next((name for name in options.settings if name not in every and name not in SETTINGS), None)
     if unknown is not None:
         raise UserError(f"None of these methods has a setting {unknown!r}; candid methods NAME lists those of one.")
@@ -94,7 +94,7 @@ def _cells(
             source=brought.source,
             test=brought.test,
             method=name,
-            model=str(({"model": ""} | get_method(name)().get_params() | own[name])["model"]),
+            model=str(({"model": ""} | METHODS[name]().get_params() | own[name])["model"]),
             recipe=options.settings.get("recipe", cli.RECIPE),
             settings=own[name],
             seed=seed,
@@ -109,7 +109,7 @@ def _cells(
 def _settings(name: str, options: EvaluateOptions) -> dict[str, Any]:
     """Return the settings given to a method; those it does not have are left out, with a note."""
     explicit = {"threads": default_threads()} | options.settings
-    parameters = get_method(name)().get_params()
+    parameters = METHODS[name]().get_params()
     foreign = sorted(set(explicit) - set(parameters) - {"threads"})
     if foreign:
         note([f"{name} has no {', '.join(foreign)}; it runs without."])

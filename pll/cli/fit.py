@@ -33,7 +33,7 @@ from pll.cli.progress import SIGNALS, Bars, Stop, load, stopped_by_signals
 from pll.devices import default_threads
 from pll.errors import UserError
 from pll.io import json_text
-from pll.methods import METHODS, get_method
+from pll.methods import METHODS
 from pll.methods.advice import advise
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.data import method_of_votes, warnings_about
@@ -86,7 +86,7 @@ def _leading(ranks: Ranks) -> Iterator[None]:
 def _fit(options: FitOptions, ranks: Ranks | None) -> int:
     folder, source = RunFolder(Path(options.out)), resolve_source(options)
     options = _without_features(options, source)
-    kind = get_method(options.method)
+    kind = METHODS[options.method]
     if ranks is not None and not kind.in_ranks:
         able = ", ".join(name for name in METHODS if METHODS[name].in_ranks)
         raise UserError(f"{kind.title} trains in one process; start it without torchrun. In several train: {able}.")
@@ -130,7 +130,7 @@ def _without_features(options: FitOptions, source: Source) -> FitOptions:
     context = click.get_current_context(silent=True)
     if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
         return options
-    if source.path is None or get_method(options.method).takes_votes:
+    if source.path is None or METHODS[options.method].takes_votes:
         return options
     data = source.load()
     method = "" if data.contents else method_of_votes(data)
@@ -154,13 +154,13 @@ def _show(bars: Bars, loop: FitLoop, record: EpochRecord) -> None:
 
 def _run_config(options: FitOptions, source: Source) -> RunConfig:
     params = dict(options.settings)
-    defaults = get_method(options.method)().get_params()
+    defaults = METHODS[options.method]().get_params()
     if defaults.get("recipe", cli.RECIPE) != cli.RECIPE:
         params.setdefault("recipe", cli.RECIPE)
     if "threads" in defaults:
         params.setdefault("threads", default_threads())
     note_models_beside(source)
-    method = get_method(options.method)
+    method = METHODS[options.method]
     if method.takes_prior or method.takes_votes:
         source = with_voters(source, options)
     data = load(source) if needs_classes(options) else None

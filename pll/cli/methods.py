@@ -12,17 +12,18 @@ import click
 
 from pll.cli.declared import SETTINGS, MethodsOptions, option_of
 from pll.cli.options import print_result
-from pll.methods import METHODS, PartialLabelEstimator, get_method, method_title
+from pll.methods import METHODS, method_title
+from pll.methods.base import PartialLabelEstimator
 from pll.runs.description import FIELDS
 
 
 def methods(options: MethodsOptions) -> None:
     """List the methods, or the settings of one."""
     if options.name is None:
-        _print((name, f"{method_title(name)}: {get_method(name).summary}") for name in METHODS)
+        _print((name, f"{method_title(name)}: {METHODS[name].summary}") for name in METHODS)
         print_result(methods=list(METHODS))
         return
-    kind = get_method(options.name)
+    kind = METHODS[options.name]
     settings = {name: value for name, value in kind().get_params().items() if name not in ("seed", "missing")}
     print(f"{kind.title}: {kind.summary}\n")
     _print(

@@ -20,8 +20,7 @@ import torch
 
 from pll.errors import UserError
 from pll.io import from_json, write_atomically
-from pll.methods import PartialLabelEstimator
-from pll.methods.base import AFRESH, Start
+from pll.methods.base import AFRESH, PartialLabelEstimator, Start
 from pll.methods.deep import DeepEstimator
 from pll.runs.data import Splits
 

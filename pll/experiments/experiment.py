@@ -26,7 +26,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, did_you_mean, unknown
 from pll.experiments.evaluation import CHOSEN, Result, as_json
 from pll.experiments.published import published_settings
-from pll.methods import PartialLabelEstimator, get_method
+from pll.methods import METHODS
+from pll.methods.base import PartialLabelEstimator
 from pll.methods.names import RECIPES
 from pll.runs.config import AS_GIVEN, DataConfig, Preparation, RunConfig, new_estimator
 from pll.runs.data import Splits, one_fold, prepare
@@ -106,7 +107,7 @@ class Cell(DataConfig):
         UserError
             a setting that is no finite number.
         """
-        parameters = get_method(self.method)().get_params()
+        parameters = METHODS[self.method]().get_params()
         model = {} if self.model == parameters.get("model") else {"model": self.model}  # not given: a recipe may choose
         settings: dict[str, Any] = {"threads": 1} | model
         published = published_settings(self.dataset, self.model, self.method) if self.recipe == "paper" else None
@@ -279,7 +280,7 @@ class Experiment(_TomlTable):
         for flip in self.flips:
             list(flip.flips())
         for method in self.methods:
-            get_method(method)
+            METHODS[method]
         models = self.models.values() if isinstance(self.models, dict) else [self.models]
         sizes = (self.datasets, self.flip_list, self.methods, max(models, key=len), _listed(self.recipe), self.seeds)
         cells = math.prod(map(len, sizes)) * (self.folds or 1)
@@ -289,7 +290,7 @@ class Experiment(_TomlTable):
         return self
 
     def _check_settings(self) -> None:
-        parameters = {name: get_method(name)().get_params() for name in self.methods}
+        parameters = {name: METHODS[name]().get_params() for name in self.methods}
         for number, table in enumerate(self.settings, start=1):
             methods = [name for name in self.methods if _applies(table, "method", name)]
             given = {name: value for name, value in table.items() if name not in _SELECTORS}
@@ -303,7 +304,7 @@ class Experiment(_TomlTable):
             for method in methods:
                 own = {name: value for name, value in given.items() if name in parameters[method]}
                 try:
-                    get_method(method)(**own).check_settings()
+                    METHODS[method](**own).check_settings()
                 except UserError as error:
                     raise ValueError(f"settings, table {number}, {method}: {error}") from error
 
@@ -363,7 +364,7 @@ class Experiment(_TomlTable):
             raise UserError(f"models says nothing of {name}; name its models, or those of all {OTHERS}.")
         for flip, seed, fold in product(self.flip_list, self.seeds, range(self.folds or 1)):
             for model, recipe, method in product(models, _listed(self.recipe), self.methods):
-                has_model = "model" in get_method(method)().get_params()
+                has_model = "model" in METHODS[method]().get_params()
                 if not has_model and model != models[0]:
                     continue
                 yield Cell(
@@ -381,7 +382,7 @@ class Experiment(_TomlTable):
                 )
 
     def _settings(self, dataset: str, method: str, model: str) -> dict[str, Any]:
-        parameters = get_method(method)().get_params()
+        parameters = METHODS[method]().get_params()
         result: dict[str, Any] = {}
         for table in self.settings:
             if all(_applies(table, name, one) for name, one in zip(_SELECTORS, (dataset, method, model), strict=True)):

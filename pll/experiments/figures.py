@@ -18,7 +18,7 @@ from pll.experiments.execution import CellOutcome
 from pll.experiments.experiment import Cell
 from pll.experiments.tables import Table
 from pll.io import stored_name, write_csv, write_text
-from pll.methods import get_method, method_title
+from pll.methods import METHODS, method_title
 from pll.methods.deep import DeepEstimator
 
 if TYPE_CHECKING:  # brought by an extra
@@ -72,7 +72,7 @@ def curve_panels(
     curves: dict[str, dict[str, list[Floats]]] = defaultdict(lambda: defaultdict(list))
     for cell in cells:
         outcome = outcomes.get(cell.key)
-        if outcome is None or outcome.result is None or not issubclass(get_method(cell.method), DeepEstimator):
+        if outcome is None or outcome.result is None or not issubclass(METHODS[cell.method], DeepEstimator):
             continue
         values = [pair[transductive] for pair in outcome.curve]
         if len(values) > 1 and None not in values:

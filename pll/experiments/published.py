@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.experiments.evaluation import Spread
-from pll.methods import get_method
+from pll.methods import METHODS
 from pll.methods.deep import DeepEstimator
 from pll.methods.published import PROTOCOL, PUBLISHED, plain_name
 
@@ -57,8 +57,8 @@ def published_settings(dataset: str, model: str, method: str) -> dict[str, Any] 
     result = PUBLISHED.get((plain_name(dataset), model or "linear"))
     if result is None:
         return None
-    parameters = get_method(method)().get_params()
-    if not issubclass(get_method(method), DeepEstimator):
+    parameters = METHODS[method]().get_params()
+    if not issubclass(METHODS[method], DeepEstimator):
         return {"kernel": "linear"} if method == "sure" else {}
     return {
         name: value

@@ -15,7 +15,7 @@ from pll.analysis.health import Health
 from pll.dataset import PartialLabelDataset
 from pll.export.label_files import added_labels
 from pll.formats.label_frame import Decisions, labels_frame
-from pll.methods import PartialLabelEstimator
+from pll.methods.base import PartialLabelEstimator
 from pll.methods.input_range import input_range
 from pll.review.certification import Certified
 from pll.review.label_snapshot import LabelSnapshot

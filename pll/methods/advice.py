@@ -10,7 +10,7 @@ from pll.dataset import PartialLabelDataset
 from pll.devices import choose_device, gpus, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped, memory_of_machine
-from pll.methods import PartialLabelEstimator
+from pll.methods.base import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator, features_fit
 from pll.methods.defaults import TABLE_LR, default_batch_size, suited

@@ -28,7 +28,8 @@ from pll.extras import versions
 from pll.features import serialization
 from pll.features.serialization import packed, unpacked
 from pll.io import from_json, write_atomically, writing_to
-from pll.methods import METHODS, PartialLabelEstimator
+from pll.methods import METHODS
+from pll.methods.base import PartialLabelEstimator
 from pll.weights import Weights, on_candidates, restricted_softmax
 
 WEIGHTS_FILE = "model.safetensors"

@@ -22,7 +22,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import save_array
-from pll.methods import get_method
+from pll.methods import METHODS
 from pll.review.forest import GROWN_ON, Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
 from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, RowsDone, best_points, find_neighbours
@@ -98,7 +98,7 @@ class ReviewSignals:
             history.weights(epochs[-1]),
             held_out=folder.held_out(sets),
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
-            votes_alone=not get_method(folder.config().method).needs_features,
+            votes_alone=not METHODS[folder.config().method].needs_features,
             tied_votes=data.tied_votes,
             **_of_features(folder, len(sets)),
         )

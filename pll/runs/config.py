@@ -12,7 +12,7 @@ from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.formats.classes import with_classes
 from pll.io import Progress
-from pll.methods import get_method, method_title
+from pll.methods import METHODS, method_title
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.description import FIELDS, setting_clause
 from pll.synthesis import Flip
@@ -21,7 +21,7 @@ from pll.wording import percent
 
 if TYPE_CHECKING:
     from pll.dataset import PartialLabelDataset
-    from pll.methods import PartialLabelEstimator
+    from pll.methods.base import PartialLabelEstimator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +144,7 @@ def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelE
     UserError
         No such method, or a setting it does not have.
     """
-    method = get_method(config.method)
+    method = METHODS[config.method]
     defaults = method().get_params()
     for name, value in config.params.items():
         if name not in defaults:
@@ -167,7 +167,7 @@ def facts_of(config: RunConfig, *, defaults: bool = True) -> dict[str, str]:
     defaults
         Also the settings of the method that were not given.
     """
-    settings = (get_method(config.method)().get_params() if defaults else {}) | config.params
+    settings = (METHODS[config.method]().get_params() if defaults else {}) | config.params
     return {
         "method": method_title(config.method),
         "name": config.name or config.source.name,

@@ -25,9 +25,8 @@ from pll.devices import LOST, free_unused, is_lost, lose
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import Progress, check_free_space, remove_parts
-from pll.methods import PartialLabelEstimator
 from pll.methods.advice import check_memory
-from pll.methods.base import Start
+from pll.methods.base import PartialLabelEstimator, Start
 from pll.methods.chosen import Recipe
 from pll.methods.deep import DeepEstimator
 from pll.methods.held_out import HeldOut

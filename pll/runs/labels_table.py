@@ -14,7 +14,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats.label_frame import LABELS_CSV, NUMBERS, labels_frame
 from pll.io import write_atomically, write_csv
-from pll.methods import PartialLabelEstimator
+from pll.methods.base import PartialLabelEstimator
 from pll.runs.data import Splits
 from pll.weights import Weights, normalise
 

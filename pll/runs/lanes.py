@@ -9,7 +9,7 @@ from typing import Any
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.methods import METHODS, get_method, method_title
+from pll.methods import METHODS, method_title
 from pll.methods.advice import advise
 from pll.runs.config import RunConfig, differences, new_estimator
 from pll.runs.run import MOST_LANES
@@ -39,7 +39,7 @@ def lane_configs(
     """
     made = []
     for method in methods:
-        defaults = get_method(method)().get_params()
+        defaults = METHODS[method]().get_params()
         common = {name: value for name, value in shared.params.items() if name in defaults}
         made.append(replace(shared, method=method, params=common | dict((own or {}).get(method, {}))))
     check_lanes(made)

@@ -28,7 +28,7 @@ from pll.errors import UserError, did_you_mean
 from pll.features import without_folders
 from pll.formats import ReadOptions
 from pll.formats.checks import listing
-from pll.methods import get_method
+from pll.methods import METHODS
 from pll.runs.config import AS_GIVEN, RunConfig, new_estimator
 from pll.runs.description import FIELDS, Field, FieldKind, setting_of
 from pll.runs.lanes import check_lanes
@@ -263,7 +263,7 @@ def to_query(share: Share) -> list[tuple[str, str]]:
     if len(each) == 1:
         return list(each[0].items())
     check_lanes(share.configs)
-    names = [set(get_method(config.method)().get_params()) for config in share.configs]
+    names = [set(METHODS[config.method]().get_params()) for config in share.configs]
     items = [("link", each[0]["link"]), ("lanes", ",".join(config.method for config in share.configs))]
     for name in dict.fromkeys(name for one in each for name in one if name not in ("link", *_OF_ONE_RUN)):
         mine = {k: one[name] for k, one in enumerate(each) if name in one}
@@ -314,7 +314,7 @@ def _settings_of(config: RunConfig) -> dict[str, Any]:
     params = config.params
     if params.get("seed", config.seed) != config.seed:
         raise UserError("This run's method has a seed of its own, beside the run's; a link cannot carry two.")
-    every = get_method(config.method)().get_params() | params
+    every = METHODS[config.method]().get_params() | params
     return {
         name: value for name, value in every.items() if name != "seed" and (name in params or name not in _AS_DEFAULTED)
     }
@@ -375,7 +375,7 @@ def _texts_of_lanes(texts: Mapping[str, str]) -> list[dict[str, str]]:
     methods = [method.strip() for method in texts["lanes"].split(",")]
     if not 2 <= len(methods) <= MOST_LANES:
         raise UserError(f"The link's lanes are {len(methods)}; it must be two to {MOST_LANES} methods.")
-    settings = [set(get_method(method)().get_params()) for method in methods]
+    settings = [set(METHODS[method]().get_params()) for method in methods]
     every = set().union(*settings)
     shared = {name: text for name, text in texts.items() if "." not in name and name != "lanes"}
     lanes = [
@@ -401,7 +401,7 @@ def _lane(texts: Mapping[str, str], hideable: Collection[str], views: Collection
             f"The link is of version {texts['link']!r}; this Candid reads version {LINK_VERSION}. Update it."
         )
     method = texts.get("method", "proden")
-    defaults = get_method(method)().get_params()
+    defaults = METHODS[method]().get_params()
     parts = {name: _value(name, text, defaults) for name, text in texts.items()}
     if parts.get("features", "auto") not in ("auto", "none"):
         without_folders(parts["features"])  # a link must not have this computer read a folder

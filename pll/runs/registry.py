@@ -16,7 +16,7 @@ from pathlib import Path
 from pll.devices import default_threads, device_names
 from pll.errors import UserError
 from pll.io import write_json, writing_to
-from pll.methods import get_method
+from pll.methods import METHODS
 from pll.paths import candid_home
 from pll.runs.access import ACCESS_ROLES, Access, Person, Role, access_of, place_of_access, write_access
 from pll.runs.config import RunConfig, new_estimator
@@ -245,7 +245,7 @@ class RunRegistry:
         comparison
             Id of the comparison that trains it; "" for a run of its own.
         """
-        has_threads = "threads" in get_method(config.method)().get_params()
+        has_threads = "threads" in METHODS[config.method]().get_params()
         if has_threads and config.params.get("threads") is None:
             config = replace(config, params=config.params | {"threads": default_threads()})
         folder.create(config)

@@ -35,7 +35,7 @@ from pll.training.metrics import StopTraining
 
 if TYPE_CHECKING:
     from pll.dataset import PartialLabelDataset
-    from pll.methods import PartialLabelEstimator
+    from pll.methods.base import PartialLabelEstimator
     from pll.runs.data import Splits
     from pll.runs.fit_loop import FitLoop
 

@@ -17,7 +17,8 @@ from pll.experiments.evaluation import read_results
 from pll.experiments.execution import CellOutcome, ExperimentFolder, ExperimentProgress, fit_cell, run, run_cell
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.report import write_report
-from pll.methods import METHODS, Task
+from pll.methods import METHODS
+from pll.methods.base import Task
 
 EXPERIMENT = Experiment.model_validate(
     {

@@ -16,8 +16,8 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods import METHODS, PartialLabelEstimator, Task, get_method
-from pll.methods.base import Start
+from pll.methods import METHODS
+from pll.methods.base import PartialLabelEstimator, Start, Task
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, StopTraining
 from pll.weights import dense, identified_labels
@@ -118,9 +118,9 @@ def custom_models(name: str) -> list[dict[str, Any]]:
 
 
 def test_a_method_has_a_name_and_a_typo_a_suggestion() -> None:
-    assert get_method("proden") is METHODS["proden"]
+    assert METHODS["proden"].title == "PRODEN"
     with pytest.raises(UserError, match=r"no method called 'prodn'.*Did you mean 'proden'\?"):
-        get_method("prodn")
+        METHODS["prodn"]
 
 
 # ---- scikit-learn manners ----------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from benchmarks.outside import damaged
+from pll import PRODEN, PRODENOutside
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods import PRODEN, PRODENOutside
 from pll.methods.base import Task
 from pll.methods.outside import LEAST_RATE
 from pll.synthesis import flip_binomial

@@ -14,7 +14,8 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods import METHODS, PartialLabelEstimator
+from pll.methods import METHODS
+from pll.methods.base import PartialLabelEstimator
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, load_model, read_card, save_model
 from pll.synthesis import flip_binomial
 

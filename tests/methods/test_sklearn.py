@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from pll import METHODS, CandidateSets, UserError, covering_rate_scorer, flip_binomial
-from pll.methods import PartialLabelEstimator
+from pll.methods.base import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 
 N, D, C = 60, 4, 3

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.methods import METHODS, get_method, method_title
+from pll.methods import METHODS, method_title
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.voting import VoteEstimator
 from pll.runs.config import RunConfig
@@ -135,7 +135,7 @@ def settings(
     methods
         Names of methods, a lane each.
     """
-    defaults = {method: get_method(method)().get_params() for method in methods}
+    defaults = {method: METHODS[method]().get_params() for method in methods}
     with st.expander("Settings", icon=":material/tune:"):
         model = {"model": choose_model(data, "compare")} if any("model" in one for one in defaults.values()) else {}
         shared = choose_settings(methods, choice, data, model, key="compare")

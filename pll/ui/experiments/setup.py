@@ -17,7 +17,7 @@ from pll.errors import UserError
 from pll.experiments import background as experiments
 from pll.experiments.cost import cost_in_words
 from pll.experiments.experiment import PRESETS, Experiment, changed, parse_experiment, preset
-from pll.methods import get_method, method_title
+from pll.methods import METHODS, method_title
 from pll.methods.deep import DeepEstimator
 from pll.runs.lanes import why_not
 from pll.ui import session
@@ -69,7 +69,7 @@ def experiment() -> Experiment | None:
         return None
     if (in_catalogue and not datasets) or not methods:
         raise UserError("Choose at least one dataset and one method.")
-    deep = [method for method in methods if issubclass(get_method(method), DeepEstimator)]
+    deep = [method for method in methods if issubclass(METHODS[method], DeepEstimator)]
     settings = [*definition.settings, *([{"method": deep, "epochs": epochs}] if epochs and deep else [])]
     of_catalogue = {"datasets": datasets} if in_catalogue else {}
     return changed(definition, **of_catalogue, methods=methods, **PROTOCOLS[protocol], settings=settings)

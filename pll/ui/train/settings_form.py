@@ -16,7 +16,7 @@ import streamlit as st
 from pll.dataset import PartialLabelDataset
 from pll.devices import default_threads, device_in_words, devices
 from pll.errors import UserError
-from pll.methods import METHODS, get_method, method_title
+from pll.methods import METHODS, method_title
 from pll.methods.advice import advise, expected_settings
 from pll.methods.names import RECIPES
 from pll.methods.proden import update_interval
@@ -106,7 +106,7 @@ def choose_settings(
     form = SettingsForm(key)
     defaults: dict[str, Any] = {}
     for method in reversed(methods):
-        defaults |= get_method(method)().get_params()
+        defaults |= METHODS[method]().get_params()
     used = defaults | _expected(methods[0], params | form.given(defaults), choice, data)
     columns = st.columns(3, gap="large")
     for place, name in enumerate([name for name in NUMBER_SETTINGS if name in defaults]):
@@ -339,7 +339,7 @@ def choose_run_settings(choice: ChosenData, data: PartialLabelDataset) -> Settin
     left, middle, right = st.columns(3, gap="large")
     with left:
         method = _choose_method(data)
-    defaults = get_method(method)().get_params()
+    defaults = METHODS[method]().get_params()
     params: dict[str, Any] = {}
     with right:
         if "recipe" in defaults:
@@ -363,5 +363,5 @@ def _choose_method(data: PartialLabelDataset) -> str:
         names = sorted((n for n in names if not METHODS[n].needs_features), key=lambda name: name != best)
     titles, key = {name: method_title(name) for name in names}, "setup-method-votes" if best else "setup-method"
     method: str = choose("Method", titles, key=key, persist_state="session")
-    st.caption(get_method(method).summary)
+    st.caption(METHODS[method].summary)
     return method

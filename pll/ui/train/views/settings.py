@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pll.errors import UserError
-from pll.methods import get_method, method_title
+from pll.methods import METHODS, method_title
 from pll.methods.chosen import Recipe
 from pll.runs.config import RunConfig
 from pll.runs.description import in_words
@@ -48,7 +48,7 @@ def draw(scene: Scene) -> None:
 def _overview(config: RunConfig, chosen: Mapping[str, Any]) -> None:
     """Every setting of a run, with its value; `chosen` are those of its recipe."""
     source = config.source.name + (f" ({config.source.format})" if config.source.format else "")
-    every = get_method(config.method)().get_params() | config.params | dict(chosen)
+    every = METHODS[config.method]().get_params() | config.params | dict(chosen)
     facts = [
         ("Data", source),
         ("Candidates", config.candidates),

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pll.analysis.trace import SlowStep, slow_step
 from pll.errors import UserError
-from pll.methods import PartialLabelEstimator
+from pll.methods.base import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.runs.run import Run
 from pll.ui import controls

@@ -74,7 +74,7 @@ def _ask_which_field(table: Proposal) -> None:
     others = dict.fromkeys((name for name in may if name not in table.explicit), "keep")
     if form is None or not others:
         return
-    role = {name: "vote" for name in others} if form.form == "answer" else dict.fromkeys(others, "true_label")
+    role = dict.fromkeys(others, "vote" if form.form == "answer" else "true_label")
     if form.form == "example":
         role |= dict.fromkeys(which(table, "several, or doubt", among=others), "candidates")
     table.give_all(others, "keep", why="another field of the annotation")

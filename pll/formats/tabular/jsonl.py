@@ -57,7 +57,7 @@ def _one_an_answer(records: Iterator[tuple[int, Record]]) -> Iterator[tuple[int,
 
 
 def _is_part(box: Any, shown: Record, *, once: bool) -> bool:
-    """Whether a box is of a part of a picture; of a picture of unknown size, whether there are several by one person."""
+    """Whether a box is of a part of a picture; of one of unknown size, whether somebody drew several there."""
     whole = [shown.get("width"), shown.get("height")]
     if not isinstance(box, list) or not box:
         return False

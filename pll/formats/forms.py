@@ -90,6 +90,9 @@ class Form:
     said
         Patterns of the fields of one annotation, or of objects of these, of which several may be the label; () where
         the form says which one is.
+    again
+        Of a table of examples, which the first column names: columns that may say who answered, where it names some
+        twice.
     questions
         In a table of answers to several questions: the columns of the question's name and of the answer, of which a
         column for each question is made.
@@ -119,6 +122,7 @@ class Form:
     keep: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     fill: tuple[str, ...] = ()
     only: tuple[str, ...] = ()

@@ -168,11 +168,12 @@ class Proposal:
         return [name for name in self.open() if self.form is not None and self.form.role_of(name) == role]
 
     def one_each(self, name: str) -> Cells:
-        """The cells of a column; in long form those of the first line of each example."""
+        """The cells of a column; in long form those of the first line of each example that is filled."""
         cells = self.raw[name]
         for task in self.having("task")[:1]:
-            rows = {key: at for at, key in reversed(list(enumerate(self.raw[task])))}.values()
-            return [cells[at] for at in sorted(rows)]
+            rows = {key: at for at, key in reversed(list(enumerate(self.raw[task])))}
+            filled = {key: at for at, key in reversed(list(enumerate(self.raw[task]))) if (cells[at] or "").strip()}
+            return [cells[filled.get(key, at)] for key, at in sorted(rows.items(), key=lambda one: one[1])]
         return cells
 
     def only(self, rows: Sequence[bool]) -> Proposal:

@@ -41,8 +41,12 @@ ONCE = 0.9
 
 
 def by_signature(table: Proposal) -> None:
-    """A signature says what the columns of a tool's file are; where it knows several questions, the user is asked."""
-    for name in table.open() if table.form else ():
+    """A signature says what the columns of a tool's file are; where it knows several questions, the user is asked.
+
+    Ids that name examples twice, and who may have answered there, are left to the rule of lines.
+    """
+    again = {*_ids_again(table), *_answered_again(table)}
+    for name in [name for name in table.open() if name not in again] if table.form else ():
         role = table.form.role_of(name).replace(SHOWN, "") if table.form else ""
         is_second = role in SINGLE and role not in _PARALLEL and bool(table.having(role))
         is_no_item = role == "item" and not which(table, *ITEM, among=[name])
@@ -58,6 +62,19 @@ def by_signature(table: Proposal) -> None:
         ask_which_list(table, questions)
     _ask_whose_classes(table, [name for name in table.having("class") if name not in table.explicit])
     _ask_which_field(table)
+
+
+def _ids_again(table: Proposal) -> list[str]:
+    """The first column, where a signature says that it names examples, and it names some twice."""
+    first = table.open()[:1] if table.form and table.form.again else []
+    return [name for name in first if name in [*table.raw][:1] and len({*table.raw[name]}) < len(table.raw[name])]
+
+
+def _answered_again(table: Proposal) -> list[str]:
+    """The columns that may say who answered about the same id again, as a signature says: the likelier first."""
+    open_now, ids = table.open(), _ids_again(table)
+    found = [name for pattern in (table.form.again if table.form else ()) for name in open_now if fits(name, pattern)]
+    return [name for name in found for one in ids if not table.is_function(name, one)]
 
 
 def _ask_which_field(table: Proposal) -> None:
@@ -289,10 +306,13 @@ def lines(table: Proposal) -> None:
     has_answers = is_told or (table.form is not None and bool(_workers(table)))
     if is_wide or (table.having("class") and not has_answers):
         return
-    worker = next(iter([*table.having("worker"), *_workers(table)]), None)
+    again = _answered_again(table)
+    agreed = [who for who in again for task in _ids_again(table) if _are_agreed_on(table, task, who)]
+    worker = next(iter([*table.having("worker"), *_workers(table), *agreed]), None)
     if worker is not None:
         is_told = is_told or worker in table.explicit or are_mails(table.raw[worker])
         _with_worker(table, worker, is_told=is_told)
+    table.give_all({*again, *_ids_again(table)} & {*table.open()}, "keep", why="the same in several lines")
     is_example = table.form is not None and table.form.form == "example"
     if not (table.having(*LABELLED, *LINES) or table.is_asked() or _by_structure(table) or worker or is_example):
         _lines_of_nobody(table)
@@ -465,7 +485,9 @@ def _if_example(table: Proposal, name: str) -> str:
     """The role of a column where every line is an example."""
     if table.usual("true_label", [name]) and not table.having("true_label"):
         return "true_label"
-    return "keep" if may_hold_labels(name) or table.usual("worker", [name]) else default_role(table.cells[name])
+    form = table.form.again if table.form else ()
+    is_kept = may_hold_labels(name) or table.usual("worker", [name]) or any(fits(name, pattern) for pattern in form)
+    return "keep" if is_kept or which(table, "named id", among=[name]) else default_role(table.cells[name])
 
 
 @dataclass(frozen=True)

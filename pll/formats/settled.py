@@ -47,7 +47,8 @@ def settled(table: Proposal) -> None:
     are_words = not any(map(is_number, classes))
     free = [name for name in free if not (are_words and is_measured(table.cells[name]))]
     apt = [name for name in (*votes, *free) if _says(table.cells[name], classes)]
-    share = {name: _filled(table.cells[name], silent) / max(len(table.cells[name]), SOME) for name in (*votes, *apt)}
+    each = {name: table.one_each(name) if tasks else table.cells[name] for name in (*votes, *apt)}
+    share = {name: _filled(cells, silent) / max(len(cells), SOME) for name, cells in each.items()}
     full = [name for name in votes if share[name] > NEARLY_ALL]
     sparse = [name for name in apt if share[name] < SPARSE]
     named = [name for name in apt if says("settled", name) or says_aggregate(name)]

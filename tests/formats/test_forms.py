@@ -1008,6 +1008,37 @@ def test_check_boxes_of_redcap_are_the_labels_of_the_question_that_is_chosen(tmp
     assert not data.feature_names and data.texts is not None
 
 
+REDCAP = "study_id,redcap_event_name,redcap_repeat_instance,age,note,dx,dx_conf,base_complete,reading_complete"
+
+
+@pytest.mark.parametrize("by", ["event", "instance"])
+def test_a_line_an_event_of_redcap_is_an_answer_and_the_first_line_has_what_is_learnt(tmp_path: Path, by: str) -> None:
+    rows = []
+    for k in range(12):
+        rows.append(f"P{k},baseline_arm_1,,{30 + k},{TEXTS[k]},,,2,")
+        for at in range(3):
+            event, instance = (f"reader_{at}_arm_1", "") if by == "event" else ("baseline_arm_1", at + 1)
+            rows.append(f"P{k},{event},{instance},,,{label(k, at)},{(5 * k + 3 * at) % 4},,2")
+    path = table(tmp_path, REDCAP, rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1]["dx"] == "vote" and asked.answers[0][1]["study_id"] == "task"
+    data = read_first(path)
+    assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"}
+    assert data.feature_names == ("age",) and data.X[:, 0].tolist() == [*range(30, 42)]
+    assert data.texts is not None and data.texts.tolist() == list(TEXTS[:12]) and not data.categories
+
+
+def test_instances_of_redcap_that_agree_on_nothing_are_examples(tmp_path: Path) -> None:
+    """As several lesions of a patient are, which two readers have a column each for."""
+    rows = []
+    for k in range(12):
+        rows += [f"{k},{at},{7 * k + at},{label(3 * k + at, 0)},{label(3 * k + at, at % 2)},2" for at in range(1, 4)]
+    path = table(tmp_path, "record_id,redcap_repeat_instance,size,reader_1,reader_2,lesion_complete", rows)
+    data = read_first(path)
+    assert len(data) == 36 and data.annotations is not None and data.annotations.n_annotators == 2
+    assert data.feature_names == ("size",)
+
+
 @pytest.mark.parametrize("called", ["anotadores", "kto", "回答者", "x"])
 def test_lists_of_people_are_told_under_any_name(tmp_path: Path, called: str) -> None:
     """Nobody twice in a list, each in several, beside a list in which labels repeat."""

@@ -38,6 +38,9 @@ from pll.images import Pictures
 from pll.io import Column as ObjectColumn
 from pll.io import as_column
 
+Lines = npt.NDArray[np.int64]
+"""Of each line its example, or of each example a line."""
+
 FEW_AGAIN = 0.05
 """Share of the rows whose id stands in another row too, up to which that is a slip, and no other form of a table."""
 
@@ -82,12 +85,11 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         X, names_of_features, columns, row_of = np.zeros((answers.n, 0), dtype=np.float32), [], [], int
         about_columns = [Note("A row was taken for a person, and a column for an example.", kind=PERSONS)]
     elif answers.example is not None:
-        left_out = _varying(X, cells, columns, answers.example)
-        examples, rows = np.unique(answers.example, return_index=True)
-        rows = rows[examples >= 0]  # a line may be empty
         features = [column for column in columns if column.role == "feature"]
+        left_out = _varying(X, cells, columns, answers.example)
+        rows = _first_lines(answers.example)
         constant = [k for k in range(X.shape[1]) if k >= len(features) or features[k] not in left_out]
-        X, names_of_features = X[rows][:, constant], [names_of_features[k] for k in constant]
+        X, names_of_features = _of_examples(X, constant, answers.example), [names_of_features[k] for k in constant]
         columns = [column for column in columns if column not in left_out]
         about_columns = _unused(left_out)
     elif named is not None:
@@ -106,8 +108,12 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     split, text, image = one("split"), one("text"), one("image")
     if text is None and answers.example is not None and are_texts(list(answers.ids or ()), 4):
         text = one("task")
+
+    def lines(chunks: Chunks) -> Lines:
+        return rows if answers.example is None else _first_lines(answers.example, _are_filled(chunks))
+
     if text is not None:
-        texts = _objects(text, rows, missing="")
+        texts = _objects(text, lines(text), missing="")
     data = PartialLabelDataset(
         X=X,
         candidates=labels.candidates,
@@ -117,8 +123,8 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         ids=checked,
         feature_names=tuple(names_of_features),
         texts=texts,
-        pictures=None if image is None else Pictures(_objects(image, rows, missing="")),
-        categories={name: _objects(chunks, rows, named=True) for name, chunks in many("category").items()},
+        pictures=None if image is None else Pictures(_objects(image, lines(image), missing="")),
+        categories={name: _objects(chunks, lines(chunks), named=True) for name, chunks in many("category").items()},
         extras={name: _objects(chunks, rows) for name, chunks in many("keep").items()},
         annotations=labels.annotations,
         is_test=None if split is None else _split_marks(split, row_of)[rows],
@@ -185,23 +191,46 @@ def _ids(cells: Sequence[str], row_of: RowNumber, column: Column | None) -> npt.
         raise DuplicateIds(text, kind="ids", shell=option(column.name, "keep")) from None
 
 
+def _first_lines(example: Lines, filled: npt.NDArray[np.bool_] | None = None) -> Lines:
+    """Return of each example its first line, if possible a filled one. A line may be of no example (−1)."""
+    order = np.arange(len(example)) if filled is None or filled.all() else np.argsort(~filled, kind="stable")
+    examples, at = np.unique(example[order], return_index=True)
+    return order[at][examples >= 0]
+
+
+def _of_examples(X: npt.NDArray[np.float32], at: Sequence[int], example: Lines) -> npt.NDArray[np.float32]:
+    """Return some columns of (lines, d) X as each example has them: one line may have what others leave empty."""
+    found = X[_first_lines(example)][:, at]
+    for k, column in enumerate(at):
+        filled = ~np.isnan(X[:, column])
+        if not filled.all():
+            found[:, k] = X[_first_lines(example, filled), column]
+    return found
+
+
+def _are_filled(chunks: Chunks) -> npt.NDArray[np.bool_]:
+    codes, cells = codes_of(chunks)
+    return np.array([*(bool(cell.strip()) for cell in cells), False])[codes]
+
+
 def _varying(
-    X: npt.NDArray[np.float32], cells: Mapping[int, Chunks], columns: Sequence[Column], example: npt.NDArray[np.int64]
+    X: npt.NDArray[np.float32], cells: Mapping[int, Chunks], columns: Sequence[Column], example: Lines
 ) -> list[Column]:
-    """Return the features, (lines, d) X and categories, that differ between the lines of one example in long form."""
-    first, k = np.unique(example, return_index=True)[1], 0
-    first = first[example + (example < 0).any()]  # (lines,) the first line of the same example
-    different = []
+    """Return the features, (lines, d) X and categories, that differ between the filled lines of one example."""
+    different, k = [], 0
+    values: npt.NDArray[np.float32] | Lines
     for column in columns:
         if column.role == "feature":
-            values = X[:, k]
-            k += 1
-            if not np.array_equal(values, values[first], equal_nan=True):
-                different.append(column)
+            values, k = X[:, k], k + 1
+            filled = ~np.isnan(values)
         elif column.role == "category":
-            codes = codes_of(cells[column.at])[0]
-            if not np.array_equal(codes, codes[first]):
-                different.append(column)
+            values, filled = codes_of(cells[column.at])[0], _are_filled(cells[column.at])
+        else:
+            continue
+        filled &= example >= 0
+        first = _first_lines(example, filled)
+        if (values[filled] != values[first[example[filled]]]).any():
+            different.append(column)
     return different
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import math
 import operator
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +37,6 @@ from pll.weights import DECISIONS, ChangedSets, HasChanges, Weights, checked_pri
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[Any]
-E = TypeVar("E")
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,10 +221,6 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     _training_state: ClassVar[tuple[str, ...]] = ("_trainer", "_monitor", "_memo")
     """Attributes that only training needs; `fit` deletes them and pickles leave them out."""
 
-    def __init__(self, **settings: Any) -> None:
-        if settings:
-            raise TypeError(f"{type(self).__name__} has no setting {next(iter(settings))!r}")
-
     def __init_subclass__(cls, **more: Any) -> None:
         if "title" not in vars(cls) and cls.__name__ in CLASS_TITLES:
             cls.title = CLASS_TITLES[cls.__name__]
@@ -234,8 +228,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         for name in own:
             delattr(cls, name)  # an instance has them from `__init__`
         if own:
-            cls._declared = {**cls._declared, **own}
-            own_settings(**{name: one.default for name, one in own.items()})(cls)
+            new = {name: one for name, one in own.items() if name not in cls._declared}  # shown before the inherited
+            cls._declared = new | dict(cls._declared) | own
+            changed: Any = cls  # for a type checker no class ever changes
+            changed.__init__ = _init_of(cls._declared)
         super().__init_subclass__(**more)
 
     # ---- what a method provides ------------------------------------------------------------------------------
@@ -792,6 +788,8 @@ class Setting:
 def setting(default: Any, choices: Sequence[Any] = (), **limits: Any) -> Any:
     """Declare a setting in the body of a method's class, as `lam: float = setting(0.3, least=0)`.
 
+    A class has those of its parents too; one that it declares again has the new default.
+
     Parameters
     ----------
     default
@@ -813,45 +811,19 @@ def setting(default: Any, choices: Sequence[Any] = (), **limits: Any) -> Any:
     return Setting(default, tuple(dict.fromkeys((*own, *choices))), limits)
 
 
-def own_settings(**values: Any) -> Callable[[type[E]], type[E]]:
-    """Class decorator: inherit the settings of the parent class with these defaults, and add new settings.
+def _init_of(declared: Mapping[str, Setting]) -> Callable[..., None]:
+    """Return the `__init__` of a class with these settings."""
 
-    Parameters
-    ----------
-    values
-        Setting → default. The class annotates and documents the settings that it adds.
+    def __init__(self: PartialLabelEstimator, **settings: Any) -> None:
+        for name, one in declared.items():
+            setattr(self, name, settings.pop(name, one.default))
+        if settings:
+            raise TypeError(f"{type(self).__name__} has no setting {next(iter(settings))!r}")
 
-    Examples
-    --------
-    >>> from pll.methods.proden import PRODEN
-    >>> @own_settings(lr=0.5, haste=2)
-    ... class Hasty(PRODEN):
-    ...     haste: int
-    >>> inspect.signature(Hasty).parameters["lr"].default
-    0.5
-    >>> Hasty(haste=3).get_params()["haste"]
-    3
-    """
-
-    def decorate(estimator: type[E]) -> type[E]:
-        inherited: Callable[..., None] = estimator.__init__
-        signature = inspect.signature(inherited)
-        added = [name for name in values if name not in signature.parameters]
-
-        @functools.wraps(inherited)
-        def __init__(self: E, **settings: Any) -> None:
-            merged = values | settings
-            for name in added:
-                setattr(self, name, merged.pop(name))
-            inherited(self, **merged)
-
-        own = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=values[name]) for name in added]
-        inherits = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        common = [p.replace(default=values.get(p.name, p.default)) for p in inherits]
-        changed: Any = estimator  # for a type checker no class ever changes
-        changed.__init__ = __init__
-        # scikit-learn and docs/methods.md read the settings off the signature. The first parameter is self.
-        changed.__init__.__signature__ = signature.replace(parameters=[common[0], *own, *common[1:]])
-        return estimator
-
-    return decorate
+    own = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=one.default) for name, one in declared.items()
+    ]
+    init: Any = __init__
+    # scikit-learn and docs/methods.md read the settings off the signature.
+    init.__signature__ = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *own])
+    return __init__

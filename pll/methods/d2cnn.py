@@ -47,14 +47,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pll.methods.base import Task, own_settings, setting
+from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
 
 
-@own_settings(weight_decay=1e-5)
 class D2CNN(DeepEstimator):
     """Fidelity, entropy and temporal ensembling (after Yao et al. 2020); see the docstring of the module.
 
@@ -84,6 +83,7 @@ class D2CNN(DeepEstimator):
     consistency: float = setting(30.0, least=0)
     ensemble: float = setting(0.6, least=0, below=1)
     ramp_up: float = setting(0.3, above=0, most=1)
+    weight_decay: float = setting(1e-5, least=0)
 
     def _objective(self, task: Task) -> Objective:
         return _Ensembled(

@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 
 from pll.candidates import CandidateSets
-from pll.methods.base import Task, own_settings
+from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
@@ -37,7 +37,6 @@ from pll.training.trainer import Objective, Trainer
 from pll.weights import Weights
 
 
-@own_settings(lr=5e-3)
 class PNDecomp(DeepEstimator):
     """One copy of the example for every candidate (PN-decomp); see the docstring of the module.
 
@@ -51,6 +50,8 @@ class PNDecomp(DeepEstimator):
         "The simplest baseline; an epoch costs as many times more as there are candidates."
     )
     rule = "it learns every candidate as if it were true"
+
+    lr: float | None = setting(5e-3, (None,), least=0)
 
     def _objective(self, task: Task) -> Objective:
         return _Decomposed(get_loss(self.loss), task.candidates, task.prior)

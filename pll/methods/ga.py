@@ -46,7 +46,7 @@ from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods.base import Task, own_settings, setting
+from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
@@ -58,7 +58,6 @@ UNEVEN = 1.02
 """(c − 1) π_k above which a class is ruled out more often than chance explains."""
 
 
-@own_settings(lr=3e-3, weight_decay=1e-4)
 class GA(DeepEstimator):
     """Gradient ascent on complementary labels (Ishida et al. 2019); see the docstring of the module.
 
@@ -80,6 +79,8 @@ class GA(DeepEstimator):
     )
 
     correction: str = setting("clamp", CORRECTIONS)
+    lr: float | None = setting(3e-3, (None,), least=0)
+    weight_decay: float = setting(1e-4, least=0)
 
     @classmethod
     def doubts(cls, candidates: CandidateSets) -> tuple[str, ...]:

@@ -24,9 +24,8 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from pll.errors import UserError
-from pll.methods.base import Task, check_number, own_settings
+from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
-from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, ce, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
@@ -46,7 +45,6 @@ class PRODEN(DeepEstimator):
 
     in_ranks: ClassVar[bool] = True
     searched_as_proden: ClassVar[bool] = True
-    title: ClassVar[str] = TITLES["proden"]
     summary: ClassVar[str] = (
         "Learns from all candidates at once and lets each pass shift weight towards the likelier ones. "
         "The method of choice; costs about as much as ordinary training."
@@ -60,7 +58,6 @@ class PRODENNaive(DeepEstimator):
     """Uniform training weights that never change (PRODEN-naive, paper §4)."""
 
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = TITLES["proden-naive"]
     summary: ClassVar[str] = (
         "Treats every candidate as equally right and never changes its mind. Shows what updating the weights is worth."
     )
@@ -74,7 +71,6 @@ class PRODENSudden(DeepEstimator):
     """One-hot training weights on the top candidate, updated in every step (PRODEN-sudden, paper §4)."""
 
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = TITLES["proden-sudden"]
     summary: ClassVar[str] = (
         "Believes its own first guess at once: all weight goes to the top candidate at every step. "
         "Shows why identification must be progressive."
@@ -85,7 +81,6 @@ class PRODENSudden(DeepEstimator):
         return _Sudden(get_loss(self.loss))
 
 
-@own_settings(update_every=None)
 class PRODENItera(DeepEstimator):
     """Training weights updated every R epochs, as in EM (PRODEN-itera, paper §4; R = 100 of 500 epochs there).
 
@@ -97,13 +92,12 @@ class PRODENItera(DeepEstimator):
     """
 
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = TITLES["proden-itera"]
     summary: ClassVar[str] = (
         "Trains for many epochs before it updates the weights, as EM methods do. "
         "Shows what the seamless update is worth."
     )
 
-    update_every: int | None
+    update_every: int | None = setting(None, whole=True, least=1)
 
     @property
     def rule(self) -> str:  # type: ignore[override]
@@ -111,9 +105,7 @@ class PRODENItera(DeepEstimator):
         return f"it renews its weights only every {update_interval(self.epochs, self.update_every)} epochs"
 
     def _objective(self, task: Task) -> Objective:
-        every = update_interval(self.total_epochs(), self.update_every)
-        check_number("update_every", every, whole=True, least=1)
-        return _Iterative(get_loss(self.loss), every)
+        return _Iterative(get_loss(self.loss), update_interval(self.total_epochs(), self.update_every))
 
 
 def update_interval(epochs: int, update_every: int | None) -> int:
@@ -142,7 +134,6 @@ class PNOracle(DeepEstimator):
 
     in_ranks: ClassVar[bool] = True
     searched_as_proden: ClassVar[bool] = True
-    title: ClassVar[str] = TITLES["pn-oracle"]
     summary: ClassVar[str] = (
         "Ordinary supervised learning from the true labels, which it alone is given. The upper limit to compare with."
     )

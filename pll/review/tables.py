@@ -12,6 +12,7 @@ connection  the secret by which Label Studio reaches a run (`pll.export.connecti
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,12 +28,14 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
-    String,
     Table,
     Text,
     TypeDecorator,
     UniqueConstraint,
 )
+from sqlalchemy.schema import SchemaItem
+
+from pll.review.events import Claim, Event, LabelVersion, ReviewRecord
 
 metadata = MetaData(
     naming_convention={
@@ -81,88 +84,74 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 WholeNumber = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts by itself for INTEGER keys only
+OF_KIND: dict[str, Any] = {"str": Text, "int": WholeNumber, "float": Float, "bool": Boolean, "datetime": UtcDateTime}
+"""Type of a column by that of the field; all others are stored as JSON."""
 
-review = Table(
-    "review",
-    metadata,
-    Column("id", String(200), primary_key=True),
-    Column("examples", WholeNumber, nullable=False),
-    Column("seed", WholeNumber, nullable=False),
-    Column("overlap", Integer, nullable=False),
-    Column("overlap_share", Float, nullable=False),
-    Column("opened_at", UtcDateTime, nullable=False),
-    Column("goal", String(20)),  # NULL: not chosen
-)
 
-event = Table(
+def _of_review() -> Column[str]:
+    """The column that says which review a row belongs to, first of its key."""
+    return Column("review", Text, ForeignKey("review.id"), primary_key=True)
+
+
+def _table(
+    name: str, record: type[Any], *more: SchemaItem, key: tuple[str, ...], of_review: bool = False, **refers: str
+) -> Table:
+    """Return the table of these records: a column for each field, NULL where that may be None.
+
+    Parameters
+    ----------
+    record
+        Dataclass whose instances are rows.
+    more
+        Constraints and indices.
+    key
+        The primary key.
+    of_review
+        Whether rows belong to a review, which the records do not say; their key begins with it.
+    refers
+        Field → column of another table that it refers to.
+    """
+    columns: list[Column[Any]] = [_of_review()] if of_review else []
+    for one in fields(record):
+        kind, is_optional = str(one.type).removesuffix(" | None"), str(one.type).endswith(" | None")
+        references = [ForeignKey(refers[one.name])] if one.name in refers else []
+        nullable = is_optional and one.name not in key
+        columns.append(
+            Column(one.name, OF_KIND.get(kind, JSON), *references, primary_key=one.name in key, nullable=nullable)
+        )
+    return Table(name, metadata, *columns, *more)
+
+
+review = _table("review", ReviewRecord, key=("id",))
+
+event = _table(
     "event",
-    metadata,
-    Column("id", WholeNumber, primary_key=True, autoincrement=True),
-    Column("review", String(200), ForeignKey("review.id"), nullable=False),
-    Column("token", String(100), nullable=False),
-    Column("run", String(200), nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("row", WholeNumber, nullable=False),
-    Column("example", Text, nullable=False),
-    Column("reviewer", Text, nullable=False),
-    Column("verified", Boolean, nullable=False),
-    Column("kind", String(20), nullable=False),
-    Column("label", Text),
-    Column("before", Text),
-    Column("after", Text),
-    Column("seconds", Float),
-    Column("weights", JSON, nullable=False),
-    Column("queue", String(100), nullable=False),
-    Column("position", WholeNumber),
-    Column("control", Boolean, nullable=False),
-    Column("blind", Boolean, nullable=False),
-    Column("batch", String(100)),
-    Column("undoes", WholeNumber, ForeignKey("event.id")),
-    Column("note", Text, nullable=False),
-    Column("at", UtcDateTime, nullable=False),
-    Column("hash", String(64)),  # NULL: cleared by whoever repaired the database by hand (docs/server.md)
+    Event,
     UniqueConstraint("review", "token"),
     UniqueConstraint("undoes"),  # what was undone cannot be undone again
     Index(None, "review", "id"),
+    key=("id",),
+    review="review.id",
+    undoes="event.id",
 )
 
-claim = Table(
+claim = _table(
     "claim",
-    metadata,
-    Column("review", String(200), ForeignKey("review.id"), primary_key=True),
-    Column("row", WholeNumber, primary_key=True),
-    Column("slot", Integer, primary_key=True),
-    Column("reviewer", Text, nullable=False),
-    Column("token", String(100), nullable=False),
-    Column("answered", Boolean, nullable=False),
-    Column("expires_at", UtcDateTime),
-    Column("since", UtcDateTime, nullable=False),
-    Column("queue", String(100), nullable=False),
-    Column("position", WholeNumber),
-    Column("control", Boolean, nullable=False),
+    Claim,
     UniqueConstraint("review", "row", "reviewer"),
     Index(None, "review", "answered"),
+    key=("row", "slot"),
+    of_review=True,
 )
 
-version = Table(
-    "version",
-    metadata,
-    Column("review", String(200), ForeignKey("review.id"), primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("run", String(200), nullable=False),
-    Column("fingerprint", String(64), nullable=False),
-    Column("opened_at", UtcDateTime, nullable=False),
-    Column("how", String(20), nullable=False),
-    Column("opened_by", Text),
-    Column("verified", Boolean, nullable=False),
-)
+version = _table("version", LabelVersion, key=("number",), of_review=True)
 
 plan = Table(
     "plan",
     metadata,
-    Column("review", String(200), ForeignKey("review.id"), primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("run", String(200), nullable=False),
+    _of_review(),
+    Column("number", WholeNumber, primary_key=True),
+    Column("run", Text, nullable=False),
     Column("document", JSON, nullable=False),  # as plan.json has it
     Column("identified_label", JSON, nullable=False),
     Column("confidence", JSON, nullable=False),
@@ -171,8 +160,8 @@ plan = Table(
 connection = Table(
     "connection",
     metadata,
-    Column("run", String(200), primary_key=True),
-    Column("secret_hash", String(64), nullable=False),
+    Column("run", Text, primary_key=True),
+    Column("secret_hash", Text, nullable=False),
     Column("made_by", Text),
     Column("made_at", UtcDateTime, nullable=False),
 )

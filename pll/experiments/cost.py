@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import prod
 
 from pll import catalog
 from pll.catalog.entry import Entry
 from pll.devices import gpus
 from pll.errors import UserError
 from pll.experiments.experiment import Cell
-from pll.methods.advice import epoch_seconds
-from pll.methods.classical import ClassicalEstimator
-from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import default_batch_size
-from pll.training.names import MODELS
+from pll.methods.advice import fit_seconds
 from pll.wording import duration
 
 LONG_EXPERIMENT = 1800.0
@@ -44,14 +39,7 @@ def _seconds(cell: Cell, *, gpu: bool) -> float | None:
     entry, estimator = catalog.find(cell.source.name), cell.estimator()
     candidates = entry.mean_candidates or 1 + (entry.c - 1) * (0.0 if cell.flip is None else cell.flip.q or 0.0)
     n = _learnt_from(cell, entry)
-    if isinstance(estimator, DeepEstimator):
-        if estimator.model not in MODELS:
-            return None
-        epoch = epoch_seconds(str(estimator.model), entry.shape, entry.c, n, default_batch_size(n), gpu=gpu)
-        return estimator.total_epochs() * epoch
-    if isinstance(estimator, ClassicalEstimator):
-        return float(type(estimator).cost(n, prod(entry.shape), entry.c, int(n * candidates)).seconds)
-    return 0.0  # votes
+    return fit_seconds(estimator, n, entry.shape, entry.c, int(n * candidates), gpu=gpu)
 
 
 def _learnt_from(cell: Cell, entry: Entry) -> int:

@@ -179,6 +179,32 @@ def epoch_seconds(model: str, shape: tuple[int, ...], c: int, n: int, batch_size
     return 3 * forward_flops(model, shape, c) * n / flops + steps * step + n * c * speed.output_seconds
 
 
+def fit_seconds(
+    estimator: PartialLabelEstimator, n: int, shape: tuple[int, ...], c: int, nnz: int, *, gpu: bool = False
+) -> float | None:
+    """Estimate the seconds of a fit with the settings in use; None for a network of one's own.
+
+    Parameters
+    ----------
+    estimator
+        The method.
+    n, shape
+        Number of examples, and the shape of one.
+    c, nnz
+        Number of classes, and of candidates in all.
+    gpu
+        Whether a method that can compute on a GPU does; else on one core.
+    """
+    if isinstance(estimator, ClassicalEstimator):
+        return float(type(estimator).cost(n, prod(shape), c, nnz).seconds)
+    assert isinstance(estimator, DeepEstimator)
+    own = estimator.chosen_settings()
+    if not isinstance(own["model"], str):
+        return None
+    batch_size = own["batch_size"] or default_batch_size(n)
+    return float(own["epochs"] * epoch_seconds(own["model"], shape, c, n, batch_size, gpu=gpu))
+
+
 def _memory_obstacle(needed: int, estimator: PartialLabelEstimator, c: int) -> str | None:
     gpu = memory_of(choose_device(estimator.device)) if isinstance(estimator, DeepEstimator) else None
     there, where = (memory_of_machine(), "this machine") if gpu is None else (gpu.total, "the GPU")

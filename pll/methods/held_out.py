@@ -47,16 +47,16 @@ from pll.candidates import CandidateSets, as_candidate_sets
 from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
 from pll.io import taken
+from pll.methods.advice import fit_seconds
 from pll.methods.aggregation import aggregate
 from pll.methods.base import PartialLabelEstimator, Task, as_features, as_votes
-from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import default_batch_size, suited
+from pll.methods.defaults import suited
 from pll.methods.recipe import can_be_batched
 from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, no_hook
-from pll.training.models import SHALLOW_WIDTH, forward_flops
+from pll.training.models import SHALLOW_WIDTH
 from pll.training.scaling import fit_scaling, flattened
 from pll.training.trainer import evaluation_batch
 from pll.weights import Floats, Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
@@ -373,19 +373,11 @@ def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
     task
         The training data.
     """
-    n, shape, c = len(task.candidates), task.X.shape[1:], task.candidates.n_classes
-    if isinstance(estimator, DeepEstimator):
-        own = estimator.chosen_settings()
-        model = own["model"]
-        flops = forward_flops(model, tuple(shape), c) if isinstance(model, str) else math.inf
-        steps = n / (own["batch_size"] or default_batch_size(n))
-        seconds = own["epochs"] * (3 * n * flops / 3e10 + steps * 6e-4)
-    else:
-        assert isinstance(estimator, ClassicalEstimator)
-        seconds = type(estimator).cost(n, math.prod(shape), c, task.candidates.nnz).seconds
-    if seconds <= QUICK_SECONDS:
+    n, sets = len(task.candidates), task.candidates
+    seconds = fit_seconds(estimator, n, task.X.shape[1:], sets.n_classes, sets.nnz)
+    if seconds is not None and seconds <= QUICK_SECONDS:
         return SUBSETS
-    return min(SUBSETS, max(2, n // subset_rows(task.candidates) // 2 * 2))
+    return min(SUBSETS, max(2, n // subset_rows(sets) // 2 * 2))
 
 
 def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotations) -> Weights:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +25,7 @@ from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import says, says_aggregate
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
-from pll.formats.tabular.cells import counts_in, guess_separator, is_missing, listed_answers, mark_in
+from pll.formats.tabular.cells import MINUS_ONE, counts_in, guess_separator, is_missing, listed_answers, mark_in
 
 NOBODY = -1
 """Whose an answer is where nobody knows, or that is nobody's (the file's own candidates, say)."""
@@ -406,17 +407,26 @@ class _Filler:
         self.chunks.append(Chunk(kind, example, who, codes, cells, rows, self.row_of, name, weight, **more))
 
     def _class_columns(self) -> None:
-        """A column a class: its name where it is marked."""
-        for column, cells in self.having("class"):
+        """A column a class: its name where it is marked; −1 is a doubt where others say 0, and else a no."""
+        columns, doubts = self.having("class"), 0
+        says_no = cache(lambda: any(mark_in(cell) is False for _, cells in columns for cell in codes_of(cells)[1]))
+        for column, cells in columns:
             name, chunk = column.display_name, whole_column(column.display_name, cells, self.row_of)
             # people leave cells empty; where we name the columns, each is to say yes or no
             must_say = CLASS_COLUMN.fullmatch(column.name) and any(mark_in(cell) is False for cell in chunk.cells)
-            marked = np.asarray(chunk.mapped(_mark if must_say else _mark_or_nothing), dtype=np.bool_)[chunk.codes]
+            minus = [code for code, cell in enumerate(chunk.cells) if cell.strip() in MINUS_ONE and not must_say]
+            is_doubt = bool(minus) and says_no()
+            doubts += int(np.isin(chunk.codes, minus).sum()) if is_doubt else 0
+            mark = _mark if must_say else partial(_mark_or_nothing, is_doubt=is_doubt)
+            marked = np.asarray(chunk.mapped(mark), dtype=np.bool_)[chunk.codes]
             is_vote = self.form == "answer"
             rows = np.flatnonzero(marked & self.counted if is_vote else marked)
             who = (self.who if is_vote else self.nobody)[rows]
             means = [{name: math.nan}]
             self._put("vote" if is_vote else "set", name, [name], np.zeros_like(rows), rows, who, values=means)
+        if doubts:
+            text = f"−1 says in {doubts:,} cells that a class is not sure: it is a candidate there."
+            self.notes.append(Note(text, kind="labels"))
 
     def _weights(self) -> list[Filled]:
         return self.having("probability") or self.having("count")
@@ -553,8 +563,9 @@ def _score(cell: str) -> float:
 _OR_FEATURES = "; or give the column another role (feature, keep)"
 
 
-def _mark_or_nothing(cell: str) -> bool:
-    return not is_missing(cell) and _mark(cell)
+def _mark_or_nothing(cell: str, *, is_doubt: bool) -> bool:
+    """Whether a cell marks its row; one of −1 does where it is a doubt."""
+    return is_doubt if cell.strip() in MINUS_ONE else not is_missing(cell) and _mark(cell)
 
 
 def _mark(cell: str) -> bool:

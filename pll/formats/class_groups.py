@@ -15,6 +15,7 @@ from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class
 from pll.formats.proposal import Proposal, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
+    FUNCTION,
     NEARLY_ALL,
     ROUNDED,
     Cells,
@@ -46,6 +47,8 @@ def classes(table: Proposal) -> None:
     """A column a class, marked where it is a candidate; another that names what is marked says nothing more."""
     marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
     _named_classes(table, marks)
+    if not table.having(*LABELLED, "true_label") and not table.is_asked():
+        _marked_with_doubt(table)
     if not table.having(*LABELLED, "true_label") and not table.is_asked():
         _marked_alike(table, {name: rows for name, rows in marks.items() if name in table.open()})
     group = {name: table.roles[name].display_name for name in table.having("class")}
@@ -156,6 +159,55 @@ def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -
         are_ticks = {*ticked}.issuperset(*groups)
         hold, ways = ("are ticked", _TICKS) if are_ticks else ("hold 0 and 1", _VOTERS | _NOBODY)
         _ask_what(table, groups, hold, ways, list(again))
+
+
+def _marked_with_doubt(table: Proposal) -> None:
+    """Ask about columns of 1, 0 and seldom −1, or nothing: findings that are there, are not, or perhaps.
+
+    Not where the columns agree, as people do who say −1, 0 or 1 of the same thing.
+    """
+    codes = {name: list(map(_sure, table.cells[name])) for name in table.open() if not FUNCTION.match(name)}
+    group = {name: some for name, some in codes.items() if not NAMED.fullmatch(name) and _are_sure(some)}
+    times = Counter(code for some in group.values() for code in some)
+    if len(group) < LEAST_FINDINGS or not 0 < times[-1] < times[1] or not times[0] or _agree(list(group.values())):
+        return
+    _give(table, dict(zip(group, apart([*group]), strict=True)), "class")
+    _ask_what(table, [group], "hold 1, 0 and −1, or nothing", _PERHAPS | _NOBODY)
+
+
+LEAST_FINDINGS = 3
+"""Columns of 1, 0 and −1, at least, that are a class each."""
+_PERHAPS = {
+    "class": "a class: 1 where it is, −1 where it may be: a candidate too",
+    "annotator": "a voter who says −1, 0 or 1",
+}
+
+
+def _sure(cell: str | None) -> float | None:
+    """The number in a cell, None where it is missing; not a number (NaN) for anything else."""
+    plain = (cell or "").strip().replace("−", "-")
+    return None if is_missing(cell) else float(plain) if is_number(plain) else math.nan
+
+
+def _are_sure(codes: Sequence[float | None]) -> bool:
+    """Whether a column holds 1, 0 and −1 and nothing else, some cells of it −1 or missing."""
+    kinds = {*codes}
+    return kinds <= {-1, 0, 1, None} and bool(kinds & {-1, None}) and kinds != {None}
+
+
+def _agree(columns: Sequence[Sequence[float | None]]) -> bool:
+    """Whether columns have the same in a row far more often than by chance, as each is."""
+    same, chance, rows = 0, 0.0, 0
+    for one, other in combinations(columns[:MOST_COMPARED], 2):
+        pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+        ours, theirs = (Counter(pair[k] for pair in pairs) for k in (0, 1))
+        same, rows = same + sum(a == b for a, b in pairs), rows + len(pairs)
+        chance += sum(ours[code] * theirs[code] for code in ours) / max(len(pairs), 1)
+    return same - chance > LEAST_AGREED * (rows - chance)
+
+
+MOST_COMPARED, LEAST_AGREED = 12, 0.25
+"""Columns that are compared, at most; share of what chance leaves on which people agree, at least."""
 
 
 def _are_ticks(cells: Cells) -> bool:

@@ -414,6 +414,10 @@ FUNCTION = re.compile(
 """What the voters are called that are functions, which say nothing of most examples."""
 
 
+MINUS_ONE = ("-1", "-1.0", "−1")
+"""How −1 is written: no answer, or a doubt."""
+
+
 def minus_one(cells: Collection[str], people: Collection[str]) -> set[str]:
     """Return the cells −1 where every other one is a whole number from 0.
 
@@ -431,7 +435,7 @@ def minus_one(cells: Collection[str], people: Collection[str]) -> set[str]:
     >>> minus_one(["-1", "0", "1"], ["lf_link"]), minus_one(["-1", "0", "1"], ["Ann"]), minus_one(["-1", "3"], ["Ann"])
     ({'-1'}, set(), {'-1'})
     """
-    marks = {cell for cell in cells if cell.strip() in ("-1", "-1.0", "−1")}
+    marks = {cell for cell in cells if cell.strip() in MINUS_ONE}
     others = {cell.strip() for cell in set(cells) - marks}
     is_scale = {one.partition(".")[0] for one in others} <= {"0", "1"} and not all(map(FUNCTION.match, people))
     return marks if all(map(_WHOLE.fullmatch, others)) and not is_scale else set()

@@ -42,6 +42,7 @@ from pll.formats.tabular.cells import (
     is_missing,
     is_no_answer,
     is_number,
+    label_named,
     listed_answers,
     nearly_all,
     numbers_in,
@@ -496,7 +497,7 @@ def _name_several(table: Proposal, name: str) -> bool:
 
 def _repeat_labels(cells: Cells) -> bool:
     """Whether lists say few labels, and some of them several times: each is somebody's answer."""
-    lists = [list(map(str, elements(cell))) for cell in cells if _bare(cell).startswith("[")]
+    lists = [[str(label_named(one)) for one in elements(cell)] for cell in cells if _bare(cell).startswith("[")]
     words = Counter(one for some in lists for one in some)
     repeated = sum(len({*some}) < len(some) for some in lists)
     return len(words) <= max(FEW, len(lists) // 4) and FEW * repeated >= len(lists) > 0

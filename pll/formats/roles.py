@@ -173,7 +173,10 @@ def _reserved(table: Proposal) -> None:
     table.give_all(sorted(results.intersection(table.open())), "ignore", guessed=False)
     table.give_all(table.called(RESERVED_COLUMNS), "keep")  # of the user: kept
     for role in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS):
-        table.give_first(table.called([role]), role, guessed=False)
+        named = table.called([role])
+        # words that come again and again name no example: naturalists write ID for what it is identified as
+        again = which(table, "rows", "word", "repeats", among=named) if role == "id" else []
+        table.give_first([name for name in named if name not in again], role, guessed=False)
     for role, mark in MARKS.items():
         marked = [name for name in table.open() if name.startswith(mark) and name != mark]
         table.give_all(marked if role != "class" or not table.having("candidates") else (), role, guessed=False)

@@ -539,3 +539,19 @@ def test_columns_of_one_candidate_each_are_no_voters(tmp_path: Path, stem: str) 
     data = formats.read(tmp_path / "sets.csv")
     assert data.annotations is None and data.X.shape == (4, 1)
     assert data.sets().sizes.tolist() == [2, 3, 1, 2]
+
+
+def test_an_id_of_words_that_recur_is_what_it_is_identified_as() -> None:
+    rng = np.random.default_rng(0)
+    ranked = [[*rng.permutation(["oak", "lime", "beech", "maple"])[: 1 + k % 3].tolist(), "", ""] for k in range(60)]
+    columns: dict[str, list[str | None]] = {
+        name: [row[k] for row in ranked] for k, name in enumerate(["ID", "ID 2", "ID 3"])
+    }
+    assert answered(size=[str(k / 7) for k in range(60)], **columns) == {
+        "size": "feature",
+        **dict.fromkeys(columns, "candidate"),
+    }
+
+
+def test_ids_that_are_no_words_of_a_few_stay_ids() -> None:
+    assert roles(id=["a", "b", "c", "a"], size=["1", "2", "3", "4"])["id"] == "id"

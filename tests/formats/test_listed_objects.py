@@ -252,3 +252,27 @@ def test_an_answer_in_a_list_of_one_object_is_read_and_choices_come_first(tmp_pa
     assert asked is not None
     first, second = (formats.read(path, options=ReadOptions(columns=dict(one))) for _, one in asked.answers[:2])
     assert first.class_names == ("cat", "dog", "fox") and second.class_names == ("1", "2", "3")
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_objects_that_name_a_label_each_are_a_set(tmp_path: Path, kind: str) -> None:
+    named = {name: {"id": f"L{k}", "name": name, "color": "ededed"} for k, name in enumerate(["bug", "docs", "ci"])}
+    sets = [["bug"], ["bug", "docs"], ["ci"], ["docs", "ci"]] * 9
+    records = [
+        {"name": f"a title of {k} words", "items": [named[name] for name in some]} for k, some in enumerate(sets)
+    ]
+    path = write(tmp_path, kind, records)
+    data = formats.read(path, columns={"items": "candidates"})
+    assert data.candidates is not None
+    found = [data.candidates.names(row) for row in range(len(sets))]
+    assert [set(one) for one in found] == [set(one) for one in sets]
+
+
+def test_samples_of_one_model_each_count(tmp_path: Path) -> None:
+    drawn = [["cat", "cat", "dog"], ["fox", "fox", "fox"], ["dog", "cat", "dog"]] * 9
+    records = [
+        {"name": f"a prompt of {k} words", "samples": [{"answer": one, "logprob": -0.5} for one in some]}
+        for k, some in enumerate(drawn)
+    ]
+    votes = formats.read(write(tmp_path, "json", records)).annotations
+    assert votes is not None and len(votes.labels) == 3 * len(drawn)

@@ -736,7 +736,7 @@ def _json_names(cell: str) -> list[str] | None:
         )
     if not isinstance(value, list):
         return [] if value == {} else None  # an object, or a name in brackets, such as [UNK]
-    value = [_unwrapped(name) for name in value if name is not None]
+    value = [label_named(one) for one in value if one is not None]
     wrong = [place for place, name in enumerate(value, start=1) if not isinstance(name, str)]
     if any(isinstance(one, dict) for one in value):
         raise UserError("its entries are objects; bring one answer a line, with fields for example, person and label")
@@ -745,10 +745,24 @@ def _json_names(cell: str) -> list[str] | None:
     return value
 
 
-def _unwrapped(value: Any) -> Any:
-    """The one thing that an object says, as Label Studio writes an answer: `{"rating": 3}`; any other value itself."""
-    inner = list(value.values()) if isinstance(value, dict) else []
-    return str(inner[0]) if len(inner) == 1 and isinstance(inner[0], str | int | float) else value
+def label_named(value: Any) -> Any:
+    """Return the label that an object names, as text; any other value, or an object that names none, itself.
+
+    Parameters
+    ----------
+    value
+        An entry of a list in a cell.
+
+    Examples
+    --------
+    >>> label_named({"rating": 3}), label_named({"id": 7, "name": "bug", "color": "red"}), label_named("cat")
+    ('3', 'bug', 'cat')
+    """
+    if not isinstance(value, dict):
+        return value
+    said = {plain_name(name): str(one) for name, one in value.items() if isinstance(one, str | int | float)}
+    usual = [said[name] for name in (*USUAL["vote"], *USUAL["names_label"]) if name in said]
+    return next(iter(usual or (said.values() if len(value) == 1 else ())), value)
 
 
 _NUMPY_NUMBERS = re.compile(r"\[\s*(-?\d+(?:\s+-?\d+)*)\s*\]")

@@ -6,7 +6,6 @@ from collections import Counter
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.names import may_hold_labels
 from pll.formats.proposal import FEW, Proposal, says_aggregate, says_fact, share_among
 from pll.formats.settled import SPARSE
 from pll.formats.tabular.answer_cells import meant
@@ -28,9 +27,6 @@ def by_hand(table: Proposal) -> None:
     are_voters = len(alike) > 1 or (full and not table.holds_sets(name))
     if are_voters or (truth and share_among(table.truth(), words) < NEARLY_ALL):
         return  # voters, one of whom was not sure; or a feature
-    if may_hold_labels(name):
-        table.give(name, "candidates")
-        return
     table.give_all([name, *alike], "keep")
     known = f", and {alike[0]} the true label" if alike else ""
     table.ask(

@@ -382,7 +382,7 @@ def _questions_in(table: Proposal, group: Sequence[str]) -> list[list[str]]:
     if len(questions) < 2 or sum(map(len, questions)) < len(group):
         return []
     first = _sums(table, questions[0])
-    branches = [first, *([amount(cell) or 0.0 for cell in table.raw[name]] for name in group)]
+    branches = [first, *(_sums(table, [name]) for name in group)]
     return questions if all(_sums(table, names) in branches for names in questions[1:]) else []
 
 
@@ -522,17 +522,12 @@ def _counted(table: Proposal) -> list[str]:
         return varied
     for group in _alike(whole):
         sums = _sums(table, group)
-        if any([amount(cell) or 0.0 for cell in table.raw[name]] == sums for name in whole if name not in group):
+        if any(_sums(table, [name]) == sums for name in whole if name not in group):
             return group
     for total in [name for name in whole if says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
         others = [name for name in whole if name != total]
-        sums, wanted = _sums(table, others), [amount(cell) or 0.0 for cell in table.raw[total]]
-        rest = [have - want for have, want in zip(sums, wanted, strict=True)]  # what one column more would be
-        if not any(rest):
+        if _sums(table, others) == _sums(table, [total]):
             return others
-        spare = [name for name in others if [amount(cell) or 0.0 for cell in table.raw[name]] == rest]
-        if spare and len(others) > 2:
-            return [name for name in others if name != spare[0]]
     return []
 
 

@@ -492,16 +492,14 @@ def _if_example(table: Proposal, name: str) -> str:
 
 @dataclass(frozen=True)
 class _Told:
-    """The columns of a table of answers, told by its structure: those of votes are the likelier first."""
+    """The columns of a table of answers, told by its structure, and how likely that is: votes the likelier first."""
 
+    likely: tuple[bool, bool, float]
     task: str
     worker: str
     turn: str
     votes: tuple[str, ...]
     state: str = ""
-
-
-_Likelihood = tuple[bool, bool, float]
 
 
 def _by_structure(table: Proposal) -> bool:
@@ -514,8 +512,9 @@ def _by_structure(table: Proposal) -> bool:
     words = {name: table.raw[name] for name in which(table, *_SHORT_ANSWERS)}
     words = {name: cells for name, cells in words.items() if 2 * len(present_cells(table.cells[name])) >= len(cells)}
     classes = _one_hot(table, table.open())
-    told = _told_where_answered(table) or _told(table, words)
-    told = told or _told(table, _marked_in(table, classes)) or _told(table, _numbers(table))
+    found = _told_where_answered(table) or _told(table, words)
+    found = found or _told(table, _marked_in(table, classes)) or _told(table, _numbers(table))
+    told = max(found, key=lambda one: one.likely, default=None)
     # What a site counts of an example stands in every line about it: these are no votes for classes.
     if told is None or not all(table.is_function(name, told.task) for name in counted(table)):
         return False
@@ -568,38 +567,19 @@ def _numbers(table: Proposal) -> dict[str, Cells]:
     return {name: table.raw[name] for name, some in numbers.items() if some.count(None) <= (1 - NEARLY_ALL) * len(some)}
 
 
-def _told_where_answered(table: Proposal) -> _Told | None:
+def _told_where_answered(table: Proposal) -> list[_Told]:
     """What is told by the lines that have an answer alone, where many have none: what happened else, or is known."""
     filled: dict[tuple[bool, ...], list[str]] = {}
     for name in which(table, *_SHORT_ANSWERS):
         rows = tuple(bool((cell or "").strip()) for cell in table.raw[name])
         if SOME <= sum(rows) < NEARLY_ALL * len(rows):
             filled.setdefault(rows, []).append(name)
-    found = list[tuple[_Likelihood, _Told]]()
-    for rows, names in [*filled.items()][:MOST_OFFERED]:
-        some = table.only(rows)
-        found += _all_told(some, {name: some.raw[name] for name in names})
-    return _likeliest(table, found)
+    some = [(table.only(rows), names) for rows, names in [*filled.items()][:MOST_OFFERED]]
+    return [told for part, names in some for told in _told(part, {name: part.raw[name] for name in names})]
 
 
-def _told(table: Proposal, answers: Mapping[str, Cells]) -> _Told | None:
-    """Of all pairs of columns that may name an example and a person, the likeliest with an answer."""
-    return _likeliest(table, _all_told(table, answers))
-
-
-def _likeliest(table: Proposal, found: Sequence[tuple[_Likelihood, _Told]]) -> _Told | None:
-    """Of what is told the likeliest; of sessions and the people whose they are the people."""
-    if not found:
-        return None
-    best = max(found, key=lambda one: one[0])[1]
-    for _, one in found:
-        is_same = replace(one, worker=best.worker) == best
-        if is_same and table.is_function(one.worker, best.worker) and not table.is_function(best.worker, one.worker):
-            best = one
-    return best
-
-
-def _all_told(table: Proposal, answers: Mapping[str, Cells]) -> list[tuple[_Likelihood, _Told]]:
+def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
+    """What all pairs of columns tell that may name an example and a person."""
     free = [*table.open(), *table.having("id", "text", "image")]
     keys = which(table, "repeats", "!fractions", "!dates", "!of a fact", "!decimal commas", among=free)
     keys = [name for name in keys if _may_be_key(table, name)]
@@ -614,10 +594,8 @@ def _are_crossed(table: Proposal, one: str, other: str) -> bool:
     return _MARKED in (one, other) or not (table.is_function(one, other) or table.is_function(other, one))
 
 
-def _told_by(
-    table: Proposal, one: str, other: str, keys: Sequence[str], answers: Mapping[str, Cells]
-) -> tuple[_Likelihood, _Told] | None:
-    """Return what is told by two columns, and how likely it is; None where they are no examples and people."""
+def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers: Mapping[str, Cells]) -> _Told | None:
+    """Return what is told by two columns; None where they are no examples and people."""
     rows, pairs = len(table.raw[one]), len({*zip(table.raw[one], table.raw[other], strict=True)})
     state = "" if pairs == rows else _state(table, one, other)
     turn = "" if pairs >= ONCE * rows or state else _turn(table, one, other, keys)
@@ -635,7 +613,7 @@ def _told_by(
         return None
     votes = [name for name in sorted(free, key=lambda name: -agree[name, task]) if agree[name, task] >= LEAST_SHARED]
     likely = (not is_measured(table.raw[worker]), not turn, agree[best, task])
-    return likely, _Told(task, worker, turn, tuple(votes[:MOST_VOTES]), state)
+    return _Told(likely, task, worker, turn, tuple(votes[:MOST_VOTES]), state)
 
 
 MOST_KEYS, MOST_VOTES = 24, 3

@@ -66,8 +66,6 @@ def settled(table: Proposal) -> None:
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
-    if says("machine", name):
-        ways.insert(0, ways.pop())
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
         *ways,

@@ -379,8 +379,6 @@ def classes_in(
     counts = _cells_of(said)
     sentences = sum(n for cell, n in counts.items() if is_sentence(cell))
     are_sentences = sentences > (1 - NEARLY_ALL) * counts.total()
-    if are_sentences and len(known) > 1:
-        return tuple(known), []
     if are_sentences or len(counts) <= MOST_COMPARED:
         for classes, least in ((tuple(known), 0.5), (proposed_classes(said, by_hand), LEAST_NAMED)):
             is_told = are_sentences or _are_dressed(counts, AnswerReader(classes, by_hand), least)

@@ -12,7 +12,7 @@ from itertools import combinations
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
-from pll.formats.proposal import Proposal, which
+from pll.formats.proposal import Proposal, one_of, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     FUNCTION,
@@ -123,18 +123,12 @@ def _ask_what(
     """
     every, role = [name for group in groups for name in group], next(iter(ways))
     kept = {name: "keep" for name in (*every, *beside) if table.roles[name].role == "keep"}
+    text = f"{listing(every, limit=12)} {hold}. What is one of these columns?"
     if len(groups) > 1:
-        others, offered = dict.fromkeys(every, "keep"), [[*group] for group in groups[:MOST_GROUPS]]
-        answers = [
-            (f"{listing(one, limit=4)}: {ways[role]}", others | dict.fromkeys(one, role) | kept) for one in offered
-        ]
-    else:
-        answers = [(said, dict.fromkeys(every, one) | (kept if one == role else {})) for one, said in ways.items()]
-    table.ask(f"{listing(every, limit=12)} {hold}. What is one of these columns?", *answers)
-
-
-MOST_GROUPS = 6
-"""Groups of columns that a question offers."""
+        offered = [(f"{listing([*group], limit=4)}: {ways[role]}", group) for group in groups]
+        table.ask(text, *one_of(offered, role, kept))
+        return
+    table.ask(text, *((said, dict.fromkeys(every, one) | (kept if one == role else {})) for one, said in ways.items()))
 
 
 def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -> None:

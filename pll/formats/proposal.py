@@ -52,6 +52,8 @@ from pll.formats.tabular.cells import (
     split_cell,
 )
 
+MOST_OFFERED = 6
+"""Columns, or groups of them, that a question offers."""
 FEW = 20
 """So many different cells are few, whatever the number of rows."""
 
@@ -246,6 +248,29 @@ class Proposal:
         """Whether a column of words may hold labels: neither numbers nor dates nor pictures."""
         filled = present_cells(self.cells[name])
         return bool(filled) and default_role(filled) != "feature" and not are_dates(filled) and not are_pictures(filled)
+
+
+def one_of(
+    groups: Sequence[tuple[str, Iterable[str]]], role: str, kept: Mapping[str, str] | None = None
+) -> list[tuple[str, Mapping[str, str]]]:
+    """Return the answers to which of several groups of columns has the labels: those of the others are carried along.
+
+    Parameters
+    ----------
+    groups
+        What an answer says, and the columns of its group.
+    role
+        What these are.
+    kept
+        What some columns are, whatever the group.
+
+    Examples
+    --------
+    >>> one_of([("tone", ["a", "b"]), ("frame", ["c"])], "class")[0]
+    ('tone', {'a': 'class', 'b': 'class', 'c': 'keep'})
+    """
+    every = dict.fromkeys((name for _, names in groups for name in names), "keep")
+    return [(said, every | dict.fromkeys(names, role) | dict(kept or {})) for said, names in groups[:MOST_OFFERED]]
 
 
 def follows(cells: Cells, keys: Sequence[object]) -> bool:

@@ -13,7 +13,17 @@ from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name
 from pll.formats.names import GRID, NUMBERED, may_hold_labels
-from pll.formats.proposal import Proposal, grades_in, labels_among, says, says_state, share_among, which
+from pll.formats.proposal import (
+    MOST_OFFERED,
+    Proposal,
+    grades_in,
+    labels_among,
+    one_of,
+    says,
+    says_state,
+    share_among,
+    which,
+)
 from pll.formats.reading import LABELLED, LINES, SINGLE, SWAPPED
 from pll.formats.tabular.cells import (
     MARKS,
@@ -30,8 +40,6 @@ from pll.formats.tabular.cells import (
     spelling,
 )
 
-MOST_OFFERED = 6
-"""Columns that a question offers."""
 MOST_PEOPLE = 30
 """Rows of a table with a row a person, where no name says so."""
 SOME = 20
@@ -118,11 +126,8 @@ def _ask_whose_classes(table: Proposal, classes: Sequence[str]) -> None:
         questions.setdefault(re.split(":::|___", name)[0], []).append(name)
     if len(questions) < 2:
         return
-    ways = [
-        (f"the answers to {question}", {name: "class" if name in some else "keep" for name in classes})
-        for question, some in questions.items()
-    ]
-    table.ask(f"There are answers to {listing(list(questions))}. Which are the labels?", *ways[:MOST_OFFERED])
+    groups = [(f"the answers to {question}", some) for question, some in questions.items()]
+    table.ask(f"There are answers to {listing(list(questions))}. Which are the labels?", *one_of(groups, "class"))
 
 
 def _of_one_question(table: Proposal, items: Sequence[str]) -> set[str]:
@@ -270,14 +275,13 @@ def _ask_which_grid(table: Proposal, grids: Sequence[Sequence[str]], *, is_examp
     """Ask which question has the labels, and whether a row is a person: no column says when it was sent, or who."""
     every = [name for names in grids for name in names]
     table.give_all(every, "keep")
-    ways = [(names, (GRID.fullmatch(names[0]) or {"question": ""})["question"]) for names in grids[:MOST_OFFERED]]
-    about = [dict.fromkeys(every, "keep") | dict.fromkeys(names, "item") for names, _ in ways]
-    answers = [(f"a row is a person: {shorten(asked)}", one) for (_, asked), one in zip(ways, about, strict=True)]
+    asked = [shorten((GRID.fullmatch(names[0]) or {"question": ""})["question"]) for names in grids]
+    groups = [(f"a row is a person: {question}", names) for question, names in zip(asked, grids, strict=True)]
     voters = ("a row is an example, a column one voter's answers", dict.fromkeys(every, "annotator"))
     table.ask(
-        f"{len(every)} columns are answers to {listing([shorten(asked) for _, asked in ways])}. Is a row a person, and "
-        "each column an example?" + " Which question has the labels?" * (len(ways) > 1),
-        *([voters, *answers] if is_example else [*answers, voters]),
+        f"{len(every)} columns are answers to {listing(asked)}. Is a row a person, and each column an example?"
+        + " Which question has the labels?" * (len(grids) > 1),
+        *([voters, *one_of(groups, "item")] if is_example else [*one_of(groups, "item"), voters]),
     )
 
 

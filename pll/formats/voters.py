@@ -15,7 +15,17 @@ from pll.formats.class_groups import amount, apart, are_amounts, says_total, str
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.names import NAMED, NUMBERED, scored_by
-from pll.formats.proposal import CHANCE, Proposal, follows, grades_in, says, says_aggregate, says_fact, share_among
+from pll.formats.proposal import (
+    CHANCE,
+    Proposal,
+    follows,
+    grades_in,
+    one_of,
+    says,
+    says_aggregate,
+    says_fact,
+    share_among,
+)
 from pll.formats.reading import LABELLED, Column
 from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.cells import (
@@ -195,10 +205,6 @@ def vocabulary(table: Proposal) -> None:
         _ask_which(table, unclear, ("nobody's: learn from them", "category"))
 
 
-MOST_QUESTIONS = 4
-"""Groups of columns that a question offers."""
-
-
 def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tuple[str, str]) -> None:
     """Columns of several vocabularies, each of several voters: what they were asked differs, or they are another role.
 
@@ -207,17 +213,13 @@ def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tup
     others
         What else all of them may be, and the role.
     """
-    every = [name for names in questions for name in names]
-    questions = questions[:MOST_QUESTIONS]
     said = [{cell.strip() for cell in present_cells(table.cells[names[0]])} for names in questions]
     words = [listing(sorted(some), limit=4) for some in said]
+    groups = [(f"{listing(names, limit=4)} ({said})", names) for names, said in zip(questions, words, strict=True)]
     table.ask(
         f"{listing([names[0] for names in questions])} answer different questions. Which are the labels?",
-        *(
-            (f"{listing(list(names), limit=4)} ({said})", {n: "annotator" if n in names else "keep" for n in every})
-            for names, said in zip(questions, words, strict=True)
-        ),
-        *((said, dict.fromkeys(every, role)) for said, role in others),
+        *one_of(groups, "annotator"),
+        *((said, {name: role for names in questions for name in names}) for said, role in others),
     )
 
 
@@ -666,14 +668,11 @@ def grades(table: Proposal) -> None:
         return
     every = [name for names in groups for name in names]
     table.give_all(every, "feature")
-    one_of = [
-        (f"each of {listing(names, limit=3)} is one voter's answers" if len(groups) > 1 else
-         "each column is one voter's answers", dict.fromkeys(every, "keep") | dict.fromkeys(names, "annotator"))
-        for names in groups
-    ]  # fmt: skip
+    each = "each of {}" if len(groups) > 1 else "each column"
+    of = [(f"{each.format(listing(names, limit=3))} is one voter's answers", names) for names in groups]
     table.ask(
         f"{listing(every, limit=12)} hold whole numbers. Whose answers are these?",
-        *one_of,
+        *one_of(of, "annotator"),
         ("nobody's: learn from them", dict.fromkeys(every, "feature")),
     )
 

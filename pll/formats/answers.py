@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -25,7 +26,16 @@ from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import says, says_aggregate
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
-from pll.formats.tabular.cells import MINUS_ONE, counts_in, guess_separator, is_missing, listed_answers, mark_in
+from pll.formats.tabular.cells import (
+    MINUS_ONE,
+    are_yes_alone,
+    counts_in,
+    guess_separator,
+    is_missing,
+    listed_answers,
+    looked_at,
+    mark_in,
+)
 
 NOBODY = -1
 """Whose an answer is where nobody knows, or that is nobody's (the file's own candidates, say)."""
@@ -359,10 +369,14 @@ class _Filler:
                 f"There are scores of {shorten(nobodys)}, but no annotator of that name: the column of the scores of "
                 "gpt is called gpt_score. Say what the column is, or leave it out."
             )
+        tick = self._tick()
         for column, cells in self.columns:
             role, name = column.role, column.display_name
             if role == "annotator":  # of whoever is asked about beside the lines
                 who = np.full(self.rows, self.people.setdefault(name, len(self.people)), dtype=np.int64)
+                if tick:
+                    self._ticks(name, cells, who, tick)
+                    continue
                 self._column("vote", f"{name} (an annotator)", cells, who, scores.get(name))
             elif role == "vote" and self._weights():
                 self._weighed(cells)
@@ -372,6 +386,27 @@ class _Filler:
                 self._column("set", column.name, cells, self.nobody)
             elif role == "true_label":
                 self._column("truth", "true_label", cells, self.nobody)
+
+    def _tick(self) -> str:
+        """The mark that is all that the voters say, each in a column, but where cells are blank; else ""."""
+        columns = [codes_of(cells) for _, cells in self.having("annotator")] if self.form == "example" else []
+        marks = Counter[str]()
+        for codes, distinct in columns:
+            times = np.bincount(codes[codes >= 0], minlength=len(distinct)).tolist()
+            marks.update({cell: n for cell, n in zip(distinct, times, strict=True) if cell.strip()})
+        is_one = are_yes_alone(marks) and marks.total() < self.rows * len(columns)
+        return marks.most_common(1)[0][0].strip() if is_one else ""
+
+    def _ticks(self, name: str, cells: Chunks, who: Numbers, tick: str) -> None:
+        """Put the ticks of a voter, and where there is none, but not before the first or after the last by far."""
+        ticked = _filled_rows(*codes_of(cells))
+        looked = looked_at(ticked.tolist())
+        rows = np.arange(looked.start, looked.stop)
+        self._put("vote", f"{name} (an annotator)", [tick, NO_TICK], (~ticked[rows]).astype(np.int64), rows, who[rows])
+        out = self.rows - len(looked)
+        but = f" (but for {out:,} rows at the beginning or the end)" if out else ""
+        text = f"What {name} did not tick is an answer too: {NO_TICK}{but}."
+        self.notes.append(Note(text, kind="marks"))
 
     def _scores(self, column: Column, cells: Chunks) -> npt.NDArray[np.float64]:
         """(rows,) the confidences in a column, NaN where there is none."""
@@ -472,6 +507,10 @@ class _Filler:
             who = np.array([self.people.setdefault(name or "?", len(self.people)) for name in names], dtype=np.int64)
             weight = np.array([one[3] for one in found], dtype=np.float64)
             self._put("vote", column.name, list(place), codes, rows, who, weight, separator=guess_separator(place))
+
+
+NO_TICK = "blank"
+"""The class of what somebody left blank who ticks one class."""
 
 
 def _times_before(codes: Numbers) -> Numbers:

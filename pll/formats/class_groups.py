@@ -19,10 +19,12 @@ from pll.formats.tabular.cells import (
     NEARLY_ALL,
     ROUNDED,
     Cells,
+    are_yes_alone,
     has_fractions,
     is_missing,
     is_no_answer,
     is_number,
+    looked_at,
     mark_in,
     present_cells,
     read_marks,
@@ -51,6 +53,8 @@ def classes(table: Proposal) -> None:
         _marked_with_doubt(table)
     if not table.having(*LABELLED, "true_label") and not table.is_asked():
         _marked_alike(table, {name: rows for name, rows in marks.items() if name in table.open()})
+    if not table.having(*LABELLED, "true_label") and not table.is_asked():
+        _ticked(table)
     group = {name: table.roles[name].display_name for name in table.having("class")}
     table.give_all(_naming_again(table, group), "keep", why="it names the marked classes")
 
@@ -207,6 +211,31 @@ MOST_COMPARED, LEAST_AGREED = 12, 0.25
 def _are_ticks(cells: Cells) -> bool:
     """Whether a column holds ticks and nothing else: x, ✓."""
     return all(cell.strip().casefold() == "x" or not cell.strip().isalnum() for cell in present_cells(cells))
+
+
+def _ticked(table: Proposal) -> None:
+    """Ask about columns of ticks and blank cells alone: of people, who agree, or of classes, which do not.
+
+    Of 1 and blank cells only where they agree: else they are numbers.
+    """
+    group = [n for n in table.open() if are_yes_alone(table.cells[n]) and any(map(is_missing, table.cells[n]))]
+    are_people = _agree([_ticks_and_blanks(table.cells[name]) for name in group])
+    ways = {"annotator": "a voter: a tick is one answer, a blank cell the other", "class": _TICKS["class"]}
+    ways = ways if are_people else dict(reversed(ways.items()))
+    numbers = which(table, "number", among=group)
+    if len(group) > 1 and (are_people or not numbers):
+        role = next(iter(ways))
+        for name, called in zip(group, apart(group), strict=True):
+            table.give(name, role, called if role == "class" else None)
+        nobody = ("feature" if numbers else "category"), _NOBODY["feature"]
+        _ask_what(table, [group], "are ticked", ways | dict([nobody]))
+
+
+def _ticks_and_blanks(cells: Cells) -> list[float | None]:
+    """1 for each tick and 0 for none, as far as somebody looked; None for the rows before and after."""
+    ticked = [not is_missing(cell) for cell in cells]
+    looked = looked_at(ticked)
+    return [float(mark) if row in looked else None for row, mark in enumerate(ticked)]
 
 
 def _marked_and_numbered(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -> bool:

@@ -412,3 +412,24 @@ def test_people_who_agree_on_one_zero_and_minus_one_are_voters(tmp_path: Path) -
     path.write_text("\n".join(map(",".join, [["text", "Mia", "Tom", "Ola", "Jin"], *rows])) + "\n", encoding="utf-8")
     asked = question(formats.columns(path))
     assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}
+
+
+@pytest.mark.parametrize("tick", ["x", "✓", "1", "yes"])
+def test_what_people_left_blank_who_tick_is_the_other_answer_where_they_looked(tmp_path: Path, tick: str) -> None:
+    ticked = [[(k % 4 < 2) != (k % 11 == j) and (j < 2 or k < 60) for j in range(3)] for k in range(160)]
+    rows = [(f"the comment number {k} of a reader", *(tick * one for one in row)) for k, row in enumerate(ticked)]
+    path = columns_in(tmp_path, ["comment", "remove? (Lena)", "remove? (Ari)", "remove? (Bo)"], rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}
+    assert {"class"} in [{*roles.values()} for _, roles in asked.answers]
+    data = formats.read(path, columns=asked.answers[0][1])
+    last = max(k for k, row in enumerate(ticked) if row[2])
+    assert {*data.class_names} == {"blank", tick} and data.annotations is not None
+    assert data.annotations.n_annotators == 3 and data.annotations.n_answers == 160 + 160 + last + 1
+    assert any(f"(but for {159 - last} rows" in note for note in data.notes)
+
+
+def test_what_is_seldom_ticked_and_not_together_are_classes_first(tmp_path: Path) -> None:
+    rows = [(f"p{k}.jpg", f"{k}.5", *("x" * (k % 5 == 0 and k % 3 == j) for j in range(3))) for k in range(90)]
+    asked = question(formats.columns(columns_in(tmp_path, ["photo", "weight", "scratch", "dent", "stain"], rows)))
+    assert asked is not None and {*asked.answers[0][1].values()} == {"class"}

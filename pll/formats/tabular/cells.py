@@ -194,6 +194,46 @@ def mark_in(cell: str) -> bool | None:
     return MARKS.get(plain.strip("()") or plain)
 
 
+def are_yes_alone(cells: Iterable[str | None]) -> bool:
+    """Whether the cells that are filled are one mark that says yes, or ticks.
+
+    Examples
+    --------
+    >>> are_yes_alone(["x", "", "✓"]), are_yes_alone(["1", None]), are_yes_alone(["x", "-"]), are_yes_alone(["x", "y"])
+    (True, True, False, False)
+    """
+    filled = {cell.strip().casefold() for cell in cells if cell and cell.strip()}
+    is_one = len(filled) == 1 or all(cell == "x" or not cell.isalnum() for cell in filled)
+    return bool(filled) and is_one and all(map(mark_in, filled))
+
+
+def looked_at(ticked: Sequence[bool]) -> range:
+    """Return the rows that somebody looked at, who ticked some.
+
+    Not the first and the last ones without a tick, where these are more than is a chance.
+
+    Parameters
+    ----------
+    ticked
+        Whether each row is ticked.
+
+    Examples
+    --------
+    >>> looked_at([True, False] * 10 + [False] * 5), looked_at([True, False] * 10 + [False] * 50), looked_at([False])
+    (range(0, 25), range(0, 19), range(0, 0))
+    """
+    at = [row for row, mark in enumerate(ticked) if mark]
+    if not at:
+        return range(0)
+    first, last, rows = at[0], at[-1] + 1, len(ticked)
+    most = math.log(_CHANCE) / math.log1p(-min(len(at) / (last - first), 1 - _CHANCE))
+    return range(first if first > most else 0, last if rows - last > most else rows)
+
+
+_CHANCE = 1e-6
+"""By which chance so many rows without a tick may stand together, of somebody who looked at them."""
+
+
 def numbers_in(cell: str) -> list[float] | None:
     """Return the numbers of a list, as JSON, Python or NumPy writes it; None where it is no list of two or more.
 

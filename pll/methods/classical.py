@@ -52,8 +52,6 @@ class ClassicalEstimator(PartialLabelEstimator):
     """What takes less, said of a fit that takes long."""
     rounds: ClassVar[str] = ""
     """The setting that says how many iterations there are at most; "" for one."""
-    chosen: ClassVar[tuple[str, ...]] = ("scale",)
-    """Settings for which `fit` may choose a value, which has the setting's name with `_` behind it."""
 
     scale: str = setting("auto")
     missing: str = setting("error")
@@ -136,11 +134,11 @@ class ClassicalEstimator(PartialLabelEstimator):
         return int(getattr(self, self.rounds)) if self.rounds else 1
 
     def in_use(self, name: str) -> Any:
-        """Return what `fit` has chosen for a setting; before `fit`, and where it chooses nothing, the setting."""
+        """Return what `fit` has chosen for a setting, under its name with `_` behind it; else the setting."""
         return getattr(self, f"{name}_", getattr(self, name))
 
     def fitted_params(self) -> dict[str, Any]:
-        return super().fitted_params() | {name: self.in_use(name) for name in self.chosen}
+        return {name: self.in_use(name) for name in super().fitted_params()}
 
     def checkpoint(self) -> dict[str, Any]:
         return {"epoch": 0}  # these methods are quick: they start again and give the same result

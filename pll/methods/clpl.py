@@ -99,7 +99,6 @@ class CLPL(LinearEstimator):
         "Convex: one answer, found in seconds; weak where sets are large."
     )
     rounds: ClassVar[str] = "max_rounds"
-    chosen: ClassVar[tuple[str, ...]] = ("scale", "C", "form")
 
     C: float | Literal["auto"] = setting("auto", above=0)
     form: str = setting("auto", LOSS_FORMS)

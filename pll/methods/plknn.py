@@ -88,7 +88,6 @@ class PLKNN(NeighbourEstimator):
         "weak where sets are large, slow on many features (it compares all pairs)."
     )
 
-    chosen: ClassVar[tuple[str, ...]] = ("scale", "k")
     _fitted = ("train_", "votes_indptr_", "votes_indices_", "k_")
 
     k: int | Literal["auto"] = setting("auto", whole=True, least=1)

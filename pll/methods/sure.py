@@ -117,7 +117,6 @@ class SURE(ClassicalEstimator):
 
     takes_prior: ClassVar[bool] = True
     rounds: ClassVar[str] = "max_rounds"
-    chosen: ClassVar[tuple[str, ...]] = ("scale", "kernel")
     cheaper: ClassVar[str] = " With kernel='linear' it takes a small part of that."
     _fitted = ("coef_", "intercept_", "support_", "width_")
 

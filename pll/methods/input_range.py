@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pll.training.scaling import mean_and_std
+from pll.weights import Floats
+
 RANGE = "inputs"
 """Under this name in the `extra` of `model.json`."""
 
@@ -16,9 +19,6 @@ MOST_COLUMNS = 256
 
 FEW_ROWS = 20
 """Rows of a table from which on its spread is compared too."""
-
-_ROWS_AT_ONCE = 1024
-"""Rows that are converted to float64 at once."""
 
 
 def input_range(X: npt.NDArray[np.float32]) -> dict[str, Any]:
@@ -112,28 +112,10 @@ def range_warnings(
     return warnings
 
 
-def _spread(X: npt.NDArray[np.float32], each: bool) -> tuple[npt.NDArray[np.float64], ...]:
+def _spread(X: npt.NDArray[np.float32], each: bool) -> tuple[Floats, ...]:
     """Return minimum, maximum and standard deviation, of every column or (1,) over all; 0 where there is no value."""
-    chunks = [X[at : at + _ROWS_AT_ONCE] for at in range(0, len(X), _ROWS_AT_ONCE)]
-    columns = X.shape[1] if each else 1
-    if each and not columns:
-        return np.zeros(0), np.zeros(0), np.zeros(0)
-    low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
-    total, squares, count = (np.zeros(columns) for _ in range(3))
-    for chunk in chunks:
-        values, there = _columns(chunk, columns)
-        count += there.sum(axis=0)
-        total += np.where(there, values, 0).sum(axis=0)
-        low = np.minimum(low, np.where(there, values, np.inf).min(axis=0, initial=np.inf))
-        high = np.maximum(high, np.where(there, values, -np.inf).max(axis=0, initial=-np.inf))
-    mean = total / np.maximum(count, 1)
-    for chunk in chunks:
-        values, there = _columns(chunk, columns)
-        squares += (np.where(there, values - mean, 0) ** 2).sum(axis=0)
-    return np.where(count, low, 0), np.where(count, high, 0), np.sqrt(squares / np.maximum(count, 1))
-
-
-def _columns(part: npt.NDArray[np.float32], columns: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    values = part.reshape(-1, columns).astype(np.float64)
-    there = np.isfinite(values)
-    return np.where(there, values, 0), there
+    axes = (0,) if each else tuple(range(X.ndim))
+    low, high = (choose.reduce(X, axis=axes, initial=np.nan) for choose in (np.fmin, np.fmax))  # NaN only of NaN
+    return tuple(
+        np.nan_to_num(part, nan=0.0).reshape(-1).astype(np.float64) for part in (low, high, mean_and_std(X, axes)[1])
+    )

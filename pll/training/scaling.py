@@ -17,6 +17,8 @@ from pll.training.names import SCALES
 
 ROWS_AT_ONCE = 1024
 """Rows that are converted to float64 at once for the statistics."""
+CONSTANT = 1e-12
+"""Deviation below which values are taken to be all alike."""
 CENTRES = 300
 """Maximum number of radial basis features."""
 KNOTS = 33
@@ -202,7 +204,8 @@ def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
         )
     by_channel = X.ndim == 4 and base not in ("zscore", "zscore-unit")
     axes = (0, 2, 3) if by_channel else (0,)
-    mean, std = _mean_and_std(X, axes)
+    mean, std = mean_and_std(X, axes)
+    std = np.where(std < CONSTANT, 1.0, std)
     statistics: dict[str, Tensor] = {}
     shift, spread = np.zeros_like(mean), np.ones_like(std)
     if base in ("auto", "zscore", "zscore-unit"):
@@ -253,17 +256,23 @@ def _with_basis(base: Scaling, X: npt.NDArray[np.float32]) -> Scaling:
             plain(torch.from_numpy(np.array(X[start : start + ROWS_AT_ONCE])))[:, d:].numpy()
             for start in range(0, min(len(X), QUANTILE_ROWS), ROWS_AT_ONCE)
         ]
-    mean, std = _mean_and_std(np.concatenate(near), (0,))
-    shift, spread = (torch.from_numpy(part.astype(np.float32)) for part in (mean, std))
+    mean, std = mean_and_std(np.concatenate(near), (0,))
+    shift, spread = (torch.from_numpy(part.astype(np.float32)) for part in (mean, np.where(std < CONSTANT, 1.0, std)))
     return Scaling(base.fill, base.shift, base.spread, **state, basis_shift=shift, basis_spread=spread)
 
 
-def _mean_and_std(X: npt.NDArray[Any], axes: tuple[int, ...]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Mean and deviation of the present values, in float64 (squares overflow float32); 0 and 1 where constant."""
+def mean_and_std(X: npt.NDArray[Any], axes: tuple[int, ...]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return mean and deviation of the values that are there, in float64 (squares overflow float32); 0 where none is.
+
+    Parameters
+    ----------
+    X
+        (n, …) examples; NaN is a missing value.
+    axes
+        Over which they are, the first among them; the others are kept, so that (C, 1, 1) broadcasts over pixels.
+    """
     batches = [X[start : start + ROWS_AT_ONCE] for start in range(0, max(1, len(X)), ROWS_AT_ONCE)]
     count = np.maximum(sum((~np.isnan(part)).sum(axis=axes, keepdims=True) for part in batches), 1)
     mean = sum(np.nansum(part, axis=axes, keepdims=True, dtype=np.float64) for part in batches) / count
     square = sum(np.nansum((part - mean) ** 2, axis=axes, keepdims=True) for part in batches)
-    std = np.sqrt(square / count)
-    std[std < 1e-12] = 1.0
-    return mean[0], std[0]  # kept dimensions: (C, 1, 1) broadcasts over the pixels
+    return mean[0], np.sqrt(square / count)[0]

@@ -37,7 +37,6 @@ from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
 from benchmarks import simulated_gpu
-from pll import devices
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods import deep as deep_module
@@ -46,7 +45,7 @@ from pll.methods.deep import DeepEstimator
 from pll.methods.held_out import held_out_weights
 from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
-from pll.training import layouts
+from pll.training import devices, layouts
 from pll.training.metrics import EpochRecord
 from pll.training.models import build_model, step_work
 from pll.training.precision import choose_precision

@@ -32,9 +32,8 @@ from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from pll import devices
 from pll.methods import deep
-from pll.training import recorded
+from pll.training import devices, recorded
 from pll.training.recorded import RecordedSteps
 
 NAME = "sim:0"
@@ -76,7 +75,7 @@ class _OnDevice(Tensor):
         return self.numbers.__reduce_ex__(protocol)  # type: ignore[no-untyped-call]  # as with `map_location="cpu"`
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]  # any types
         raise RuntimeError(f"{func} outside of SimulatedGpu.")
 
 
@@ -113,7 +112,7 @@ class SimulatedGpu(TorchDispatchMode):
         return sum({storage._cdata: storage.nbytes() for storage in storages}.values())
 
     def memory(self) -> devices.Memory | None:
-        """Return the memory as `pll.devices.memory_of` does."""
+        """Return the memory as `pll.training.devices.memory_of` does."""
         return None if self.limit is None else devices.Memory(self.limit - self.allocated(), self.limit)
 
     def pinned(self, tensor: Tensor) -> Tensor:
@@ -201,7 +200,7 @@ def _order(tensor: Tensor) -> list[tuple[int, int]]:
 
 @contextmanager
 def simulated_gpu(limit: int | None = None) -> Iterator[SimulatedGpu]:
-    """Context manager in which `"auto"` is the simulated GPU, also for `pll.devices`.
+    """Context manager in which `"auto"` is the simulated GPU, also for `pll.training.devices`.
 
     Parameters
     ----------
@@ -212,7 +211,7 @@ def simulated_gpu(limit: int | None = None) -> Iterator[SimulatedGpu]:
 
     class Generator(torch.Generator):  # the device draws on the CPU
         def __new__(cls, device: Any = None) -> Generator:
-            return super().__new__(cls, device="cpu")  # type: ignore[call-arg]
+            return super().__new__(cls, device="cpu")  # type: ignore[call-arg]  # not in its stub
 
     def tensor(data: Any, *, device: Any = None, **more: Any) -> Tensor:  # torch's own asks no mode
         return made_of(data, **more).to(device)
@@ -222,7 +221,7 @@ def simulated_gpu(limit: int | None = None) -> Iterator[SimulatedGpu]:
 
     def record(self: RecordedSteps[Any], step: Any, units: Tensor, epoch: int) -> None:
         self._epoch = epoch
-        self._graph = SimpleNamespace(replay=lambda: setattr(self, "result", step(units)))  # type: ignore[assignment]
+        self._graph = SimpleNamespace(replay=lambda: setattr(self, "result", step(units)))  # type: ignore[assignment]  # no graph
 
     with (
         mock.patch.object(recorded, "records", lambda device: device.type == made.type),

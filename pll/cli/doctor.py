@@ -27,7 +27,7 @@ def doctor(_: DoctorOptions) -> None:
     """Print it, and one line of JSON."""
     import torch
 
-    from pll.devices import default_threads, gpus
+    from pll.training.devices import default_threads, gpus
 
     core = {name: _installed(name) for name in CORE}
     parts = {extra: {name: _installed(name) for name in about.packages} for extra, about in EXTRAS.items()}

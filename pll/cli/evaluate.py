@@ -24,7 +24,6 @@ from pll.cli.options import (
 )
 from pll.cli.progress import Bars
 from pll.dataset import PartialLabelDataset
-from pll.devices import default_threads
 from pll.errors import UserError
 from pll.experiments.evaluation import UNKNOWN, Result, planned, read_results, results_frame
 from pll.experiments.execution import fit_cell, loaded
@@ -33,6 +32,7 @@ from pll.experiments.tables import TableEntry, tables
 from pll.io import write_csv
 from pll.methods import METHODS
 from pll.runs.config import DataConfig
+from pll.training.devices import default_threads
 
 
 def evaluate(options: EvaluateOptions) -> None:

@@ -30,7 +30,6 @@ from pll.cli.options import (
     with_voters,
 )
 from pll.cli.progress import SIGNALS, Bars, Stop, load, stopped_by_signals
-from pll.devices import default_threads
 from pll.errors import UserError
 from pll.io import json_text
 from pll.methods import METHODS
@@ -41,6 +40,7 @@ from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.ranks import follow
 from pll.runs.snapshots import HOW_SURE, SETTINGS
+from pll.training.devices import default_threads
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord
 

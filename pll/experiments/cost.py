@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from pll import catalog
 from pll.catalog.entry import Entry
-from pll.devices import gpus
 from pll.errors import UserError
 from pll.experiments.experiment import Cell
 from pll.methods.advice import fit_seconds
+from pll.training.devices import gpus
 from pll.wording import duration
 
 LONG_EXPERIMENT = 1800.0

@@ -30,7 +30,6 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from pll.dataset import PartialLabelDataset
-from pll.devices import computing_threads
 from pll.errors import UserError, explain
 from pll.experiments.evaluation import EpochMetrics, Result, figures, measured, results_frame
 from pll.experiments.experiment import Cell, Experiment, Missing
@@ -42,6 +41,7 @@ from pll.runs.files import MANIFEST
 from pll.runs.locked_folder import LockedFolder
 from pll.runs.manifest import UNREADABLE, Manifest, damages, read_with_checksum, with_checksum
 from pll.runs.process import end_with_parent
+from pll.training.devices import computing_threads
 
 CELLS, RESULTS, PROGRESS, DEFINITION = "cells", "results.csv", "progress.json", "experiment.json"
 RESULTS_SAVED_EVERY = 2.0

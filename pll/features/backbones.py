@@ -20,12 +20,12 @@ from torch import Tensor, nn
 from pll.catalog.download import obtain
 from pll.catalog.entry import File, Need, files
 from pll.dataset import PartialLabelDataset
-from pll.devices import choose_device, visited
 from pll.errors import UserError, unknown
 from pll.features.base import Arrays, Features, Featuriser
 from pll.features.images import as_planes, pixel_range, range_of, reader
 from pll.images import torchvision
 from pll.io import Progress
+from pll.training.devices import choose_device, visited
 
 BACKBONES = (
     *("resnet18", "resnet34", "resnet50", "mobilenet_v3_small", "mobilenet_v3_large"),

@@ -23,13 +23,13 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from pll.dataset import PartialLabelDataset
-from pll.devices import choose_device, visited
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser
 from pll.features.texts import texts_of
 from pll.images import torchvision
 from pll.io import Progress, write_atomically
 from pll.paths import candid_home
+from pll.training.devices import choose_device, visited
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 """22 million weights, 384 features; English. Multilingual: `paraphrase-multilingual-MiniLM-L12-v2`."""

@@ -13,10 +13,10 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pll.dataset import PartialLabelDataset
-from pll.devices import one_blas_thread
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, whole_argument
 from pll.io import Progress
+from pll.training.devices import one_blas_thread
 
 COMPONENTS = 300
 MOST_WORDS = 20_000

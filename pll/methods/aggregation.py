@@ -32,8 +32,8 @@ from torch import nn
 from pll.annotations.data import Annotations
 from pll.annotations.voters import VoterModels, fit_voters
 from pll.candidates import CandidateSets
-from pll.devices import computing_threads
 from pll.errors import UserError
+from pll.training.devices import computing_threads
 from pll.training.metrics import Hook, no_hook
 from pll.training.models import step_work
 from pll.training.rng import seeded

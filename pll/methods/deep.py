@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
-from pll.devices import Memory, choose_device, computing_threads, memory_of
 from pll.errors import UserError, unknown
 from pll.io import is_mapped
 from pll.methods.base import AFRESH, Labels, PartialLabelEstimator, Start, Task, setting
@@ -29,6 +28,7 @@ from pll.methods.names import RECIPES
 from pll.methods.published import paper_recipe
 from pll.methods.recipe import NoteFound, Problem, SearchProgress, search
 from pll.training.augment import get_augmentation
+from pll.training.devices import Memory, choose_device, computing_threads, memory_of
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining, TrainingProgress, no_hook

@@ -44,7 +44,6 @@ from torch import Tensor
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets, as_candidate_sets
-from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
 from pll.io import taken
 from pll.methods.advice import fit_seconds
@@ -55,6 +54,7 @@ from pll.methods.defaults import suited
 from pll.methods.recipe import can_be_batched
 from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
 from pll.training.batched import BatchedModels, Steps
+from pll.training.devices import choose_device, computing_threads
 from pll.training.metrics import Hook, no_hook
 from pll.training.models import SHALLOW_WIDTH
 from pll.training.scaling import fit_scaling, flattened

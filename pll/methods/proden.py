@@ -100,7 +100,7 @@ class PRODENItera(DeepEstimator):
     update_every: int | None = setting(None, whole=True, least=1)
 
     @property
-    def rule(self) -> str:  # type: ignore[override]
+    def rule(self) -> str:  # type: ignore[override]  # of an instance
         """As `PartialLabelEstimator.rule`, with the interval."""
         return f"it renews its weights only every {update_interval(self.epochs, self.update_every)} epochs"
 

@@ -27,7 +27,7 @@ from scipy.special import logsumexp, softmax
 from torch import Tensor
 
 from pll.candidates import CandidateSets
-from pll.devices import one_blas_thread
+from pll.training.devices import one_blas_thread
 from pll.weights import Floats
 
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)

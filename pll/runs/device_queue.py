@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pll.devices import freest
+from pll.training.devices import freest
 
 
 @dataclass(order=True)

@@ -21,7 +21,6 @@ import torch
 
 from pll.analysis.health import Health, against_sets, against_truth, health_of
 from pll.dataset import PartialLabelDataset
-from pll.devices import LOST, free_unused, is_lost, lose
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import Progress, check_free_space, remove_parts
@@ -42,6 +41,7 @@ from pll.runs.manifest import DamagedError, Manifest, damages, matches
 from pll.runs.ranks import send_run
 from pll.runs.run_data import save_computed, splits_of
 from pll.runs.snapshots import HOW_SURE, SETTINGS, StepProgress
+from pll.training.devices import LOST, free_unused, is_lost, lose
 from pll.training.distributed import Ranks, RanksError
 from pll.training.metrics import FINAL_METRICS, EpochRecord, Hook, Monitor, StopTraining, TrainingProgress
 from pll.weights import Certainty, Weights, accuracy, sharpness, taken_home
@@ -100,7 +100,7 @@ class FitLoop:
     error
         Message, where it failed.
     device
-        Where a method trains that has the setting `device`, by `pll.devices.full_name`; "" for what that
+        Where a method trains that has the setting `device`, by `pll.training.devices.full_name`; "" for what that
         setting says.
 
     Raises

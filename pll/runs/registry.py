@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pll.devices import default_threads, device_names
 from pll.errors import UserError
 from pll.io import write_json, writing_to
 from pll.methods import METHODS
@@ -26,6 +25,7 @@ from pll.runs.files import COMPARISON, DELETED
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
 from pll.runs.run import MOST_LANES, Lane, LaneList, Run
+from pll.training.devices import default_threads, device_names
 
 MOST_ALIVE = 20
 """Maximum number of runs that wait, train or are paused."""

@@ -22,7 +22,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pll.devices import device_in_words, device_names
 from pll.errors import UserError
 from pll.io import Progress, from_json, write_json, writing_to
 from pll.runs.config import RunConfig
@@ -31,6 +30,7 @@ from pll.runs.files import COMPARISON, OUTSIDE
 from pll.runs.folder import RunFolder, State, checked_name
 from pll.runs.manifest import reading
 from pll.runs.snapshots import ACTIVE, HOW_SURE, SETTINGS, LaneSnapshot, Snapshot, joint_state, seconds_left
+from pll.training.devices import device_in_words, device_names
 from pll.training.metrics import StopTraining
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from pll.devices import computing_threads, moved, pinned
+from pll.training.devices import computing_threads, moved, pinned
 from pll.training.models import step_work
 from pll.training.recorded import LEAST_STEPS, RecordedSteps
 from pll.training.trainer import epoch_order

@@ -35,9 +35,9 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
 from pll.candidates import CandidateSets
-from pll.devices import gpus, pinned
 from pll.errors import UserError
 from pll.io import large_array
+from pll.training.devices import gpus, pinned
 from pll.training.layouts import layout_type
 from pll.training.models import has_batch_norm
 from pll.training.rng import Stream

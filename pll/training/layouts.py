@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from pll.candidates import CandidateSets
-from pll.devices import moved
 from pll.io import IN_MEMORY_UP_TO, large_array
+from pll.training.devices import moved
 from pll.weights import Outside, Weights, log_prior
 
 DENSE_UP_TO = 64

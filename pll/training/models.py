@@ -344,7 +344,7 @@ def count_tensors(model: str, input_shape: tuple[int, ...], n_classes: int) -> i
 
 
 def step_work(parameters: Iterable[Tensor], batch_size: int) -> float:
-    """Return the floating-point operations of a training step, for `pll.devices.computing_threads`.
+    """Return the floating-point operations of a training step, for `pll.training.devices.computing_threads`.
 
     Infinite with convolutions, whose parameters are used many times for an example.
 

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor
 
-from pll.devices import can_record, recording, recording_stream, records
+from pll.training.devices import can_record, recording, recording_stream, records
 
 LEAST_STEPS = 4
 """Mini-batches of an epoch from which on a recording saves more than it takes."""

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from pll.devices import full_name, random_state, set_random_state
+from pll.training.devices import full_name, random_state, set_random_state
 
 Draws = Literal["nothing", "layers", "anything"]
 """What draws random numbers in a training pass: nothing; dropout as torch's layers call it; anything else too."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from pll.devices import copies_by_itself
+from pll.training.devices import copies_by_itself
 from pll.training.scaling import Scaling
 
 BATCHES_AHEAD = 4

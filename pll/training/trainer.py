@@ -21,10 +21,10 @@ import torch
 from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
-from pll.devices import computing_threads, fetched, free_unused, is_out_of_memory, moved, pinned
 from pll.errors import DivergenceError, UserError, unknown
 from pll.io import large_array
 from pll.training.augment import Augmentation
+from pll.training.devices import computing_threads, fetched, free_unused, is_out_of_memory, moved, pinned
 from pll.training.layouts import Batch, DenseLayout, Layout, choose_layout
 from pll.training.losses import Loss
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress

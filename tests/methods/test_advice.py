@@ -8,13 +8,13 @@ import torch
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.devices import Memory
 from pll.errors import UserError
 from pll.io import memory_of_machine
 from pll.methods import METHODS, advice
 from pll.methods.advice import advise, check_memory
 from pll.runs.labels_table import predicted_frame
 from pll.training import trainer
+from pll.training.devices import Memory
 
 
 def data(n: int, c: int, d: int = 4, *, sets: bool = True) -> PartialLabelDataset:

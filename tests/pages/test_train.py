@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll import devices
 from pll.catalog.sources import Source
 from pll.methods import recipe
 from pll.runs.fit_loop import FitLoop
@@ -15,6 +14,7 @@ from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.runs.run import Run
 from pll.synthesis import Flip
+from pll.training import devices
 from pll.ui import session
 from pll.ui.train import ended
 from pll.ui.train.views import VIEWS
@@ -97,7 +97,7 @@ def test_where_there_are_gpus_one_can_be_chosen(irises: Any, monkeypatch: pytest
     assert not [one for one in irises.selectbox if one.label == "Device"]  # the CPU alone: there is nothing to choose
     monkeypatch.setattr("pll.ui.train.settings_form.devices", lambda: ("auto", "cuda:0", "cuda:1", "cpu"))
     monkeypatch.setattr(
-        "pll.devices.memory_of", lambda name: None if name == "cpu" else devices.Memory(21 * 10**9, 24 * 10**9)
+        "pll.training.devices.memory_of", lambda name: None if name == "cpu" else devices.Memory(21 * 10**9, 24 * 10**9)
     )
     page = irises.run()
     assert field(page, "Device").options == ["Automatic", "GPU 0, 3 of 24 GB", "GPU 1, 3 of 24 GB", "CPU"]

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import torch
 
-from pll import devices
 from pll.errors import UserError
 from pll.methods import METHODS, deep
 from pll.runs import fit_loop, run_data
@@ -24,6 +23,7 @@ from pll.runs.folder import RunFolder
 from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry
 from pll.runs.run import MOST_LANES, Run
+from pll.training import devices
 from pll.training.trainer import Trainer
 from tests.run_helpers import BATCHES, VARIANTS, config, result_of, wait_for
 

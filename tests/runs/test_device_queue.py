@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pll import devices
 from pll.runs.device_queue import DeviceQueue
+from pll.training import devices
 from tests.run_helpers import wait_for
 
 

@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 import torch
 
-from pll import devices
 from pll.analysis.health import Health
 from pll.catalog.sources import Source
 from pll.cli.main import main
@@ -30,6 +29,7 @@ from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.synthesis import Flip
+from pll.training import devices
 from pll.training.distributed import RanksError
 from pll.training.metrics import StopTraining
 from pll.training.trainer import Trainer

@@ -14,7 +14,6 @@ from typing import Any
 import streamlit as st
 
 from pll.dataset import PartialLabelDataset
-from pll.devices import default_threads, device_in_words, devices
 from pll.errors import UserError
 from pll.methods import METHODS, method_title
 from pll.methods.advice import advise, expected_settings
@@ -23,6 +22,7 @@ from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.data import method_of_votes
 from pll.runs.description import FIELDS
+from pll.training.devices import default_threads, device_in_words, devices
 from pll.training.names import MODELS
 from pll.ui.data import loader
 from pll.ui.format import about_seconds, plain

@@ -10,8 +10,8 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pll import devices
 from pll.errors import UserError
+from pll.training import devices
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +134,7 @@ def test_blas_gets_its_threads_back_in_whatever_order_those_leave_who_want_one()
 def test_a_blas_that_is_loaded_later_has_one_thread_too() -> None:
     program = """
 import numpy
-from pll import devices
+from pll.training import devices
 with devices.one_blas_thread():
     import scipy.linalg
     from threadpoolctl import threadpool_info

@@ -23,8 +23,8 @@ from benchmarks.review_settings import Setting, load, train
 from pll.catalog.files import search_roots
 from pll.errors import UserError
 from pll.io import write_atomically
-from pll.review.certificate import RIGHT, WRONG, Answers, Ints, count_accepted, label_order, plan_controls
-from pll.weights import taken_home
+from pll.review.certificate import RIGHT, WRONG, Answers, count_accepted, label_order, plan_controls
+from pll.weights import Ints, taken_home
 
 ERRORS = (0.03, 0.05, 0.1)
 

@@ -23,8 +23,9 @@ from benchmarks.certificate import Flags, accepted_and_unseen, read_imagenet, re
 from benchmarks.marked import put, table
 from benchmarks.review_settings import DEVELOPMENT, HELD_OUT, RECIPES, SETTINGS, prepared
 from pll.errors import UserError
-from pll.review.certificate import RIGHT, UNANSWERED, WRONG, Answers, Floats, Ints, plan_controls
+from pll.review.certificate import RIGHT, UNANSWERED, WRONG, Answers, plan_controls
 from pll.review.expected_checks import DRAWS, expected_checks
+from pll.weights import Floats, Ints
 
 ERROR = 0.05
 ANSWERED = (0, 10, 30, 60)

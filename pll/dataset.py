@@ -17,7 +17,7 @@ from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names,
 from pll.errors import RowError, UserError, notes_of
 from pll.images import Pictures
 from pll.io import Column, as_column, check_finite, check_lengths, check_unique_ids, feature_array, taken
-from pll.weights import DECISIONS, ChangedSets, HasChanges, Weights, checked_prior
+from pll.weights import DECISIONS, ChangedSets, Flags, HasChanges, Ints, Weights, checked_prior
 
 UNKNOWN = -1
 """The value of `y` where the true label is not known."""
@@ -89,7 +89,7 @@ class PartialLabelDataset(HasChanges):
 
     X: npt.NDArray[np.float32] = field(metadata={"rows": "rows of features"})
     candidates: CandidateSets | None = field(default=None, metadata={"rows": "candidate sets"})
-    y: npt.NDArray[np.int64] | None = field(default=None, metadata={"rows": "true labels"})
+    y: Ints | None = field(default=None, metadata={"rows": "true labels"})
     class_names: tuple[str, ...] = ()
     ids: npt.NDArray[np.str_] | None = field(default=None, metadata={"rows": "ids"})
     feature_names: tuple[str, ...] = ()
@@ -101,8 +101,8 @@ class PartialLabelDataset(HasChanges):
     annotations: Annotations | None = field(default=None, metadata={"rows": "annotated examples"})
     prior: Weights | None = field(default=None, metadata={"candidates": "priors"})
     changes: tuple[ChangedSets, ...] = field(default=(), metadata={"rows": "changed candidate sets"})
-    is_test: npt.NDArray[np.bool_] | None = field(default=None, metadata={"rows": "split marks"})
-    unanswered: npt.NDArray[np.bool_] | None = field(default=None, metadata={"rows": "marks of unanswered examples"})
+    is_test: Flags | None = field(default=None, metadata={"rows": "split marks"})
+    unanswered: Flags | None = field(default=None, metadata={"rows": "marks of unanswered examples"})
     name: str = "data"
     kind: str = "array"
     notes: tuple[str, ...] = ()
@@ -377,7 +377,7 @@ class PartialLabelDataset(HasChanges):
         result += [] if self.pictures is None else [("pictures", self.pictures.names)]
         return result + [(f"category {name}", values) for name, values in self.categories.items()]
 
-    def truth_outside(self) -> npt.NDArray[np.int64]:
+    def truth_outside(self) -> Ints:
         """Return the (m,) rows whose known true label is not among the given candidates."""
         if self.y is None or self.candidates is None:
             return np.empty(0, dtype=np.int64)

@@ -21,6 +21,8 @@ from pll.io import large_array, taken
 
 Weights = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 NORMALISED = 1e-6
 """How far float32 numbers may sum up from 1 to count as normalised."""
@@ -55,20 +57,20 @@ class ChangedSets:
     candidates: CandidateSets = field(metadata={"rows": "changed candidate sets"})
     reason: str = field(kw_only=True)
     prior: Weights | None = field(default=None, kw_only=True, metadata={"candidates": "priors"})
-    decided: npt.NDArray[np.int64] | None = field(default=None, kw_only=True, metadata={"rows": "decided labels"})
-    tied_votes: npt.NDArray[np.bool_] | None = field(default=None, kw_only=True, metadata={"rows": "tied votes"})
+    decided: Ints | None = field(default=None, kw_only=True, metadata={"rows": "decided labels"})
+    tied_votes: Flags | None = field(default=None, kw_only=True, metadata={"rows": "tied votes"})
     notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __len__(self) -> int:
         return len(self.candidates)
 
     @cached_property
-    def added(self) -> npt.NDArray[np.bool_]:
+    def added(self) -> Flags:
         """(nnz,) bool, aligned with `candidates.indices`: whether the label was added."""
         c = self.given.n_classes
         before, after = (sets.rows * c + sets.indices for sets in (self.given, self.candidates))
         at = np.minimum(np.searchsorted(before, after), len(before) - 1)
-        added: npt.NDArray[np.bool_] = before[at] != after
+        added: Flags = before[at] != after
         return added
 
     @cached_property
@@ -121,12 +123,12 @@ class HasChanges:
         return self.change(DECISIONS)
 
     @property
-    def decided(self) -> npt.NDArray[np.int64] | None:
+    def decided(self) -> Ints | None:
         """(n,) int64, labels that people decided, −1 elsewhere; or None."""
         return None if self.decisions is None else self.decisions.decided
 
     @property
-    def tied_votes(self) -> npt.NDArray[np.bool_] | None:
+    def tied_votes(self) -> Flags | None:
         """(n,) bool, where the votes do not tell two labels apart, as the last change has it; or None."""
         return next((one.tied_votes for one in reversed(self.changes) if one.tied_votes is not None), None)
 
@@ -209,7 +211,7 @@ class Outside(ChangedSets):
             return self.candidates.uniform_weights() if prior is None else prior
         return restricted_softmax(np.zeros(self.candidates.nnz), self.candidates, prior, self)
 
-    def without(self, rows: Sequence[int] | npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Outside:
+    def without(self, rows: Sequence[int] | Ints | Flags) -> Outside:
         """Return a copy without added labels in some rows; their sets then contain the truth."""
         is_other = np.ones(len(self.miss), dtype=np.bool_)
         is_other[rows] = False
@@ -419,7 +421,7 @@ def sparse(weights: npt.NDArray[Any], candidates: CandidateSets) -> scipy.sparse
     return scipy.sparse.csr_array((weights, candidates.indices, candidates.indptr), shape=candidates.shape)
 
 
-def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> npt.NDArray[np.int64]:
+def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> Ints:
     """Return the (n,) positions in `indices` of the largest of the (nnz,) weights of each example (first of equals).
 
     Parameters
@@ -435,7 +437,7 @@ def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateS
     return result
 
 
-def identified_labels(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.int64]:
+def identified_labels(weights: Weights, candidates: CandidateSets) -> Ints:
     """(n,) identified label: argmax over S_i of the label weights.
 
     Parameters
@@ -474,7 +476,7 @@ class Sharpness:
         (n,) float32 in [0, 1], −Σ w log w over log |S_i|; 0 for singletons.
     """
 
-    identified: npt.NDArray[np.int64]
+    identified: Ints
     top: npt.NDArray[np.float32]
     margin: npt.NDArray[np.float32]
     entropy: npt.NDArray[np.float32]
@@ -542,23 +544,20 @@ class Certainty:
     The numbers are NaN where no model has judged the example without having learnt from it.
     """
 
-    identified: npt.NDArray[np.int64]
+    identified: Ints
     confidence: npt.NDArray[np.float32]
     margin: npt.NDArray[np.float32]
     entropy: npt.NDArray[np.float32]
-    is_tied: npt.NDArray[np.bool_]
+    is_tied: Flags
 
     @property
-    def is_known(self) -> npt.NDArray[np.bool_]:
+    def is_known(self) -> Flags:
         """(n,) bool, whether it is known how sure the label is."""
         return ~np.isnan(self.confidence)
 
 
 def taken_home(
-    label_weights: Weights,
-    held_out: Weights | None,
-    candidates: CandidateSets,
-    tied_votes: npt.NDArray[np.bool_] | None = None,
+    label_weights: Weights, held_out: Weights | None, candidates: CandidateSets, tied_votes: Flags | None = None
 ) -> Certainty:
     """Return the label that people take home of each example, and how sure it is.
 
@@ -584,7 +583,7 @@ def taken_home(
     return certainty(identified, held_out, candidates, is_tied)
 
 
-def _identified(weights: Weights, candidates: CandidateSets) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _identified(weights: Weights, candidates: CandidateSets) -> tuple[Ints, Flags]:
     """Return (n,) identified labels, and whether the two largest weights of each example are the same."""
     positions, is_tied = candidates.indptr[:-1].copy(), np.zeros(len(candidates), dtype=np.bool_)
     for rows, values in _in_blocks(weights, candidates):
@@ -607,12 +606,7 @@ def best_known(label_weights: Weights, held_out: Weights | None) -> Weights:
     return label_weights if held_out is None else np.where(np.isnan(held_out), label_weights, held_out)
 
 
-def certainty(
-    identified: npt.NDArray[np.int64],
-    held_out: Weights | None,
-    candidates: CandidateSets,
-    is_tied: npt.NDArray[np.bool_],
-) -> Certainty:
+def certainty(identified: Ints, held_out: Weights | None, candidates: CandidateSets, is_tied: Flags) -> Certainty:
     """Compute how sure labels are.
 
     Parameters
@@ -652,7 +646,7 @@ IN_CACHE = 2**18
 """Weights that are looked at together."""
 
 
-def _in_blocks(weights: Values, candidates: CandidateSets) -> Iterator[tuple[npt.NDArray[np.int64] | slice, Values]]:
+def _in_blocks(weights: Values, candidates: CandidateSets) -> Iterator[tuple[Ints | slice, Values]]:
     """Some examples and their weights, (k, m) and 0 where one has fewer than k candidates, until all were there.
 
     So few at a time that what is computed of them stays in the cache of the processor.
@@ -682,7 +676,7 @@ def _top_two(values: Values) -> tuple[Values, Values, npt.NDArray[Any]]:
     return top, second, place
 
 
-def _entropy(values: Values, sizes: npt.NDArray[np.int64]) -> Values:
+def _entropy(values: Values, sizes: Ints) -> Values:
     # log of the smallest float keeps 0 · log 0 at 0 without a branch an element.
     terms = np.maximum(values, np.finfo(np.float32).tiny)
     np.log(terms, out=terms)
@@ -692,7 +686,7 @@ def _entropy(values: Values, sizes: npt.NDArray[np.int64]) -> Values:
     return np.asarray(np.clip(0.0 - terms.sum(axis=0) / largest[sizes], 0.0, 1.0))
 
 
-def accuracy(predicted: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) -> float | None:
+def accuracy(predicted: Ints, y: Ints | None) -> float | None:
     """Share of examples of known truth (y ≥ 0) whose predicted label is the true one; None where none is known.
 
     Parameters

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pll.weights import Flags, Floats, Ints
+
 RELIABILITY_BINS = 10
 
 
@@ -28,16 +30,14 @@ class ReliabilityDiagram:
         Expected calibration error, Σ counts/n · |accuracy − confidence|; NaN where there is no example.
     """
 
-    edges: npt.NDArray[np.float64]
-    counts: npt.NDArray[np.int64]
-    confidence: npt.NDArray[np.float64]
-    accuracy: npt.NDArray[np.float64]
+    edges: Floats
+    counts: Ints
+    confidence: Floats
+    accuracy: Floats
     error: float
 
 
-def reliability(
-    confidence: npt.NDArray[np.floating], right: npt.NDArray[np.bool_], bins: int = RELIABILITY_BINS
-) -> ReliabilityDiagram:
+def reliability(confidence: npt.NDArray[np.floating], right: Flags, bins: int = RELIABILITY_BINS) -> ReliabilityDiagram:
     """Return reliability by equal bins of confidence, and the expected calibration error (Naeini et al. 2015).
 
     Parameters
@@ -62,9 +62,9 @@ def reliability(
     place = np.clip(np.ceil(confidence * bins).astype(np.int64) - 1, 0, bins - 1)
     counts = np.bincount(place, minlength=bins)
 
-    def mean(values: npt.NDArray[np.floating] | npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    def mean(values: npt.NDArray[np.floating] | Flags) -> Floats:
         total = np.bincount(place, weights=values.astype(np.float64), minlength=bins)
-        means: npt.NDArray[np.float64] = np.divide(total, counts, out=np.full(bins, np.nan), where=counts > 0)
+        means: Floats = np.divide(total, counts, out=np.full(bins, np.nan), where=counts > 0)
         return means
 
     sure, accurate = mean(confidence), mean(right)

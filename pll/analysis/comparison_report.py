@@ -18,12 +18,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from pll.analysis.intervals import clearly_more, difference, wilson
-from pll.weights import CONFIDENT
+from pll.weights import CONFIDENT, Flags, Ints
 from pll.wording import percent, ties
 
 TELLING = 0.1
 """Smallest difference of two shares that is reported."""
-Labels = npt.NDArray[np.int64]
+Labels = Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
 
-def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArray[np.int64]) -> Verdict:
+def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: Ints) -> Verdict:
     """Return the report on lanes trained on the same examples.
 
     Parameters
@@ -153,7 +153,7 @@ def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None
 # ---- with truth ------------------------------------------------------------------------------------------------------
 
 
-def _with_truth(lanes: Sequence[LaneFigures], y: Labels, has_truth: npt.NDArray[np.bool_]) -> Verdict:
+def _with_truth(lanes: Sequence[LaneFigures], y: Labels, has_truth: Flags) -> Verdict:
     n = int(has_truth.sum())
     right = {lane.title: (lane.identified == y)[has_truth] for lane in lanes}
     ranked = sorted(lanes, key=lambda lane: -int(right[lane.title].sum()))
@@ -183,11 +183,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Labels, has_truth: npt.NDArray[
 
 
 def _compared(
-    lane: LaneFigures,
-    best: LaneFigures,
-    right: dict[str, npt.NDArray[np.bool_]],
-    y: Labels,
-    has_truth: npt.NDArray[np.bool_],
+    lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], y: Labels, has_truth: Flags
 ) -> LaneSummary:
     """Compare one lane with the best of those that did not learn from the truth."""
     mine, reference = right[lane.title], right[best.title]
@@ -213,7 +209,7 @@ def _compared(
     return LaneSummary(lane.title, text, ": " + "; ".join(evidence) if evidence else "")
 
 
-def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, has_truth: npt.NDArray[np.bool_]) -> list[str]:
+def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, has_truth: Flags) -> list[str]:
     """Describe how the lane differs from the best one, where the figures differ clearly."""
     sentences = []
     mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
@@ -237,14 +233,14 @@ def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, has_truth: npt.ND
     return sentences
 
 
-def _still_wrong(lane: LaneFigures, y: Labels, has_truth: npt.NDArray[np.bool_]) -> tuple[int, int]:
+def _still_wrong(lane: LaneFigures, y: Labels, has_truth: Flags) -> tuple[int, int]:
     """Describe how many of the labels that were wrong early are wrong now."""
     assert lane.early is not None
     was_wrong = (lane.early[1] != y) & has_truth
     return int((was_wrong & (lane.identified != y)).sum()), int(was_wrong.sum())
 
 
-def _sure_and_wrong(lane: LaneFigures, y: Labels, has_truth: npt.NDArray[np.bool_]) -> tuple[int, int]:
+def _sure_and_wrong(lane: LaneFigures, y: Labels, has_truth: Flags) -> tuple[int, int]:
     wrong = (lane.identified != y) & has_truth
     return int(wrong.sum()), int((wrong & (lane.confidence >= CONFIDENT)).sum())
 
@@ -252,7 +248,7 @@ def _sure_and_wrong(lane: LaneFigures, y: Labels, has_truth: npt.NDArray[np.bool
 # ---- without truth ---------------------------------------------------------------------------------------------------
 
 
-def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -> Verdict:
+def _without_truth(lanes: Sequence[LaneFigures], sizes: Ints) -> Verdict:
     n = len(sizes)
     lines = [
         LaneSummary(

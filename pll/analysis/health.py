@@ -14,13 +14,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
 from pll.io import from_json
 from pll.training.metrics import is_diverging
-from pll.weights import Sharpness
+from pll.weights import Ints, Sharpness
 from pll.wording import percent
 
 RECENT_EPOCHS = 5
@@ -304,9 +303,7 @@ def _collapsed(final: Sharpness, sets: CandidateSets) -> Finding | None:
 # ---- evidence --------------------------------------------------------------------------------------------------------
 
 
-def against_truth(
-    identified: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None, sets: CandidateSets
-) -> Evidence | None:
+def against_truth(identified: Ints, y: Ints | None, sets: CandidateSets) -> Evidence | None:
     """Return how often identified labels of ambiguous examples are the known true ones; None where fewer than 30 are.
 
     Parameters

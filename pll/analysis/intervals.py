@@ -11,8 +11,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
+from pll.weights import Flags
 
 ALPHA = 0.05
 """Differences with a larger p-value are called ties."""
@@ -37,7 +36,7 @@ class Difference:
         return self.p >= ALPHA
 
 
-def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Difference:
+def difference(right: Flags, other: Flags) -> Difference:
     """Compare two lanes on the same examples.
 
     Parameters

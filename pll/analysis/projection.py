@@ -10,6 +10,7 @@ from sklearn.decomposition import PCA
 
 from pll.errors import UserError
 from pll.training.scaling import clipped, fit_scaling
+from pll.weights import Ints
 
 FIT_ROWS = 20_000
 """Maximum number of examples, evenly spaced, that the components are computed from."""
@@ -70,7 +71,7 @@ def project(X: npt.NDArray[np.float32]) -> Places:
     return places
 
 
-def inside(places: Places, outline: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
+def inside(places: Places, outline: Sequence[tuple[int, int]]) -> Ints:
     """Return the examples in an outline, in order.
 
     Parameters
@@ -93,5 +94,5 @@ def inside(places: Places, outline: Sequence[tuple[int, int]]) -> npt.NDArray[np
     image = Image.new("1", (_GRID, _GRID))
     ImageDraw.Draw(image).polygon([(x // cell, y // cell) for x, y in outline], fill=1, outline=1)
     drawn = np.array(image)  # (row, column)
-    result: npt.NDArray[np.int64] = np.flatnonzero(drawn[places[:, 1] // cell, places[:, 0] // cell])
+    result: Ints = np.flatnonzero(drawn[places[:, 1] // cell, places[:, 0] // cell])
     return result

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -19,8 +18,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.training.layouts import Batch
 from pll.training.trainer import Step, Trainer, WeightedLoss, evaluating
-
-Numbers = npt.NDArray[np.float64]
+from pll.weights import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,21 +62,21 @@ class SlowStep:
     """
 
     epoch: int
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     example: int
-    labels: npt.NDArray[np.int64]
-    logits: Numbers
-    scores: Numbers
-    old_weights: Numbers
-    losses: Numbers
+    labels: Ints
+    logits: Floats
+    scores: Floats
+    old_weights: Floats
+    losses: Floats
     loss: float
     batch_loss: float
-    gradient: Numbers
+    gradient: Floats
     gradient_norm: float
-    label_weights: Numbers
+    label_weights: Floats
     parameters: int
     move: float
-    scores_after: Numbers
+    scores_after: Floats
 
 
 def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None = None) -> SlowStep:
@@ -110,7 +108,7 @@ def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None =
     row = int(units[place])
     labels = candidates[row].astype(np.int64)
 
-    def own(values: Tensor) -> Numbers:
+    def own(values: Tensor) -> Floats:
         """Return (B, c) → (k,) of the example."""
         return _numbers(values[place])[labels]
 
@@ -156,7 +154,7 @@ def _place(units: Tensor, old: Tensor, example: int | None) -> int:
     return int(old.max(dim=1).values.argmin())
 
 
-def _reader(batch: Batch, candidates: CandidateSets, place: int, row: int) -> Callable[[Tensor], Numbers]:
+def _reader(batch: Batch, candidates: CandidateSets, place: int, row: int) -> Callable[[Tensor], Floats]:
     """Return a function (B, columns of the layout) → (k,) values of the example's candidates."""
     labels = torch.arange(candidates.n_classes, device=batch.rows.device)
     columns = batch.pick(labels.expand(len(batch.rows), -1))[place]  # which class each column is
@@ -173,7 +171,7 @@ def _gradient_by_logits(objective: WeightedLoss, step: Step) -> Tensor:
     return gradient
 
 
-def _scores(network: nn.Module, x: Tensor) -> Numbers:
+def _scores(network: nn.Module, x: Tensor) -> Floats:
     with evaluating(network):
         return _numbers(torch.softmax(network(x), dim=1)[0])
 
@@ -182,5 +180,5 @@ def _length(gradients: Iterable[Tensor]) -> float:
     return float(sum(float((part.double() ** 2).sum()) for part in gradients) ** 0.5)
 
 
-def _numbers(values: Tensor) -> Numbers:
+def _numbers(values: Tensor) -> Floats:
     return values.detach().cpu().numpy().astype(np.float64)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 import scipy  # its parts load when they are used
 
 from pll.annotations import Annotations
+from pll.weights import Ints
 
 Numbers = npt.NDArray[np.floating[Any]]
 
@@ -176,7 +177,7 @@ def pairs_in(annotations: Annotations) -> list[Pair]:
     return [Pair(int(first[k]), int(second[k]), int(together[k]), int(differing[k])) for k in order]
 
 
-def rows_of_disagreement(annotations: Annotations, first: int, second: int) -> npt.NDArray[np.int64]:
+def rows_of_disagreement(annotations: Annotations, first: int, second: int) -> Ints:
     """Return the rows that both annotators answered, and not with the same labels.
 
     Parameters
@@ -332,7 +333,7 @@ def _table(annotations: Annotations) -> tuple[scipy.sparse.csr_array, scipy.spar
     return scipy.sparse.coo_array((ones, (rows, codes)), shape=shape).tocsr(), sets
 
 
-def _different(annotations: Annotations) -> tuple[npt.NDArray[np.int64], scipy.sparse.csr_array]:
+def _different(annotations: Annotations) -> tuple[Ints, scipy.sparse.csr_array]:
     """(u,) which of the v different answers each is, and (v, c) 0/1 their labels."""
     starts, sizes = annotations.answer_starts, annotations.answer_sizes
     codes = np.empty(len(starts), dtype=np.int64)
@@ -364,14 +365,14 @@ def _similarities(
     return similarities
 
 
-def _similarities_to_all(sets: scipy.sparse.csr_array, some: npt.NDArray[np.int64]) -> Numbers:
+def _similarities_to_all(sets: scipy.sparse.csr_array, some: Ints) -> Numbers:
     """(b, v) similarities of some answers to all."""
     sizes = np.diff(sets.indptr).astype(np.float32)
     both = (sets[some] @ sets.T).toarray()
     return masi(both, sizes[some, None] + sizes - both, np.minimum(sizes[some, None], sizes))
 
 
-def _pieces(count: int, cost: int) -> Iterator[npt.NDArray[np.int64]]:
+def _pieces(count: int, cost: int) -> Iterator[Ints]:
     """0 … count−1, in pieces that fit into memory."""
     step = max(1, NUMBERS_AT_ONCE // cost)
     for start in range(0, count, step):

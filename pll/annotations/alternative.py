@@ -21,13 +21,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from scipy.special import stdtr
 
 from pll.annotations.agreement import Numbers, answers_of
 from pll.annotations.data import Annotations
 from pll.errors import UserError
+from pll.weights import Ints
 
 LEAST_ROWS = 30
 """Rows with an annotator, the model and somebody else, from which the t-test holds."""
@@ -186,7 +186,7 @@ def alternative_annotator_test(
     return AlternativeTest(model, epsilon, table, tuple(name for name in chosen if name not in tested))
 
 
-def _differences(answers: dict[str, scipy.sparse.csr_array], model: str, left_out: str) -> npt.NDArray[np.int64]:
+def _differences(answers: dict[str, scipy.sparse.csr_array], model: str, left_out: str) -> Ints:
     """(k,) d of each row that the model, the one left out and somebody else answered: −1, 0 or 1."""
     own, other = answers[left_out], answers[model]
     n = own.shape[0]
@@ -209,7 +209,7 @@ def _similarity(one: scipy.sparse.csr_array, other: scipy.sparse.csr_array) -> N
     return similarity
 
 
-def _p_value(d: npt.NDArray[np.int64], epsilon: float) -> float:
+def _p_value(d: Ints, epsilon: float) -> float:
     """One-sided t-test: that the mean of d is below ε."""
     gap = float(d.mean()) - epsilon
     spread = float(d.std(ddof=1)) / np.sqrt(len(d))

@@ -13,11 +13,12 @@ import scipy  # its parts load when they are used
 
 from pll.candidates import check_class_names, sort_names, whole_numbers
 from pll.errors import RowError, UserError
+from pll.weights import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Codes = npt.NDArray[np.int64]
+Codes = Ints
 
 MOST_VOTES = 10**8
 """Votes a table of counts may hold: each becomes an entry of 24 bytes."""
@@ -74,7 +75,7 @@ class Annotations:
     annotator_names: tuple[str, ...]
     ids: npt.NDArray[np.str_] | None = None
     anonymous: bool = False
-    scores: npt.NDArray[np.float64] | None = None
+    scores: Floats | None = None
     unmapped: tuple[tuple[str, int], ...] = ()
     joint: bool = False
 
@@ -310,7 +311,7 @@ class Annotations:
         """(n_rows,) int64: how many annotators answered."""
         return np.bincount(self.rows[self.answer_starts], minlength=self.n_rows)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Annotations:
+    def take(self, rows: Ints) -> Annotations:
         """Return the annotations of some rows (indices, each once), numbered in that order."""
         place = np.full(self.n_rows, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))

@@ -17,13 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaincinv, ndtr, ndtri
 
 from pll.annotations.data import Annotations
+from pll.weights import Floats, Ints
 from pll.wording import percent
-
-Numbers = npt.NDArray[np.float64]
 
 LEAST_KNOWN = 10
 """Known labels from which there is an interval worth showing."""
@@ -76,7 +74,7 @@ class Worth:
         )
 
 
-def worth_of_votes(annotations: Annotations, true_labels: npt.NDArray[np.int64] | None) -> Worth | None:
+def worth_of_votes(annotations: Annotations, true_labels: Ints | None) -> Worth | None:
     """Estimate what the votes are worth together.
 
     Parameters
@@ -131,7 +129,7 @@ def _kish(votes: float, rho: float) -> float:
     return votes / (1 + (votes - 1) * rho)
 
 
-def _mistakes(annotations: Annotations, y: npt.NDArray[np.int64]) -> Numbers:
+def _mistakes(annotations: Annotations, y: Ints) -> Floats:
     """(n, m) 1 where an answer does not hold the truth, 0 where it does, NaN without one."""
     wrong = np.full((annotations.n_rows, annotations.n_annotators), np.nan)
     wrong[annotations.rows, annotations.annotators] = 1.0
@@ -140,7 +138,7 @@ def _mistakes(annotations: Annotations, y: npt.NDArray[np.int64]) -> Numbers:
     return wrong
 
 
-def _correlation(wrong: Numbers) -> tuple[Numbers, Numbers]:
+def _correlation(wrong: Floats) -> tuple[Floats, Floats]:
     """Mean correlation of two voters by loading of the factor, and how probable each is, uniform in the former."""
     answered = ~np.isnan(wrong)
     mistakes, right = np.where(answered, wrong, 0.0), np.where(answered, 1 - wrong, 0.0)

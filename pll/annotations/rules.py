@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import scipy  # its parts load when they are used
 
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
 from pll.errors import UserError, unknown
+from pll.weights import Flags, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,9 +122,9 @@ class Resolved:
     """
 
     candidates: CandidateSets
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     unannotated: int
-    fallback: npt.NDArray[np.int64]
+    fallback: Ints
 
     @property
     def can_be_filled(self) -> bool:
@@ -201,7 +201,7 @@ def resolve(annotations: Annotations, rule: SetRule) -> Resolved:
     return _resolved(annotations, votes, is_selected)
 
 
-def rule_table(annotations: Annotations, y: npt.NDArray[np.int64] | None = None) -> pd.DataFrame:
+def rule_table(annotations: Annotations, y: Ints | None = None) -> pd.DataFrame:
     """Number of rows by number of candidates, for the union, 2 and 3 votes, and reliability where they mean something.
 
     Parameters
@@ -257,11 +257,7 @@ def _usual(annotations: Annotations) -> list[SetRule]:
     return rules
 
 
-def _resolved(
-    annotations: Annotations,
-    votes: scipy.sparse.csr_array,
-    is_selected: npt.NDArray[np.bool_],
-) -> Resolved:
+def _resolved(annotations: Annotations, votes: scipy.sparse.csr_array, is_selected: Flags) -> Resolved:
     """The sets of the kept entries of `votes`; where none of a row is kept, its entries with the most votes."""
     if not votes.nnz:
         raise UserError("Nobody annotated anything; there is nothing to make candidate sets of.")

@@ -54,10 +54,10 @@ import scipy  # its parts load when they are used
 
 from pll.annotations.data import Annotations
 from pll.errors import UserError, unknown
+from pll.weights import Flags, Floats, Ints
 
-Numbers = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
-Classifier = Callable[[Numbers], npt.NDArray[Any]]
+Codes = Ints
+Classifier = Callable[[Floats], npt.NDArray[Any]]
 """(n, c) posterior of the labels → (n, c) class probabilities of each example, learnt without it."""
 
 KINDS = ("pooled", "confusion", "one-coin", "majority")
@@ -84,7 +84,7 @@ TOLERANCE = 1e-4
 JOINT_ROUNDS = 2
 """Times that a classifier is trained."""
 MOST_NUMBERS = 5 * 10**7
-"""Numbers that the confusion matrices may hold; above, one coin."""
+"""Floats that the confusion matrices may hold; above, one coin."""
 LEVELS = 3
 LEAST_OF_LEVEL = 50
 """Answers that a level of confidence must have to get a matrix of its own."""
@@ -145,15 +145,15 @@ class VoterModels:
 
     annotations: Annotations
     kind: str
-    accuracy: Numbers
-    confusions: Numbers | None
-    product: Numbers
-    posterior: Numbers
-    likelihood: Numbers
+    accuracy: Floats
+    confusions: Floats | None
+    product: Floats
+    posterior: Floats
+    likelihood: Floats
     classifier_weight: float | None
     repeats_mistakes: bool
-    shares: Numbers
-    exponent: Numbers
+    shares: Floats
+    exponent: Floats
     agreement: float
     disputed: Codes
     n_true_labels: int
@@ -165,7 +165,7 @@ class VoterModels:
         return self.disputed[:0] if is_decided else self.disputed
 
     @property
-    def is_tied(self) -> npt.NDArray[np.bool_]:
+    def is_tied(self) -> Flags:
         """(n,) bool, disputed rows where two labels have the most votes; none where known labels have chosen."""
         result = np.zeros(self.annotations.n_rows, dtype=np.bool_)
         if self.n_true_labels < MIN_TRUE_LABELS and len(self.disputed):
@@ -204,7 +204,7 @@ def fit_voters(
     *,
     kind: str = "pooled",
     classifier: Classifier | None = None,
-    true_labels: npt.NDArray[np.int64] | None = None,
+    true_labels: Ints | None = None,
 ) -> VoterModels:
     """Fit the models of all voters by expectation maximisation.
 
@@ -284,9 +284,9 @@ def fit_voters(
 class _Joint:
     """Posterior T, the same with the voters discounted, likelihood of the votes; η, and what `_repeats` says."""
 
-    T: Numbers
-    posterior: Numbers
-    likelihood: Numbers
+    T: Floats
+    posterior: Floats
+    likelihood: Floats
     weight: float | None = None
     repeats_mistakes: bool = False
 
@@ -294,10 +294,10 @@ class _Joint:
 def _joint(
     em: _ExpectationMaximisation,
     model: _Fit,
-    discounted: Numbers,
-    exponent: Numbers,
+    discounted: Floats,
+    exponent: Floats,
     classifier: Classifier,
-    true_labels: npt.NDArray[np.int64] | None,
+    true_labels: Ints | None,
 ) -> _Joint:
     """Fit with a classifier, from a fit of the votes alone and its discounted posterior.
 
@@ -328,7 +328,7 @@ def _joint(
     return _Joint(T, posterior, _softmax(model.votes) ** (1 / eta), eta, repeats)
 
 
-def _repeats(log_proba: Numbers, posterior: Numbers) -> bool:
+def _repeats(log_proba: Floats, posterior: Floats) -> bool:
     """Whether a classifier, given the label, is measurably surer where the voters agree.
 
     Voters who err where examples look alike err together, and a classifier that learns from them errs with them: its
@@ -346,7 +346,7 @@ def _repeats(log_proba: Numbers, posterior: Numbers) -> bool:
     return bool(both * np.sqrt(len(posterior)) > RULED_OUT * np.sqrt(first * second))
 
 
-def _exponent(annotations: Annotations, T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
+def _exponent(annotations: Annotations, T: Floats, true_labels: Ints | None) -> Floats:
     """(n,) 1 / (1 + (m − 1) ρ): m voters whose mistakes correlate by ρ count as so many times m independent ones.
 
     That is Kish's design effect. Votes do not tell ρ: mistakes that all share look like truth. A panel that answers
@@ -363,11 +363,11 @@ def _exponent(annotations: Annotations, T: Numbers, true_labels: npt.NDArray[np.
     rho = CROWD_CORRELATION + (PANEL_CORRELATION - CROWD_CORRELATION) * met
     if true_labels is not None and ((true_labels >= 0) & (others > 0)).sum() >= LEAST_CHECKED:
         rho = max(CORRELATIONS, key=lambda one: _known_likelihood(true_labels, T, 1 / (1 + others * one)))
-    exponent: Numbers = 1 / (1 + others * rho)
+    exponent: Floats = 1 / (1 + others * rho)
     return exponent
 
 
-def _known_likelihood(true_labels: npt.NDArray[np.int64], T: Numbers, exponent: Numbers) -> float:
+def _known_likelihood(true_labels: Ints, T: Floats, exponent: Floats) -> float:
     """Log-likelihood of the known labels under a posterior raised to `exponent`."""
     rows = np.flatnonzero(true_labels >= 0)
     proba = _softmax(exponent[rows, None] * np.log(T[rows] + TINY))[np.arange(len(rows)), true_labels[rows]]
@@ -379,10 +379,10 @@ class _Fit:
     """Result of one run: posterior T (n, c), log Π_v C_v (n, c), log-likelihood of each row (n,), matrices."""
 
     kind: str
-    T: Numbers
-    votes: Numbers
-    row_likelihood: Numbers
-    confusions: Numbers | None = None
+    T: Floats
+    votes: Floats
+    row_likelihood: Floats
+    confusions: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,9 +394,7 @@ class _Others:
     disputed: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
-    def of(
-        cls, em: _ExpectationMaximisation, first: _Fit, exponent: Numbers, true_labels: npt.NDArray[np.int64] | None
-    ) -> _Others:
+    def of(cls, em: _ExpectationMaximisation, first: _Fit, exponent: Floats, true_labels: Ints | None) -> _Others:
         """Run them all. The first start is as likely beforehand as all others together."""
         chosen, voted = first.T.argmax(axis=1), em.annotations.answers_per_row > 0
         likelihoods, differs = [], []
@@ -416,7 +414,7 @@ class _Others:
         return cls(best, 1 - float(np.mean(differs, axis=1).max()), rows)
 
 
-def _is_likelier(one: Numbers, other: Numbers) -> bool:
+def _is_likelier(one: Floats, other: Floats) -> bool:
     """Whether log-likelihoods of the same rows speak for the first result (Vuong's test)."""
     lead = one - other
     return bool(lead.sum() > RULED_OUT * np.sqrt(len(lead)) * lead.std())
@@ -432,7 +430,7 @@ class _ExpectationMaximisation:
         self.n_units = a * LEVELS if levels.any() else a
         self.units: Codes = annotations.annotators * (self.n_units // a) + levels
         sizes = np.repeat(annotations.answer_sizes, annotations.answer_sizes)
-        self.shares: Numbers = 1.0 / sizes
+        self.shares: Floats = 1.0 / sizes
         self.informative = np.flatnonzero(sizes < c)  # an answer of all classes has no information
         self.size_weight = np.log((c - sizes[self.informative]) / sizes[self.informative])
         self.answers = np.bincount(self.units[self.informative], self.shares[self.informative], minlength=self.n_units)
@@ -440,7 +438,7 @@ class _ExpectationMaximisation:
         counts = self._summed(self.shares)
         total = counts.sum(axis=1, keepdims=True)
         shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / c)
-        self.vote_shares: Numbers = shares
+        self.vote_shares: Floats = shares
         self.are_functions = self._are_functions()
         self.shrinkage = annotations.n_rows if self.are_functions else SHRINKAGE
         self.has_matrices = self.n_units * c * c <= MOST_NUMBERS
@@ -477,13 +475,13 @@ class _ExpectationMaximisation:
         variance = voters / (voters - 1) * ((counts - answers * shares) ** 2).sum() / answers.sum() ** 2
         return float(max(0.0, 1 - variance / distance))
 
-    def _summed(self, values: Numbers, at: Codes | slice = slice(None)) -> Numbers:
+    def _summed(self, values: Floats, at: Codes | slice = slice(None)) -> Floats:
         """(n, c) sums of values of votes by example and label."""
         n, c = self.annotations.n_rows, self.annotations.n_classes
-        sums: Numbers = np.bincount(self.cells[at], values, minlength=n * c).astype(np.float64).reshape(n, c)
+        sums: Floats = np.bincount(self.cells[at], values, minlength=n * c).astype(np.float64).reshape(n, c)
         return sums
 
-    def starts(self) -> Iterator[Numbers]:
+    def starts(self) -> Iterator[Floats]:
         """Yield posteriors of the shares of the votes with one voter believed, for each of a few voters."""
         annotations = self.annotations
         if self.are_functions or not 2 <= annotations.n_annotators <= MOST_STARTS:
@@ -495,7 +493,7 @@ class _ExpectationMaximisation:
             np.add.at(T, (annotations.rows[own], annotations.labels[own]), BELIEVED * self.shares[own])
             yield T
 
-    def plan(self, kind: str) -> tuple[str, Numbers, int]:
+    def plan(self, kind: str) -> tuple[str, Floats, int]:
         """Return the model that is fitted, where it starts, and how many rounds it has at most."""
         shares = self.vote_shares
         if kind != "majority" and (not self.has_matrices or (kind == "confusion" and self.are_functions)):
@@ -513,9 +511,9 @@ class _ExpectationMaximisation:
     def run(
         self,
         kind: str,
-        start: Numbers,
-        true_labels: npt.NDArray[np.int64] | None = None,
-        log_prior: Numbers | None = None,
+        start: Floats,
+        true_labels: Ints | None = None,
+        log_prior: Floats | None = None,
         rounds: int = MOST_ROUNDS,
         prior_weight: float | None = None,
     ) -> _Fit:
@@ -547,17 +545,17 @@ class _ExpectationMaximisation:
                 break
         return _Fit(kind, T, votes, scipy.special.logsumexp(joint, axis=1), confusions)
 
-    def _right(self, T: Numbers) -> Numbers:
+    def _right(self, T: Floats) -> Floats:
         """(units,) probability that an answer holds the truth, drawn to that of everybody."""
         at, units = self.informative, self.units[self.informative]
         hit = T.ravel()[self.cells[at]]
         overall = (hit.sum() + 1) / (self.answers.sum() + 2)
         right = np.bincount(units, hit, minlength=self.n_units) + self.shrinkage * overall
         right = right / (self.answers + self.shrinkage)
-        accuracy: Numbers = np.clip(right, 1e-3, 1 - 1e-3)
+        accuracy: Floats = np.clip(right, 1e-3, 1 - 1e-3)
         return accuracy
 
-    def _confusions(self, T: Numbers, smoothing: float) -> Numbers:
+    def _confusions(self, T: Floats, smoothing: float) -> Floats:
         """(units, c, c): row k, distribution of the labels a unit gives where k is true."""
         c = T.shape[1]
         counts = (self.indicators.T @ T).reshape(-1, c, c).transpose(0, 2, 1)
@@ -568,11 +566,11 @@ class _ExpectationMaximisation:
         pooled += POOLED_SMOOTHING * coin
         pooled /= pooled.sum(axis=1, keepdims=True)
         counts = counts + smoothing * pooled
-        confusions: Numbers = counts / counts.sum(axis=2, keepdims=True)
+        confusions: Floats = counts / counts.sum(axis=2, keepdims=True)
         return confusions
 
 
-def _with_true_labels(T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
+def _with_true_labels(T: Floats, true_labels: Ints | None) -> Floats:
     if true_labels is None:
         return T
     T = T.copy()
@@ -582,17 +580,17 @@ def _with_true_labels(T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> 
     return T
 
 
-def _softmax(scores: Numbers) -> Numbers:
+def _softmax(scores: Floats) -> Floats:
     return np.asarray(scipy.special.softmax(scores, axis=1))
 
 
-def _accuracy(T: Numbers, annotations: Annotations, shares: Numbers) -> Numbers:
+def _accuracy(T: Floats, annotations: Annotations, shares: Floats) -> Floats:
     """(a,) expected share of answers that hold the true label; NaN for a voter without answers."""
     hit = np.bincount(
         annotations.annotators, T[annotations.rows, annotations.labels], minlength=annotations.n_annotators
     )
     answers = np.bincount(annotations.annotators, shares, minlength=annotations.n_annotators)
-    accuracy: Numbers = np.divide(hit, answers, out=np.full(len(hit), np.nan), where=answers > 0)
+    accuracy: Floats = np.divide(hit, answers, out=np.full(len(hit), np.nan), where=answers > 0)
     return accuracy
 
 
@@ -647,7 +645,7 @@ class VoterCard:
     confusions: tuple[tuple[str, str, float], ...]
 
 
-def voter_cards(models: VoterModels, true_labels: npt.NDArray[np.int64] | None = None) -> list[VoterCard]:
+def voter_cards(models: VoterModels, true_labels: Ints | None = None) -> list[VoterCard]:
     """A card for every voter, in the order of the voters.
 
     Parameters

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from pll.colors import LANE_COLOURS, LANE_DASHES, class_colours
@@ -20,12 +19,12 @@ from pll.experiments.tables import Table
 from pll.io import stored_name, write_csv, write_text
 from pll.methods import METHODS, method_title
 from pll.methods.deep import DeepEstimator
+from pll.weights import Floats
 
 if TYPE_CHECKING:  # brought by an extra
     import plotly.graph_objects as go
 
 MOST_CURVE_POINTS = 250
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

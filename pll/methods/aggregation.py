@@ -38,7 +38,7 @@ from pll.training.metrics import Hook, no_hook
 from pll.training.models import step_work
 from pll.training.rng import seeded
 from pll.training.scaling import fit_scaling, flattened
-from pll.weights import Floats, Weights, checked_prior, on_candidates
+from pll.weights import Floats, Ints, Weights, checked_prior, on_candidates
 
 VOTE_FOLDS = 3
 CLASSIFIER_EPOCHS, BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY = 60, 256, 0.05, 1e-3
@@ -110,12 +110,7 @@ def union_of(votes: Annotations) -> CandidateSets:
 
 
 def aggregate(
-    X: npt.NDArray[np.float32],
-    votes: Annotations,
-    *,
-    seed: int = 0,
-    hook: Hook = no_hook,
-    decided: npt.NDArray[np.int64] | None = None,
+    X: npt.NDArray[np.float32], votes: Annotations, *, seed: int = 0, hook: Hook = no_hook, decided: Ints | None = None
 ) -> Aggregation:
     """Candidate sets and prior of votes, with the help of the features.
 
@@ -155,7 +150,7 @@ def aggregate(
     return result
 
 
-def _key(X: npt.NDArray[np.float32], votes: Annotations, decided: npt.NDArray[np.int64] | None, seed: int) -> str:
+def _key(X: npt.NDArray[np.float32], votes: Annotations, decided: Ints | None, seed: int) -> str:
     digest = hashlib.sha256(f"{X.shape}{seed}{votes.n_rows}{decided is None}\x00".encode())
     digest.update("\x00".join((*votes.class_names, *votes.annotator_names)).encode())
     for part in (X, votes.rows, votes.annotators, votes.labels, votes.scores, decided):

@@ -33,7 +33,7 @@ from pll.methods.model_selection import covering_rate_scorer
 from pll.methods.names import CLASS_TITLES
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, Hook, TrainingProgress
-from pll.weights import DECISIONS, ChangedSets, HasChanges, Weights, checked_prior, identified_labels
+from pll.weights import DECISIONS, ChangedSets, HasChanges, Ints, Weights, checked_prior, identified_labels
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[Any]
@@ -70,9 +70,9 @@ class Task(HasChanges):
 
     X: Features = field(metadata={"rows": "rows of features"})
     candidates: CandidateSets = field(metadata={"rows": "candidate sets"})
-    y: npt.NDArray[np.int64] | None = field(default=None, metadata={"rows": "true labels"})
+    y: Ints | None = field(default=None, metadata={"rows": "true labels"})
     X_test: Features | None = None
-    y_test: npt.NDArray[np.int64] | None = None
+    y_test: Ints | None = None
     prior: Weights | None = field(default=None, metadata={"candidates": "priors"})
     votes: Annotations | None = field(default=None, metadata={"rows": "annotated examples"})
     changes: tuple[ChangedSets, ...] = field(default=(), metadata={"rows": "changed candidate sets"})
@@ -541,7 +541,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         self.check_fitted()
         return covering_rate_scorer(self, X, y, sample_weight)
 
-    def identify(self) -> npt.NDArray[np.int64]:
+    def identify(self) -> Ints:
         """Return (n,) identified labels (class indices) of the training examples: argmax over S_i of label weights.
 
         Raises
@@ -644,7 +644,7 @@ def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
     return CandidateSets.from_labels(at, max(1, len(labels)), tuple(str(label) for label in labels.tolist())), labels
 
 
-def _with_decided(task: Task, decided: npt.NDArray[np.int64], seed: int) -> Task:
+def _with_decided(task: Task, decided: Ints, seed: int) -> Task:
     """Return the task with sets of the decided label alone, and a prior fitted with these labels."""
     decided = _checked_truth(decided, task.candidates.n_classes, "")
     rows = np.flatnonzero(decided >= 0)
@@ -692,7 +692,7 @@ def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:
     return array
 
 
-def _checked_truth(y: npt.ArrayLike, n_classes: int, part: str) -> npt.NDArray[np.int64]:
+def _checked_truth(y: npt.ArrayLike, n_classes: int, part: str) -> Ints:
     truth = np.ascontiguousarray(whole_numbers(y, f"true {part}labels"), dtype=np.int64)
     outside = np.flatnonzero((truth < UNKNOWN) | (truth >= n_classes))
     if len(outside):

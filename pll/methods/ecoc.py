@@ -62,7 +62,7 @@ from pll.methods.base import KERNELS, setting
 from pll.methods.classical import ClassicalEstimator, Cost, blocks, on_candidates_by_blocks
 from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, nystrom_note
 from pll.training.metrics import Hook
-from pll.weights import Floats, Weights, restricted_softmax, sparse
+from pll.weights import Flags, Floats, Ints, Weights, restricted_softmax, sparse
 
 COLUMN_PARTS = 10
 MACHINE_C_GRID = (1.0, 10.0)
@@ -135,7 +135,7 @@ class PLECOC(ClassicalEstimator):
     purities_: Floats
     coding_: npt.NDArray[np.int8]
     performance_: Floats
-    is_candidate_: npt.NDArray[np.bool_]
+    is_candidate_: Flags
     coef_: Floats
     intercept_: Floats
     support_: Floats
@@ -255,7 +255,7 @@ class PLECOC(ClassicalEstimator):
         return np.asarray((raised / raised.sum(axis=1, keepdims=True)).astype(np.float32))
 
 
-def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Floats:
+def performance(positive: Flags, signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Floats:
     """Return H (c, L), the share of the examples with candidate j where column t agrees with M_jt; rows sum to 1.
 
     Parameters
@@ -437,9 +437,7 @@ def one_against_rest(candidates: CandidateSets) -> Coding:
     return Coding(signs, np.zeros(len(classes)), (note,))
 
 
-def _counted(
-    drawn: Signs, candidates: CandidateSets, steps: list[float], hook: Hook
-) -> Iterator[npt.NDArray[np.int64]]:
+def _counted(drawn: Signs, candidates: CandidateSets, steps: list[float], hook: Hook) -> Iterator[Ints]:
     """Yield (B, steps, 2) for blocks of dichotomies: numbers of examples usable on each side at each purity."""
     size = max(1, BLOCK_CELLS // len(candidates))
     for block in blocks(len(drawn), size):
@@ -449,9 +447,7 @@ def _counted(
         yield np.stack([(sides > 0).sum(axis=1), (sides < 0).sum(axis=1)], axis=-1).transpose(1, 0, 2)
 
 
-def _purest(
-    counts: npt.NDArray[np.int64], steps: list[float], threshold: float, length: int, stand_ins: int
-) -> tuple[npt.NDArray[np.int64], Floats]:
+def _purest(counts: Ints, steps: list[float], threshold: float, length: int, stand_ins: int) -> tuple[Ints, Floats]:
     """Return the columns that qualify, each at its highest purity, the purest first; and these purities."""
     chosen: list[int] = []
     purities: list[float] = []
@@ -468,7 +464,7 @@ def _purest(
     return np.array(chosen, dtype=np.int64), np.array(purities)
 
 
-def _best_available(counts: npt.NDArray[np.int64], purity: float, length: int) -> tuple[npt.NDArray[np.int64], Floats]:
+def _best_available(counts: Ints, purity: float, length: int) -> tuple[Ints, Floats]:
     """Return, where none qualifies, the columns with the largest non-empty smaller side at the lowest purity."""
     smaller = counts[:, -1].min(axis=1)
     order = np.argsort(-smaller, kind="stable")[:length]
@@ -476,9 +472,9 @@ def _best_available(counts: npt.NDArray[np.int64], purity: float, length: int) -
     return order, np.full(len(order), purity)
 
 
-def _qualifies(counts: npt.NDArray[np.int64], threshold: float) -> npt.NDArray[np.bool_]:
+def _qualifies(counts: Ints, threshold: float) -> Flags:
     smaller = counts.min(axis=-1)
-    fits: npt.NDArray[np.bool_] = (counts.sum(axis=-1) >= threshold) & (smaller >= max(1.0, BALANCE * threshold))
+    fits: Flags = (counts.sum(axis=-1) >= threshold) & (smaller >= max(1.0, BALANCE * threshold))
     return fits
 
 
@@ -560,11 +556,11 @@ class Machines:
         """Return sentences on approximations."""
         return ()
 
-    def together(self, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def together(self, columns: Ints) -> Ints:
         """Return (B, b) the columns in the batches that `learn` takes."""
         return columns[:, None]
 
-    def learn(self, columns: npt.NDArray[np.int64], sides: Signs, relaxed: npt.NDArray[np.bool_]) -> None:
+    def learn(self, columns: Ints, sides: Signs, relaxed: Flags) -> None:
         """Train the SVMs of columns (b,), here one, and evaluate them on all examples.
 
         Parameters
@@ -614,7 +610,7 @@ class ApproximateMachines(Machines):
         (m,) the rows that approximate the kernel.
     """
 
-    def __init__(self, X: Floats, C: float, length: int, hook: Hook, centres: npt.NDArray[np.int64]) -> None:
+    def __init__(self, X: Floats, C: float, length: int, hook: Hook, centres: Ints) -> None:
         super().__init__(X[:0], "rbf", C, length, hook)
         self.X, self.support = X, X[centres]
         self._kernel = Nystrom(self.support, math.sqrt(X.shape[1] / 2), hook)
@@ -626,10 +622,10 @@ class ApproximateMachines(Machines):
         note = nystrom_note(len(self.support), self._kernel.error(self._features))
         return (f"{note} The machines have the squared hinge.",)
 
-    def together(self, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def together(self, columns: Ints) -> Ints:
         return columns[None, :] if len(columns) else columns[:, None]
 
-    def learn(self, columns: npt.NDArray[np.int64], sides: Signs, relaxed: npt.NDArray[np.bool_]) -> None:
+    def learn(self, columns: Ints, sides: Signs, relaxed: Flags) -> None:
         used = np.count_nonzero(sides, axis=0)
         weights = np.ones((2, len(columns)))  # of the negative and the positive side
         for row, side in enumerate((-1, 1)):

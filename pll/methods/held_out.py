@@ -59,7 +59,7 @@ from pll.training.metrics import Hook, no_hook
 from pll.training.models import SHALLOW_WIDTH
 from pll.training.scaling import fit_scaling, flattened
 from pll.training.trainer import evaluation_batch
-from pll.weights import Floats, Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
+from pll.weights import Floats, Ints, Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
 
 SUBSETS = 10
 ROWS, WORTH_LABELS = 2000, 1000
@@ -86,7 +86,7 @@ COMPANION_NOTE = (
     "of the two is right: their labels may be less sure than they look. A look at some of them tells."
 )
 
-Rows = npt.NDArray[np.int64]
+Rows = Ints
 ShareDone = Callable[[float], None]
 
 
@@ -306,13 +306,7 @@ class HeldOut:
         return _One(self.estimator, self.task, self.subset(self.done), seed)
 
     def _ask(
-        self,
-        models: _Together | _One,
-        k: int,
-        sums: Floats,
-        counts: npt.NDArray[Any],
-        tally: Floats,
-        hook: Hook,
+        self, models: _Together | _One, k: int, sums: Floats, counts: npt.NDArray[Any], tally: Floats, hook: Hook
     ) -> None:
         """Add what the model says of the examples that it has not seen."""
         task, sets = self.task, self.task.candidates

@@ -48,7 +48,7 @@ from pll.methods.classical import SEARCH_ROWS, Cost
 from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_seconds
 from pll.methods.plknn import SCALES_TRIED, neighbours_scale
 from pll.training.metrics import Hook, no_hook
-from pll.weights import Floats, Weights, identified_labels, normalise
+from pll.weights import Floats, Ints, Weights, identified_labels, normalise
 
 
 class IPAL(NeighbourEstimator):
@@ -95,7 +95,7 @@ class IPAL(NeighbourEstimator):
     alpha: float = setting(0.95, least=0, below=1)
     propagations: int = setting(100, whole=True, least=1)
 
-    labels_: npt.NDArray[np.int64]
+    labels_: Ints
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -186,13 +186,13 @@ class IPAL(NeighbourEstimator):
         shares = np.maximum(explained, 0.0)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def _blocks(self, X: Floats) -> list[tuple[slice, npt.NDArray[np.int64], Floats, Floats]]:
+    def _blocks(self, X: Floats) -> list[tuple[slice, Ints, Floats, Floats]]:
         """Return blocks of rows, their neighbours, 2 w_r x'x_r (B, k) and w_r w_s x_r'x_s (B, k, k).
 
         They do not depend on the labels, so that those of the test set are cached between iterations.
         """
         if self._memo is not None and self._memo.get("X") is X:
-            cached: list[tuple[slice, npt.NDArray[np.int64], Floats, Floats]] = self._memo["blocks"]
+            cached: list[tuple[slice, Ints, Floats, Floats]] = self._memo["blocks"]
             return cached
         blocks = []
         for block, w, z in self._reconstructed(X, no_hook):

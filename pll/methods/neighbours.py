@@ -13,7 +13,7 @@ from pll.candidates import CandidateSets
 from pll.methods.base import setting
 from pll.methods.classical import ClassicalEstimator, blocks
 from pll.training.metrics import Hook
-from pll.weights import Floats
+from pll.weights import Floats, Ints
 
 QUERY_BLOCK = 256
 """Maximum number of queries of a block."""
@@ -36,7 +36,7 @@ class QueryNeighbours(NamedTuple):
 
     rows: slice
     distances: Floats
-    at: npt.NDArray[np.int64]
+    at: Ints
 
 
 class NeighbourEstimator(ClassicalEstimator):
@@ -100,7 +100,7 @@ class NeighbourEstimator(ClassicalEstimator):
                 distances, at = without_self(distances, at, np.arange(block.start, block.stop))
             yield QueryNeighbours(block, distances.astype(np.float64), at)
 
-    def _others(self, rows: npt.NDArray[np.int64], k: int) -> tuple[Floats, npt.NDArray[np.int64]]:
+    def _others(self, rows: Ints, k: int) -> tuple[Floats, Ints]:
         """Return distances and indices (B, k) of the nearest training examples of some, without themselves."""
         distances, at = self._prepared().kneighbors(self.train_[rows], k + 1)
         return without_self(distances.astype(np.float64), at, rows)
@@ -112,9 +112,7 @@ class NeighbourEstimator(ClassicalEstimator):
         return self._search[1]
 
 
-def without_self(
-    distances: Floats, at: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
-) -> tuple[Floats, npt.NDArray[np.int64]]:
+def without_self(distances: Floats, at: Ints, rows: Ints) -> tuple[Floats, Ints]:
     """Drop each query from its own k + 1 neighbours; the last one where duplicates displaced it.
 
     Parameters

@@ -60,7 +60,7 @@ from pll.methods.kernels import Nystrom, RidgeGrid, mean_distance
 from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import CLIP, fit_scaling
-from pll.weights import ChangedSets, Floats, Outside, Weights
+from pll.weights import ChangedSets, Floats, Ints, Outside, Weights
 from pll.wording import percent
 
 RIDGE_GRID = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -94,7 +94,6 @@ POOL_RIDGE = 0.01
 """Ridge of the weights of the pool toward 1, against the mean log-likelihood of the decided labels."""
 
 Rows = npt.NDArray[np.float32]
-Integers = npt.NDArray[np.int64]
 
 
 class PRODENOutside(PRODEN):
@@ -176,7 +175,7 @@ class _MissModel:
         scores: Floats = np.einsum("k,mkc->mc", self.weights, sources)
         return scores
 
-    def miss(self, scores: Floats, sets: CandidateSets, u: Floats) -> tuple[Floats, Integers]:
+    def miss(self, scores: Floats, sets: CandidateSets, u: Floats) -> tuple[Floats, Ints]:
         """Return (m,) miss probabilities, 0 where the set is full, and the likeliest label off each set."""
         inside, size = sets.mask(), sets.sizes
         full = size == sets.n_classes
@@ -312,12 +311,12 @@ def find_outside(
     return Outside.of(candidates, rows_added, added[rows_added], miss)
 
 
-def _renamed(sets: CandidateSets, named: Integers) -> CandidateSets:
+def _renamed(sets: CandidateSets, named: Ints) -> CandidateSets:
     """Return the same sets as of the named labels alone, in their order."""
     return CandidateSets(sets.indptr, np.searchsorted(named, sets.indices).astype(np.int32), len(named))
 
 
-def _renamed_decisions(decisions: ChangedSets, named: Integers) -> ChangedSets:
+def _renamed_decisions(decisions: ChangedSets, named: Ints) -> ChangedSets:
     """Return the same decisions as of the named labels alone."""
     before, after = (_renamed(sets, named) for sets in (decisions.given, decisions.candidates))
     decided = decisions.decided
@@ -366,7 +365,7 @@ class _Ridge:
         return result
 
 
-def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Integers) -> Floats:
+def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Ints) -> Floats:
     """Return (m, c) prior of the rows over its mean on the set, so that a uniform one is 1 everywhere on it."""
     sets = candidates.take(rows)
     table = np.zeros((len(rows), candidates.n_classes))
@@ -407,13 +406,13 @@ def _fit_miss_model(scores: Floats, sets: CandidateSets, u: Floats) -> _MissMode
     return _MissModel(np.array([weight / unit]), float(a), float(b), -n * float(result.fun))
 
 
-def _has_enough_labels(decided: Integers) -> bool:
+def _has_enough_labels(decided: Ints) -> bool:
     labels = decided[decided >= 0]
     return len(labels) >= MIN_DECIDED and len(np.unique(labels)) >= 2
 
 
 def _supervised_model(
-    X: Rows, evidence: _MissModel, z: Floats, rows: Integers, decided: Integers, sets: CandidateSets, hook: Hook
+    X: Rows, evidence: _MissModel, z: Floats, rows: Ints, decided: Ints, sets: CandidateSets, hook: Hook
 ) -> tuple[_MissModel, Callable[[Rows], Floats]]:
     """Train a classifier on the decided labels of `rows`; fit its weight, that of the scores and the odds of a miss.
 
@@ -456,7 +455,7 @@ def _supervised_model(
     return _MissModel(weights, a, 0.0, evidence.log_likelihood, evidence_weight), _label_classifier(own, y, c, strength)
 
 
-def _fit_odds(z: Floats, sets: CandidateSets, y: Integers) -> tuple[float, float]:
+def _fit_odds(z: Floats, sets: CandidateSets, y: Ints) -> tuple[float, float]:
     """Fit a and the weight of the log ratio to which of k decided sets lack the label; a ridge holds it to 1."""
     size, c, inside = sets.sizes, sets.n_classes, sets.mask()
     open_rows = size < c
@@ -481,7 +480,7 @@ def _fit_odds(z: Floats, sets: CandidateSets, y: Integers) -> tuple[float, float
     return float(result[0]), float(result[1])
 
 
-def _label_classifier(X: Rows, y: Integers, c: int, strength: float) -> Callable[[Rows], Floats]:
+def _label_classifier(X: Rows, y: Ints, c: int, strength: float) -> Callable[[Rows], Floats]:
     """Ridge logistic regression; returns (m, c) log-probabilities, of which a small part is spread over all classes."""
     from sklearn.linear_model import LogisticRegression
 

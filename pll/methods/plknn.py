@@ -40,7 +40,7 @@ from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
-from pll.weights import Floats, Weights, normalise
+from pll.weights import Floats, Ints, Weights, normalise
 
 K_GRID = (10, 5, 20, 30, 50, 80)
 """The k that `"auto"` chooses from; of equally good ones the first."""
@@ -93,7 +93,7 @@ class PLKNN(NeighbourEstimator):
     k: int | Literal["auto"] = setting("auto", whole=True, least=1)
 
     k_: int
-    votes_indptr_: npt.NDArray[np.int64]
+    votes_indptr_: Ints
     votes_indices_: npt.NDArray[np.int32]
 
     @classmethod
@@ -168,7 +168,7 @@ class PLKNN(NeighbourEstimator):
         for block in self._neighbours(queries, hook):
             yield block.rows, self._counted(block.distances, block.at)
 
-    def _counted(self, distances: Floats, at: npt.NDArray[np.int64]) -> Floats:
+    def _counted(self, distances: Floats, at: Ints) -> Floats:
         """Return (B, c) the votes of these neighbours (B, k), in time that does not depend on n."""
         c = len(self.class_names_)
         first = self.votes_indptr_[at.ravel()]

@@ -48,7 +48,7 @@ from pll.candidates import CandidateSets
 from pll.methods.base import setting
 from pll.methods.classical import SEARCH_FOLDS, SEARCH_ROWS, Cost, LinearEstimator, blocks
 from pll.training.metrics import Hook
-from pll.weights import Floats, Weights
+from pll.weights import Flags, Floats, Ints, Weights
 
 LAM_GRID = tuple(10.0**power for power in range(-3, 4))
 """Values of λ that `"auto"` chooses from (PRODEN paper, supplement)."""
@@ -63,7 +63,7 @@ SEARCH_EPOCHS = 15
 STARTS_UNTIL = 5
 """Epochs with all starts there."""
 
-Mask = npt.NDArray[np.bool_]
+Mask = Flags
 
 
 class PLSVM(LinearEstimator):
@@ -156,7 +156,7 @@ class PLSVM(LinearEstimator):
                 machines.keep(int(objective.argmin()))
             yield self._restricted(plain, candidates), float(objective.min())
 
-    def _first_batch(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    def _first_batch(self, n: int, rng: np.random.Generator) -> Ints:
         return rng.permutation(n)[: self.batch_size]
 
 
@@ -182,7 +182,7 @@ class Pegasos:
         """Go on with one of the models alone."""
         self.lams, self.W = self.lams[[model]], self.W[[model]]
 
-    def begin(self, X: Floats, candidates: CandidateSets, batches: Sequence[npt.NDArray[np.int64]]) -> None:
+    def begin(self, X: Floats, candidates: CandidateSets, batches: Sequence[Ints]) -> None:
         """Take the first step, from W = 0, of each model on its own mini-batch (row numbers of X).
 
         Parameters
@@ -279,7 +279,7 @@ def with_constant(X: Floats) -> Floats:
     return np.hstack([X, np.ones((len(X), 1))])
 
 
-def _mask(candidates: CandidateSets, rows: npt.NDArray[np.int64]) -> Mask:
+def _mask(candidates: CandidateSets, rows: Ints) -> Mask:
     """Return the dense mask (B, c) of the candidates of some rows."""
     mask = np.zeros((len(rows), candidates.n_classes), dtype=np.bool_)
     owners = np.repeat(np.arange(len(rows)), candidates.sizes[rows])

@@ -52,7 +52,7 @@ from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling, flattened
-from pll.weights import Floats, Weights, dense, on_candidates, restricted_softmax
+from pll.weights import Flags, Floats, Ints, Weights, dense, on_candidates, restricted_softmax
 
 Values = npt.NDArray[Any]
 
@@ -232,9 +232,7 @@ def _plan(problem: Problem) -> _SearchPlan:
     return _SearchPlan(groups[:2], size, folds, seconds, budget, (*notes, more))
 
 
-def inner_parts(
-    n: int, examples: int, folds: int, seed: int
-) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+def inner_parts(n: int, examples: int, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
     """Return (rows to train on, rows of the validation part) of every inner part of a search, as a recipe names it.
 
     Parameters
@@ -337,7 +335,7 @@ def _training_cost(problem: Problem, settings: Settings, n: int) -> float:
 class _Arms:
     """A group as one batched model, on scaled features."""
 
-    def __init__(self, problem: Problem, group: ConfigurationGroup, train: npt.NDArray[np.int64]) -> None:
+    def __init__(self, problem: Problem, group: ConfigurationGroup, train: Ints) -> None:
         shared = group.shared
         self._scaling = fit_scaling(problem.X[train], shared["scale"]).to(problem.device)
         sets, prior = problem.candidates.take(train), _prior_of(problem, train)
@@ -360,7 +358,7 @@ class _Arms:
         losses = self._models.train_epoch(hook, with_loss=True)
         return [] if losses is None else losses.cpu().tolist()
 
-    def logits(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
+    def logits(self, problem: Problem, rows: Ints) -> Tensor:
         return self._models.logits(flattened(self._scaling, problem.X[rows]))
 
     def label_weights(self, problem: Problem, model: int) -> Weights:
@@ -392,7 +390,7 @@ class _Measured:
 
     settings: Settings
     group: int
-    covered: npt.NDArray[np.bool_]
+    covered: Flags
     log_likelihood: Floats
     parts: int
     loss: float | None = None
@@ -570,11 +568,11 @@ class _Contest:
         )
 
 
-def _prior_of(problem: Problem, rows: npt.NDArray[np.int64]) -> Weights | None:
+def _prior_of(problem: Problem, rows: Ints) -> Weights | None:
     return None if problem.prior is None else problem.prior[problem.candidates.positions(rows)]
 
 
-def _figures(logits: Tensor, sets: CandidateSets) -> tuple[npt.NDArray[np.bool_], Values]:
+def _figures(logits: Tensor, sets: CandidateSets) -> tuple[Flags, Values]:
     """Return whether the prediction of each example and model (h, M) of logits (h, M, c) is a candidate, and log p.
 
     (h, M, c) log p is at the best temperature of each model, NaN where logits are not finite.

@@ -65,7 +65,7 @@ from pll.methods.kernels import (
 from pll.methods.plknn import neighbours_scale
 from pll.training.metrics import Hook
 from pll.training.scaling import CLIP
-from pll.weights import Floats, Weights, dense, on_candidates, top_positions
+from pll.weights import Floats, Ints, Weights, dense, on_candidates, top_positions
 
 
 class SURE(ClassicalEstimator):
@@ -257,7 +257,7 @@ def confidences(q: Floats, candidates: CandidateSets, lam: float) -> Floats:
     return project_on_simplex(raised, candidates.indptr)
 
 
-def project_on_simplex(values: Floats, indptr: npt.NDArray[np.int64]) -> Floats:
+def project_on_simplex(values: Floats, indptr: Ints) -> Floats:
     """Project each row of compressed values onto the simplex: entries of at least 0 that sum to 1.
 
     p = max(v − θ, 0), where θ makes the sum 1; with the values in descending order, the positive entries are the

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from torch import nn
 
 from pll.annotations.data import Annotations
@@ -32,7 +31,7 @@ from pll.methods.base import Task, setting
 from pll.methods.classical import Cost, LinearEstimator
 from pll.methods.kernels import LinearRidge
 from pll.training.metrics import Hook
-from pll.weights import Floats, Weights, dense, normalise, on_candidates
+from pll.weights import Floats, Ints, Weights, dense, normalise, on_candidates
 
 
 class VoteEstimator(LinearEstimator):
@@ -48,7 +47,7 @@ class VoteEstimator(LinearEstimator):
         return super().module() if len(self.coef_) else None
 
     @abstractmethod
-    def _voters(self, votes: Annotations, true_labels: npt.NDArray[np.int64] | None) -> VoterModels:
+    def _voters(self, votes: Annotations, true_labels: Ints | None) -> VoterModels:
         """Return models of who voted."""
 
     def _first_weights(self, task: Task) -> Weights:
@@ -97,7 +96,7 @@ class Majority(VoteEstimator):
         "Gives each label the share of the votes it got. Instant, needs no features; the baseline for votes."
     )
 
-    def _voters(self, votes: Annotations, true_labels: npt.NDArray[np.int64] | None) -> VoterModels:
+    def _voters(self, votes: Annotations, true_labels: Ints | None) -> VoterModels:
         return fit_voters(votes, kind="majority")
 
 
@@ -122,5 +121,5 @@ class DawidSkene(VoteEstimator):
 
     kind: str = setting("pooled")
 
-    def _voters(self, votes: Annotations, true_labels: npt.NDArray[np.int64] | None) -> VoterModels:
+    def _voters(self, votes: Annotations, true_labels: Ints | None) -> VoterModels:
         return fit_voters(votes, kind=self.kind, true_labels=true_labels)

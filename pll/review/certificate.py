@@ -46,11 +46,9 @@ from pll import __version__
 from pll.errors import UserError
 from pll.io import check_unique_ids, from_json
 from pll.review.events import broken_links, chained
+from pll.weights import Flags, Floats, Ints
 from pll.wording import percent
 
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Ids = Sequence[str] | npt.NDArray[np.str_]
 
 CERTIFICATE_LEVEL = 0.95

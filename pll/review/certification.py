@@ -37,7 +37,6 @@ from pll.review.certificate import (
     DrawNotes,
     DrawnPlan,
     Ids,
-    Ints,
     Judgement,
     LabelTable,
     certificate_document,
@@ -50,6 +49,7 @@ from pll.review.expected_checks import ExpectedChecks, evenly, expected_checks
 from pll.review.follow import CERTIFY_QUEUE
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.state import ReviewState
+from pll.weights import Ints
 
 # ---- the draw --------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
-from pll.weights import normalise
+from pll.weights import Flags, Ints, normalise
 
 OUTSIDE = -1
 """The label of a decision "none of these"."""
@@ -56,9 +56,9 @@ class Decided:
     """
 
     sets: CandidateSets
-    rows: npt.NDArray[np.int64]
-    labels: npt.NDArray[np.int64]
-    eliminated: npt.NDArray[np.bool_] | None = None
+    rows: Ints
+    labels: Ints
+    eliminated: Flags | None = None
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the class is frozen; these are its normal forms
@@ -110,21 +110,21 @@ class Decided:
         return len(self.rows)
 
     @cached_property
-    def is_decided(self) -> npt.NDArray[np.bool_]:
+    def is_decided(self) -> Flags:
         """(n,) bool."""
         result = np.zeros(len(self.sets), dtype=np.bool_)
         result[self.rows] = True
         return result
 
     @cached_property
-    def turn(self) -> npt.NDArray[np.int64]:
+    def turn(self) -> Ints:
         """(n,) when each example was decided: 0, 1, …; `NEVER_DECIDED` where it was not."""
         result = np.full(len(self.sets), NEVER_DECIDED, dtype=np.int64)
         result[self.rows] = np.arange(len(self.rows))
         return result
 
     @cached_property
-    def positions(self) -> npt.NDArray[np.int64]:
+    def positions(self) -> Ints:
         """Return the (m,) positions of the decided labels in `sets.indices`; −1 for labels that are no candidate."""
         result = np.full(len(self.rows), -1, dtype=np.int64)
         sizes = self.sets.sizes[self.rows]
@@ -140,7 +140,7 @@ class Decided:
         return np.where(self.is_decided, np.float32(DECISION_COUNTS), np.float32(1))
 
     @cached_property
-    def open(self) -> npt.NDArray[np.bool_]:
+    def open(self) -> Flags:
         """Return (nnz,) bool, candidates that are not ruled out; all of them where every one is."""
         if self.eliminated is None:
             return np.ones(self.sets.nnz, dtype=np.bool_)
@@ -162,5 +162,5 @@ class Decided:
         return result
 
 
-def _whole(values: Iterable[int]) -> npt.NDArray[np.int64]:
+def _whole(values: Iterable[int]) -> Ints:
     return np.fromiter((int(value) for value in values), dtype=np.int64)

@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.review.events import Claim, Event
 from pll.review.session import ReviewSession
 from pll.review.state import Kind, Outcome, check_kind
 from pll.review.store import Transaction
+from pll.weights import Flags, Ints
 
 BATCH_QUEUE = "batch"
 """Name of the queue under which the examples of a batch are claimed."""
@@ -32,7 +32,7 @@ MOST_WEIGHTS = 50
 LONGEST_LABEL = 200
 """Characters of a new class."""
 
-Rows = npt.NDArray[np.int64]
+Rows = Ints
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,12 @@ class Desk:
         self.reviewer = name
         self.verified = verified
         self.skipped: set[int] = set()
-        self._only: npt.NDArray[np.bool_] | None = None
+        self._only: Flags | None = None
         self._focus: tuple[str, Rows] | None = None
 
     # ---- the next example ----------------------------------------------------------------------------------------
 
-    def restrict(self, mask: npt.NDArray[np.bool_] | None) -> None:
+    def restrict(self, mask: Flags | None) -> None:
         """Assign these examples only ((n,) bool); None for all. Controls come all the same.
 
         What is assigned already stays; call `release` to apply the filter at once.
@@ -525,7 +525,7 @@ class Desk:
                         return claim
         return None
 
-    def _free(self, t: Transaction) -> npt.NDArray[np.bool_]:
+    def _free(self, t: Transaction) -> Flags:
         """(n,) bool: examples that can be assigned to this reviewer now. A fresh array."""
         required, state, now = self.review.required, self.review.state, self.review.clock()
         claims = np.zeros(len(required), dtype=np.int64)

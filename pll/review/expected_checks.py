@@ -24,7 +24,8 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit, logit
 from scipy.stats import rankdata
 
-from pll.review.certificate import UNANSWERED, Answers, Floats, Ints, is_wrong
+from pll.review.certificate import UNANSWERED, Answers, is_wrong
+from pll.weights import Flags, Floats, Ints
 
 PRIOR_DRAWS = 5000
 DRAWS = 400
@@ -100,7 +101,7 @@ def expected_checks(
     answers: Answers,
     tolerated: int,
     *,
-    disagrees: npt.NDArray[np.bool_] | None = None,
+    disagrees: Flags | None = None,
 ) -> ExpectedChecks:
     """Return how many further labels people look at until the certificate holds.
 
@@ -162,9 +163,7 @@ def evenly(order: Ints, many: int) -> Ints:
     return order[np.arange(many) * n // max(many, 1) + n // max(2 * many, 1)]
 
 
-def _prior_probability(
-    confidence: Floats, disagrees: npt.NDArray[np.bool_] | None, is_open: npt.NDArray[np.bool_]
-) -> Floats:
+def _prior_probability(confidence: Floats, disagrees: Flags | None, is_open: Flags) -> Floats:
     """(n,) q. Neighbours of the open rows alone are looked at: an answered label is a person's, and surely certain."""
     doubt = 1 - confidence
     if disagrees is not None and is_open.any():
@@ -184,7 +183,7 @@ def _columns(probability: Floats) -> tuple[Floats, float]:
     return np.column_stack([np.ones(len(doubt)), columns - centre]), float(centre[0])
 
 
-def _posterior(design: Floats, wrong: npt.NDArray[np.bool_], level: float, rng: np.random.Generator) -> Floats:
+def _posterior(design: Floats, wrong: Flags, level: float, rng: np.random.Generator) -> Floats:
     """(DRAWS, 4) weights given the answers `wrong` (k,) to the rows `design` (k, 4)."""
     weights = np.column_stack(
         [

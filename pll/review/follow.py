@@ -22,7 +22,7 @@ from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.state import Outcome, ReviewState
 from pll.runs.config import RunConfig
-from pll.weights import Weights, normalise, on_candidates
+from pll.weights import Ints, Weights, normalise, on_candidates
 
 FEWEST_DECISIONS = 5
 """Decisions from which on labels follow."""
@@ -41,7 +41,7 @@ class LabelChanges:
     confidence : (k,) of the new ones, NaN where it is not known
     """
 
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     before: npt.NDArray[np.object_]
     after: npt.NDArray[np.object_]
     confidence: npt.NDArray[np.float32]

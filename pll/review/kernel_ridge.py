@@ -21,7 +21,7 @@ from pll.candidates import CandidateSets
 from pll.methods.classical import blocks
 from pll.methods.kernels import MOST_LEVERAGE, Nystrom, RidgeGrid
 from pll.review.neighbours import Points
-from pll.weights import Weights, normalise, sparse
+from pll.weights import Floats, Ints, Weights, normalise, sparse
 
 RIDGE_CENTRES = 500
 """Examples that approximate the kernel."""
@@ -38,7 +38,6 @@ NEGLIGIBLE = 1e-3
 
 Factor = npt.NDArray[np.float16]
 """(n, r) V; half precision, a relative error of 5e-4 of each entry."""
-Floats = npt.NDArray[np.float64]
 
 
 def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]], *, seed: int = 0) -> Factor:
@@ -65,7 +64,7 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     width = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
     kernel = Nystrom(points[np.sort(rng.permutation(n)[:RIDGE_CENTRES])], width)
 
-    def features(rows: slice | npt.NDArray[np.int64]) -> Floats:
+    def features(rows: slice | Ints) -> Floats:
         return kernel.features(points[rows], constant=True).astype(np.float64)
 
     m = len(kernel.centres) + 1

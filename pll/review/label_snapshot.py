@@ -18,7 +18,7 @@ from pll.io import taken
 from pll.review.events import Event
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
-from pll.weights import Certainty, Weights, best_known, taken_home
+from pll.weights import Certainty, Ints, Weights, best_known, taken_home
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class LabelSnapshot:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> LabelSnapshot:
+    def take(self, rows: Ints) -> LabelSnapshot:
         """Of some of the examples."""
         return replace(self, **taken(self, rows))
 

@@ -32,7 +32,7 @@ from pll.candidates import CandidateSets
 from pll.review import forest, kernel_ridge
 from pll.review.decided import Decided
 from pll.review.signals import ReviewSignals
-from pll.weights import Weights, normalise
+from pll.weights import Floats, Ints, Weights, normalise
 
 LOGIT_RIDGE = 10.0
 """λ of λ/2 · (‖θ − θ₀‖² + ‖b‖²), against a log-likelihood of 1 a decision."""
@@ -52,7 +52,6 @@ START_THETA = {
 Votes count in full, since the run was trained on the sets alone.
 """
 
-Floats = npt.NDArray[np.float64]
 Flat = npt.NDArray[np.floating[Any]]
 
 
@@ -149,7 +148,7 @@ def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     return result | signals.ordered
 
 
-def near_then(signals: ReviewSignals, decided: Decided, rows: npt.NDArray[np.int64]) -> dict[str, Flat]:
+def near_then(signals: ReviewSignals, decided: Decided, rows: Ints) -> dict[str, Flat]:
     """Neighbour means of the candidates of decided examples just before each was decided.
 
     Parameters
@@ -177,7 +176,7 @@ def log_of(weights: Flat) -> npt.NDArray[np.float32]:
     return logs
 
 
-def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Floats:
+def softmax(scores: Flat, starts: Ints, sizes: Ints) -> Floats:
     """Return the (nnz,) softmax of scores within consecutive groups; −∞ becomes 0.
 
     Parameters
@@ -193,7 +192,7 @@ def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.i
     return p
 
 
-def _maximise(table: Flat, sets: CandidateSets, chosen: npt.NDArray[np.int64], start: Floats) -> tuple[Floats, Floats]:
+def _maximise(table: Flat, sets: CandidateSets, chosen: Ints, start: Floats) -> tuple[Floats, Floats]:
     """θ (K,) and b (c,) at the largest Σ log p(chosen) − λ/2 · (‖θ − θ₀‖² + ‖b‖²).
 
     Parameters

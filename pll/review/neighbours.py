@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from pll.candidates import CandidateSets
 from pll.methods.neighbours import without_self
 from pll.training.scaling import ROWS_AT_ONCE, clipped, fit_scaling
-from pll.weights import Weights, normalise, sparse
+from pll.weights import Flags, Ints, Weights, normalise, sparse
 
 NEIGHBOURS = 10
 SEARCHED_AT_ONCE = 1024
@@ -109,15 +109,12 @@ def _raw_directions(X: npt.NDArray[np.float32]) -> Points:
     return _of_length_one(np.nan_to_num(np.array(X, dtype=np.float32).reshape(len(X), -1)))
 
 
-def _neighbours_of(points: Points, k: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _neighbours_of(points: Points, k: int, rows: Ints) -> Ints:
     return _nearest(NearestNeighbors(n_neighbors=k + 1).fit(points), points, rows)
 
 
 def neighbour_agreement(
-    neighbours: npt.NDArray[np.integer[Any]],
-    rows: npt.NDArray[np.int64],
-    sets: CandidateSets,
-    weights: npt.NDArray[np.floating[Any]],
+    neighbours: npt.NDArray[np.integer[Any]], rows: Ints, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]
 ) -> float:
     """How often examples and their neighbours have the same label, by the label weights: mean of Σ_j w_ij w_kj.
 
@@ -152,7 +149,7 @@ def comparable(X: npt.NDArray[np.float32]) -> Points:
     return flat
 
 
-def _nearest(search: NearestNeighbors, points: Points, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _nearest(search: NearestNeighbors, points: Points, rows: Ints) -> Ints:
     """(r, k) neighbours of some of the points searched, each without itself."""
     distances, at = search.kneighbors(points[rows])
     return without_self(distances, at, rows)[1]
@@ -198,11 +195,7 @@ class Neighbourhood:
         return normalise(self.means(weights), self.sets)
 
     def means_at(
-        self,
-        positions: npt.NDArray[np.int64],
-        weights: Values,
-        others: Values,
-        swapped: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]],
+        self, positions: Ints, weights: Values, others: Values, swapped: Callable[[npt.NDArray[np.int32]], Flags]
     ) -> npt.NDArray[np.float32]:
         """`means` of some entries only, where some neighbours are read from another version of the weights.
 

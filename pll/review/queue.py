@@ -29,7 +29,7 @@ from pll.review.status import ReviewStatus, open_controls, status_of
 from pll.runs.background import Job, Report
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
-from pll.weights import Weights
+from pll.weights import Ints, Weights
 
 EVERY = 0.01
 """Share of the examples decided after which the order is recomputed."""
@@ -40,7 +40,7 @@ ANEW = 20
 count."""
 
 
-def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed: int = 0) -> npt.NDArray[np.int64]:
+def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed: int = 0) -> Ints:
     """Return all rows by max_j p_ij of the conditional logit, the smallest first, decided ones last.
 
     Where the truth may be a label off the set (votes), p_ij is times the held-out weight of the whole set: one label
@@ -65,7 +65,7 @@ def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed
     return _ordered(signals, decisions, propose(signals, decisions), seed)
 
 
-def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: int = 0) -> npt.NDArray[np.int64]:
+def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: int = 0) -> Ints:
     """`review_order` where the logit's probabilities are known."""
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
     own = signals.certainty

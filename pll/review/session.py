@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from datetime import datetime
 
 import numpy as np
-import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
@@ -32,9 +31,7 @@ from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
 from pll.review.state import Outcome, ReviewState, required_of
 from pll.review.store import Transaction, now, reading, writing
 from pll.runs.run import Run
-from pll.weights import sharpness
-
-Ints = npt.NDArray[np.int64]
+from pll.weights import Ints, sharpness
 
 
 class ReviewSession:

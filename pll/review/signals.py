@@ -28,7 +28,7 @@ from pll.review.kernel_ridge import Factor, fit_factor
 from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, RowsDone, best_points, find_neighbours
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
-from pll.weights import Certainty, Weights, best_known, identified_labels, taken_home
+from pll.weights import Certainty, Flags, Floats, Ints, Weights, best_known, identified_labels, taken_home
 
 FOLDER = "review"
 """Of a run's folder, what is made for its review."""
@@ -70,7 +70,7 @@ class ReviewSignals:
     leaves: Leaves | None = None
     held_out: Weights | None = None
     votes_alone: bool = False
-    tied_votes: npt.NDArray[np.bool_] | None = None
+    tied_votes: Flags | None = None
 
     @classmethod
     def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
@@ -189,7 +189,7 @@ def prepare_signals(
     return replace(signals, **made)
 
 
-def class_ranks(names: Sequence[str]) -> npt.NDArray[np.int64] | None:
+def class_ranks(names: Sequence[str]) -> Ints | None:
     """(c,) ranks of class names that are numbers, such as ages; None for any other classes, or fewer than three.
 
     Examples
@@ -204,9 +204,9 @@ def class_ranks(names: Sequence[str]) -> npt.NDArray[np.int64] | None:
     return np.argsort(np.argsort(values)) if len(values) > 2 and np.isfinite(values).all() else None
 
 
-def _off_mean(values: npt.NDArray[np.float64], sets: CandidateSets) -> npt.NDArray[np.float64]:
+def _off_mean(values: Floats, sets: CandidateSets) -> Floats:
     """(nnz,) values less their mean over each set."""
-    off: npt.NDArray[np.float64] = values - (np.add.reduceat(values, sets.indptr[:-1]) / sets.sizes)[sets.rows]
+    off: Floats = values - (np.add.reduceat(values, sets.indptr[:-1]) / sets.sizes)[sets.rows]
     return off
 
 

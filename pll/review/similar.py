@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.training.scaling import clipped, fit_scaling
-from pll.weights import CONFIDENT, Certainty
+from pll.weights import CONFIDENT, Certainty, Ints
 
 FEWEST_OF_A_CLASS = 20
 """If fewer reach it, the most certain examples of a class represent it."""
@@ -19,8 +19,8 @@ PER_CLASS = 300
 IN_ALL = 20_000
 """The same, for all classes together."""
 
-Rows = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
+Rows = Ints
+Features = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Similar:
         nearest: Rows = rows[result[np.isfinite(apart[result])]]
         return nearest
 
-    def _scaled(self, X: Floats) -> Floats:
+    def _scaled(self, X: Features) -> Features:
         return clipped(self._scaling, X)
 
 

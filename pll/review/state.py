@@ -21,15 +21,12 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
 from pll.review.events import Event, ReviewRecord
-
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
+from pll.weights import Flags, Ints
 
 Kind = Literal["pick", "other", "none", "unsure", "eliminate", "skip", "accept", "settle", "restore", "undo"]
 
@@ -158,7 +155,7 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     return Outcome(last.status, last.label, ruled_out, last.event, answers)
 
 
-def required_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
+def required_of(record: ReviewRecord, n: int) -> Ints:
     """(n,) how many reviewers each example needs; the same in every process.
 
     Parameters

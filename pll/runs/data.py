@@ -26,7 +26,7 @@ from pll.methods.base import Task
 from pll.runs.config import Preparation
 from pll.synthesis import flip
 from pll.synthesis.label_noise import Noisy
-from pll.weights import VOTES, ChangedSets, Weights
+from pll.weights import VOTES, ChangedSets, Flags, Ints, Weights
 
 VOTE_STEPS = CLASSIFIER_EPOCHS * VOTE_FOLDS * JOINT_ROUNDS
 ADDRESSES_ALONE = (
@@ -63,7 +63,7 @@ class Splits:
     holdout: PartialLabelDataset | None = None
     all_ids: tuple[str, ...] = ()
     no_answer: tuple[str, ...] = ()
-    disputed: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    disputed: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     identity: str = ""
 
     @property
@@ -317,13 +317,11 @@ class Computed:
     holdout: npt.NDArray[np.float32] | None = None
     sets: CandidateSets | None = None
     votes: ChangedSets | None = None
-    disputed: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    disputed: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     decided_prior: Weights | None = None
 
 
-def infer_vote_sets(
-    data: PartialLabelDataset, seed: int, progress: Progress | None = None
-) -> tuple[ChangedSets, npt.NDArray[np.int64]]:
+def infer_vote_sets(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> tuple[ChangedSets, Ints]:
     """Return candidate sets and prior made of the votes and features of data, and the rows of `Splits.disputed`.
 
     See `pll.methods.aggregation`.
@@ -370,7 +368,7 @@ def infer_vote_sets(
     return change, result.voters.rows_to_label
 
 
-def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
+def single_labels(data: PartialLabelDataset) -> Ints | None:
     """Return the (n,) single label of each example, −1 where none; None where there are no single labels.
 
     They are the candidate sets where each has one, else the true labels of data without candidate sets.
@@ -433,7 +431,7 @@ def with_noisy_sets(
     )
 
 
-def holdout_mask(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
+def holdout_mask(n: int, share: float, seed: int) -> Flags:
     """Return an (n,) bool mask, True on a random `share` in (0, 1) of n examples.
 
     Parameters
@@ -493,7 +491,7 @@ def _has_truth(data: PartialLabelDataset) -> bool:
     return data.y is not None and bool((data.y >= 0).any())
 
 
-def _permutation(n: int, seed: int) -> npt.NDArray[np.int64]:
+def _permutation(n: int, seed: int) -> Ints:
     if seed < 0:
         raise UserError(f"The seed is {seed}; it must be a whole number, 0 or more.")
     # A stream independent of that of the candidate sets.

@@ -18,14 +18,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import save_array, write_json
 from pll.runs.manifest import check, reading
 from pll.training.metrics import EpochRecord
-from pll.weights import Weights
+from pll.weights import Ints, Weights
 
 FRAME_BUDGET = 256 * 2**20
 """Maximum number of bytes of the frames of a run."""
@@ -142,7 +141,7 @@ class History:
         """
         return next(self.frames([epoch]))[1]
 
-    def frames(self, epochs: Iterable[int], rows: npt.NDArray[np.int64] | None = None) -> Iterator[tuple[int, Weights]]:
+    def frames(self, epochs: Iterable[int], rows: Ints | None = None) -> Iterator[tuple[int, Weights]]:
         """Yield the nearest stored epoch and its label weights for each of `epochs`.
 
         Parameters

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
-from pll.weights import sparse
+from pll.weights import Floats, Ints, sparse
 
 DENSE_IS_FASTER = 100
 """How many times faster a dense multiplication is than a sparse one (measured: 12 ns against 0.1 ns)."""
@@ -28,7 +28,7 @@ DENSE_IS_FASTER = 100
 ROWS_AT_ONCE = 4096
 
 
-def co_occurrence(candidates: CandidateSets) -> npt.NDArray[np.float64]:
+def co_occurrence(candidates: CandidateSets) -> Floats:
     """Return (c, c) float64 in [0, 1]: of the sets that hold label j, the share that holds k too, at [j, k].
 
     1 on the diagonal; a row of zeros where j is never a candidate. Costs the smaller of Σ |S_i|² sparse and n·c² dense
@@ -44,7 +44,7 @@ def co_occurrence(candidates: CandidateSets) -> npt.NDArray[np.float64]:
     return np.divide(together, alone, out=np.zeros_like(together), where=alone > 0)
 
 
-def _together(candidates: CandidateSets) -> npt.NDArray[np.float64]:
+def _together(candidates: CandidateSets) -> Floats:
     """Return (c, c): the number of sets that hold both j and k."""
     n, c = len(candidates), candidates.n_classes
     indicator = sparse(np.ones(candidates.nnz, dtype=np.float32), candidates)
@@ -57,7 +57,7 @@ def _together(candidates: CandidateSets) -> npt.NDArray[np.float64]:
     return total
 
 
-def flip_matrix(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def flip_matrix(candidates: CandidateSets, y: npt.ArrayLike) -> Floats:
     """Return (c, c) float64 in [0, 1]: of the examples whose true label is j, the share whose set holds k, at [j, k].
 
     Compare with `pll.synthesis.binomial_matrix` and `pair_matrix`. The diagonal is below 1 where the truth is missing
@@ -72,7 +72,7 @@ def flip_matrix(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.f
 
     Returns
     -------
-    npt.NDArray[np.float64]
+    Floats
         The shares; NaN in the row of a class that is the true label of no example.
 
     Raises
@@ -114,8 +114,8 @@ class LabelCooccurrence:
         Whether identified labels replace the true ones.
     """
 
-    shares: npt.NDArray[np.float64]
-    examples: npt.NDArray[np.int64]
+    shares: Floats
+    examples: Ints
     unlabelled: int = 0
     is_estimated: bool = False
 
@@ -142,7 +142,7 @@ class LabelCooccurrence:
         return not self.unlabelled or self.together[1] >= FEWEST_TRUE
 
     @cached_property
-    def _off_diagonal(self) -> npt.NDArray[np.float64]:
+    def _off_diagonal(self) -> Floats:
         shares = np.nan_to_num(self.shares)
         np.fill_diagonal(shares, 0.0)
         return shares
@@ -276,7 +276,7 @@ def examples_to_tell(gamma: float) -> float:
     return 1 if gamma <= 0 else math.ceil(math.log(LEFT_IN_DOUBT) / math.log(gamma))
 
 
-def _checked(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def _checked(candidates: CandidateSets, y: npt.ArrayLike) -> Ints:
     truth = whole_numbers(y, "labels").astype(np.int64)
     n, c = len(candidates), candidates.n_classes
     if len(truth) != n:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from pll.candidates import whole_numbers
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
+from pll.weights import Ints
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -123,7 +124,7 @@ def cached_out_of_fold(
     return result
 
 
-def _fitted(X: npt.NDArray[np.float32], y: npt.NDArray[np.int64]) -> Pipeline:
+def _fitted(X: npt.NDArray[np.float32], y: Ints) -> Pipeline:
     from sklearn.decomposition import PCA  # late: drawing candidates seldom needs a model
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.impute import SimpleImputer
@@ -142,7 +143,7 @@ def _fitted(X: npt.NDArray[np.float32], y: npt.NDArray[np.int64]) -> Pipeline:
         return model.fit(X, y)
 
 
-def _folds(y: npt.NDArray[np.int64], folds: int, seed: int) -> npt.NDArray[np.int64]:
+def _folds(y: Ints, folds: int, seed: int) -> Ints:
     """Return (n,) fold of each example: stratified by class, shuffled within each class."""
     if seed < 0:
         raise UserError(f"The seed is {seed}; it must be a whole number, 0 or more.")
@@ -154,7 +155,7 @@ def _folds(y: npt.NDArray[np.int64], folds: int, seed: int) -> npt.NDArray[np.in
 
 def _checked(
     X: npt.ArrayLike, labels: npt.ArrayLike, n_classes: int, folds: int
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+) -> tuple[npt.NDArray[np.float32], Ints]:
     features = feature_array(X)
     check_finite(features, allow_missing=True)
     y = whole_numbers(labels, "labels").astype(np.int64)

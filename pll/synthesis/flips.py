@@ -22,6 +22,7 @@ from pll.errors import UserError, unknown
 from pll.synthesis.cross_val import FoldsDone, cached_out_of_fold
 from pll.synthesis.names import FLIP_SETTINGS, FLIPS, Way
 from pll.synthesis.transitions import Matrix, as_numbers, checked_transitions, read_matrix
+from pll.weights import Flags, Floats, Ints
 
 DRAWN_AT_ONCE = 2**22
 """Random numbers drawn at a time. Their order does not depend on it."""
@@ -500,7 +501,7 @@ def instance_probabilities(
     return chances
 
 
-def binomial_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
+def binomial_matrix(n_classes: int, q: float) -> Floats:
     """Return (c, c) with q everywhere off the diagonal (paper, supplement: binomial flipping).
 
     This is the matrix before the forced extra label; the ambiguity degree of the sets is
@@ -518,7 +519,7 @@ def binomial_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
     return matrix
 
 
-def pair_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
+def pair_matrix(n_classes: int, q: float) -> Floats:
     """Return (c, c) with q for label (y + 1) mod c alone (paper, supplement: pair flipping).
 
     Parameters
@@ -593,7 +594,7 @@ def mean_instance_matrix(
     return np.stack([part.mean(axis=0, dtype=np.float64) if len(part) else absent for part in of_class])
 
 
-def checked_truth(y: npt.ArrayLike, n_classes: int, q: float | None = None) -> npt.NDArray[np.int64]:
+def checked_truth(y: npt.ArrayLike, n_classes: int, q: float | None = None) -> Ints:
     """Return (n,) true labels y as int64, checked to lie in [0, n_classes).
 
     Parameters
@@ -630,9 +631,7 @@ def _generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def _sampled(
-    truth: npt.NDArray[np.int64], matrix: npt.NDArray[np.float64], rng: np.random.Generator
-) -> npt.NDArray[np.bool_]:
+def _sampled(truth: Ints, matrix: Floats, rng: np.random.Generator) -> Flags:
     n, c = len(truth), len(matrix)
     mask = np.empty((n, c), dtype=np.bool_)
     for some in _pieces(n, c):

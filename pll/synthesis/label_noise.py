@@ -20,6 +20,7 @@ from pll.errors import UserError, unknown
 from pll.synthesis.cross_val import FoldsDone, cached_out_of_fold
 from pll.synthesis.names import NOISY
 from pll.synthesis.transitions import Matrix, as_numbers, read_matrix, truth_given_label
+from pll.weights import Ints
 
 ROWS_AT_ONCE = 2**16
 
@@ -325,7 +326,7 @@ def confusion_sets(
     return CandidateSets.from_lists([np.flatnonzero(row).tolist() for row in likely], c, names).take(y)
 
 
-def _check_range(labels: npt.NDArray[np.int64], c: int) -> None:
+def _check_range(labels: Ints, c: int) -> None:
     outside = np.flatnonzero((labels < 0) | (labels >= c))
     if len(outside):
         row = int(outside[0])

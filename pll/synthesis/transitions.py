@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.errors import UserError
+from pll.weights import Floats
 
 MOST_BYTES = 64 * 2**20
 """Maximum size of a matrix file in bytes: 1,000 classes take 20 MB."""
 
-Matrix = npt.NDArray[np.float64]
+Matrix = Floats
 
 
 def checked_transitions(matrix: npt.ArrayLike, class_names: Sequence[str]) -> Matrix:

@@ -16,7 +16,7 @@ from torch import Tensor
 from pll.candidates import CandidateSets
 from pll.io import IN_MEMORY_UP_TO, large_array
 from pll.training.devices import moved
-from pll.weights import Outside, Weights, log_prior
+from pll.weights import Ints, Outside, Weights, log_prior
 
 DENSE_UP_TO = 64
 """Largest number of classes for which the dense layout is always chosen."""
@@ -272,7 +272,7 @@ class PaddedLayout(Layout):
         offset = None if self.offset is None else self.offset[positions]  # (B, k)
         return _PaddedBatch(places, rows, positions, self._labels(positions, valid), valid, offset)
 
-    def _widest(self, places: npt.NDArray[np.int64]) -> int:
+    def _widest(self, places: Ints) -> int:
         """Return the size of the largest set, by the machine's copy of the sets: the device would be waited for."""
         indptr = self._candidates.indptr
         return int((indptr[places + 1] - indptr[places]).max())

@@ -7,11 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from pll.candidates import CandidateSets
-from pll.weights import Sharpness, Weights, accuracy, sharpness
+from pll.weights import Ints, Sharpness, Weights, accuracy, sharpness
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ class EpochRecord:
     sharpness: Sharpness = field(repr=False, compare=False)
 
     @property
-    def identified(self) -> npt.NDArray[np.int64]:
+    def identified(self) -> Ints:
         """Return (n,) int64 identified labels."""
         return self.sharpness.identified
 
@@ -134,23 +131,18 @@ class Monitor:
         checkpoint.
     """
 
-    def __init__(
-        self,
-        candidates: CandidateSets,
-        y: npt.NDArray[np.int64] | None = None,
-        y_test: npt.NDArray[np.int64] | None = None,
-    ) -> None:
+    def __init__(self, candidates: CandidateSets, y: Ints | None = None, y_test: Ints | None = None) -> None:
         self.candidates = candidates
         self.y = y
         self.y_test = y_test
-        self.identified: npt.NDArray[np.int64] | None = None
+        self.identified: Ints | None = None
 
     def record(
         self,
         epoch: int,
         label_weights: Weights,
         *,
-        predicted_test: npt.NDArray[np.int64] | None = None,
+        predicted_test: Ints | None = None,
         loss: float | None = None,
         examples_per_second: float = 0.0,
         seconds: float = 0.0,

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from pll.training.devices import copies_by_itself
 from pll.training.scaling import Scaling
+from pll.weights import Ints
 
 BATCHES_AHEAD = 4
 """Number of mini-batches read ahead."""
@@ -106,7 +107,7 @@ class StreamedFeatures:
                 yield units.popleft()
         yield from units
 
-    def _read_and_sent(self, rows: npt.NDArray[np.int64]) -> _Read:
+    def _read_and_sent(self, rows: Ints) -> _Read:
         """Read examples in the reader's thread; to a GPU that copies by itself, begin to send and scale them.
 
         No other thread enters the stream: torch keeps in it what was current before.
@@ -118,7 +119,7 @@ class StreamedFeatures:
             scaled = self._scaled(read)
             return _Read(scaled, self._stream.record_event())
 
-    def _read(self, rows: npt.NDArray[np.int64] | slice) -> Tensor:
+    def _read(self, rows: Ints | slice) -> Tensor:
         """Read examples into the machine's memory, from where the device can copy by itself where it does that."""
         count = len(range(*rows.indices(len(self)))) if isinstance(rows, slice) else len(rows)
         read = torch.empty((count, *self._X.shape[1:]), pin_memory=self._stream is not None)

@@ -34,7 +34,7 @@ from pll.training.precision import Precision
 from pll.training.recorded import LEAST_STEPS, RecordedSteps
 from pll.training.rng import Stream
 from pll.training.streamed import Features, StreamedFeatures, read_ahead
-from pll.weights import Outside, Weights
+from pll.weights import Ints, Outside, Weights
 
 MOST_PARTS = 4
 """Parts in which a mini-batch is computed, at most, where the device's memory does not suffice for it at once."""
@@ -567,7 +567,7 @@ class Trainer:
         self.label_weights.copy_(self.evaluated_store())
         self.objective.warm_up(self)
 
-    def predict(self, X: Features) -> npt.NDArray[np.int64]:
+    def predict(self, X: Features) -> Ints:
         """Return the (m,) argmax over all classes, for scaled features on the device."""
 
         def evaluate() -> Tensor:

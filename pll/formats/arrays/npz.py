@@ -18,7 +18,7 @@ import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,7 @@ from pll.images import Pictures
 from pll.io import Column, as_column
 from pll.weights import on_candidates
 
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, Any]
 
 FEATURES = "X.npy"
 """The file by which a folder of arrays is recognised, and which names it."""
@@ -100,8 +100,9 @@ class Npz(Format):
             parts = [{part: name for part, name in one.items() if part != "candidates"} for one in parts]
         of_classes = next((name for name in ARRAYS["classes"]["names"] if name in names), "")
         used = KEYS.union([of_classes], *(one.values() for one in parts))
-        load = _map_arrays if source.is_dir() else _read_arrays
-        arrays = loose or load(source, used.union(of_functions), options.max_bytes)
+        arrays = loose or _arrays_in(source, used.union(of_functions), options.max_bytes)
+        if source.is_dir() and not loose and "X" in arrays:
+            _check_stays(arrays["X"], options.max_bytes)
         arrays = {of_functions.get(name, name): array for name, array in arrays.items()}
         if parts[0]["X"] not in arrays:
             arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
@@ -224,52 +225,56 @@ def _stems(names: Iterable[str]) -> list[str]:
 
 def _loose_arrays(source: Path, max_bytes: int) -> Arrays:
     """All arrays in the files of a folder, where they stay, or of a ZIP archive; by the names of the files."""
-    arrays: Arrays = {}
+    found = [(PurePosixPath(name).name, array) for name, array in _arrays_in(source, None, max_bytes).items()]
     with Members(source, max_bytes) as members, tempfile.TemporaryDirectory() as folder:
-        members.check_total(list(members.sizes))
-        for name, size in members.sizes.items():
+        for name in members.sizes:
             stem, end = PurePosixPath(name).stem, PurePosixPath(name).suffix.lower()
-            file = source / name if source.is_dir() else Path(folder) / f"one{end}"
-            if not source.is_dir() and (end in _LOOSE or end == ".txt"):
+            if end == ".npz":
+                file = Path(folder) / "one.npz"
                 file.write_bytes(members.read(name))
-            found: Arrays = {}
-            if end == ".npy":
-                found[stem] = _npy(file, stem, size, is_mapped=source.is_dir())
-            elif end == ".npz":
-                own = _names_in(file)
-                inside = _read_arrays(file, own, max_bytes)  # which looks at every header
-                is_one = is_sparse([f"{one}.npy" for one in own])
-                found = {stem: read_sparse(file, max_bytes)} if is_one else inside
-                found = {stem: next(iter(inside.values()))} if len(inside) == 1 else found
+                inside = _arrays_in(file, None, max_bytes)  # which looks at every header
+                if is_sparse([f"{one}.npy" for one in inside]):
+                    inside = {stem: read_sparse(file, max_bytes)}
+                found += [(stem, *inside.values())] if len(inside) == 1 else inside.items()
             elif end == ".txt" and stem.lower() in ARRAYS["classes"]["names"]:
                 with parsing(f"the file {shorten(name)}", "save it as UTF-8"):
-                    found[stem.lower()] = np.array([line.strip() for line in file.read_text("utf-8-sig").splitlines()])
-            if both := arrays.keys() & found.keys():
-                raise UserError(f"Two arrays are called {shorten(min(both))}; rename one of them.")
-            arrays |= found
-    return arrays
+                    lines = members.read(name).decode("utf-8-sig").splitlines()
+                found.append((stem.lower(), np.array([line.strip() for line in lines])))
+    names = [name for name, _ in found]
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"Two arrays are called {shorten(twice)}; rename one of them.")
+    return dict(found)
+
+
+def _files_of(members: Members) -> dict[str, str]:
+    """The files of single arrays by the names of these; in a folder those at the top."""
+    files = (file for file in members.sizes if file.lower().endswith(".npy"))
+    return {file[: -len(".npy")]: file for file in files if "/" not in file or not members.path.is_dir()}
 
 
 def _names_in(source: Path) -> list[str]:
     """The names of the arrays of a folder or an .npz file."""
-    if source.is_dir():
-        return [file.stem for file in sorted(source.glob("*.npy"))]
     with Members(source, 0) as members:
-        return [name.removesuffix(".npy") for name in members.sizes]
+        return list(_files_of(members))
 
 
-def _read_arrays(path: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
-    """Some of the arrays of an .npz file, which may take so many bytes in memory together."""
-    arrays = {}
-    with Members(path, max_bytes) as members:
-        chosen = {file.removesuffix(".npy"): file for file in members.sizes if file.removesuffix(".npy") in wanted}
-        for name, file in chosen.items():
-            with parsing(f"the array {name}"), members.open(file) as stream:
-                _check_header(stream, name, members.sizes[file])
-        size = sum(members.sizes[file] for file in chosen.values())
+def _arrays_in(source: Path, wanted: Collection[str] | None, max_bytes: int) -> Arrays:
+    """Some or all of the arrays of an archive, which may take so many bytes, or of a folder, where they stay."""
+    arrays = Arrays()
+    with Members(source, max_bytes) as members:
+        files = {name: file for name, file in _files_of(members).items() if wanted is None or name in wanted}
+        for name, file in files.items():
+            with parsing(f"the array {name}", "save it again with numpy.save"), members.open(file) as stream:
+                is_small = _check_header(stream, name, members.sizes[file])
+                if source.is_dir():
+                    mode: Literal["r"] | None = None if is_small else "r"
+                    arrays[name] = np.load(source / file, mmap_mode=mode, allow_pickle=False)
+        files = {} if source.is_dir() else files
+        size = sum(members.sizes[file] for file in files.values())
         check_unpacked_size(size, size, max_bytes, "what this file holds")
-        members.check_total(list(chosen.values()))
-        for name, file in chosen.items():
+        members.check_total(list(files.values()))
+        for name, file in files.items():
             with parsing(f"the array {name}"), members.open(file) as stream:
                 arrays[name] = npy.read_array(stream, allow_pickle=False)
                 if stream.read(1):  # also makes zipfile compare the checksum
@@ -277,30 +282,15 @@ def _read_arrays(path: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
     return arrays
 
 
-def _map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
-    """Arrays of a folder, mapped into memory; features that cannot stay in their file may take so many bytes."""
-    files = {name: file for name in wanted if (file := folder / f"{name}.npy").is_file()}
-    arrays = {name: _npy(file, name, file.stat().st_size, is_mapped=True) for name, file in files.items()}
-    X = arrays.get("X")
-    if X is not None and not (X.dtype == np.float32 and X.flags.c_contiguous) and 4 * X.size > max_bytes:
+def _check_stays(X: npt.NDArray[Any], max_bytes: int) -> None:
+    """Refuse features of a folder that cannot stay in their file, and would take more bytes."""
+    if not (X.dtype == np.float32 and X.flags.c_contiguous) and 4 * X.size > max_bytes:
         order = "" if X.flags.c_contiguous else ", by columns"
         raise UserError(
             f"{FEATURES} holds {X.dtype}{order}: it would take {readable(4 * X.size)} in memory (the limit is "
             f"{readable(max_bytes)}). As float32, row by row, it stays in the file: write it in pieces with "
             "numpy.lib.format.open_memmap(…, dtype='float32')."
         )
-    return arrays
-
-
-def _npy(file: Path, name: str, size: int, *, is_mapped: bool) -> npt.NDArray[Any]:
-    """The array in a file of its own."""
-    with parsing(file.name, "save it again with numpy.save"):
-        with file.open("rb") as stream:
-            is_small = _check_header(stream, name, size)
-        array: npt.NDArray[Any] = np.load(
-            file, mmap_mode="r" if is_mapped and not is_small else None, allow_pickle=False
-        )
-        return array
 
 
 def _check_header(file: IO[bytes], name: str, size: int) -> bool:
@@ -447,7 +437,7 @@ def _names(arrays: Arrays, name: str) -> tuple[str, ...]:
 def _images(arrays: Arrays) -> npt.NDArray[np.uint8] | None:
     if "images" not in arrays:
         return None
-    images = arrays["images"]
+    images: npt.NDArray[np.uint8] = arrays["images"]
     if images.dtype != np.uint8 or not (images.ndim == 3 or (images.ndim == 4 and images.shape[3] == 3)):
         raise UserError(
             f"The array images has the shape {images.shape} of {images.dtype}; it must be uint8, (n, height, width) or "

@@ -7,14 +7,14 @@ its quality (the confidence).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
-from pll.formats.names import CONSENSUS_COLUMNS, NUMBERED, UNNAMED, check_header, marked
+from pll.formats.forms import USUAL, plain_name
+from pll.formats.names import CONSENSUS_COLUMNS, NUMBERED, check_header, marked
 from pll.formats.reading import LINES
 from pll.formats.records import Records
 from pll.formats.results import OURS, Results
@@ -26,8 +26,6 @@ from pll.formats.tools.records import has_own_sets
 
 MAX_CLASSES = 10_000
 """A larger number is read as a name, not as one of 0 … K−1."""
-
-_INDEX = ("id", "index", "example", "task", "item", "unnamed: 0")
 
 
 class Cleanlab(Csv):
@@ -66,7 +64,12 @@ class Cleanlab(Csv):
         table = super().table(path, options)
         if {column.role for column in table.plan(options)} >= set(LINES):
             return table
-        return replace(table, roles=_roles(check_header(table.names), table.sample()))
+        names = check_header(table.names)
+        roles = {name: "annotator" for name, cells in zip(names, table.sample(), strict=True) if _are_classes(cells)}
+        if names[0] not in roles or plain_name(names[0]) in (*USUAL["id"], *USUAL["task"]):
+            roles[names[0]] = "id"
+        results = [name for name in names if name.removesuffix(f" ({OURS})") in CONSENSUS_COLUMNS]
+        return replace(table, roles=roles | dict.fromkeys(results, "ignore"))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = [*part_limitations(dataset, {"ids", "annotations"}), *class_limitations(dataset)]
@@ -112,19 +115,6 @@ def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
         rows.append((str(len(answers)), number, share, results.cell(example, "confidence")))
     columns = dict(zip(CONSENSUS_COLUMNS, zip(*rows, strict=True), strict=True))
     return Results(dataset.row_ids.tolist(), columns, results.model)
-
-
-def _roles(header: list[str], sample: Sequence[Cells]) -> dict[str, str]:
-    """Return every column but the index and cleanlab's own as an annotator."""
-    roles: dict[str, str] = {}
-    for at, name in enumerate(header):
-        if name.removesuffix(f" ({OURS})") in CONSENSUS_COLUMNS:
-            roles[name] = "ignore"
-        elif at == 0 and (name.casefold() in _INDEX or name.startswith(UNNAMED) or not _are_classes(sample[0])):
-            roles[name] = "id"
-        elif _are_classes(sample[at]):
-            roles[name] = "annotator"
-    return roles
 
 
 def _are_classes(cells: Cells) -> bool:

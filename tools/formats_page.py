@@ -24,7 +24,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats import ENTRIES, FIELDS, FORMATS, Format, ReadOptions, json_objects
 from pll.formats.forms import FORMS
 from pll.formats.reading import ROLES
-from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.builder import TableFormat
 from pll.images import Pictures
 from tools.templates import rendered
 

@@ -18,8 +18,8 @@ from pll.export.audit import altered_events
 from pll.export.rendered import certificate_html
 from pll.formats import FORMATS, ReadOptions, detect
 from pll.formats.checks import check_ids, listing
+from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.cells import spelling, split_cell
-from pll.formats.tabular.format import TableFormat
 from pll.io import write_csv, write_json, write_text
 from pll.review.certificate import (
     INFORMATION,

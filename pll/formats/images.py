@@ -35,10 +35,9 @@ from pll.formats.forms import WORDS
 from pll.formats.reading import Column
 from pll.formats.records import Records
 from pll.formats.results import Results
-from pll.formats.tabular.builder import build, examples_of
+from pll.formats.tabular.builder import TableFormat, build, dataset_of, examples_of
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
-from pll.formats.tabular.format import TableFormat, dataset_of
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.parts import are_one_a_person, facts_among, joined, people_of, stacked

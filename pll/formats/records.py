@@ -1,8 +1,8 @@
 """The table that every tabular file becomes: Arrow columns with names, batch by batch.
 
-A reader makes `Records` of a file and knows nothing of labels (`pll.formats.tabular.format`). What its columns
-are follows from their names and types (`pll.formats.roles`); they are read here as text, as values of JSON, and as
-numbers to learn from; `pll.formats.tabular.builder` makes the dataset.
+A reader makes `Records` of a file and knows nothing of labels. What its columns are follows from their names and types
+(`pll.formats.roles`); they are read here as text, as values of JSON, and as numbers to learn from;
+`pll.formats.tabular.builder` makes the dataset.
 """
 
 from __future__ import annotations

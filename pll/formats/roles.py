@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pll.errors import Note, UserError
-from pll.formats.by_hand import by_hand
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import classes, counts, probabilities, repeats
 from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name
@@ -31,10 +30,10 @@ from pll.formats.names import (
     PAYLOAD_COLUMNS,
     results_among,
 )
+from pll.formats.one_column import by_hand, settled
 from pll.formats.proposal import FEW, Proposal, says_fact, share_among, which
 from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
-from pll.formats.settled import settled
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,

@@ -39,8 +39,8 @@ from pll.formats.names import LABEL_COLUMNS, is_named_id, may_hold_labels
 from pll.formats.reading import Column, form_of, question
 from pll.formats.records import Numbers, Records, codes_of
 from pll.formats.tabular.answer_cells import AnswerReader
+from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.csv import Delimited, text_of_file
-from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tools.models import (
     Line,

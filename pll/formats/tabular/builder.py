@@ -1,4 +1,4 @@
-"""Builder of a dataset from a table whose columns are known.
+"""What the formats of tables share: a reader makes a table, its columns get roles, a dataset is built from it.
 
 The table itself reads its features (`pll.formats.records`); labels are read of the text of the other columns
 (`pll.formats.answers`, `pll.formats.labels`).
@@ -7,8 +7,11 @@ The table itself reads its features (`pll.formats.records`); labels are read of 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +21,7 @@ import pyarrow.compute as pc
 from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, Note, RowError, UserError
 from pll.formats.answers import answers_in, names_in
-from pll.formats.base import ReadOptions
+from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
 from pll.formats.forms import USUAL, WORDS, plain_name
@@ -27,6 +30,7 @@ from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says
 from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, Column, form_of, option
 from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, text_of, value_of
+from pll.formats.results import Results, Value
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
     are_dates,
@@ -34,6 +38,8 @@ from pll.formats.tabular.cells import (
     is_number,
     nearly_all,
 )
+from pll.formats.tabular.writer import table_limitations
+from pll.formats.unfold import unfolded
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
 from pll.io import as_column
@@ -43,6 +49,132 @@ Lines = npt.NDArray[np.int64]
 
 FEW_AGAIN = 0.05
 """Share of the rows whose id stands in another row too, up to which that is a slip, and no other form of a table."""
+
+
+class TableFormat(Format):
+    """Base class of formats that are tables; a subclass says how a file becomes an `Records` and is written.
+
+    Attributes
+    ----------
+    holds
+        What it holds beyond a table of text: names of `table_limitations`.
+    """
+
+    holds: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def table(self, path: Path, options: ReadOptions) -> Records:
+        """Return the table in a file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        options
+            How it is read.
+
+        Raises
+        ------
+        UserError
+            What is wrong with the file: the row and the remedy.
+        """
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        return self.dataset(self.unfolded(path, options), path, options)
+
+    def unfolded(self, path: Path, options: ReadOptions) -> Records:
+        """Return the table in a file, with what lies inside of its cells as columns.
+
+        Parameters
+        ----------
+        path
+            The file.
+        options
+            Roles that a person gave: what has one stays as it is.
+
+        Raises
+        ------
+        UserError
+            As for `table`.
+        """
+        return unfolded(self.table(path, options), options.columns)
+
+    def dataset(self, table: Records, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        """Return the dataset of a table that `table` has read from a file.
+
+        Parameters
+        ----------
+        table
+            The table, with what lies inside of its cells as columns.
+        path
+            The file.
+        options
+            How it is read.
+        """
+        return dataset_of(table, table.plan(options), options)
+
+    def columns(self, path: Path, options: ReadOptions) -> list[Column]:
+        return self.unfolded(path, options).plan(options)
+
+    def no_place(self, source: Path, options: ReadOptions) -> str:
+        is_by_person = form_of(self.columns(source, options)) == "person"
+        return "The file that came in has a row a person, and no row for an example's label." if is_by_person else ""
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        return table_limitations(dataset, self.holds)
+
+    @abstractmethod
+    def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
+        """Write a file again with columns added to it, and nothing else changed.
+
+        Parameters
+        ----------
+        source
+            A file that `table` has read.
+        path
+            Where to write.
+        added
+            By name, a value for each row of `table`, in their order. A name that the file has gets another
+            (`free_name`).
+        options
+            What it was read with.
+        """
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        table = self.unfolded(source, options)
+        examples = examples_of(table, table.plan(options), options)
+        self.add(source, path, self.labels_of(source, results, options).added(examples), options)
+
+    def labels_of(self, source: Path, results: Results, options: ReadOptions) -> Results:
+        """Return what of the results is added to a file.
+
+        Parameters
+        ----------
+        source
+            The file.
+        results
+            All that is known of its examples.
+        options
+            What it was read with.
+        """
+        return results.in_own_file()
+
+
+def dataset_of(table: Records, columns: Sequence[Column], options: ReadOptions) -> PartialLabelDataset:
+    """Return the dataset of a table whose columns have roles, with what was understood of it.
+
+    Parameters
+    ----------
+    table
+        What a reader made of the file.
+    columns
+        The role of each column.
+    options
+        How it is read.
+    """
+    data = build(table, columns, options)
+    reading = asdict(options.reading(columns, data))
+    return replace(data, notes=(*table.notes, *data.notes), reading=reading)
 
 
 def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> PartialLabelDataset:

@@ -33,8 +33,8 @@ from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, as_utf8, encode_like, e
 from pll.formats.names import sample_rows
 from pll.formats.records import Records
 from pll.formats.results import Results, Value, free_name
+from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.cells import is_number
-from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import (
     LOOKED_AT,
     MOST_TITLES,

@@ -23,7 +23,7 @@ from pll.formats.json_objects import Record
 from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
-from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.parquet import label_names
 from pll.formats.tabular.writer import columns_of, records_of
 

@@ -27,8 +27,8 @@ from pll.formats.label_frame import LABELS_CSV, NUMBERS, labels_csv_value
 from pll.formats.reading import Column
 from pll.formats.records import JSON, Records, is_list, no_rows
 from pll.formats.results import Results, Value, free_name
+from pll.formats.tabular.builder import TableFormat, dataset_of
 from pll.formats.tabular.cells import write_label
-from pll.formats.tabular.format import TableFormat, dataset_of
 from pll.formats.tabular.writer import class_names, columns_of, number_blocks
 from pll.images import SUFFIXES, Pictures
 from pll.io import Column as ObjectColumn

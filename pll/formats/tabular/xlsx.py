@@ -29,7 +29,7 @@ from pll.formats.label_frame import NUMBERS, labels_csv_value
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
-from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of, note_on_rows_below, rows_below
 from pll.formats.tabular.parts import joined, people_among, stacked
 from pll.formats.tabular.writer import columns_of

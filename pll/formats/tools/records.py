@@ -27,8 +27,8 @@ from pll.formats.json_objects import ANSWERS, Record
 from pll.formats.names import LABEL_COLUMNS, marked
 from pll.formats.records import Records, cell_of, json_column, no_rows
 from pll.formats.results import Results, Value
+from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.cells import read_label, write_label
-from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.writer import answers_of, headers, is_union, number_columns, own_columns, records_of
 from pll.formats.unfold import Said, said_in, value_at
 

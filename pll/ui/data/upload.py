@@ -13,7 +13,7 @@ from pll.catalog.sources import Source, counting_votes, joined_votes, with_own_v
 from pll.errors import UserError, explain
 from pll.formats import FORMATS, ReadOptions, detect
 from pll.formats.checks import listing
-from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.parts import are_one_a_person
 from pll.formats.tools.records import RecordFormat
 from pll.formats.votes import VOTES, kind_of

@@ -67,7 +67,7 @@ def hero() -> None:
                 go("data")
     with picture:
         demo.replay()
-        st.caption("Every dot is a digit, its colour the true label.")
+        st.caption("Every dot is one of 1,438 digits (400 are shown), its colour the true label.")
 
 
 def start_demo() -> None:

@@ -13,7 +13,10 @@ from pll.training.devices import gpus
 from pll.wording import duration
 
 LONG_EXPERIMENT = 1800.0
-"""Seconds from which on the cost is said."""
+"""Seconds from which on the cost on the other kind of machine is said, too."""
+
+SHORTEST = 10.0
+"""Seconds that the shortest experiment takes with its start."""
 
 
 def seconds_of(cells: Iterable[Cell], *, gpu: bool) -> float | None:
@@ -50,7 +53,7 @@ def _learnt_from(cell: Cell, entry: Entry) -> int:
 
 
 def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:
-    """Return what fits will cost here, and on the other kind of machine; "" where it is short or not known.
+    """Return what fits will cost here and, if long, on the other kind of machine; "" for none, or where not known.
 
     Parameters
     ----------
@@ -67,7 +70,8 @@ def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:
     if on_gpu is None or on_core is None:
         return ""
     on_cpu = on_core / max(1, at_once)
-    if (on_gpu if gpus() else on_cpu) < LONG_EXPERIMENT:
-        return ""
+    here = on_gpu if gpus() else on_cpu
+    if here < LONG_EXPERIMENT:
+        return f"About {duration(max(here, SHORTEST))} on this {'GPU' if gpus() else 'CPU'}." if cells else ""
     both = f"{duration(on_gpu)} on one GPU of the size of an H100", f"{duration(on_cpu)} on this CPU"
     return f"About {', '.join(both if gpus() else both[::-1])}."

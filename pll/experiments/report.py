@@ -100,25 +100,36 @@ def write_report(
     return files
 
 
+def protocol_in_words(experiment: Experiment) -> str:
+    """Return what the methods are tested on, and how often.
+
+    Examples
+    --------
+    >>> from pll.experiments.experiment import preset
+    >>> protocol_in_words(preset("quick"))
+    '10 % held out, 3 seeds'
+    """
+    seeds = f"{len(experiment.seeds)} seed{'s' * (len(experiment.seeds) != 1)}"
+    if experiment.folds:
+        return f"{experiment.folds} folds, {seeds}"
+    tested = f"{percent(experiment.holdout, 0)} held out" if experiment.holdout else "the published test part"
+    return f"{tested}, {seeds}"
+
+
 def _head(
     experiment: Experiment, cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome], missing: Sequence[Missing]
 ) -> list[str]:
     done = results_of(cells, outcomes)
     failed = failures(cells, outcomes)
-    seeds = f"{len(experiment.seeds)} seed{'s' * (len(experiment.seeds) != 1)}"
-    tested = "the published test part"
-    if experiment.folds:
-        tested = f"{experiment.folds} folds"
-    elif experiment.holdout:
-        tested = f"{percent(experiment.holdout, 0)} held out"
     first = method_title(experiment.methods[0])
     lines = [
         f"## {experiment.title or 'Experiment'}",
         "",
-        f"Test accuracy in %, mean ± standard deviation over {tested}, {seeds}; for methods trained by gradient "
-        f"descent the mean of the last 10 epochs. Bold: the highest of a column. • (◦): {first} is significantly "
-        "better (worse) by the paired t-test at 5 % over the same parts, \\* also after Holm's correction for all "
-        "comparisons of the table. Parts of one cross-validation share training examples, so the test is optimistic. "
+        f"Test accuracy in %, mean ± standard deviation over {protocol_in_words(experiment)}; for methods trained by "
+        "gradient descent the mean of the last 10 epochs. Bold: the highest of a column. • (◦): "
+        f"{first} is significantly better (worse) by the paired t-test at 5 % over the same parts, \\* also after "
+        "Holm's correction for all comparisons of the table. Parts of one cross-validation share training examples, "
+        "so the test is optimistic. "
         "Below a figure that of the paper, where it has one, and the difference; its folds and candidate sets are not "
         "published.",
         "",

@@ -286,7 +286,7 @@ def dress(figure: go.Figure, title: str, x: str, y: str, *, height: int = CHART_
     figure.update_layout(
         title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "y": 0.97},
         height=height,
-        margin={"l": 8, "r": 8, "t": 40, "b": 8},
+        margin={"l": 8, "r": 16, "t": 40, "b": 8},  # right: half of the last label of the axis
         legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
         hovermode="x unified",
         uirevision=title,  # zoom and hidden lines stay when the data changes

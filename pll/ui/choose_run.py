@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, tzinfo
 from itertools import islice
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
 from pll.methods import method_title
 from pll.runs.run import Run, readable
 from pll.ui import session
-from pll.ui.format import count, plain, state_icon
+from pll.ui.format import count, format_when, plain, state_icon
 from pll.ui.routes import link, nothing_yet
 from pll.ui.widgets import bound, openable, symbol
 
@@ -49,7 +51,7 @@ def choose_run(in_view: Run | None, what: str, icon: str) -> None:
         st.info(f"Open the run whose labels you want to {what}.", icon=symbol(icon))
         for run in islice(runs.values(), RECENT):
             examples = count(run.folder.about().get("data", {}).get("examples", 0), "example")
-            about = f"{method_title(run.config.method)} · {examples} · {_begun(run)}"
+            about = f"{method_title(run.config.method)} · {examples} · {begun(run)}"
             title = f"{state_icon(run.snapshot())} **{plain(run.name)}**"
             openable(title, about, session.view, run, key=f"open-{run.id}")
         if len(runs) > RECENT:
@@ -67,13 +69,18 @@ def choose_run(in_view: Run | None, what: str, icon: str) -> None:
         )
 
 
-def _begun(run: Run) -> str:
-    return str(run.folder.about().get("created", ""))[:16].replace("T", " ")
+def begun(run: Run) -> str:
+    """Return when a run was made, in the zone of the reader."""
+    try:
+        zone: tzinfo = ZoneInfo(st.context.timezone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):  # a name unknown to this machine
+        zone = UTC
+    return format_when(run.created(), zone)
 
 
 def _titles(runs: dict[str, Run]) -> dict[str, str]:
     """Name and time of each run; its method too where another has both."""
-    titles = {name: f"{run.name} · {_begun(run)}" for name, run in runs.items()}
+    titles = {name: f"{run.name} · {begun(run)}" for name, run in runs.items()}
     several = {title for title, many in Counter(titles.values()).items() if many > 1}
     return {
         name: f"{title} · {method_title(runs[name].config.method)}" if title in several else title

@@ -28,8 +28,11 @@ def test_cifar10_as_in_the_paper_costs_hours_on_a_gpu_and_months_here(monkeypatc
     assert half is not None and half < on_gpu  # what is left of an experiment costs less
 
 
-def test_what_is_short_or_not_known_is_not_said() -> None:
-    assert cost_in_words(cells_of("quick"), 1) == ""
+def test_what_is_short_is_said_of_this_machine_and_what_is_not_known_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cost, "gpus", tuple)
+    assert cost_in_words(cells_of("quick"), 1) == "About 10 seconds on this CPU."
     (cell, *_) = cells_of("cifar10")
     assert seconds_of([replace(cell, source=Source("mine", "/data/mine.csv"))], gpu=False) is None
     assert cost_in_words([], 1) == ""

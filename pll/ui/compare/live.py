@@ -84,9 +84,9 @@ def _stars(lanes: Sequence[Scene]) -> None:
         with cells.cell(), st.container(gap=None):
             st.html(_swatch(lane.place, lane.title))
             right, sure = lane.right, lane.confidence
-            large, small = (percent(sure), "sharpness") if right is None else (percent(right), "correct")
-            st.markdown(f"### {large}", width="content")
-            st.caption(small if right is None else f"{small} · sharpness {percent(sure, 0)}")
+            st.markdown(f"### {percent(sure if right is None else right)}", width="content")
+            n = f"of {int((lane.truth >= 0).sum()):,} correct · "
+            st.caption("sharpness" if right is None else f"{n}sharpness {percent(sure, 0)}")
             payload = star_payload(
                 lane.frame.weights,
                 lane.sets,
@@ -172,7 +172,9 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
 
     A plain table and not a data grid: five rows, drawn again at every refresh.
     """
-    formatted = pd.DataFrame({"Lane": table["lane"].map(plain), "Epoch": table["epoch"].map("{:,}".format)})
+    formatted = pd.DataFrame({"Lane": table["lane"].map(plain)})
+    for name in ("epoch", "examples"):
+        formatted[name.capitalize()] = table[name].map("{:,}".format)
     for name, title in SHARE_COLUMNS.items():
         if table[name].notna().any():
             formatted[title] = [percent(None if pd.isna(share) else share) for share in table[name]]

@@ -165,6 +165,7 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
         hide_index=True,
         disabled=["lane"],
         key=f"compare-own-{list(usual)}-{shared}",
+        placeholder="",
         column_config={"lane": "Lane"}
         | {name: st.column_config.NumberColumn(FIELDS[name].title, format="%g") for name in LANE_SETTINGS},
         alt="Settings of single lanes",

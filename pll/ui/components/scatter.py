@@ -24,6 +24,8 @@ SCATTER = canvas_component("scatter")
 MOST_NAMED_POINTS = 5_000
 """Examples of which ids and the beginnings of texts are sent; of more, the pointer says the number."""
 MOST_CORNERS = 1_000
+MOST_IN_LEGEND = 40
+"""The commonest classes, named in the order of the data: it stays while their numbers change."""
 OTHER_CLASSES, OTHERS_GREY = "other classes", "#a3adb7"
 """All that is not coloured, as in star.js."""
 
@@ -93,7 +95,7 @@ def map_payload(
         "names": names,
         "short": short_names(names),
         "colours": [colours[label] for label in present],
-        "legend": np.argsort(-counts[present], kind="stable")[:40].tolist(),
+        "legend": np.sort(np.argsort(-counts[present], kind="stable")[:MOST_IN_LEGEND]).tolist(),
         "examples": None if m == n else raw(rows.astype(np.uint32)),
         "outline": outline,
     }

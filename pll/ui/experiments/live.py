@@ -16,7 +16,7 @@ from pll.experiments import background
 from pll.experiments.evaluation import read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, ExperimentProgress
 from pll.experiments.figures import panel_figure, q_panels, style
-from pll.experiments.report import REPORT, tables_of
+from pll.experiments.report import REPORT, protocol_in_words, tables_of
 from pll.experiments.tables import Table, TableEntry, signed
 from pll.io import zipped
 from pll.methods import method_title
@@ -52,7 +52,8 @@ def in_short(folder: ExperimentFolder) -> tuple[str, str]:
 def head(folder: ExperimentFolder) -> None:
     """Title, and the buttons that fit the state."""
     state, progress = _state_of(folder)
-    with heading(folder.experiment().title or folder.path.name):
+    experiment = folder.experiment()
+    with heading(experiment.title or folder.path.name):
         if state == "running":
             button("Stop", background.stop, folder, icon="stop", key="experiment-stop")
         elif progress is None or progress.done < progress.total:
@@ -60,6 +61,8 @@ def head(folder: ExperimentFolder) -> None:
         button("All experiments", leave, icon="arrow_back", key="experiment-all")
         if state != "running":
             popover("Delete", _delete, folder, key="experiment-delete-box", icon="delete")
+    datasets, methods = count(len(experiment.datasets), "dataset"), count(len(experiment.methods), "method")
+    st.caption(f"{datasets} · {methods} · {protocol_in_words(experiment)}")
 
 
 def leave() -> None:
@@ -108,7 +111,8 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
     _show_curves(result_tables)
     for number, table in enumerate(result_tables):
         _show_table(table, number)
-    _downloads(folder, state)
+    if results:
+        _downloads(folder, state)
 
 
 def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentProgress | None) -> None:
@@ -176,8 +180,6 @@ def _table_frame(table: Table) -> pd.DataFrame:
 
 def _downloads(folder: ExperimentFolder, state: str) -> None:
     there = [name for name in (*REPORT, RESULTS) if (folder.path / name).exists()]
-    if not there:
-        return
     st.subheader("Download", anchor=False)
     with st.container(horizontal=True, gap="small"):
         if state != "running":
@@ -220,8 +222,9 @@ def _show_curves(results: Sequence[Table]) -> None:
 
 def _chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFrame]:
     """The chart of one data set of a table: curves over q where it has several, else a mark a method."""
-    transductive, title = title == IDENTIFIED_TITLE, f"{dataset}: {title[0].lower()}{title[1:]}"
     columns = [column for column in table.columns if column[0] == dataset]
+    at = f", q = {columns[0][1]:g}" if len(columns) == 1 and columns[0][1] is not None else ""
+    transductive, title = title == IDENTIFIED_TITLE, f"{dataset}{at}: {title[0].lower()}{title[1:]}"
     if len(columns) == 1:
         entries = [entry for (column, _), entry in table.entries.items() if column == columns[0]]
         return _mean_chart(entries, table.methods, title, transductive=transductive)

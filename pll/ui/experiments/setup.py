@@ -165,7 +165,6 @@ def size(chosen: Experiment) -> int:
     plan = chosen.plan()
     for one in plan.missing:
         st.caption(f":material/info: {plain(one.dataset)}: {plain(one.reason)}")
-    st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")
-    if cost := cost_in_words(plan.cells, os.cpu_count() or 1):
-        st.caption(f":material/schedule: {cost}")
+    cost = cost_in_words(plan.cells, os.cpu_count() or 1)
+    st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends. {cost}")
     return len(plan.cells)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
@@ -16,7 +14,8 @@ from pll.runs.config import differences
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run, readable
 from pll.ui import labelstudio, session
-from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
+from pll.ui.choose_run import begun
+from pll.ui.format import count, format_state, headline, plain, state_icon
 from pll.ui.routes import go
 from pll.ui.widgets import beside, button, toast_errors
 from pll.wording import percent
@@ -144,14 +143,7 @@ def _data_and_date(run: Run) -> str:
     if "examples" in about:
         n = about["examples"] + about.get("test_examples", 0)
         data += [count(n, "example"), count(len(about["class_names"]), "class", "classes")]
-    return " · ".join(data) + f"  \n{format_when(run.created(), _zone())}"
-
-
-def _zone() -> tzinfo:
-    try:
-        return ZoneInfo(st.context.timezone or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):  # a name unknown to this machine
-        return UTC
+    return " · ".join(data) + f"  \n{begun(run)}"
 
 
 @toast_errors

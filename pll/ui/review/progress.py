@@ -34,7 +34,8 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     by_me = f", {mine:,} by you" if done > mine else ""
     rate = recent_rate(review.state, name)
     pace = "" if rate is None else f" · {_format_rate(rate)}"
-    line = {"left": f"{done:,} decided{by_me}{pace}", "right": _looked(tab), "note": "", "share": 0.0, "holds": False}
+    left = f"{done:,} of {len(review.state.answers):,} decided{by_me}{pace}"
+    line = {"left": left, "right": _looked(tab), "note": "", "share": 0.0, "holds": False}
     try:
         certification = review.certification
     except UserError as error:  # the labels have changed under the certificate

@@ -1,7 +1,7 @@
 """Parquet: a table like CSV, with types and lists of labels.
 
-A file of ours says in its metadata under `candid` what a table cannot (order of the classes, shape of images) and comes
-back exactly. `ClassLabel` of Hugging Face datasets is read from the metadata under `huggingface`.
+A file of ours says in its metadata under `candid` what a table cannot (roles, order of the classes, shape of images)
+and comes back exactly. `ClassLabel` of Hugging Face datasets is read from the metadata under `huggingface`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.label_frame import LABELS_CSV, NUMBERS, labels_csv_value
-from pll.formats.reading import Column
+from pll.formats.reading import ROLES, Column
 from pll.formats.records import JSON, Records, is_list, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat, dataset_of
@@ -145,17 +145,20 @@ def _text_bytes(column: pa.Array) -> int:
 _KEY = b"candid"
 
 
-def metadata_of(dataset: PartialLabelDataset, as_json: Sequence[str]) -> dict[bytes, str]:
+def metadata_of(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json: Sequence[str]) -> dict[bytes, str]:
     """Return the metadata that is written into a file.
 
     Parameters
     ----------
     dataset
         What is written.
+    roles
+        By column, its part.
     as_json
         Columns whose values were written as JSON.
     """
     about = {
+        "roles": dict(roles),
         "class_names": class_names(dataset),
         "shape": list(dataset.input_shape) if dataset.is_image else None,
         "named_features": bool(dataset.feature_names),
@@ -179,7 +182,7 @@ def read_metadata(schema: pa.Schema) -> dict[str, Any]:
         return {}
     with parsing("the metadata under candid"):
         about = json.loads(packed)
-        if not isinstance(about, dict):
+        if not isinstance(about, dict) or not isinstance(about.get("roles", {}), dict):
             raise ValueError("not an object")
         return about
 
@@ -323,7 +326,11 @@ class Parquet(TableFormat):
             schema.names,
             read,
             rows,
-            roles={_TRUTH: "true_label"} if about and _TRUTH in labels else {},  # as `HuggingFace` calls it
+            roles={
+                name: role
+                for name, role in (about.get("roles") or {}).items()
+                if name in schema.names and role in ROLES
+            },
             class_names=tuple(about.get("class_names") or ()) or (kinds.pop() if len(kinds) == 1 else ()),
         )
 
@@ -349,6 +356,7 @@ class Parquet(TableFormat):
         """Return the schema, and every column but the features."""
         fields: list[pa.Field] = []
         arrays: list[pa.Array] = []
+        roles: dict[str, str] = {}
         as_json = []
         texts, numbers = columns_of(dataset, results)
         for column in texts:
@@ -367,10 +375,14 @@ class Parquet(TableFormat):
                     cells = [json.dumps(value, ensure_ascii=False) for value in column.values]
                     as_json.append(column.name)
                 array = pa.array(cells, pa.string())
-            fields.append(pa.field(self.called(column.name), array.type))
+            name = self.called(column.name)
+            roles[name] = column.role
+            fields.append(pa.field(name, array.type))
             arrays.append(array)
-        fields += [pa.field(name, pa.float32()) for name in numbers]
-        about = metadata_of(dataset, [self.called(name) for name in as_json])
+        for name in numbers:
+            roles[name] = "feature"
+            fields.append(pa.field(name, pa.float32()))
+        about = metadata_of(dataset, roles, [self.called(name) for name in as_json])
         schema = pa.schema(fields, metadata={**about, **self.metadata(fields, dataset)})
         return schema, arrays
 

@@ -50,7 +50,7 @@ def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGen
     details
         Where the seed stands.
     """
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns(2, gap="medium")
     with left:
         titles = {name: way.title for name, way in FLIPS.items()}
         how = choose("How wrong labels enter", titles, key="flip-how", persist_state="session")

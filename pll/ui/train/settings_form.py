@@ -108,23 +108,25 @@ def choose_settings(
     for method in reversed(methods):
         defaults |= METHODS[method]().get_params()
     used = defaults | _expected(methods[0], params | form.given(defaults), choice, data)
-    columns = st.columns(3, gap="large")
-    for place, name in enumerate([name for name in NUMBER_SETTINGS if name in defaults]):
-        with columns[place % 3]:
-            form.number(name, used[name])
-    with columns[0]:
-        if "update_every" in defaults:
-            form.number("update_every", update_interval(used["epochs"] or defaults["epochs"], None))
-        form.number("seed", choice.seed)
-    with columns[1]:
-        if "threads" in defaults:
-            form.number("threads", default_threads())
-        device = _choose_device(key) if "device" in defaults else {}
-        holdout = _choose_holdout(choice, data, f"{key}-holdout")
-    with columns[2]:
-        for name in NAMED_SETTINGS:
-            if name in defaults and (name != "augment" or data.is_image):
+    numbers = {name: used[name] for name in NUMBER_SETTINGS if name in defaults}
+    if "update_every" in defaults:
+        numbers["update_every"] = update_interval(used["epochs"] or defaults["epochs"], None)
+    if "threads" in defaults:
+        numbers["threads"] = default_threads()
+    cells = st.grid(3, min_column_width=200, gap="small")
+    for name, value in (numbers | {"seed": choice.seed}).items():
+        with cells.cell():
+            form.number(name, value)
+    for name in NAMED_SETTINGS:
+        if name in defaults and (name != "augment" or data.is_image):
+            with cells.cell():
                 form.choice(name, used[name])
+    with cells.cell():
+        holdout = _choose_holdout(choice, data, f"{key}-holdout")
+    device = {}
+    if "device" in defaults:
+        with cells.cell():
+            device = _choose_device(key)
     form.offer_reset()
     touched = form.given(defaults | {"seed": 0})
     seed = touched.pop("seed", choice.seed)
@@ -336,7 +338,7 @@ def choose_run_settings(choice: ChosenData, data: PartialLabelDataset) -> Settin
     data
         The same, read.
     """
-    left, middle, right = st.columns(3, gap="large")
+    left, middle, right = st.columns(3, gap="medium")
     with left:
         method = _choose_method(data)
     defaults = METHODS[method]().get_params()

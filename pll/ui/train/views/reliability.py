@@ -24,7 +24,8 @@ def draw(scene: Scene) -> None:
     figure, table = _chart(diagrams)
     charts.show(figure, table, "reliability", "Share of right labels by label weight and by confidence")
     errors = [f"{name} {percent(diagram.error)}" for name, diagram in diagrams.items()]
-    st.caption(f"Sharp is not sure. Expected calibration error: {', '.join(errors)}.")
+    n = max(int(diagram.counts.sum()) for diagram in diagrams.values())
+    st.caption(f"Sharp is not sure. Expected calibration error over {n:,} examples: {', '.join(errors)}.")
 
 
 def _diagrams_of(scene: Scene) -> dict[str, ReliabilityDiagram]:

@@ -33,7 +33,7 @@ def draw(scene: Scene) -> None:
     messages = recipe.messages() if recipe is not None and trials else ()
     for note in (note for note in scene.snapshot.notes if note not in messages):
         st.caption(f":material/info: {plain(note)}")
-    _overview(scene.lane.config, {} if recipe is None else recipe.settings)
+    _overview(scene.lane.config, scene.lane.folder.about().get("parameters", {}))
     if recipe is None or not trials:
         return
     with st.expander("How it was chosen", icon=":material/rule:"):
@@ -45,10 +45,10 @@ def draw(scene: Scene) -> None:
         )
 
 
-def _overview(config: RunConfig, chosen: Mapping[str, Any]) -> None:
-    """Every setting of a run, with its value; `chosen` are those of its recipe."""
+def _overview(config: RunConfig, trained_with: Mapping[str, Any]) -> None:
+    """Every setting of a run, with its value: what it trained with, once that is known."""
     source = config.source.name + (f" ({config.source.format})" if config.source.format else "")
-    every = METHODS[config.method]().get_params() | config.params | dict(chosen)
+    every = METHODS[config.method]().get_params() | config.params | dict(trained_with)
     facts = [
         ("Data", source),
         ("Candidates", config.candidates),

@@ -542,6 +542,12 @@ def _follows_occasion(table: Proposal, name: str) -> bool:
     return any(follows(table.raw[name], keys) for keys in (*days, *people))
 
 
+def _says_own_name(table: Proposal, name: str) -> bool:
+    """Whether a column holds the end of its own name and nothing else, as forms write an option that was ticked."""
+    words = {*map(spelling, present_cells(table.raw[name]))}
+    return len(words) == 1 and spelling(name).rstrip("]) ").endswith(words.pop().rstrip("]) "))
+
+
 def _varies(table: Proposal, name: str) -> bool:
     """Whether, in long form, a column differs between the lines of an example."""
     tasks = table.having("task")
@@ -613,6 +619,7 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "short": lambda table, name: are_names(present_cells(table.cells[name])),
     "several": lambda table, name: holds_several(table.cells[name]),
     "several, or doubt": _name_several,
+    "own name": _says_own_name,
     "varying": _varies,
     "of a day or a person": _follows_occasion,
 }

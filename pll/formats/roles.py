@@ -325,7 +325,7 @@ def _may_be_truth(table: Proposal, name: str) -> bool:
 def _sets(table: Proposal) -> None:
     """The candidates by name: several labels a cell (`options`), or one a cell (`option 1`, `option 2`)."""
     table.give_first(which(table, "!measured", "several", among=table.usual("candidates", table.open())), "candidates")
-    single = which(table, "an option", "word")
+    single = which(table, "an option", "word") or which(table, "own name", "!an id")
     table.give_all(single if len(single) > 1 and not table.having("candidates") else (), "candidate")
 
 

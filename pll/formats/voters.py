@@ -589,7 +589,9 @@ def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) ->
 
 
 _NUMBER = re.compile(
-    rf"(?:(?<![^\W\d_])(?:{'|'.join(sorted(NAMES['round'], key=len)[::-1])}))?[ _.-]?\d+(?:回目?|차)?", re.IGNORECASE
+    rf"(?:(?<![^\W\d_])(?:{'|'.join(sorted(NAMES['round'], key=len)[::-1])}))?[ _.-]?\d+"
+    r"(?:回目?|차|[ºª.]|(?:st|nd|rd|th|er|e|ère|ème)(?![^\W\d_]))?",
+    re.IGNORECASE,
 )
 """A number in a name, and the word for a round before it."""
 MOST_ROUNDS = 4

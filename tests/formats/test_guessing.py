@@ -555,3 +555,44 @@ def test_an_id_of_words_that_recur_is_what_it_is_identified_as() -> None:
 
 def test_ids_that_are_no_words_of_a_few_stay_ids() -> None:
     assert roles(id=["a", "b", "c", "a"], size=["1", "2", "3", "4"])["id"] == "id"
+
+
+def test_options_that_hold_their_own_name_are_candidates() -> None:
+    picked = [[k % 3 == 0 or k % 5 == 0, k % 3 == 1, k % 3 == 2] for k in range(60)]
+    columns: dict[str, list[str | None]] = {
+        name: [name.rpartition(": ")[2] if row[k] else "" for row in picked]
+        for k, name in enumerate(["Which? : Oak", "Which? : Elm", "Which? : Ash"])
+    }
+    found = roles(size=[str(k / 7) for k in range(60)], **columns)
+    assert found == {"size": "feature", **dict.fromkeys(columns, "candidate")}
+
+
+@pytest.mark.parametrize("written", ["{name} ({n})", "{name}: {n}", "{n} x {name}", "{name} - {n} votes"])
+def test_how_often_each_label_was_given_may_stand_in_a_cell(tmp_path: Path, written: str) -> None:
+    rng = np.random.default_rng(0)
+    cells, names = list[str](), ["Knot", "Dunlin", "Little Stint"]
+    for _ in range(60):
+        many, few = rng.permutation(names)[:2]
+        counts = {many: int(rng.integers(3, 7)), few: int(rng.integers(0, 3))}
+        cells.append("; ".join(written.format(name=name, n=n) for name, n in counts.items() if n))
+    data = table(tmp_path, "\n".join(["size,seen", *(f"{k / 7},{cell}" for k, cell in enumerate(cells))]))
+    assert data.class_names == tuple(sorted(names)) and data.prior is not None
+
+
+def test_counts_that_make_up_the_same_everywhere_are_labels_whoever_wrote_the_object(tmp_path: Path) -> None:
+    said = ["{'joy': 3, 'fear': 2}", "{'fear': 5}", "{'joy': 4, 'anger': 1}"] * 9
+    data = table(tmp_path, "\n".join(["size,felt", *(f'{k / 7},"{one}"' for k, one in enumerate(said))]))
+    assert data.class_names == ("anger", "fear", "joy") and data.prior is not None
+
+
+def test_ordinals_are_the_rounds_of_a_person() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60)
+    columns: dict[str, list[str | None]] = {}
+    for who in ("Reader 1", "Reader 2"):
+        own = np.where(rng.random(60) < 0.3, rng.integers(0, 3, 60), truth)
+        for turn in ("1st", "2nd"):
+            again = np.where(rng.random(60) < 0.1, rng.integers(0, 3, 60), own)
+            columns[f"{who}: {turn} reading"] = [["benign", "unclear", "suspect"][k] for k in again]
+    found = roles_of(list(columns), list(columns.values()))
+    assert len({column.display_name for column in found}) == 2

@@ -648,6 +648,57 @@ def _shares_among(parts: Sequence[str]) -> dict[str, float] | None:
 
 _DIGITS = frozenset("0123456789")
 
+_TALLY = re.compile(
+    r"(?P<name>.*?\S)\s*(?:[(\[]\s*(?P<within>\d{1,3})(?:\s+[^\W\d]+)?\s*[)\]]|[-–—:=×*]\s*(?P<after>\d{1,3})(?:\s+[^\W\d]+)?)"
+    r"|(?P<before>\d{1,3})\s*[x×]\s*(?P<what>\S.*)"
+)
+_LEAST_TALLIED = 3
+"""Cells with several labels that say how often each was given, at least."""
+
+
+def tallies(cells: Cells) -> dict[str, dict[str, int]]:
+    """Return how often each label was given, by cell, where the cells of a column say it behind or before each.
+
+    The same labels come with other numbers in other rows, and the most frequent stands first, or the numbers make up
+    the same everywhere. Of any other column nothing is returned.
+
+    Parameters
+    ----------
+    cells
+        Of the column.
+
+    Examples
+    --------
+    >>> tallies(["fox (3), cat (2)", "cat (4), fox (1)", "cat (3), dog (2)", "dog (5)"])["dog (5)"]
+    {'dog': 5}
+    >>> tallies(["ann: 2; bob: 5", "ann: 1; bob: 4", "ann: 3; bob: 2"]), tallies(["type (1)", "type (2)"])
+    ({}, {})
+    """
+    filled = list(dict.fromkeys(present_cells(cells)))
+    found = dict[str, dict[str, int]]()
+    for some in (filled[:_FEW], filled):  # nearly never, and at once
+        found = {cell: tally for cell in some if (tally := _tally_in(cell))}
+        if len(found) < NEARLY_ALL * len(some) or not found:
+            return {}
+    said: defaultdict[str, set[int]] = defaultdict(set)
+    for name, number in (pair for one in found.values() for pair in one.items()):
+        said[name].add(number)
+    several = [[*one.values()] for one in found.values() if len(one) > 1]
+    are_numbers = 2 * sum(len(numbers) > 1 for numbers in said.values()) > len(said) > 1
+    are_falling = sum(sorted(one, reverse=True) == one for one in several) >= NEARLY_ALL * len(several)
+    is_one_sum = len({sum(one.values()) for one in found.values()}) == 1
+    is_told = are_numbers and len(several) >= _LEAST_TALLIED and (are_falling or is_one_sum)
+    return found if is_told else {}
+
+
+def _tally_in(cell: str) -> dict[str, int]:
+    """How often each label was given, as one cell says it; nothing where a part of it says no number."""
+    parts = [part.strip() for part in re.split(r"[|;\n,/+]", cell) if part.strip()]
+    matches = [match for part in parts if (match := _TALLY.fullmatch(part))]
+    pairs = [(one["name"] or one["what"], int(one["within"] or one["after"] or one["before"])) for one in matches]
+    is_whole = len(pairs) == len(parts) == len({name for name, _ in pairs})
+    return dict(pairs) if is_whole and all(any(map(str.isalpha, name)) for name, _ in pairs) else {}
+
 
 def elements(cell: str | None) -> list[Any] | dict[str, Any]:
     """Return the list or the object in a cell; of other text what stands between its separators.
@@ -1118,8 +1169,10 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
 
     def says_shares(cell: str) -> bool:
         values = (shares_of(cell) if answer_of(cell) is None else None) or {}
-        return len(values) > 0 and (says_counts(name) or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
+        return len(values) > 0 and (are_counts or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
 
+    if tallied := tallies(cells):
+        return "shares", [cell and (_joined(tuple(tallied.get(cell, ()))) or cell) for cell in cells]
     if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:_FEW], cells)):
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
     may_be = any(cell.rstrip().endswith(("}", "```", "}]")) for cell in cells if cell)  # rare, and cheap to check
@@ -1131,9 +1184,22 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
     if _say_who(name, cells):
         return "voters", cells
+    are_counts = says_counts(name) or _have_one_sum(cells)
     if nearly_all(says_shares, cells):
         return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
     return "others", cells
+
+
+def _have_one_sum(cells: Cells) -> bool:
+    """Whether objects hold whole numbers that make up the same everywhere: how many people were asked.
+
+    >>> _have_one_sum(['{"cat": 2, "dog": 1}', '{"fox": 3}']), _have_one_sum(['{"wide": 2, "high": 1}'] * 2)
+    (True, False)
+    """
+    counts = [shares_of(cell) or {} for cell in present_cells(cells)]
+    sums = {sum(one.values()) for one in counts}
+    are_different = len({*map(frozenset, counts)}) > 1  # measurements have the same names everywhere
+    return are_different and len(sums) == 1 and sums.pop() >= 2
 
 
 def _is_list_of_answers(cell: str) -> bool:
@@ -1200,15 +1266,24 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _object(cell: str) -> dict[str, Any] | None:
+    """The object in a cell, as JSON or Python writes it; None of any other cell.
+
+    >>> _object('{"cat": 2}'), _object("{'cat': 2, 'dog': None}"), _object("{cat, dog}")
+    ({'cat': 2}, {'cat': 2, 'dog': None}, None)
+    """
     fenced = _FENCE.fullmatch(cell)
     text = (cell if fenced is None else fenced[1]).strip()
     if not (text.startswith("{") and text.endswith("}")):
         return None
+    read = ast.literal_eval if _OF_PYTHON.match(text) else json.loads
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
+
+
+_OF_PYTHON = re.compile(r"\{\s*'")
 
 
 def _name(value: Any) -> str | None:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.forms import WORDS, plain_name, words_of
+from pll.formats.names import is_named_id
 from pll.formats.proposal import says
 from pll.formats.records import Records, one_column, text_of
 
@@ -82,11 +83,12 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         about = f"{len(names)} tables about the same examples were taken for one person each: {listing(list(names))}."
     else:
         about = f"{len(names)} tables were read as one: {listing(list(names))}."
+        again = [name for name in every if (split or is_named_id(name)) and _counts_each(columns[name], starts)]
+        roles |= dict.fromkeys(again, "keep")
         if split and SPLIT not in every:
             parts = [part for part, table in zip(split, whole, strict=True) for _ in range(len(table))]
-            again = [name for name in every if _counts_each(columns[name], starts)]
             columns[SPLIT] = pa.array(parts, pa.string())
-            roles |= {SPLIT: "split"} | dict.fromkeys(again, "keep")
+            roles |= {SPLIT: "split"}
     may_be_empty = all(table.may_be_empty for table in tables)
     notes_of_all = (about, *notes)
     return Records.of(pa.table(columns), row_of=row_of, roles=roles, notes=notes_of_all, may_be_empty=may_be_empty)

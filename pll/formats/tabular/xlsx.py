@@ -175,7 +175,7 @@ class _Sheet:
 
 
 def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
-    """Return the sheet that is meant; where nobody said so and each is a person's, all of them.
+    """Return the sheet that is meant; where nobody said so and each is a person's, or a part of one table, all of them.
 
     Raises
     ------
@@ -189,6 +189,9 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
     people = people_among([one.records for one in parts])
     if len(people) > 1:
         return [parts[k] for k in people]
+    alike = [one for one in parts if one.header.names == first.header.names]
+    if len(alike) > 1 and len(first.header.names) > 1:
+        return alike
     largest = max(parts, key=lambda one: len(one.below))
     is_foreword = len(first.below) <= FOREWORD and len(largest.below) >= 10 * len(first.below)
     return [largest] if is_foreword or joined({one.name: one.records for one in parts})[1] else [first]

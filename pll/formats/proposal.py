@@ -208,9 +208,7 @@ class Proposal:
         """What the votes are called: of voters, of lines, and of lists and objects in cells."""
         given = self.words(*self.having("annotator", "vote"))
         for name in self.having("answers"):
-            for cell in present_cells(self.raw[name]):
-                with suppress(UserError):
-                    given.update(spelling(label) for _, label, _ in listed_answers(cell))
+            given.update(label for cell in present_cells(self.raw[name]) for label in labels_listed(cell))
         return given
 
     # ---- what a column is not ----------------------------------------------------------------------------------------
@@ -382,6 +380,14 @@ def labels_among(cells: Cells) -> Counter[str]:
         for label in labels:
             counts[spelling(label)] += split[cell][0]
     return counts
+
+
+def labels_listed(cell: str | None) -> list[str]:
+    """The labels of all answers in a cell, in their common spelling; none where reading says what is wrong with it."""
+    try:
+        return [spelling(label) for _, label, _ in listed_answers(cell)]
+    except UserError:
+        return []
 
 
 def share_among(words: Counter[str], others: Counter[str]) -> float:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from statistics import correlation
 from typing import Any
 
-from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount, apart, are_amounts, says_total, stranger_among
 from pll.formats.forms import USUAL, plain_name
@@ -20,6 +19,7 @@ from pll.formats.proposal import (
     Proposal,
     follows,
     grades_in,
+    labels_listed,
     one_of,
     says,
     says_aggregate,
@@ -40,9 +40,7 @@ from pll.formats.tabular.cells import (
     is_measured,
     is_no_answer,
     is_number,
-    listed_answers,
     nearly_all,
-    pairs_in,
     present_cells,
     spelling,
 )
@@ -104,18 +102,14 @@ def _ask_whether_ranked(table: Proposal, names: Sequence[str], *, are_people: bo
 def _ask_whether_second(table: Proposal, first: str, second: str) -> None:
     """A second label, always another one: it may be right as well, or right instead."""
     table.give_all([first, second], "candidate")
-    answers = (
+    answers = [
         ("either may be right", {first: "candidate", second: "candidate"}),
         (f"{second} is right where there is one", {first: "annotator", second: "true_label"}),
         (f"{first} is always right", {first: "true_label", second: "keep"}),
-    )
-    is_correction = says("settled", second)
-    table.ask(
-        f"{second} never says the same as {first}. What are they?",
-        *(answers[1:2] if is_correction else ()),
-        answers[0],
-        *answers[1 + is_correction :],
-    )
+    ]
+    if says("settled", second):  # a correction, more likely
+        answers[:2] = answers[1::-1]
+    table.ask(f"{second} never says the same as {first}. What are they?", *answers)
 
 
 def _of_another_kind(table: Proposal, names: Sequence[str]) -> list[str]:
@@ -419,7 +413,7 @@ def _votes_on(table: Proposal, name: str) -> Iterator[list[str]]:
     """Yield the votes on each example but for those of one column: of voters, of a list, of the lines about it."""
     votes, lists, tasks = (table.having(role) for role in ("vote", "answers", "task"))
     if lists:
-        yield from ([spelling(label) for label in _listed(cell)] for cell in table.raw[lists[0]])
+        yield from map(labels_listed, table.raw[lists[0]])
     elif votes and tasks:
         lines: dict[tuple[str | None, ...], list[str]] = {}
         for key, cell in zip(_rows(table, tasks[:1]), table.cells[votes[0]], strict=True):
@@ -522,13 +516,11 @@ def derived(table: Proposal) -> None:
     why = "made of the votes: the same wherever they are"
     rows_of_votes = [[spelling(one or "") for one in row] for row in _rows(table, voters)] if len(voters) > 1 else []
     for name in table.having("answers")[:1]:
-        rows_of_votes = [[spelling(label) for label in _listed(cell)] for cell in table.raw[name]]
+        rows_of_votes = [labels_listed(cell) for cell in table.raw[name]]
     if rows_of_votes:
         filled = [[cell for cell in row if not is_no_answer(cell, among_votes=True)] for row in rows_of_votes]
-        keys: tuple[list[Any], ...] = (
-            *([tuple(sorted(row)) for row in rows_of_votes], [tuple(row) for row in rows_of_votes]),
-            *([len({*row}) > 1 for row in filled], [len(row) for row in filled], [len(row) for row in rows_of_votes]),
-        )
+        keys: list[list[Any]] = [list(map(tuple, rows)) for rows in (map(sorted, rows_of_votes), rows_of_votes)]
+        keys += [[len({*row}) > 1 for row in filled], list(map(len, filled)), list(map(len, rows_of_votes))]
         table.give_all([n for n in table.open() if any(follows(table.raw[n], k) for k in keys)], "keep", why=why)
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]
@@ -549,13 +541,6 @@ def _comes_with(cells: Cells, known: Sequence[bool]) -> bool:
     filled = [bool((cell or "").strip()) for cell in cells]
     is_only_there = all(there for one, there in zip(filled, known, strict=False) if one)
     return is_only_there and LEAST_SPLIT <= sum(known) <= 2 * sum(filled) and sum(known) < NEARLY_ALL * len(known)
-
-
-def _listed(cell: str | None) -> list[str]:
-    try:
-        return [label for _, label in pairs_in(cell)] or [label for _, label, _ in listed_answers(cell)]
-    except UserError:  # reading says what is wrong with it
-        return []
 
 
 def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequence[Sequence[float]]) -> bool:

@@ -25,7 +25,7 @@ from xml.etree import ElementTree
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.predictions import Predictor
-from pll.formats.tools.labelstudio import choice_answer, unanswered
+from pll.formats.tools.exports import choice_answer, unanswered
 from pll.review.desk import Desk
 from pll.review.events import Event
 from pll.review.queue import ReviewQueue

@@ -43,8 +43,7 @@ from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.parts import are_one_a_person, facts_among, joined, people_of, stacked
 from pll.formats.tabular.writer import columns_of, table_limitations
 from pll.formats.tabular.xlsx import Xlsx
-from pll.formats.tools.exports import Argilla
-from pll.formats.tools.labelstudio import LabelStudio
+from pll.formats.tools.exports import Argilla, LabelStudio
 from pll.formats.tools.models import with_answers
 from pll.formats.tools.records import RecordFormat
 from pll.formats.unfold import unfolded

@@ -117,7 +117,8 @@ def examples_of(dataset: PartialLabelDataset, form: Form | None = None) -> Itera
     answers, stated = answers_of(dataset), has_own_sets(dataset)
     own = [replace(column, cells=[*map(cell_of, column.values)]) for column in own_columns(dataset)[1:]]
     numbers = number_columns(dataset)
-    names = headers([*own, *numbers], (), form or form_called("labelstudio"))
+    form = form or form_called("labelstudio")
+    names = headers([*own, *numbers], () if form.flatten else _told_by_names(form), form)
     values = {
         name: [read_label(cell or "") for cell in column.cells] if column.role == "true_label" else column.values
         for name, column in zip(names, own, strict=False)
@@ -188,11 +189,15 @@ def key_in(record: Record, form: Form) -> str | None:
     return next((str(one) for one in keys if isinstance(one, str | int | float)), None)
 
 
+def _told_by_names(form: Form) -> set[str]:
+    """The fields of a record without containers that say which example it is, its labels, and whose they are."""
+    return {*LABELS, *form.offered, *(form.gather.who + form.gather.label if form.gather else ())}
+
+
 def _fields_in(record: Record, form: Form, row: int) -> dict[str, Any]:
     """The fields of a record that are shown or carried along: those in its containers, or its own."""
-    gather = form.gather
     if not form.flatten:
-        used = {*LABELS, *form.offered, *(gather.who + gather.label if gather else ())}
+        used = _told_by_names(form)
         return {k: value for k, value in record.items() if k not in used and form.role_of(k) != "ignore"}
     fields: dict[str, Any] = {}
     for at, name in enumerate(form.flatten):

@@ -321,7 +321,9 @@ def probabilities(table: Proposal) -> None:
     for group in (*groups.values(), of_truth):
         rows = list(zip(*(amounts[name] for name in group), strict=True))
         if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
-            _give(table, group, "probability")
+            parts = _making_up_one(table, group)
+            _give(table, {name: group[name] for name in parts}, "probability")
+            table.give_all([name for name in group if name not in parts], "keep", why=MADE_OF_SHARES)
             return
     if not truth and not table.is_asked():
         _shares_of_one(table, [name for name in amounts if has_fractions(_with_points(table.raw[name]))])
@@ -352,6 +354,20 @@ def _make_up_one(table: Proposal, group: Collection[str]) -> bool:
     sums = _sums(table, group)
     ones = sum(abs(total - 1) <= ROUNDED * len(group) for total in sums)
     return ones >= max(LEAST_ROWS, NEARLY_ALL * len(sums))
+
+
+MADE_OF_SHARES = "made of the shares"
+
+
+def _making_up_one(table: Proposal, group: Collection[str]) -> list[str]:
+    """The columns of a group that make up 1 and stand side by side: sums and other versions of them stand beside.
+
+    All columns, where no part of them does.
+    """
+    names = [*group]
+    spans = ((start, start + size) for size in range(len(names), 1, -1) for start in range(len(names) - size + 1))
+    parts = (names[start:end] for start, end in spans)
+    return next((part for part in parts if _make_up_one(table, part)), names)
 
 
 def _are_whole(rows: Sequence[Sequence[object]]) -> bool:

@@ -346,6 +346,8 @@ def _columns_of_classes(chunks: Sequence[Chunk]) -> tuple[str, ...]:
 def joined_spellings(counts: Mapping[str, int], apart: Collection[str]) -> dict[str, str]:
     """Return what becomes of labels that are spelled alike, by `spelling`: the one that is named, else the commonest.
 
+    So are labels with and without a space before their number.
+
     Parameters
     ----------
     counts
@@ -357,10 +359,12 @@ def joined_spellings(counts: Mapping[str, int], apart: Collection[str]) -> dict[
     --------
     >>> joined_spellings({"cat": 3, "Cat": 1, "dog": 1}, ()), joined_spellings({"cat": 3, "Cat": 1}, ("Cat", "cat"))
     ({'Cat': 'cat'}, {})
+    >>> joined_spellings({"TR4": 3, "tr 4": 1, "TR 5": 1}, ())
+    {'tr 4': 'TR4'}
     """
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys((*counts, *apart)):
-        groups.setdefault(spelling(name), []).append(name)
+        groups.setdefault(re.sub(r"(?<=[^\W\d_]) (?=\d)", "", spelling(name)), []).append(name)
     becomes: dict[str, str] = {}
     for group in groups.values():
         named = [name for name in group if name in apart]

@@ -357,6 +357,25 @@ def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
         yield Oddity("spellings", "Classes look like others in short or misspelled", shown, remedy, merges, same)
 
 
+def _other_words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """Voters none of whose answers is called as any true label: codes, or short forms, of the same classes."""
+    votes, y = data.annotations, data.y
+    if votes is None or y is None or options.class_names or votes.class_names != data.class_names:
+        return
+    times = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
+    known = y[votes.rows] >= 0
+    np.add.at(times, (votes.labels[known], y[votes.rows[known]]), 1)
+    said, true = np.flatnonzero(times.sum(axis=1)), np.unique(y[y >= 0])
+    if known.sum() < SOME_EXAMPLES or len(true) < 2 or len(np.intersect1d(said, true)):
+        return
+    beside = {data.class_names[k]: data.class_names[times[k].argmax()] for k in said.tolist()}
+    same = beside if len({*beside.values()}) == len(beside) else {}
+    shown = tuple(f"{name} → {to}" for name, to in same.items()) or tuple(data.class_names[k] for k in said.tolist())
+    remedy = "If they are the same in other words, merge them; if not, say what the columns are."
+    merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
+    yield Oddity("other-words", "No voter says any of the true labels", shown, remedy, merges, same)
+
+
 def _same_names(votes: Annotations, options: ReadOptions) -> dict[str, str]:
     given = np.bincount(votes.labels, minlength=votes.n_classes).tolist()
     seen = {*options.keep, *options.edited}
@@ -723,6 +742,7 @@ CHECKS: tuple[Check, ...] = (
     _two_names,
     _words,
     _spellings,
+    _other_words,
     _disagreement,
     _no_answer,
     _copies,

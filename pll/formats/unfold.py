@@ -947,12 +947,35 @@ def _crosses(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
 
     Columns that are called as a class of these, as `Sum_Amsel` is, are made of them, and carried along.
     """
-    if cross := cross_in(list(free), list(free.values())):
+    if cross := _without_means(cross_in(list(free), list(free.values())), free):
         used = {name for classes in cross.values() for name in classes.values()}
         labels = {label for classes in cross.values() for label in classes}
         about = [n for n in free if n not in used and labels.intersection(part for pair in _split(n) for part in pair)]
         of = [*used, *free.keys() & cross.keys()]
         yield Inside(of, partial(_answers_of_voters, cross=cross), roles=dict.fromkeys(about, "keep"))
+
+
+def _without_means(cross: Cross, free: Mapping[str, Cells]) -> Cross:
+    """The voters without one whose numbers are the means of those of the others, as of an ensemble."""
+    numbers = {
+        voter: [[amount(cell) or 0.0 for cell in free[name]] for name in classes.values()]
+        for voter, classes in cross.items()
+    }
+
+    def is_mean(voter: str) -> bool:
+        others = [some for who, some in numbers.items() if who != voter]
+        kinds = {round(x, 2) for some in numbers[voter] for x in some}
+        return (
+            len(others) > 1
+            and len(kinds) > 2
+            and all(
+                abs(x - sum(row) / len(row)) <= ROUNDED / 2
+                for own, *columns in zip(numbers[voter], *others, strict=True)
+                for x, *row in zip(own, *columns, strict=True)
+            )
+        )
+
+    return {voter: classes for voter, classes in cross.items() if not is_mean(voter)}
 
 
 def _answers_of_voters(rows: Rows, *, cross: Cross) -> New:

@@ -10,7 +10,7 @@ from statistics import correlation
 from typing import Any
 
 from pll.formats.checks import listing
-from pll.formats.class_groups import amount, apart, are_amounts, says_total, stranger_among
+from pll.formats.class_groups import MADE_OF_SHARES, amount, apart, are_amounts, says_total, stranger_among
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.names import NAMED, NUMBERED, scored_by
@@ -42,6 +42,7 @@ from pll.formats.tabular.cells import (
     is_number,
     nearly_all,
     present_cells,
+    read_marks,
     spelling,
 )
 
@@ -534,6 +535,20 @@ def derived(table: Proposal) -> None:
         "keep",
         why=why,
     )
+    shares = [*counts, *(name for name, column in table.roles.items() if column.why == MADE_OF_SHARES)] if rows else []
+    marks = [name for name in table.open() if are_binary(table.raw[name])]
+    split = [name for name in marks if any(_splits(table, name, share) for share in shares)]
+    beside = [name for name in marks if split and follows(table.raw[name], list(_rows(table, split)))]
+    table.give_all([*split, *beside], "keep", why=why)
+
+
+def _splits(table: Proposal, name: str, share: str) -> bool:
+    """Whether marks say which rows have more than so much of a share, as `spiral` where 0.8 say so."""
+    values: dict[bool | None, list[float]] = {True: [], False: []}
+    for mark, cell in zip(read_marks(table.raw[name]) or (), table.raw[share], strict=True):
+        values.setdefault(mark, []).append(amount(cell) or 0.0)
+    yes, no = values[True], values[False]
+    return min(len(yes), len(no)) >= LEAST_SPLIT and (min(yes) >= max(no) or max(yes) <= min(no))
 
 
 def _comes_with(cells: Cells, known: Sequence[bool]) -> bool:

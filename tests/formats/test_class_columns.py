@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -433,3 +434,33 @@ def test_what_is_seldom_ticked_and_not_together_are_classes_first(tmp_path: Path
     rows = [(f"p{k}.jpg", f"{k}.5", *("x" * (k % 5 == 0 and k % 3 == j) for j in range(3))) for k in range(90)]
     asked = question(formats.columns(columns_in(tmp_path, ["photo", "weight", "scratch", "dent", "stain"], rows)))
     assert asked is not None and {*asked.answers[0][1].values()} == {"class"}
+
+
+def test_sums_of_shares_and_flags_made_of_them_are_no_classes_and_never_learnt_from(tmp_path: Path) -> None:
+    shares = np.random.default_rng(0).dirichlet([0.6, 0.6, 0.6], 400)
+    header = ["id", "size", "p_oval", "p_left", "p_right", "p_spiral", "is_spiral", "is_oval", "unsure"]
+    rows = list[list[str]]()
+    for k, (a, b, c) in enumerate(shares.tolist()):
+        flags = (b + c > 0.8, a > 0.8, a <= 0.8 >= b + c)
+        rows.append(
+            [f"g{k}", f"{1 + k / 7:.3f}", *(f"{x:.4f}" for x in (a, b, c, b + c)), *(f"{one:d}" for one in flags)]
+        )
+    (tmp_path / "x.csv").write_text("\n".join(",".join(row) for row in [header, *rows]))
+    data = formats.read(tmp_path / "x.csv")
+    assert len(data.class_names) == 3 and data.prior is not None
+    assert data.feature_names == ("size",) and {"p_spiral", "is_spiral", "is_oval", "unsure"} <= set(data.extras)
+
+
+def test_the_mean_of_some_models_is_no_model(tmp_path: Path) -> None:
+    shares = np.random.default_rng(0).dirichlet([1, 1], (3, 40))
+    every = {**dict(zip("abc", shares, strict=True)), "blend": shares.mean(axis=0)}
+    table = {
+        f"{who}_{name}": [f"{x:.3f}" for x in one[:, at]]
+        for who, one in every.items()
+        for at, name in enumerate(["no", "yes"])
+    }
+    lines = [["clip", *table], *([f"clip {k}", *row] for k, row in enumerate(zip(*table.values(), strict=True)))]
+    (tmp_path / "x.csv").write_text("\n".join(map(",".join, lines)))
+    data = formats.read(tmp_path / "x.csv")
+    assert data.annotations is not None and data.annotations.annotator_names == ("a", "b", "c")
+    assert not data.feature_names and {"blend_no", "blend_yes"} <= set(data.extras)

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pll import formats
@@ -1333,3 +1334,19 @@ def test_files_of_other_programs_say_what_to_do(tmp_path: Path, name: str) -> No
     (tmp_path / name).write_text("a: b, c\nd: e, f\n")
     with pytest.raises(UserError, match=r"The file is .+: (save|write) "):
         formats.read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("codes", "names"), [("012", ("cat", "dog", "fox")), (("neg", "neu", "pos"), ("negative", "neutral", "positive"))]
+)
+def test_voters_who_say_none_of_the_true_labels_are_asked_about(
+    tmp_path: Path, codes: str | tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60)
+    said = np.where(rng.random((60, 3)) < 0.2, rng.integers(0, 3, (60, 3)), truth[:, None])
+    rows = [f"{k / 7:.3f},{','.join(codes[one] for one in said[k])},{names[truth[k]]}" for k in range(60)]
+    found = found_odd(table(tmp_path, "size,rater_1,rater_2,rater_3,true_label", rows))
+    assert "other-words" in found and all(
+        f"{a} → {b}" in found["other-words"] for a, b in zip(codes, names, strict=True)
+    )

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pll.runs.background import JobStatus, Report, bare, default_board
-from pll.ui.format import duration, plain
+from pll.ui.format import plain, with_left
 from pll.ui.widgets import button, show_error
 
 LOOK_SECONDS = 0.5
@@ -102,7 +102,7 @@ def format_progress(status: JobStatus) -> str:
     Examples
     --------
     >>> format_progress(JobStatus("working", "bytes", 5_100_000, 11_600_000, 2_000_000.0))
-    ': 5.1 of 11.6 MB · 2.0 MB a second · 3 s left'
+    ': 5.1 of 11.6 MB · 2.0 MB a second · about 3 s left'
     >>> format_progress(JobStatus("working", "rows", 12_000, None)), format_progress(JobStatus("working"))
     (': 12,000 rows', '…')
     """
@@ -117,6 +117,4 @@ def format_progress(status: JobStatus) -> str:
     words = [figure(status.done) + (f" of {figure(status.total)}" if status.total else "") + f" {what}"]
     if status.rate and status.rate >= 1:
         words.append(f"{figure(status.rate)}{' MB' if is_bytes else ''} a second")
-    if status.seconds_left is not None:
-        words.append(f"{duration(max(1.0, status.seconds_left))} left")
-    return f": {' · '.join(words)}"
+    return f": {with_left(' · '.join(words), status.seconds_left)}"

@@ -7,7 +7,7 @@ import streamlit as st
 from pll.errors import UserError, explain
 from pll.paths import app_root
 from pll.ui import login, session, startup
-from pll.ui.components.frame import arrival, away
+from pll.ui.components.component import ARRIVAL, AWAY
 from pll.ui.routes import MORE, PAGES
 from pll.ui.widgets import show_error
 
@@ -29,8 +29,8 @@ try:
         page.run()
 except (UserError, OSError) as error:  # a damaged run, a full disk: what is on the page already stays
     show_error(explain(error))
-arrival(page.url_path, session.in_address())
-away()
+ARRIVAL(key="arrival", data={"page": f"{page.url_path} {session.in_address()}"})
+AWAY(key="away", data={})
 login.menu()
 login.go_back()
 session.address_is_sent()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
+from urllib.parse import quote
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -192,7 +193,7 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 STROKES = {"solid": "", "dash": "7 4", "dashdot": "8 3 2 3", "longdash": "12 4", "dot": "3 3"}
-"""Dashes of `LANE_DASHES`: pixels drawn, and left out."""
+"""Dashes of `LANE_DASHES`, as SVG has them: pixels drawn, and left out."""
 PICTURES = 20
 """Pictures of a chart while lanes train."""
 
@@ -248,22 +249,14 @@ def _swatch(lane: int, title: str) -> str:
     >>> "&lt;b&gt;" in _swatch(0, "<b>")
     True
     """
+    colour, dashes = LANE_COLOURS[lane], STROKES[LANE_DASHES[lane]]
+    line = (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='34' height='3'><path d='M0 1.5H34' stroke='{colour}' "
+        f"stroke-width='3' stroke-dasharray='{dashes}'/></svg>"
+    )
     return (
         '<div style="display:flex;align-items:center;gap:8px;white-space:nowrap;overflow:hidden">'
-        f'<span aria-hidden="true" style="flex:none;width:34px;height:3px;background:{_pattern(lane)}"></span>'
+        f'<img src="data:image/svg+xml,{quote(line)}" alt="" style="flex:none">'
         f'<span style="font-weight:600;overflow:hidden;text-overflow:ellipsis" title="{escape(title)}">'
         f"{escape(title)}</span></div>"
     )
-
-
-def _pattern(lane: int) -> str:
-    """The line as a background of CSS."""
-    lengths = [int(length) for length in STROKES[LANE_DASHES[lane]].split()]
-    if not lengths:
-        return LANE_COLOURS[lane]
-    stops, at = [], 0
-    for number, length in enumerate(lengths):
-        colour = "transparent" if number % 2 else LANE_COLOURS[lane]
-        stops.append(f"{colour} {at}px {at + length}px")
-        at += length
-    return f"repeating-linear-gradient(90deg, {', '.join(stops)})"

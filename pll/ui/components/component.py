@@ -179,3 +179,12 @@ def without_comments(text: str) -> str:
 
 def _text(files: Sequence[Path]) -> str:
     return "".join(file.read_text("utf-8") for file in files)
+
+
+# ---- around the content of every page --------------------------------------------------------------------------------
+
+
+ARRIVAL = register(Path(__file__).with_name("arrival"))
+"""Mounted last: once one has come to a page, or to another run on it, it begins at its top, with its title."""
+AWAY = register(Path(__file__).with_name("away"))
+"""Once the connection is lost, says so in words for people."""

@@ -20,7 +20,7 @@ from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
 from pll.ui.components.gallery import picture_uri
 from pll.ui.format import count, format_shape, plain
-from pll.ui.widgets import ShownFigure, show_figures
+from pll.ui.widgets import ShownFigure, show_figures, show_table
 from pll.wording import percent
 
 FIRST_ROWS, SHOWN_COLUMNS = 3, 8
@@ -113,23 +113,12 @@ def show_rows(data: PartialLabelDataset | None) -> None:
     """Put three rows on the page."""
     if data is None:
         return
-    table = _first_rows(data)
+    table, alt = _first_rows(data), "The first rows of the data"
     if "picture" in table:
-        st.dataframe(
-            table,
-            hide_index=True,
-            key="rows",
-            row_height=PICTURE_ROW,
-            column_config={"picture": st.column_config.ImageColumn()},
-            alt="The first rows of the data",
-        )
+        pictures = {"picture": st.column_config.ImageColumn()}
+        show_table(table, alt, key="rows", row_height=PICTURE_ROW, column_config=pictures)
     else:  # without the toolbar and cells that a keyboard would have to pass
-        st.table(
-            table.rename(columns=_cell).map(_cell),
-            hide_index=True,
-            border="horizontal",
-            alt="The first rows of the data",
-        )
+        st.table(table.rename(columns=_cell).map(_cell), hide_index=True, border="horizontal", alt=alt)
 
 
 def _cell(value: object) -> str:

@@ -225,15 +225,8 @@ def _format_event(event: Event) -> str:
     >>> _format_event(Event("r", "t", "run", 1, 0, "a", "Ada", "pick", datetime(2026, 1, 1), label="cat"))
     'You said cat.'
     """
-    match event.kind:
-        case "eliminate":
-            return f"You ruled out {event.label}."
-        case "none":
-            return "You said none of these."
-        case "unsure":
-            return "You were unsure."
-        case _:
-            return f"You said {event.label}."
+    others = {"eliminate": f"ruled out {event.label}", "none": "said none of these", "unsure": "were unsure"}
+    return f"You {others.get(event.kind, f'said {event.label}')}."
 
 
 def _spoken(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption]) -> str:

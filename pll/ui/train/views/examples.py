@@ -11,6 +11,7 @@ import streamlit as st
 from pll.annotations.agreement import Pair, rows_of_disagreement
 from pll.ui.components.canvas import mount
 from pll.ui.components.gallery import GALLERY, gallery_payload
+from pll.ui.components.star import star_sample
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
 from pll.ui.voters import pair_titles, pairs_of
@@ -25,7 +26,7 @@ DISAGREE = "Two disagree"
 Rows = npt.NDArray[np.int64]
 LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
     "A fixed sample": (
-        lambda scene: fixed_sample(len(scene.data), CARDS),
+        lambda scene: star_sample(len(scene.data), CARDS),
         "The same examples each time, chosen at random.",
     ),
     "Least sharp": (
@@ -119,16 +120,3 @@ def sharp_and_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Ro
     """
     wrong = np.flatnonzero((y >= 0) & (sharp.identified != y))
     return wrong[np.argsort(-sharp.top[wrong], kind="stable")][:many]
-
-
-def fixed_sample(n: int, many: int) -> Rows:
-    """(≤ many,) the same examples every time.
-
-    Parameters
-    ----------
-    n
-        Examples there are.
-    many
-        How many are wanted, at most.
-    """
-    return np.sort(np.random.default_rng(0).choice(n, min(many, n), replace=False))

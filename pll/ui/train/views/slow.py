@@ -5,7 +5,9 @@ The numbers are those of `pll.analysis.trace`: what the next mini-batch will do,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,24 +50,22 @@ def draw(scene: Scene) -> None:
             st.markdown(f"**{k + 1} · {name}**" if lit else f":gray[{k + 1} · {name}]")
             st.markdown(explanation[0] if lit else f":gray[{explanation[1]}]")
     table, height = _worksheet(step, scene.sets.class_names, phase), 38 + 35 * min(len(step.labels), 10)
-    alt, formats = "The numbers of this example, candidate by candidate", dict.fromkeys(STEP_COLUMNS, "%.3f")
+    alt, formats = "The numbers of this example, candidate by candidate", dict.fromkeys(table.columns[1:], "%.3f")
     show_table(table, alt, formats=formats, key="worksheet", height=height)
     _move_on(scene, phase)
 
 
 def _invite(run: Run, state: str) -> None:
     """Slow motion needs a run that stands still between two mini-batches: the way there."""
-    words, label, act = (
-        "This run has ended. Restart it, paused, to go through it step by step.",
-        "Restart",
-        controls.reset,
-    )
+    way: tuple[str, str, Callable[[Run], object]]
     if state in ("running", "queued"):
-        words = "Pause to look inside the next mini-batch."
-        label, act = "Pause", controls.pause
+        way = "Pause to look inside the next mini-batch.", "Pause", controls.pause
     elif state in ("stopped", "interrupted"):
         words = "This run is not in memory. Run one mini-batch to look inside."
-        label, act = "Next step", partial(controls.step, batches=1)
+        way = words, "Next step", partial(controls.step, batches=1)
+    else:
+        way = "This run has ended. Restart it, paused, to go through it step by step.", "Restart", controls.reset
+    words, label, act = way
     st.info(words, icon=":material/info:")
     button(label, act, run, key="slow-begin")
 
@@ -137,26 +137,19 @@ def _move_on(scene: Scene, phase: int) -> None:
 
 # ---- the words and numbers -----------------------------------------------------------------------------------------
 
-STEP_COLUMNS = (
-    "logit z", "probability g", "old weight w", "loss ℓ", "w · ℓ", "gradient ∂z", "new weight", "g after the step"
-)  # fmt: skip
-_LIT_FROM = (0, 0, 1, 1, 1, 2, 3, 3)
 
-
-def _worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int = len(PHASES) - 1) -> pd.DataFrame:
+def _worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int) -> pd.DataFrame:
     """The numbers of an example, a row a candidate, as far as the steps that are shown have come."""
-    values = (
-        step.logits,
-        step.scores,
-        step.old_weights,
-        step.losses,
-        step.old_weights * step.losses,
-        step.gradient,
-        step.label_weights,
-        step.scores_after,
+    of_phases: tuple[dict[str, Any], ...] = (
+        {"logit z": step.logits, "probability g": step.scores},
+        {"old weight w": step.old_weights, "loss ℓ": step.losses, "w · ℓ": step.old_weights * step.losses},
+        {"gradient ∂z": step.gradient},
+        {"new weight": step.label_weights, "g after the step": step.scores_after},
     )
-    lit = {name: column for name, at, column in zip(STEP_COLUMNS, _LIT_FROM, values, strict=True) if at <= phase}
-    return pd.DataFrame({"candidate": [class_names[label] for label in step.labels], **lit})
+    columns: dict[str, Any] = {"candidate": [class_names[label] for label in step.labels]}
+    for lit in of_phases[: phase + 1]:
+        columns |= lit
+    return pd.DataFrame(columns)
 
 
 def _explained(step: SlowStep, class_names: tuple[str, ...]) -> list[tuple[str, str]]:

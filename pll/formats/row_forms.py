@@ -458,9 +458,7 @@ def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int
 def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: Sequence[str]) -> None:
     votes = votes[:MOST_OFFERED]
     about = [*tasks, worker, *votes]
-    before = {n: table.roles[n].role if n in table.roles else _if_example(table, n) for n in about}
-    for name in [name for name in about if name not in table.roles]:
-        table.give(name, before[name])
+    before = _as_examples(table, about)
 
     def of(vote: str) -> Mapping[str, str]:
         return dict.fromkeys(tasks, "task") | {worker: "worker", vote: "vote"} | {
@@ -483,6 +481,14 @@ def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: S
 def _said(table: Proposal, name: str) -> str:
     """The first few different cells of a column, which would be classes."""
     return listing(list(dict.fromkeys(present_cells(table.raw[name])))[:3])
+
+
+def _as_examples(table: Proposal, names: Iterable[str]) -> dict[str, str]:
+    """Give columns without a role the one they have where every line is an example, and return those of all."""
+    for name in names:
+        if name not in table.roles:
+            table.give(name, _if_example(table, name))
+    return {name: table.roles[name].role for name in names}
 
 
 def _if_example(table: Proposal, name: str) -> str:
@@ -527,9 +533,7 @@ def _by_structure(table: Proposal) -> bool:
     marked = {} if votes else classes
     beside = {told.turn: "keep", told.state: "state"}
     beside = {name: role for name, role in beside.items() if name}
-    for name in (told.worker, *votes, *beside):
-        table.give(name, _if_example(table, name))
-    before = {name: table.roles[name].role for name in (told.task, told.worker, *votes, *beside)}
+    before = _as_examples(table, (told.task, told.worker, *votes, *beside))
     for name, label in marked.items():
         table.give(name, "class", label)
 
@@ -730,9 +734,7 @@ MOST_APART = 0.05
 
 
 def _ask_whether_lines(table: Proposal, task: str, vote: str, weights: Mapping[str, str]) -> None:
-    before = {name: _if_example(table, name) for name in (task, vote, *weights)}
-    for name, role in before.items():
-        table.give(name, role)
+    before = _as_examples(table, (task, vote, *weights))
     said = {"probability": "how likely the label is", "count": "how often the label was given"}
     lines = {task: "task", vote: "vote"}
     table.ask(

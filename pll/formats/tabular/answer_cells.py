@@ -29,6 +29,7 @@ from pll.formats.tabular.cells import (
     FUNCTION,
     NEARLY_ALL,
     SEPARATORS,
+    WHOLE,
     answer_of,
     is_no_answer,
     minus_one,
@@ -49,8 +50,6 @@ _TAGGED = re.compile(rf"<({'|'.join(ANSWER_FIELDS)})>\s*([^<>]+?)\s*</\1>", re.I
 """An answer in tags: `<label>cat</label>`."""
 _WORD = re.compile(r"[^\s:;,|()\[\]{}\"!?*`=/<>]+")
 MARKS = " .,:;!?\"'`*()[]"
-_WHOLE = re.compile(r"(\d{1,9})\.0+", re.ASCII)
-"""A whole number beside which cells are missing, so that a reader made fractions of them."""
 
 Answer = tuple[tuple[str, ...], float]
 """Classes, and the confidence from 0 to 1, NaN where a cell has none."""
@@ -186,7 +185,7 @@ def plain(text: str) -> str:
     ('guinea pig', 'c#', 'credit debit card', '1', '?')
     """
     name = without_case(" ".join(_words(text))) or text.strip()
-    number = _WHOLE.fullmatch(name)
+    number = WHOLE.fullmatch(name)
     return name if number is None else number[1]
 
 

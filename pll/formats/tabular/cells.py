@@ -446,7 +446,8 @@ def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:
     return [name for name in names if is_no_answer(name, among_votes=among_votes) and name not in minus]
 
 
-_WHOLE = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
+WHOLE = re.compile(r"(\d{1,9})(?:\.0+)?", re.ASCII)
+"""A whole number; beside missing cells a reader made a fraction of it."""
 
 FUNCTION = re.compile(
     r"(?:.*[\W_])?(?:lf|lfs|weak|labell?ing[\W_]?functions?|rule|heuristic)(?:[\W_\d]|$)", re.IGNORECASE
@@ -478,7 +479,7 @@ def minus_one(cells: Collection[str], people: Collection[str]) -> set[str]:
     marks = {cell for cell in cells if cell.strip() in MINUS_ONE}
     others = {cell.strip() for cell in set(cells) - marks}
     is_scale = {one.partition(".")[0] for one in others} <= {"0", "1"} and not all(map(FUNCTION.match, people))
-    return marks if all(map(_WHOLE.fullmatch, others)) and not is_scale else set()
+    return marks if all(map(WHOLE.fullmatch, others)) and not is_scale else set()
 
 
 def without_case(text: str) -> str:
@@ -954,10 +955,7 @@ def _only_word(fields: Mapping[str, Any]) -> str | None:
     if not any(name in fields for name in SCORE_FIELDS):
         return None
     words = [name for name, value in fields.items() if isinstance(value, str) and name not in SCORE_FIELDS]
-    return words[0] if len(words) == 1 and len(fields[words[0]]) <= _MOST_LETTERS else None
-
-
-_MOST_LETTERS = 60
+    return words[0] if len(words) == 1 and len(fields[words[0]]) <= MOST_LETTERS else None
 
 
 def shares_of(cell: str) -> dict[str, float] | None:

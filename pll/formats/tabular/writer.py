@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from pll.formats.names import LABEL_COLUMNS, marked, sample_rows
 from pll.formats.reading import Column
 from pll.formats.results import Results
 from pll.formats.roles import roles_of
-from pll.formats.tabular.cells import is_no_answer, join_column, spelling, write_label
+from pll.formats.tabular.cells import WHOLE, is_no_answer, join_column, spelling, write_label
 
 
 @dataclass(frozen=True)
@@ -277,9 +276,6 @@ def check_text(cell: str) -> None:
 
 # ---- what a format cannot hold ---------------------------------------------------------------------------------------
 
-_WHOLE = re.compile(r"\d+(?:\.0+)?", re.ASCII)
-
-
 ALL_BUT_PIXELS = frozenset(
     ("features", "texts", "pictures", "categories", "extras", "annotations", "class names", "ids", "feature names")
 ) | {"split", "truth"}
@@ -351,7 +347,7 @@ def class_limitations(dataset: PartialLabelDataset, supported: Collection[str] =
         lost.append(f"That classes are spelled alike: {listing(similar)} become one when read.")
     given = set() if dataset.annotations is None else {names[k] for k in set(dataset.annotations.labels.tolist())}
     decimal = sorted(name for name in given if "." in name)
-    if decimal and all(_WHOLE.fullmatch(name) for name in given):
+    if decimal and all(WHOLE.fullmatch(name) for name in given):
         lost.append(f"How classes are written that are numbers: {listing(decimal)} are read without decimals.")
     if dataset.y is not None and (dataset.candidates is not None or dataset.annotations is not None):
         candidates = used_names(replace(dataset, y=None))

@@ -84,7 +84,7 @@ TOLERANCE = 1e-4
 JOINT_ROUNDS = 2
 """Times that a classifier is trained."""
 MOST_NUMBERS = 5 * 10**7
-"""Floats that the confusion matrices may hold; above, one coin."""
+"""Numbers that the confusion matrices may hold; above, one coin."""
 LEVELS = 3
 LEAST_OF_LEVEL = 50
 """Answers that a level of confidence must have to get a matrix of its own."""

@@ -34,9 +34,7 @@ Half of `GROWN_ON` examples make fewer than 2^15 nodes.
 """
 
 
-def grow_forest(
-    points: Points, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]], *, seed: int = 0
-) -> Leaves:
+def grow_forest(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> Leaves:
     """Return the leaves of all examples.
 
     Parameters
@@ -46,8 +44,6 @@ def grow_forest(
     sets : CandidateSets
     weights : (nnz,)
         Label weights of the run, which the trees are grown to predict.
-    seed : int
-        Of halves and trees.
 
     Returns
     -------
@@ -58,7 +54,7 @@ def grow_forest(
     Breiman. Random forests. Machine Learning 45, 2001: predictions of examples that are not in the bag.
     Joly, Geurts, Wehenkel. Random forests with random projections of the output space. ECML 2014: the random sums.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     n = len(points)
     some = np.sort(rng.choice(n, min(GROWN_ON, n), replace=False))
     labels = sparse(weights[sets.positions(some)], sets.take(some))

@@ -40,7 +40,7 @@ Factor = npt.NDArray[np.float16]
 """(n, r) V; half precision, a relative error of 5e-4 of each entry."""
 
 
-def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]], *, seed: int = 0) -> Factor:
+def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> Factor:
     """Return V of the hat matrix V Vᵀ.
 
     Parameters
@@ -50,14 +50,12 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     sets : CandidateSets
     weights : (nnz,)
         Label weights of the run, by which λ is chosen.
-    seed : int
-        Of the centres.
 
     Returns
     -------
     (n, r) float16
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     n = len(points)
     one, other = rng.integers(0, n, (2, PAIRS))
     apart = np.linalg.norm(points[one] - points[other], axis=1)

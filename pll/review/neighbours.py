@@ -28,8 +28,6 @@ Neighbours = npt.NDArray[np.int32]
 """(n, k) rows of the nearest other examples, the nearest first."""
 Points = npt.NDArray[np.float32]
 Values = npt.NDArray[np.floating[Any]]
-RowsDone = Callable[[int, int], None]
-"""Called as (examples done, examples in all); an exception stops the search."""
 
 
 def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> Points:
@@ -63,7 +61,7 @@ def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: npt.ND
     return best
 
 
-def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: RowsDone | None = None) -> Neighbours:
+def find_neighbours(points: Points, k: int = NEIGHBOURS) -> Neighbours:
     """Return the k nearest other examples of each; exact.
 
     Parameters
@@ -72,7 +70,6 @@ def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: RowsDone | No
         Of `best_points` or `comparable`.
     k : int
         At least 1; fewer where there are fewer examples.
-    progress : callable, optional
 
     Returns
     -------
@@ -93,8 +90,6 @@ def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: RowsDone | No
     for start in range(0, n, SEARCHED_AT_ONCE):
         rows = np.arange(start, min(start + SEARCHED_AT_ONCE, n))
         result[rows] = _nearest(search, points, rows)
-        if progress is not None:
-            progress(int(rows[-1]) + 1, n)
     return result
 
 

@@ -25,7 +25,7 @@ from pll.io import save_array
 from pll.methods import METHODS
 from pll.review.forest import GROWN_ON, Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
-from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, RowsDone, best_points, find_neighbours
+from pll.review.neighbours import Neighbourhood, Neighbours, best_points, find_neighbours
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.weights import Certainty, Flags, Floats, Ints, Weights, best_known, identified_labels, taken_home
@@ -146,13 +146,7 @@ class ReviewSignals:
         return np.array(self.sets.class_names, dtype=object)[likeliest]
 
 
-def prepare_signals(
-    folder: RunFolder,
-    data: PartialLabelDataset,
-    *,
-    like: RunFolder | None = None,
-    progress: RowsDone | None = None,
-) -> ReviewSignals:
+def prepare_signals(folder: RunFolder, data: PartialLabelDataset, *, like: RunFolder | None = None) -> ReviewSignals:
     """Compute and store neighbours, kernel ridge and forest, once per run; call it in the background when a run has
     ended. They are of the features (votes alone have none) and hold for ever.
 
@@ -164,8 +158,6 @@ def prepare_signals(
         Its training part.
     like
         Of a run over the same examples; its neighbours are used, where there are.
-    progress
-        Called during the search for neighbours; an exception stops it.
 
     Raises
     ------
@@ -181,7 +173,7 @@ def prepare_signals(
         made = {
             "factor": fit_factor(points, signals.sets, signals.weights),
             "leaves": grow_forest(points, signals.sets, signals.weights),
-            "neighbours": find_neighbours(points, NEIGHBOURS, progress),
+            "neighbours": find_neighbours(points),
         }
     (folder.path / FOLDER).mkdir(exist_ok=True)  # without parents: a run deleted meanwhile is not partly recreated
     for name, array in made.items():

@@ -57,8 +57,6 @@ class Similar:
         The training part.
     certainty
         Identified labels and confidences by the final label weights.
-    seed
-        Of the choice of at most `PER_CLASS` sure examples of each class.
 
     Examples
     --------
@@ -71,9 +69,9 @@ class Similar:
     ([1, 0], [2])
     """
 
-    def __init__(self, data: PartialLabelDataset, certainty: Certainty, seed: int = 0) -> None:
+    def __init__(self, data: PartialLabelDataset, certainty: Certainty) -> None:
         self.data = data
-        self._rows, self._starts = _representatives(certainty, data.n_classes, seed)
+        self._rows, self._starts = _representatives(certainty, data.n_classes)
         self._scaling = fit_scaling(data.X[self._rows] if len(self._rows) else data.X[:1])
         self._points = self._scaled(data.X[self._rows])  # (p, d)
 
@@ -170,10 +168,10 @@ class Similar:
         return clipped(self._scaling, X)
 
 
-def _representatives(certainty: Certainty, n_classes: int, seed: int) -> tuple[Rows, Rows]:
+def _representatives(certainty: Certainty, n_classes: int) -> tuple[Rows, Rows]:
     """(p,) rows, class by class, and (c + 1,) where each class begins."""
     most = max(1, min(PER_CLASS, IN_ALL // max(1, n_classes)))
-    shuffled = np.random.default_rng(seed).permutation(len(certainty.confidence))
+    shuffled = np.random.default_rng(0).permutation(len(certainty.confidence))
     labels = certainty.identified[shuffled]
     # By class: certain ones in random order, then the others by confidence.
     doubt = np.where(certainty.confidence[shuffled] >= CONFIDENT, 0.0, 1.0 - certainty.confidence[shuffled])

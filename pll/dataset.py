@@ -198,6 +198,11 @@ class PartialLabelDataset(HasChanges):
         return len(self.class_names)
 
     @property
+    def n_labelled(self) -> int:
+        """How many examples have a true label that is known."""
+        return 0 if self.y is None else int((self.y >= 0).sum())
+
+    @property
     def input_shape(self) -> tuple[int, ...]:
         """Shape of one example: (d,) or (C, H, W)."""
         return self.X.shape[1:]

@@ -98,7 +98,7 @@ def summary(data: PartialLabelDataset) -> str:
     if sets is not None:
         words.append(f"{sets.nnz / max(len(sets), 1):.2f} possible labels each")
     if data.y is not None:
-        words.append(f"{int((data.y >= 0).sum()):,} true labels")
+        words.append(f"{data.n_labelled:,} true labels")
     learnt = [*data.feature_names, *data.categories]
     words.append(f"learnt from: {', '.join(learnt[:8]) or ('the text' if data.texts is not None else 'nothing')}")
     return "; ".join(words) + "."

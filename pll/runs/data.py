@@ -158,7 +158,7 @@ def prepare(
         test = holdout_data
     elif is_test.any():  # unanswered examples are no fair sample to test on, unless they are marked as test part
         test = data.take(is_test)
-    if test is not None and not _has_truth(test):
+    if test is not None and not test.n_labelled:
         if how.holdout is not None or has_test:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
         test = None
@@ -202,7 +202,7 @@ def one_fold(data: PartialLabelDataset, how: Preparation, k: int, fold: int) -> 
     data = data.answered()
     if not 2 <= k <= len(data):
         raise UserError(f"{k} folds of {len(data)} examples cannot be made; use 2 to {len(data)}.")
-    if not _has_truth(data):
+    if not data.n_labelled:
         raise UserError(f"{data.name} has no true labels to test against; it cannot be evaluated.")
     fold_of = np.empty(len(data), dtype=np.int64)
     fold_of[_permutation(len(data), how.seed)] = np.arange(len(data)) % k
@@ -485,10 +485,6 @@ def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialL
             f"{len(class_names)} classes of the training data."
         )
     return replace(data, candidates=None, annotations=None, prior=None, changes=(), class_names=class_names, y=y)
-
-
-def _has_truth(data: PartialLabelDataset) -> bool:
-    return data.y is not None and bool((data.y >= 0).any())
 
 
 def _permutation(n: int, seed: int) -> Ints:

@@ -20,7 +20,6 @@ import numpy.typing as npt
 import torch
 
 from pll.analysis.health import Health, against_sets, against_truth, health_of
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import Progress, check_free_space, remove_parts
@@ -503,7 +502,7 @@ class FitLoop:
         metrics = {"method": self.config.method, "epoch": epoch}
         metrics |= {name: getattr(final, name) for name in FINAL_METRICS}
         metrics |= {"expected_accuracy": health.expected, "label_accuracy": accuracy(labels.identified, train.y)}
-        metrics |= {"known_labels": _count_known_labels(train), "known_test_labels": _count_known_labels(test)}
+        metrics |= {"known_labels": train.n_labelled, "known_test_labels": 0 if test is None else test.n_labelled}
         Manifest(self.folder.path).forget(*RESULTS)
         self.folder.save_held_out(held_out)
         save_labels(self.splits, self.estimator, weights, held_out, self.folder.path / LABELS)
@@ -652,11 +651,6 @@ def known_weights(step: HeldOut) -> Weights | None:
         return weights
     is_judged = step.state()["counts"] > 0
     return np.where(is_judged[step.task.candidates.rows], weights, np.float32(np.nan)) if is_judged.any() else None
-
-
-def _count_known_labels(data: PartialLabelDataset | None) -> int:
-    """Return how many true labels are known."""
-    return 0 if data is None or data.y is None else int((data.y >= 0).sum())
 
 
 def _without(away: float, record: EpochRecord, n: int) -> EpochRecord:

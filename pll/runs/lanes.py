@@ -69,7 +69,7 @@ def why_not(method: str, data: PartialLabelDataset) -> str | None:
         The training part, with its candidate sets.
     """
     kind = METHODS[method]
-    if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):
+    if kind.needs_truth and data.n_labelled < len(data):
         return f"{kind.title} learns from the true label of every example, which this data does not have."
     if kind.needs_features and not prod(data.input_shape):
         return f"{kind.title} learns from features, and this data has none."

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot, StepProgress
 from pll.ui import controls, session, voters
@@ -90,12 +89,7 @@ def _live(run: Run, state_of_page: str, draw: Draw, height: int) -> None:
         with st.container(height=height, border=False):
             _known(run)
         return
-    try:
-        now = scenes(run, snapshot)
-    except UserError as error:
-        show_error(error)
-        return
-    draw(now, snapshot)
+    draw(scenes(run, snapshot), snapshot)
 
 
 def _known(run: Run) -> None:

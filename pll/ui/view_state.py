@@ -163,7 +163,7 @@ class Scene:
     @property
     def y_true(self) -> npt.NDArray[np.int64] | None:
         """(n,) true labels, −1 where unknown; None where none is known."""
-        return self.truth if (self.truth >= 0).any() else None
+        return self.truth if self.data.n_labelled else None
 
     @property
     def right(self) -> float | None:
@@ -331,7 +331,7 @@ def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialL
         What was held out; None for nothing.
     """
     share, on_test = row.get("transductive_accuracy"), row.get("test_accuracy")
-    n_labelled = 0 if data.y is None else int((data.y >= 0).sum())
+    n_labelled = data.n_labelled
     if share is None:
         return "–", f"{n_labelled:,} true labels known"
     right = round(share * n_labelled)
@@ -339,9 +339,8 @@ def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialL
     if n_labelled < len(data):
         low, high = wilson(right, n_labelled)
         below += f" known; {low * 100:.0f} to {high * 100:.0f} % of all"
-    if on_test is not None and test is not None and test.y is not None:
-        n = int((test.y >= 0).sum())
-        below += f" · {round(on_test * n):,} of {n:,} unseen"
+    if on_test is not None and test is not None and test.n_labelled:
+        below += f" · {round(on_test * test.n_labelled):,} of {test.n_labelled:,} unseen"
     return percent(share), below
 
 
@@ -354,11 +353,9 @@ def without_truth_figures(snapshot: LaneSnapshot) -> LaneSnapshot:
 
 def _test_counts(accuracy: float | None, splits: Splits) -> tuple[int, int] | None:
     """How many test examples are right, of how many whose truth is known."""
-    y = None if splits.test is None else splits.test.y
-    if accuracy is None or y is None:
+    if accuracy is None or splits.test is None or splits.test.y is None:
         return None
-    n_labelled = int((y >= 0).sum())
-    return round(accuracy * n_labelled), n_labelled
+    return round(accuracy * splits.test.n_labelled), splits.test.n_labelled
 
 
 def _frame(snapshot: LaneSnapshot, history: History, epochs: list[int], looking: RunView, level: int | None) -> Frame:

@@ -86,7 +86,7 @@ def _stars(lanes: Sequence[Scene]) -> None:
             st.html(_swatch(lane.place, lane.title))
             right, sure = lane.right, lane.confidence
             st.markdown(f"### {percent(sure if right is None else right)}", width="content")
-            n = f"of {int((lane.truth >= 0).sum()):,} correct · "
+            n = f"of {lane.data.n_labelled:,} correct · "
             st.caption("sharpness" if right is None else f"{n}sharpness {percent(sure, 0)}")
             payload = star_payload(
                 lane.frame.weights,

@@ -59,8 +59,7 @@ def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: boo
     """
     kind = "text" if data.texts is not None else "picture" if "pictures" in data.contents else "example"
     words = [count(len(data), kind), _classes(data.class_names)]
-    annotations, y = data.annotations, data.y
-    n_labelled = 0 if y is None else int((y >= 0).sum())
+    annotations, n_labelled = data.annotations, data.n_labelled
     if annotations is None and data.candidates is not None:
         mean = data.candidates.nnz / max(len(data), 1)
         words.append("one label each" if mean == 1 else f"{mean:.1f} possible labels each")
@@ -152,7 +151,7 @@ def figures(data: PartialLabelDataset) -> None:
     """The statistics that matter before training."""
     sets = data.sets()
     y = data.y if sets.n_classes > 1 else None
-    cooccurrence = None if y is None or not (y >= 0).any() else label_cooccurrence(sets, y)
+    cooccurrence = None if y is None or not data.n_labelled else label_cooccurrence(sets, y)
     entries = [
         ShownFigure("Examples", f"{len(data):,}"),
         ShownFigure("Classes", f"{sets.n_classes:,}"),
@@ -161,8 +160,8 @@ def figures(data: PartialLabelDataset) -> None:
         ShownFigure("Already certain", percent(float((sets.sizes == 1).mean())), "Examples with one candidate."),
     ]
     outside = len(data.truth_outside())
-    if data.y is not None and outside:
-        share = 1 - outside / int((data.y >= 0).sum())
+    if outside:
+        share = 1 - outside / data.n_labelled
         hint = "Sets that hold the true label, where it is known."
         entries.append(ShownFigure("Truth inside", percent(share, 2), hint))
     if cooccurrence is not None:

@@ -93,7 +93,7 @@ def _own_text(mine: ChosenData) -> str | None:
     data = loader.prepared(mine)
     if data is None:  # it is being made, as the page says
         return None
-    if data.y is None or (data.y < 0).any():
+    if data.n_labelled < len(data):
         st.info(f"{plain(source.name)} has no true label for every example to test against.", icon=":material/info:")
         return None
     methods = [name for name in ("proden", "proden-naive", "pn-oracle", "plknn", "ipal") if why_not(name, data) is None]

@@ -91,7 +91,7 @@ def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArra
     data
         The same, read.
     """
-    if data.y is not None and (data.y >= 0).any():
+    if data.n_labelled:
         return data.y, False
     if source.run is None:
         return None, True

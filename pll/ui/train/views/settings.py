@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -13,22 +14,15 @@ from pll.methods import METHODS, method_title
 from pll.methods.chosen import Recipe
 from pll.runs.config import RunConfig
 from pll.runs.description import in_words
-from pll.runs.run import Run
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
 from pll.wording import percent
 
 
-def _recipe_of(run: Run) -> Recipe | None:
-    """Return the recipe of a run; None where there is none, or where it is damaged, as the page says elsewhere."""
-    try:
-        return run.folder.recipe()
-    except UserError:
-        return None
-
-
 def draw(scene: Scene) -> None:
-    recipe = _recipe_of(scene.run)
+    recipe: Recipe | None = None
+    with suppress(UserError):  # it is damaged, as the page says elsewhere
+        recipe = scene.run.folder.recipe()
     trials = () if recipe is None else recipe.trials
     messages = recipe.messages() if recipe is not None and trials else ()
     for note in (note for note in scene.snapshot.notes if note not in messages):

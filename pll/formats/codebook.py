@@ -111,9 +111,11 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
         return data
     names = {code: covers[0][code] for code in data.class_names if code in covers[0]}
     begin = {code: re.split("[,;(–—]", name)[0].strip() for code, name in names.items()}
-    first = min(filter(str.isdecimal, covers[0]), key=int, default="")
-    is_grade = begin.get(first, "").casefold() in NOTHING  # the least of a scale: none, mild, severe
-    silent = [k for k, one in begin.items() if is_no_answer(one, among_votes=True) and not (is_grade and k == first)]
+    scale = sorted(filter(str.isdecimal, covers[0]), key=int)
+    is_whole = bool(scale) and int(scale[-1]) - int(scale[0]) == len(scale) - 1
+    ends = {*scale[:1], *(scale[-1:] if is_whole else ())}  # of a scale: none, mild, severe
+    grades = {code for code in ends if begin.get(code, "").casefold() in NOTHING}
+    silent = [k for k, one in begin.items() if is_no_answer(one, among_votes=True) and k not in grades]
     left = [name for name in data.class_names if name not in names]
     are_called_so = all(map(is_number, names)) or all(map(_NAME.fullmatch, names.values()))
     edits = {code: name for code, name in names.items() if are_called_so} | dict.fromkeys(silent)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 
 from pll.errors import UserError
-from pll.formats.forms import FIELDS, FIRST_WITHOUT_SPACES, NO_ANSWER, USUAL, WORDS, Form, plain_name, words_of
+from pll.formats.forms import FIELDS, FIRST_WITHOUT_SPACES, NO_ANSWER, USUAL, WORDS, Form, any_of, plain_name, words_of
 from pll.formats.names import OPTION_COLUMN, UNNAMED, is_named_id, may_hold_labels, shown_name
 from pll.formats.reading import Column, Question, question
 from pll.formats.tabular.answer_cells import are_doubted, read_by_hand
@@ -406,12 +406,15 @@ def share_among(words: Counter[str], others: Counter[str]) -> float:
 def grades_in(cells: Cells) -> list[int | None]:
     """Return the whole numbers from −10 to 10 in cells, None where there is none; all None where they are no grades.
 
+    Of several, or one with a doubt, the first counts.
+
     Examples
     --------
-    >>> grades_in(["4", " 3", "2,0", "-"]), grades_in(["4", "2.5", "1", "1"])
-    ([4, 3, 2, None], [None, None, None, None])
+    >>> grades_in(["4", " 3", "2,0", "-"]), grades_in(["4", "2.5", "1", "1"]), grades_in(["2/3", "4?", "1 or 2"])
+    ([4, 3, 2, None], [None, None, None, None], [2, 4, 1])
     """
     plain = [None if is_missing(cell) else (cell or "").strip().replace(",", ".") for cell in cells]
+    plain = [match["first"] if one and (match := _HEDGED.fullmatch(one)) else one for one in plain]
     numbers = [int(float(one)) if one and is_number(one) and float(one) in _GRADES else None for one in plain]
     silent = NO_ANSWER["codes"]
     filled = [one for one in plain if one and not is_no_answer(one, among_votes=True) and one not in silent]
@@ -420,6 +423,7 @@ def grades_in(cells: Cells) -> list[int | None]:
 
 
 _GRADES = range(-10, 11)
+_HEDGED = re.compile(rf"(?P<first>-?\d{{1,2}})\s*(?:\?|(?:[/;–]|{any_of('or')})\s*\d{{1,2}})\s*\??", re.IGNORECASE)
 
 
 # ---- traits ----------------------------------------------------------------------------------------------------------
@@ -494,7 +498,7 @@ def _have_digits_of_ids(cells: Cells) -> bool:
 _NUMBERED = re.compile(r"[^\W\d]+(?:[ _.-][^\W\d]+)*[ _.-]?(0\d+|[1-9]\d+)")
 
 
-def _are_numbered(cells: Cells) -> bool:
+def are_numbered(cells: Cells) -> bool:
     """Whether cells are names with a number of as many digits, some of them filled up with 0: `GSLC-01`, `plot 007`."""
     filled = {cell.strip() for cell in present_cells(cells)}
     numbers = [match[1] for cell in filled if (match := _NUMBERED.fullmatch(cell))]
@@ -610,7 +614,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "counts rows": _count_rows,
     "ids": _are_ids,
     "digits of ids": _have_digits_of_ids,
-    "numbered names": _are_numbered,
+    "numbered names": are_numbered,
     "too many words": _are_too_many,
 }
 """What the cells of a column are; in long form those of the first line of each example."""

@@ -52,6 +52,7 @@ from pll.formats.voters import (
     answers,
     beside,
     derived,
+    graded,
     grades,
     of_one_vocabulary,
     remarks,
@@ -318,6 +319,8 @@ def _may_be_truth(table: Proposal, name: str) -> bool:
     words = table.words(name)
     others = which(table, "answers", "labels") if plain_name(name) in USUAL["school"] and len(words) > 1 else []
     groups = of_one_vocabulary(table, [other for other in others if other != name])
+    if plain_name(name) in USUAL["school"]:
+        groups += [group for group in (*graded(table), table.having("annotator")) if name not in group]
     is_school = any(len(group) > 2 and words.keys().isdisjoint(table.words(*group)) for group in groups)
     return not is_school and bool(which(table, "!fractions", "!vectors", among=[name]))
 

@@ -650,12 +650,16 @@ def _same_words(table: Proposal, one: str, other: str) -> list[bool]:
     return [spelling(a) == spelling(b) for a, b in rows if a and b]
 
 
-def grades(table: Proposal) -> None:
-    """Columns of few whole numbers, and nothing that is a label: they may be votes; the user is asked.
+def graded(table: Proposal) -> list[list[str]]:
+    """Return groups of open columns of few whole numbers on one scale, each perhaps a voter's; groups begin alike.
 
-    Where their names begin alike in several groups, each is a question of its own (`tone_Ann`, `frame_Ann`).
+    Parameters
+    ----------
+    table
+        The table.
     """
-    numbers = {name: grades_in(table.raw[name]) for name in table.open() if not says("settled", name)}
+    free = [name for name in table.open() if not (says("settled", name) or says_aggregate(name))]
+    numbers = {name: grades_in(table.raw[name]) for name in free}
     fitting = {name: some for name, some in numbers.items() if len({*some} - {None}) > 1 and table.repeats(name)}
     fitting = {name: some for name, some in fitting.items() if {*some} - {None} != {0, 1}}
     for name in stranger_among(list(fitting)):  # `settled` asks what it is
@@ -665,7 +669,15 @@ def grades(table: Proposal) -> None:
         stems.setdefault(re.split(r"[\W_\d]", name)[0], []).append(name)
     several = [names for names in stems.values() if len(names) > 2]
     groups = several if len(several) > 1 else [list(fitting)]
-    groups = [names for names in groups if len(names) > 1 and _are_one_scale([fitting[name] for name in names])]
+    return [names for names in groups if len(names) > 1 and _are_one_scale([fitting[name] for name in names])]
+
+
+def grades(table: Proposal) -> None:
+    """Columns of few whole numbers, and nothing that is a label: they may be votes; the user is asked.
+
+    Where their names begin alike in several groups, each is a question of its own (`tone_Ann`, `frame_Ann`).
+    """
+    groups = graded(table)
     if not groups:
         return
     every = [name for names in groups for name in names]

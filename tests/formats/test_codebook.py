@@ -86,9 +86,10 @@ def test_an_object_of_codes_beside_the_parts_of_a_split(tmp_path: Path) -> None:
     assert data.is_test is not None and data.is_test.sum() == 12
 
 
-def test_the_least_of_a_scale_may_be_called_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [("None", "Mild", "Severe"), ("many", "one", "none")])
+def test_an_end_of_a_scale_may_be_called_none(tmp_path: Path, names: tuple[str, ...]) -> None:
     rows = [f"r{k},{k % 3},{(k + k % 2) % 3},{(k + (k > 20)) % 3}" for k in range(24)]
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
         archive.writestr("reads.csv", "id,reader_1,reader_2,reader_3\n" + "\n".join(rows) + "\n")
-        archive.writestr("codes.csv", "code,name\n0,None\n1,Mild\n2,Severe\n")
-    assert set(read_first(tmp_path / "t.zip").class_names) == {"None", "Mild", "Severe"}
+        archive.writestr("codes.csv", "code,name\n" + "".join(f"{k},{name}\n" for k, name in enumerate(names)))
+    assert set(read_first(tmp_path / "t.zip").class_names) == {*names}

@@ -596,3 +596,13 @@ def test_ordinals_are_the_rounds_of_a_person() -> None:
             columns[f"{who}: {turn} reading"] = [["benign", "unclear", "suspect"][k] for k in again]
     found = roles_of(list(columns), list(columns.values()))
     assert len({column.display_name for column in found}) == 2
+
+
+def test_where_pupils_go_to_school_is_no_truth_beside_marks_given_by_teachers() -> None:
+    rng = np.random.default_rng(0)
+    level = rng.integers(1, 6, 60)
+    said = np.clip(level[:, None] + rng.integers(-1, 2, (60, 3)), 1, 5)
+    columns: dict[str, list[str | None]] = {"Class": [f"11{'ABC'[k % 3]}" for k in range(60)]}
+    columns |= {who: [str(mark) for mark in said[:, k]] for k, who in enumerate(["KH", "DP", "LS"])}
+    columns["KH"][3], columns["DP"][5], columns["LS"][7] = "2/3", "4?", "1 or 2"
+    assert answered(**columns) == {"Class": "keep", **dict.fromkeys(["KH", "DP", "LS"], "annotator")}

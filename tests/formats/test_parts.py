@@ -220,6 +220,16 @@ def test_tables_about_the_same_examples_without_a_column_of_labels_are_no_people
     assert not are_one_a_person([Records.of(texts), Records.of(labels)])
 
 
+def test_tables_of_other_ids_that_share_some_phrases_are_no_people(tmp_path: Path) -> None:
+    def month(start: int) -> Records:
+        ids = [f"P{start + k:04d}" for k in range(24)]
+        complaints = [f"complaint of kind {k * 5 % 14}" for k in range(24)]
+        return Records.of(pa.table({"Pt": ids, "complaint": complaints, "nurse": [*"123412"] * 4}))
+
+    assert not are_one_a_person([month(1), month(80)])
+    assert are_one_a_person([month(1), month(1)])
+
+
 def test_a_sheet_of_everybodys_answers_is_no_person(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.remove(book.active)

@@ -19,8 +19,9 @@ from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.forms import WORDS, plain_name, words_of
 from pll.formats.names import is_named_id
-from pll.formats.proposal import says
+from pll.formats.proposal import are_numbered, says
 from pll.formats.records import Records, one_column, text_of
+from pll.formats.tabular.cells import NEARLY_ALL
 
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""
@@ -304,7 +305,10 @@ def _called_as(
     if any(_are_alike(those, some) for those in unmatched for some in repeats):
         return None  # the answers of several people beside each other: all of them, once more
     names = [(words[0][to], words[1][name]) for name, to in called.items()]
-    about = [pair for pair in names if all(len(some) >= max(1, SHARED * some.total()) for some in pair)]
+    # examples that are called otherwise are the same ones only where nearly all have a text of their own
+    others = any(a.keys().isdisjoint(b) and are_numbered([*a]) and are_numbered([*b]) for a, b in names)
+    least = NEARLY_ALL if others else SHARED
+    about = [pair for pair in names if all(len(some) >= max(1, least * some.total()) for some in pair)]
     are_same = any(len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b)) for a, b in about if len(a) > 1)
     return called if are_same and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
 

@@ -250,7 +250,6 @@ def restricted_softmax(
     >>> restricted_softmax(np.array([0.0, 0.0, -900.0]), sets).tolist()
     [0.5, 0.5, 1.0]
     """
-    starts = candidates.indptr[:-1]
     offset = log_prior(prior, candidates)
     if offset is not None:
         scores = scores + offset
@@ -262,10 +261,25 @@ def restricted_softmax(
         totals = np.bincount(part, exponents, minlength=len(tops))
         apart: Weights = (outside.shares * exponents / totals[part]).astype(np.float32)
         return apart
+    return softmax_on_sets(scores, candidates).astype(np.float32)
+
+
+def softmax_on_sets(scores: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> Floats:
+    """Return the (nnz,) float64 softmax of scores within each set; −∞ becomes 0.
+
+    Parameters
+    ----------
+    scores
+        (nnz,), finite for one candidate of each set at least.
+    candidates
+        The sets.
+    """
+    starts = candidates.indptr[:-1]
     top = np.maximum.reduceat(scores, starts)
     raised = np.exp((scores - top[candidates.rows]).astype(np.float64))
     total = np.add.reduceat(raised, starts)  # at least 1: the top candidate contributes exp(0)
-    return (raised / total[candidates.rows]).astype(np.float32)
+    shares: Floats = raised / total[candidates.rows]
+    return shares
 
 
 def normalise(values: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> Weights:

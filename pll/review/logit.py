@@ -32,7 +32,7 @@ from pll.candidates import CandidateSets
 from pll.review import forest, kernel_ridge
 from pll.review.decided import Decided
 from pll.review.signals import ReviewSignals
-from pll.weights import Floats, Ints, Weights, normalise
+from pll.weights import Floats, Ints, Weights, normalise, restricted_softmax, softmax_on_sets
 
 LOGIT_RIDGE = 10.0
 """λ of λ/2 · (‖θ − θ₀‖² + ‖b‖²), against a log-likelihood of 1 a decision."""
@@ -90,11 +90,11 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
     learnt = _fitted(signals, decided, features)
     scores = sum(weight * features[name] for weight, name in zip(learnt.theta, learnt.features, strict=True))
     scores = scores + learnt.bias[signals.sets.indices]
-    p = softmax(np.where(decided.open, scores, -np.inf), signals.sets.indptr[:-1], signals.sets.sizes)
+    p = restricted_softmax(np.where(decided.open, scores, -np.inf), signals.sets)
     labelled = decided.positions[decided.positions >= 0]
     p[signals.sets.positions(decided.rows[decided.positions >= 0])] = 0
     p[labelled] = 1
-    return p.astype(np.float32)
+    return p
 
 
 def fit(signals: ReviewSignals, decided: Decided) -> Logit:
@@ -176,22 +176,6 @@ def log_of(weights: Flat) -> npt.NDArray[np.float32]:
     return logs
 
 
-def softmax(scores: Flat, starts: Ints, sizes: Ints) -> Floats:
-    """Return the (nnz,) softmax of scores within consecutive groups; −∞ becomes 0.
-
-    Parameters
-    ----------
-    scores
-        (nnz,).
-    starts, sizes
-        (n,) start and length of each group.
-    """
-    top = np.maximum.reduceat(scores, starts)
-    raised = np.exp((scores - np.repeat(top, sizes)).astype(np.float64))
-    p: Floats = raised / np.repeat(np.add.reduceat(raised, starts), sizes)
-    return p
-
-
 def _maximise(table: Flat, sets: CandidateSets, chosen: Ints, start: Floats) -> tuple[Floats, Floats]:
     """θ (K,) and b (c,) at the largest Σ log p(chosen) − λ/2 · (‖θ − θ₀‖² + ‖b‖²).
 
@@ -208,7 +192,7 @@ def _maximise(table: Flat, sets: CandidateSets, chosen: Ints, start: Floats) -> 
     labels, centre = sets.indices, np.concatenate([start, np.zeros(sets.n_classes)])
 
     def loss_and_slope(x: Floats) -> tuple[float, Floats]:
-        p = softmax(features @ x[:width] + x[width:][labels], sets.indptr[:-1], sets.sizes)
+        p = softmax_on_sets(features @ x[:width] + x[width:][labels], sets)
         off = x - centre
         excess = p.copy()
         excess[chosen] -= 1

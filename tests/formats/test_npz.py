@@ -159,6 +159,23 @@ def test_parts_are_joined_and_several_true_labels_are_candidates(tmp_path: Path)
         saved(tmp_path, **parts | {"y_test": np.eye(4)[Y[4:]]})
 
 
+@pytest.mark.parametrize("first", ["examples", "models"])
+def test_shares_of_several_models_are_a_vote_each(tmp_path: Path, first: str) -> None:
+    shares = np.random.default_rng(0).dirichlet([1, 1, 1], (20, 4))
+    shares[3, 1] = np.nan
+    written = shares if first == "examples" else shares.swapaxes(0, 1)
+    data = saved(tmp_path, X=np.ones((20, 2)), probs=written, model_names=list("abcd"), class_names=["x", "y", "z"])
+    votes = data.annotations
+    assert votes is not None and votes.annotator_names == tuple("abcd") and votes.n_answers == 79
+    assert votes.scores is not None and votes.scores[0] == pytest.approx(shares[0, 0].max())
+    assert votes.labels[0] == shares[0, 0].argmax() and not any("not used" in note for note in data.notes)
+
+
+def test_shares_of_another_shape_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="examples × models × classes"):
+        saved(tmp_path, X=np.ones((20, 2)), probs=np.ones((20, 3)) / 3, model_names=["a"], class_names=["x", "y", "z"])
+
+
 def test_a_matrix_of_labelling_functions_is_votes(tmp_path: Path) -> None:
     L = np.array([[0, -1], [1, 1], [-1, -1], [0, 1], [1, -1], [0, 0]])
     for more in ({}, {"X": X}):

@@ -87,7 +87,7 @@ class Npz(Format):
         of_functions = _votes_among(own)
         names = [of_functions.get(name, name) for name in own]
         parts = parts_among(names, are_files=bool(loose))
-        if not parts and "votes" in names:  # alone, or with the truth beside
+        if not parts and {"votes", "shares"} & {*names}:  # alone, or with the truth beside
             likely: list[Names] = [*parts_among([*names, "X"]), *parts_among([*names, "x_train"])]
             most = max(likely, key=len)
             parts = [{**most, "X": "X"}]
@@ -96,21 +96,28 @@ class Npz(Format):
                 f"The array X (the features) is missing; found {listing(names) or 'nothing'}. Save it with "
                 "np.savez(…, X=X)."
             )
-        if {"indptr", "votes"} & set(names) and "candidates" not in names:  # no other name means the candidates then
+        if {"indptr", "votes", "shares"} & set(
+            names
+        ) and "candidates" not in names:  # no other name means the candidates then
             parts = [{part: name for part, name in one.items() if part != "candidates"} for one in parts]
         of_classes = next((name for name in ARRAYS["classes"]["names"] if name in names), "")
-        used = KEYS.union([of_classes], *(one.values() for one in parts))
+        used = KEYS.union([of_classes], of_functions.values(), *(one.values() for one in parts))
         arrays = loose or _arrays_in(source, used.union(of_functions), options.max_bytes)
         if source.is_dir() and not loose and "X" in arrays:
             _check_stays(arrays["X"], options.max_bytes)
         arrays = {of_functions.get(name, name): array for name, array in arrays.items()}
+        is_shared = "shares" in arrays and "votes" not in arrays
+        if is_shared:
+            shares = arrays.pop("shares")
+            arrays["votes"], arrays["vote_scores"] = _votes_of(shares, len(np.atleast_1d(arrays.get("voters", ()))))
         if parts[0]["X"] not in arrays:
             arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
         others = [name for name in names if name not in used and name not in results_among(names)]
         notes = [f"Arrays not used: {listing(others)}."] if others else []
         if of_functions:
-            votes = next(iter(of_functions))
-            notes.append(f"The votes of {arrays['votes'].shape[-1]} functions are in {votes}; −1 is no vote.")
+            votes = next(name for name, meaning in of_functions.items() if meaning in ("votes", "shares"))
+            said = "shares of classes by {} models" if is_shared else "votes of {} functions, −1 for none"
+            notes.append(f"The {said.format(arrays['votes'].shape[-1])} are in {votes}.")
         for part, meaning in {"X": "features", "candidates": "candidate sets", "y": "true labels"}.items():
             called = [one[part] for one in parts if part in one]
             if called and called != [part]:
@@ -192,7 +199,27 @@ def _votes_among(names: Collection[str]) -> dict[str, str]:
         if meaning not in names and (called := next((name for name in some if name in names), None)):
             found[called] = meaning
     there = {*found.values()}
-    return found if "votes" in there and ("voters" in there or not parts_among(names)) else {}
+    return found if there & {"votes", "shares"} and ("voters" in there or not parts_among(names)) else {}
+
+
+def _votes_of(shares: npt.NDArray[Any], voters: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """What each of some models finds likeliest (n, m), and how likely; −1 where it says nothing.
+
+    `shares` are (n, m, c) or (m, n, c), for each model how likely each class is.
+
+    >>> [array.tolist() for array in _votes_of(np.array([[[0.25, 0.75]], [[np.nan] * 2]]), 1)]
+    [[[1], [-1]], [[0.75], [nan]]]
+    """
+    if shares.ndim != 3 or shares.dtype.kind != "f" or (np.nan_to_num(shares) < 0).any():
+        raise UserError(
+            f"The shares of classes that models give have the shape {shares.shape} and the type {shares.dtype}; save "
+            "numbers from 0 of the shape examples × models × classes, or leave the array out."
+        )
+    each = shares.swapaxes(0, 1) if shares.shape[0] == voters != shares.shape[1] else shares
+    silent = np.isnan(each).any(axis=-1)
+    filled = np.where(silent[..., None], 0.0, each)
+    whole = np.where(silent, np.nan, filled.sum(axis=-1))
+    return np.where(silent, -1, filled.argmax(axis=-1)), np.asarray(filled.max(axis=-1) / whole, dtype=np.float64)
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

@@ -491,14 +491,13 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return (n, c) class probabilities of the rows of X, (n, d) or (n, C, H, W); rows sum to 1."""
 
-    def iter_proba(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
-        """Yield `predict_proba` of consecutive rows of X, (b, c) each: few rows at a time where c is large."""
-        yield self.predict_proba(X)
-
     def iter_tempered(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
-        """Yield class probabilities of consecutive rows of X as `iter_proba`, at `temperature_` where it is known."""
+        """Yield class probabilities of consecutive rows of X, (b, c) each, at `temperature_` where it is known.
+
+        Few rows at a time where c is large.
+        """
         if self.temperature_ is None:
-            yield from self.iter_proba(X)
+            yield self.predict_proba(X)
         else:
             yield softmax(self.predict_scores(X) / np.float32(self.temperature_), axis=1).astype(np.float32)
 

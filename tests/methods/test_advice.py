@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from scipy.special import softmax
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
@@ -49,9 +50,10 @@ def test_predictions_in_parts_are_those_of_all_rows(has_sets: bool, monkeypatch:
     train, others = data(60, 70), data(23, 70, sets=has_sets)
     model = METHODS["proden"](epochs=2, device="cpu").fit(train.X, train.sets())
     model.temperature_ = 1.5
-    whole = model.predict(others.X), model.predict_proba(others.X), predicted_frame(model, others, train.class_names)
+    tempered = softmax(model.predict_scores(others.X) / 1.5, axis=1)
+    whole = model.predict(others.X), tempered, predicted_frame(model, others, train.class_names)
     monkeypatch.setattr(trainer, "MOST_OUTPUTS", 70 * 5)
-    parts = list(model.iter_proba(others.X))
+    parts = list(model.iter_tempered(others.X))
     assert [len(part) for part in parts] == [5, 5, 5, 5, 3]
     np.testing.assert_allclose(np.concatenate(parts), whole[1], atol=1e-6)
     assert (model.predict(others.X) == whole[0]).all()

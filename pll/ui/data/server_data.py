@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 
 import streamlit as st
 
@@ -116,9 +117,7 @@ def _shape(shape: Sequence[int]) -> str:
     >>> _shape((108,)), _shape((1, 28, 28)), _shape((3, 32, 32))
     ('108 features', '28 × 28 pixels, grey', '32 × 32 pixels, in colour')
     """
-    if len(shape) == 3:
-        return format_shape(shape)
-    return f"{format_shape(shape)} feature{'s' * (shape != (1,))}"
+    return format_shape(shape) if len(shape) == 3 else count(prod(shape), "feature")
 
 
 def is_here(entry: Entry) -> bool:

@@ -57,7 +57,7 @@ def head(folder: ExperimentFolder) -> None:
         if state == "running":
             button("Stop", background.stop, folder, icon="stop", key="experiment-stop")
         elif progress is None or progress.done < progress.total:
-            _resume("Resume", "play_arrow", folder)
+            button("Resume", background.resume, folder, icon="play_arrow", key="experiment-resume")
         button("All experiments", leave, icon="arrow_back", key="experiment-all")
         if state != "running":
             popover("Delete", _delete, folder, key="experiment-delete-box", icon="delete")
@@ -81,11 +81,6 @@ def _delete(folder: ExperimentFolder) -> None:
     button("Delete", delete, kind="primary", key="experiment-delete")
 
 
-def _resume(title: str, icon: str, folder: ExperimentFolder) -> None:
-    """Show the button that goes on."""
-    button(title, background.resume, folder, icon=icon, key=f"experiment-{title}")
-
-
 def watch(folder: ExperimentFolder) -> None:
     """Everything that changes, looked at again while it runs."""
     state, _ = _state_of(folder)
@@ -102,7 +97,7 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
         experiment = folder.experiment()
     except UserError as error:
         show_error(error)
-        _resume("Write it anew", "refresh", folder)
+        button("Write it anew", background.resume, folder, icon="refresh", key="experiment-anew")
         return
     results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
     result_tables = tables_of(experiment, results)

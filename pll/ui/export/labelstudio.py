@@ -12,6 +12,7 @@ from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.labelstudio import PREFIX, recent_requests
 from pll.ui.review import service
+from pll.ui.routes import address
 from pll.ui.widgets import button
 
 
@@ -41,7 +42,8 @@ def panel(run: Run) -> None:
     if not connected:
         return
     made: Credentials | None = st.session_state.get(key)
-    here, inside = _addresses(str(st.context.url or ""), run.id)
+    here = f"{address('export').removesuffix('/export')}{PREFIX}/{run.id}"
+    inside = _from_a_container(here)
     st.markdown("In Label Studio: *Settings → Model → Connect Model*, with this address:")
     if made is None:
         st.code(here, language=None)
@@ -58,19 +60,17 @@ def panel(run: Run) -> None:
         st.dataframe(pd.DataFrame(latest), hide_index=True, key="labelstudio-requests")
 
 
-def _addresses(page: str, run: str) -> tuple[str, str]:
-    """Return the address of a run for Label Studio: as this browser sees the server, and as a container would.
+def _from_a_container(address: str) -> str:
+    """Return the address as a container on this machine sees the server.
 
     Examples
     --------
-    >>> _addresses("http://localhost:8501/export?run=r", "r")
-    ('http://localhost:8501/labelstudio/r', 'http://host.docker.internal:8501/labelstudio/r')
-    >>> _addresses("https://candid.example.org/export", "r")[1]
+    >>> _from_a_container("http://localhost:8501/labelstudio/r")
+    'http://host.docker.internal:8501/labelstudio/r'
+    >>> _from_a_container("https://candid.example.org/labelstudio/r")
     'https://candid.example.org/labelstudio/r'
     """
-    parts = urlsplit(page or f"http://localhost:{st.config.get_option('server.port')}")
-    port = f":{parts.port}" if parts.port else ""
-    base = str(st.config.get_option("server.baseUrlPath") or "").strip("/")
-    path = f"/{base}{PREFIX}/{run}" if base else f"{PREFIX}/{run}"
-    host = "host.docker.internal" if parts.hostname in ("localhost", "127.0.0.1", "::1") else parts.hostname
-    return f"{parts.scheme}://{parts.netloc}{path}", f"{parts.scheme}://{host}{port}{path}"
+    parts = urlsplit(address)
+    if parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        return address
+    return parts._replace(netloc="host.docker.internal" + f":{parts.port}" * bool(parts.port)).geturl()

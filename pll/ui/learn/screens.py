@@ -21,15 +21,12 @@ _keys = register(Path(__file__))
 def current() -> str:
     """The idea in view: of the address, else the one this tab showed last, else the first."""
     idea, before = st.query_params.get(IDEA, ""), st.session_state.get(_KEY + "-last")
-    if idea in CHAPTERS:
-        name = idea
-    elif before is not None:
-        name = before
-        st.query_params[IDEA] = name
-    else:
-        name = next(iter(CHAPTERS))
-    st.session_state[_KEY + "-last"] = name
-    return name
+    if idea not in CHAPTERS and before is not None:
+        idea = st.query_params[IDEA] = before
+    elif idea not in CHAPTERS:
+        idea = next(iter(CHAPTERS))
+    st.session_state[_KEY + "-last"] = idea
+    return idea
 
 
 def _go_to(name: str) -> None:

@@ -319,6 +319,10 @@ def says(kind: str, name: str) -> bool:
     return not WORDS[kind].isdisjoint(words_of(name)) or any(within)
 
 
+_MOST_CALLED = 9
+"""Words of a name after the first, at most, whose last one says what the column is."""
+
+
 def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     """Whether a column is called as facts about a person or a moment are, or remarks: nobody's answer.
 
@@ -337,8 +341,12 @@ def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     (True, True, False)
     >>> says_fact("reading_time_s", ["context"]), says_fact("time", ["context"])
     (True, False)
+    >>> says_fact("Which department are you in?"), says_fact("7. Do send the slides before we meet, it took me minutes")
+    (False, False)
     """
     first, *others = words_of(name) or [""]
+    if len(others) > _MOST_CALLED:  # a whole text, such as a column of a form that shows it
+        return False
     took = others and all(not WORDS[kind].isdisjoint([first, *others]) for kind in ("answering", "span"))
     return bool(took) or any(not WORDS[kind].isdisjoint([first, *others[-1:]]) for kind in kinds)
 

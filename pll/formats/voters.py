@@ -588,9 +588,10 @@ def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) ->
     )
 
 
+_ORDINAL = r"[ºª.]|(?:st|nd|rd|th|er|e|ère|ème)(?![^\W\d_])"
 _NUMBER = re.compile(
-    rf"(?:(?<![^\W\d_])(?:{'|'.join(sorted(NAMES['round'], key=len)[::-1])}))?[ _.-]?\d+"
-    r"(?:回目?|차|[ºª.]|(?:st|nd|rd|th|er|e|ère|ème)(?![^\W\d_]))?",
+    rf"(?P<said>(?<![^\W\d_])(?:{'|'.join(sorted(NAMES['round'], key=len)[::-1])}))?[ _.-]?"
+    rf"\d+(?:(?P<counted>回目?|차)|{_ORDINAL})?",
     re.IGNORECASE,
 )
 """A number in a name, and the word for a round before it."""
@@ -615,7 +616,7 @@ def rounds(table: Proposal) -> None:
                 groups.setdefault(stem, []).append(name)
         groups = {stem: names for stem, names in groups.items() if 1 < len(names) <= MOST_ROUNDS}
         orders = ([int(re.sub(r"\D", "", cut[name][0])) for name in names] for names in groups.values())
-        is_said = all(any(map(str.isalpha, cut[name][0])) for names in groups.values() for name in names)
+        is_said = all(cut[name]["said"] or cut[name]["counted"] for names in groups.values() for name in names)
         are_counted = all(sorted(order) == [*range(1, len(order) + 1)] for order in orders)
         if groups and (is_said or (are_counted and _agree_within(table, list(groups.values())))):
             whose = [re.sub(r"[\W_]+", " ", one).strip() for one in (apart([*groups]) if len(groups) > 1 else groups)]

@@ -185,15 +185,18 @@ def ties(n: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a long time, no finer than it can be estimated.
+    """Return a time that work will take, no finer than it can be estimated.
 
     Examples
     --------
-    >>> duration(75), duration(1900), duration(9 * 3600), duration(40 * 86400)
-    ('75 seconds', '32 minutes', '9 hours', '40 days')
+    >>> duration(0.2), duration(75), duration(1900), duration(9 * 3600), duration(40 * 86400)
+    ('10 seconds', '75 seconds', '32 minutes', '9 hours', '40 days')
     """
+    seconds = max(seconds, SHORTEST_WORK)
     unit, name = next(one for one in _UNITS if seconds >= 2 * one[0] or one[0] == 1)
-    return f"{max(1, round(seconds / unit)):,} {name}"
+    return f"{round(seconds / unit):,} {name}"
 
 
+SHORTEST_WORK = 10.0
+"""Seconds that any work takes with its start, as far as an estimate can tell."""
 _UNITS = ((86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"))

@@ -15,9 +15,6 @@ from pll.wording import duration
 LONG_EXPERIMENT = 1800.0
 """Seconds from which on the cost on the other kind of machine is said, too."""
 
-SHORTEST = 10.0
-"""Seconds that the shortest experiment takes with its start."""
-
 
 def seconds_of(cells: Iterable[Cell], *, gpu: bool) -> float | None:
     """Estimate the seconds of fits one after the other, on one core or on a GPU of the size of an H100.
@@ -72,6 +69,6 @@ def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:
     on_cpu = on_core / max(1, at_once)
     here = on_gpu if gpus() else on_cpu
     if here < LONG_EXPERIMENT:
-        return f"About {duration(max(here, SHORTEST))} on this {'GPU' if gpus() else 'CPU'}." if cells else ""
+        return f"About {duration(here)} on this {'GPU' if gpus() else 'CPU'}." if cells else ""
     both = f"{duration(on_gpu)} on one GPU of the size of an H100", f"{duration(on_cpu)} on this CPU"
     return f"About {', '.join(both if gpus() else both[::-1])}."

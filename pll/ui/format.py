@@ -249,17 +249,6 @@ def with_left(done: str, seconds: float | None) -> str:
     return done if seconds is None else f"{done} · about {duration(max(1.0, seconds))} left"
 
 
-def about_seconds(seconds: float) -> str:
-    """An estimate, no finer than it can be.
-
-    Examples
-    --------
-    >>> about_seconds(5), about_seconds(100)
-    ('less than a minute', 'about 2 minutes')
-    """
-    return "less than a minute" if seconds < 60 else f"about {count(-(-round(seconds) // 60), 'minute')}"
-
-
 EXCERPT = 160
 """Characters of a text on a card."""
 

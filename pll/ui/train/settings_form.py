@@ -25,9 +25,10 @@ from pll.runs.description import FIELDS
 from pll.training.devices import default_threads, device_in_words, devices
 from pll.training.names import MODELS
 from pll.ui.data import loader
-from pll.ui.format import about_seconds, plain
+from pll.ui.format import plain
 from pll.ui.session import ChosenData
 from pll.ui.widgets import beside, button, choose, share_slider
+from pll.wording import duration
 
 NUMBER_SETTINGS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr_decay", "lr_decay_every")
 """Settings that are numbers, in the order of the form."""
@@ -321,7 +322,7 @@ def advice(configs: Sequence[RunConfig], data: PartialLabelDataset, wrong: Seque
         st.error(obstacle, icon=":material/error:")
     if seconds and not obstacles:
         words = f" and {memory:,.0f} MB of memory" if memory >= 1 else ""
-        st.caption(f"{about_seconds(seconds).capitalize()}{words}{' for all lanes' * (len(configs) > 1)}.")
+        st.caption(f"About {duration(seconds)}{words}{' for all lanes' * (len(configs) > 1)}.")
     return None if obstacles else seconds
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 
@@ -45,8 +46,10 @@ def in_short(folder: ExperimentFolder) -> tuple[str, str]:
     """Return its name, and its state and how far it is, as Markdown."""
     state, progress = _state_of(folder)
     done = "" if progress is None else f" · {progress.done:,} of {count(progress.total, 'fit')}"
-    icon = STATE_ICONS.get(state, ":material/hourglass_empty:")
-    return f"{icon} **{plain(folder.path.name)}**", f"{_format_state(state)}{done}"
+    icon, title = STATE_ICONS.get(state, ":material/hourglass_empty:"), folder.path.name
+    with suppress(UserError):  # its definition is damaged, as is said once it is opened
+        title = folder.experiment().title or title
+    return f"{icon} **{plain(title)}**", f"{plain(folder.path.name)} · {_format_state(state)}{done}"
 
 
 def head(folder: ExperimentFolder) -> None:

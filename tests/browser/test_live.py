@@ -134,7 +134,7 @@ def test_an_example_is_chosen_in_the_picture_in_a_card_and_by_its_id(paused: Any
     card = page.locator(".gallery .card").nth(2)
     name = card.locator(".id span").first.inner_text()
     card.click()
-    page.get_by_text(re.compile(f"^{name} — .* sure")).wait_for()
+    page.get_by_text(re.compile(f"^{name} — .* label weight")).wait_for()
 
     page.get_by_role("radio", name="Pictures", exact=True).click()
     star = page.locator(".plot canvas").first
@@ -142,10 +142,10 @@ def test_an_example_is_chosen_in_the_picture_in_a_card_and_by_its_id(paused: Any
     page.keyboard.press("PageDown")
     page.keyboard.press("Enter")
     chosen = page.locator(".plot .now").first.inner_text().split(",")[0]
-    page.get_by_text(re.compile(f"^{chosen} — .* sure")).wait_for()
+    page.get_by_text(re.compile(f"^{chosen} — .* label weight")).wait_for()
     assert chosen != name
 
     page.get_by_role("radio", name="Examples", exact=True).click()
     page.get_by_placeholder("Find an id").fill(name)
     page.keyboard.press("Enter")
-    page.get_by_text(re.compile(f"^{name} — .* sure")).wait_for()
+    page.get_by_text(re.compile(f"^{name} — .* label weight")).wait_for()

@@ -606,3 +606,9 @@ def test_where_pupils_go_to_school_is_no_truth_beside_marks_given_by_teachers() 
     columns |= {who: [str(mark) for mark in said[:, k]] for k, who in enumerate(["KH", "DP", "LS"])}
     columns["KH"][3], columns["DP"][5], columns["LS"][7] = "2/3", "4?", "1 or 2"
     assert answered(**columns) == {"Class": "keep", **dict.fromkeys(["KH", "DP", "LS"], "annotator")}
+
+
+def test_numbers_that_are_the_voters_own_by_chance_are_answers() -> None:
+    assert roles(annotator_0=["0", None], annotator_1=["1", "1"]) == dict.fromkeys(
+        ["annotator_0", "annotator_1"], "annotator"
+    )

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import WORDS
-from pll.formats.names import CLASS_COLUMN
+from pll.formats.names import CLASS_COLUMN, NUMBERED
 from pll.formats.proposal import says, says_aggregate
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
@@ -388,7 +388,12 @@ class _Filler:
                 self._column("truth", "true_label", cells, self.nobody)
 
     def _tick(self) -> str:
-        """The mark that is all that the voters say, each in a column, but where cells are blank; else ""."""
+        """The mark that is all that the voters say, each in a column, but where cells are blank; else "".
+
+        Under names such as annotator_1 stand labels, of which one may be all that a few people gave.
+        """
+        if any(NUMBERED.fullmatch(column.name) for column, _ in self.having("annotator")):
+            return ""
         columns = [codes_of(cells) for _, cells in self.having("annotator")] if self.form == "example" else []
         marks = Counter[str]()
         for codes, distinct in columns:

@@ -522,9 +522,9 @@ def _by_structure(table: Proposal) -> bool:
     words = {name: table.raw[name] for name in which(table, *_SHORT_ANSWERS)}
     words = {name: cells for name, cells in words.items() if 2 * len(present_cells(table.cells[name])) >= len(cells)}
     classes = _one_hot(table, table.open())
-    found = _told_where_answered(table) or _told(table, words)
-    found = found or _told(table, _marked_in(table, classes)) or _told(table, _numbers(table))
-    told = max(found, key=lambda one: one.likely, default=None)
+    numbers = {name: cells for name, cells in _numbers(table).items() if name not in classes}
+    found = [*_told_where_answered(table), *_told(table, words | numbers)]
+    told = _likeliest(table, found or _told(table, _marked_in(table, classes)))
     # What a site counts of an example stands in every line about it: these are no votes for classes.
     if told is None or not all(table.is_function(name, told.task) for name in counted(table)):
         return False
@@ -586,6 +586,18 @@ def _told_where_answered(table: Proposal) -> list[_Told]:
     return [told for part, names in some for told in _told(part, {name: part.raw[name] for name in names})]
 
 
+def _likeliest(table: Proposal, found: Sequence[_Told]) -> _Told | None:
+    """Of what is told the likeliest; of two names of examples the finer, where lines of one example agree as much."""
+    if not found:
+        return None
+    best = max(found, key=lambda one: one.likely)
+    finer = [one for one in found if one.worker == best.worker and one.votes[0] != _MARKED]
+    finer = [n for n in finer if table.is_function(best.task, n.task) and not table.is_function(n.task, best.task)]
+    by_best = {one.votes[0]: agreement(table.raw[one.votes[0]], table.raw[best.task]) for one in finer}
+    finer = [one for one in finer if one.likely[-1] >= AS_MUCH * by_best[one.votes[0]]]
+    return max(finer, key=lambda one: one.likely, default=best)
+
+
 def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     """What all pairs of columns tell that may name an example and a person."""
     free = [*table.open(), *table.having("id", "text", "image")]
@@ -619,11 +631,14 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
     is_measurement = is_measured(table.raw[worker]) and pairs < rows and not (state or turn)
     if not is_item or is_voter or is_measurement or agree[best, task] < LEAST_SHARED:
         return None
-    votes = [name for name in sorted(free, key=lambda name: -agree[name, task]) if agree[name, task] >= LEAST_SHARED]
+    free.sort(key=lambda name: (says("sure", name), -agree[name, task]))
+    votes = [name for name in free if agree[name, task] >= LEAST_SHARED]
     likely = (not is_measured(table.raw[worker]), not turn, agree[best, task])
     return _Told(likely, task, worker, turn, tuple(votes[:MOST_VOTES]), state)
 
 
+AS_MUCH = 0.95
+"""Share of the agreement on examples from which finer ones agree as much."""
 MOST_KEYS, MOST_VOTES = 24, 3
 """Columns of which two may name an example and a person; columns that may be the answer, in a question."""
 LEAST_SHARED = 3.0

@@ -94,6 +94,20 @@ def test_names_that_nobody_knows_are_told_by_structure(tmp_path: Path, names: st
     assert data.annotations is not None and data.annotations.n_annotators == 3 and len(data) == 40
 
 
+@pytest.mark.parametrize("first", ["numbers", "words"])
+def test_what_lines_agree_on_most_comes_first_be_it_numbers_or_words(tmp_path: Path, first: str) -> None:
+    """Another question is agreed on less; and of two names of an example the finer one is, as a rule of a situation."""
+    table = lines(right=0.9).set_axis(["Sache", "Leute", "Meinung", "x", "y"], axis=1).drop(columns=["x", "y"])
+    table["Stufe"] = lines(right=0.6, seed=1)["Urteil"]
+    coded = "Stufe" if first == "words" else "Meinung"
+    table[coded] = pd.factorize(table[coded])[0] + 1
+    of = {name: k for k, name in enumerate(table["Sache"].unique())}
+    table.insert(0, "Lage", [f"Lage {max(of[name], 1)}" for name in table["Sache"]])
+    data, roles, asked = told(tmp_path, table)
+    assert (roles["Sache"], roles["Leute"], roles["Meinung"]) == ("task", "worker", "vote") and "Stufe" in asked
+    assert len(data) == 40 and len(data.class_names) == 3 and not data.feature_names
+
+
 def test_lines_without_an_answer_do_not_hide_who_answered_what(tmp_path: Path) -> None:
     """As of a log of events, or of what is known of the examples; and a session is no person."""
     answered = lines().drop(columns=["Kommentar", "gold"]).set_axis(["Sache", "Leute", "Meinung"], axis=1)

@@ -32,6 +32,7 @@ from pll.formats.tabular.cells import (
     WHOLE,
     answer_of,
     is_no_answer,
+    minus_beside_plus,
     minus_one,
     no_answers,
     shares_of,
@@ -273,8 +274,7 @@ def no_answers_in(
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in more}
     doubtful = {cell for cell in counts if spelling(cell) in NO_ANSWER["rare"]}
     found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW * counts.total() else set()
-    if any(cell.strip().strip("+") == "" for cell in counts):  # a plus
-        found -= {cell for cell in found if cell.strip().strip("-–—") == ""}
+    found -= minus_beside_plus(counts)
     nones = {cell for cell in found if spelling(cell) == "none"}  # as of a stance
     if len(nones) < len(found) and sum(counts[cell] for cell in nones) >= FREQUENT * counts.total():
         found -= nones

@@ -438,12 +438,24 @@ def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:
 
     Examples
     --------
-    >>> no_answers(["late", "N/A", "?", "None"]), no_answers(["+", "-"])
+    >>> no_answers(["late", "N/A", "?", "None"]), no_answers(["+", "−"])
     (['N/A', '?', 'None'], [])
     """
-    has_plus = any(name.strip().strip("+") == "" != name.strip() for name in names)
-    minus = {name for name in names if has_plus and name.strip().strip("-–—") == ""}
+    minus = minus_beside_plus(names)
     return [name for name in names if is_no_answer(name, among_votes=among_votes) and name not in minus]
+
+
+def minus_beside_plus(names: Iterable[str]) -> set[str]:
+    """Return the names that are a minus, however it is typed, where another is a plus: they are answers.
+
+    Examples
+    --------
+    >>> sorted(minus_beside_plus(["+", "-", "−", "E"])), minus_beside_plus(["yes", "-"])
+    (['-', '−'], set())
+    """
+    plain = {name: spelling(name) for name in names}
+    has_plus = any(one and one.strip("+") == "" for one in plain.values())
+    return {name for name, one in plain.items() if has_plus and one and one.strip("-") == ""}
 
 
 WHOLE = re.compile(r"(\d{1,9})(?:\.0+)?", re.ASCII)
@@ -498,17 +510,21 @@ _ARABIC = str.maketrans("أإآىة", "ااايه", "".join(map(chr, range(0x64B
 """Letters that are written in two ways, and marks that are mostly left out."""
 
 
+_TYPED = str.maketrans("’‐‑–—−", "'-----")
+"""Signs that programs set for those of a keyboard: apostrophe, hyphens, dashes, minus."""
+
+
 def spelling(label: str) -> str:
-    """A label without differences of case, of whitespace, and of a final `.`, `,`, `!` or `?`.
+    """A label without differences of case, of whitespace, of kinds of dashes, and of a final `.`, `,`, `!` or `?`.
 
     Labels with one spelling are one class; digits, signs and anything within a name distinguish classes.
 
     Examples
     --------
-    >>> spelling(" PRAISE."), spelling("not  sure!"), spelling("C#"), spelling("-1"), spelling("e-mail")
+    >>> spelling(" PRAISE."), spelling("not  sure!"), spelling("C#"), spelling("−1"), spelling("e–mail")
     ('praise', 'not sure', 'c#', '-1', 'e-mail')
     """
-    plain = " ".join(without_case(label).replace("’", "'").split())
+    plain = " ".join(without_case(label).translate(_TYPED).split())
     return plain.rstrip(".,!? ") or plain
 
 

@@ -46,6 +46,7 @@ def difference(right: Flags, other: Flags) -> Difference:
 
     Examples
     --------
+    >>> import numpy as np
     >>> both = np.array([True] * 90 + [False] * 10)
     >>> one = np.array([True] * 95 + [False] * 5)
     >>> found = difference(one, both)

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 
+import numpy as np
+
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
@@ -365,9 +367,14 @@ def _making_up_one(table: Proposal, group: Collection[str]) -> list[str]:
     All columns, where no part of them does.
     """
     names = [*group]
-    spans = ((start, start + size) for size in range(len(names), 1, -1) for start in range(len(names) - size + 1))
-    parts = (names[start:end] for start, end in spans)
-    return next((part for part in parts if _make_up_one(table, part)), names)
+    until = np.zeros((len(next(iter(table.cells.values()), ())), len(names) + 1))  # of all columns before each
+    until[:, 1:] = np.cumsum(_amounts(table, names), axis=1)
+    for size in range(len(names), 1, -1):
+        are_one = np.abs(until[:, size:] - until[:, :-size] - 1) <= ROUNDED * size
+        found = np.flatnonzero(are_one.sum(axis=0) >= max(LEAST_ROWS, NEARLY_ALL * len(until)))
+        if len(found):
+            return names[found[0] : found[0] + size]
+    return names
 
 
 def _are_whole(rows: Sequence[Sequence[object]]) -> bool:

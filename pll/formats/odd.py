@@ -362,15 +362,15 @@ def _other_words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Od
     votes, y = data.annotations, data.y
     if votes is None or y is None or options.class_names or votes.class_names != data.class_names:
         return
-    times = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
     known = y[votes.rows] >= 0
-    np.add.at(times, (votes.labels[known], y[votes.rows[known]]), 1)
-    said, true = np.flatnonzero(times.sum(axis=1)), np.unique(y[y >= 0])
-    if known.sum() < SOME_EXAMPLES or len(true) < 2 or len(np.intersect1d(said, true)):
+    said, of_truth = votes.labels[known], y[votes.rows[known]]
+    kinds, true = np.unique(said), np.unique(y[y >= 0])
+    if len(said) < SOME_EXAMPLES or len(true) < 2 or len(np.intersect1d(kinds, true)):
         return
-    beside = {data.class_names[k]: data.class_names[times[k].argmax()] for k in said.tolist()}
+    names = data.class_names
+    beside = {names[k]: names[np.bincount(of_truth[said == k]).argmax()] for k in kinds.tolist()}
     same = beside if len({*beside.values()}) == len(beside) else {}
-    shown = tuple(f"{name} → {to}" for name, to in same.items()) or tuple(data.class_names[k] for k in said.tolist())
+    shown = tuple(f"{name} → {to}" for name, to in same.items()) or tuple(beside)
     remedy = "If they are the same in other words, merge them; if not, say what the columns are."
     merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
     yield Oddity("other-words", "No voter says any of the true labels", shown, remedy, merges, same)

@@ -562,11 +562,12 @@ def _follows_occasion(table: Proposal, name: str) -> bool:
 
 def _says_own_name(table: Proposal, name: str) -> bool:
     """Whether a column holds the end of its own name and nothing else, as forms write an option that was ticked."""
-    words = {*map(spelling, present_cells(table.raw[name]))}
-    word = words.pop().rstrip("]) ") if len(words) == 1 else ""
-    before = spelling(name).rstrip("]) ").removesuffix(word)
+    kinds = {*map(_bare, table.raw[name])} - {""}
+    if len(kinds) != 1:  # nearly always, and at once
+        return False
+    word, called = (spelling(one).rstrip("]) ") for one in (*kinds, name))
     is_name = len(word) > 1 and any(map(str.isalpha, word))
-    return is_name and len(before) < len(spelling(name).rstrip("]) ")) and not before[-1:].isalnum()
+    return is_name and called.endswith(word) and not called.removesuffix(word)[-1:].isalnum()
 
 
 def _varies(table: Proposal, name: str) -> bool:

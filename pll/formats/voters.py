@@ -536,7 +536,7 @@ def derived(table: Proposal) -> None:
         why=why,
     )
     shares = [*counts, *(name for name, column in table.roles.items() if column.why == MADE_OF_SHARES)] if rows else []
-    marks = [name for name in table.open() if are_binary(table.raw[name])]
+    marks = [name for name in table.open() if shares and are_binary(table.raw[name])]
     split = [name for name in marks if any(_splits(table, name, share) for share in shares)]
     beside = [name for name in marks if split and follows(table.raw[name], list(_rows(table, split)))]
     table.give_all([*split, *beside], "keep", why=why)

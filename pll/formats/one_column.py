@@ -11,7 +11,8 @@ from collections.abc import Collection
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.proposal import FEW, Proposal, says, says_aggregate, says_fact, share_among
+from pll.formats.names import NAMED
+from pll.formats.proposal import FEW, Proposal, decides, says, says_aggregate, says_fact, share_among
 from pll.formats.reading import LABELLED, LINES
 from pll.formats.tabular.answer_cells import meant
 from pll.formats.tabular.cells import (
@@ -60,7 +61,8 @@ def settled(table: Proposal) -> None:
     sparse = [name for name in apt if share[name] < SPARSE]
     named = [name for name in apt if says("settled", name) or says_aggregate(name)]
     named = [name for name in named if not FUNCTION.match(name)]
-    beside = [n for n in free if n in apt and (table.may_be_label(n) or n in named or n in sparse)]
+    may_be = {*named, *sparse, *(name for name in free if table.may_be_label(name) or decides(table, name))}
+    beside = [name for name in free if name in apt and name in may_be]
     among = [name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)]
     table.give_all(beside, "keep", why="it has the words of the votes")
     found = named if len(named) == 1 and len(votes) != 2 else [*among, *beside]
@@ -100,24 +102,66 @@ LEAST = 0.02
 
 def by_hand(table: Proposal) -> None:
     """Ask whether the one column of such cells is the candidates, and one that is seldom filled the true label."""
-    fitting = {name: some for name in table.open() if (some := _unsure(table, name))}
-    if len(fitting) != 1:
+    unsure = _unsure_columns(table)
+    pair = beside_known(table)
+    if not pair and len(unsure) != 1:
         return
-    ((name, some),) = fitting.items()
-    words, truth = table.words(name), table.having("true_label")
-    alike = [n for n in table.open() if n != name and _says_as(table, n, words)]
-    full = [n for n in alike if len(present_cells(table.cells[n])) >= SPARSE * len(table.cells[n])]
+    name = pair[0] if pair else next(iter(unsure))
+    truth, alike = table.having("true_label"), _alike(table, name)
+    full = [n for n in alike if not _is_sparse(table, n)]
     are_voters = len(alike) > 1 or (full and not table.holds_sets(name))
-    if are_voters or (truth and share_among(table.truth(), words) < NEARLY_ALL):
+    if are_voters or (truth and share_among(table.truth(), table.words(name)) < NEARLY_ALL):
         return  # voters, one of whom was not sure; or a feature
     table.give_all([name, *alike], "keep")
     known = f", and {alike[0]} the true label" if alike else ""
+    voters = ("each column is one voter's answers", dict.fromkeys([name, *alike], "annotator"))
+    said = f"{name} has labels, and {listing(alike)} the same in some rows. What are they?"
+    if some := unsure.get(name):
+        cells = listing(some, limit=3)
+        said = f"{name} names several labels, or one with a doubt, in some rows ({cells}). What is it?"
     table.ask(
-        f"{name} names several labels, or one with a doubt, in some rows ({listing(some, limit=3)}). What is it?",
+        said,
         (f"the labels that each example may have{known}", {name: "candidates"} | dict.fromkeys(alike, "true_label")),
+        *([voters] if pair else []),
         ("only carried along", dict.fromkeys([name, *alike], "keep")),
         ("nobody's labels: learn from it", {name: "category"} | dict.fromkeys(alike, "category")),
     )
+
+
+def beside_known(table: Proposal) -> list[str]:
+    """Return a column of labels, and the only other one of its words, seldom filled: what was found out in the end.
+
+    The first names several labels, or one with a doubt, in some rows, or the second is called as what is settled: else
+    they may as well be two voters. Empty where there is no such pair, or another column tells what these are.
+
+    Parameters
+    ----------
+    table
+        The columns and what they are so far.
+    """
+    if table.having(*LABELLED, *LINES, "true_label"):
+        return []
+    pairs = [(name, *_alike(table, name)) for name in _unsure_columns(table)]
+    for known in [one for one in table.open() if says("settled", one) and _is_sparse(table, one)]:
+        like = [n for n in table.open() if n != known and table.may_be_answers(n)]
+        like = [name for name in like if _says_as(table, known, table.words(name))]
+        pairs += [(name, *_alike(table, name)) for name in like if not {*table.words(name)} <= {*BINARY, *MARKS}]
+    pairs = [pair for pair in dict.fromkeys(pairs) if len(pair) == 2 and _is_sparse(table, pair[1])]
+    return [*pairs[0]] if len(pairs) == 1 and not any(map(NAMED.fullmatch, pairs[0])) else []
+
+
+def _unsure_columns(table: Proposal) -> dict[str, list[str]]:
+    return {name: some for name in table.open() if (some := _unsure(table, name))}
+
+
+def _alike(table: Proposal, name: str) -> list[str]:
+    """The open columns that have the words of another one."""
+    words = table.words(name)
+    return [other for other in table.open() if other != name and _says_as(table, other, words)]
+
+
+def _is_sparse(table: Proposal, name: str) -> bool:
+    return len(present_cells(table.cells[name])) < SPARSE * len(table.cells[name])
 
 
 def _unsure(table: Proposal, name: str) -> list[str]:

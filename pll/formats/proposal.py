@@ -297,6 +297,38 @@ CHANCE = 1e-6
 """By which chance a column may seem to follow from something."""
 
 
+def decides(table: Proposal, name: str, voters: Sequence[str] | None = None) -> bool:
+    """Whether a column says what two voters say wherever they agree, and else what one of them says.
+
+    A voter more would not, as often as the two and it agree elsewhere.
+
+    Parameters
+    ----------
+    table
+        The table.
+    name
+        Of the column.
+    voters
+        The columns of two voters, and perhaps this one; by default those that are known.
+    """
+    others = [other for other in (table.having("annotator") if voters is None else voters) if other != name]
+    if len(others) != 2:
+        return False
+    columns = [[spelling(cell or "") for cell in table.cells[one]] for one in (name, *others)]
+    rows = [row for row in zip(*columns, strict=True) if all(row)]
+    agreed = [row[0] == row[1] for row in rows if row[1] == row[2]]
+    split = [row[0] in row[1:] for row in rows if row[1] != row[2]]
+    is_whole = len(split) >= LEAST_SPLIT and sum(split) >= NEARLY_ALL * len(split)
+    usual = max(sum(row[0] == row[k] for row in rows) / max(len(rows), 1) for k in (1, 2))
+    return is_whole and bool(agreed) and all(agreed) and len(agreed) * math.log(max(usual, 1e-9)) < math.log(ALWAYS)
+
+
+ALWAYS = 1e-3
+"""By which chance a voter may seem to be always right."""
+LEAST_SPLIT = 10
+"""Rows on which voters must differ, at least, where a column is compared with what they say."""
+
+
 def says(kind: str, name: str) -> bool:
     """Whether a word of a column's name, or of a cell, is of a kind; of writings without spaces, whether it is in it.
 

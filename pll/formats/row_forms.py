@@ -619,6 +619,8 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
     rows, pairs = len(table.raw[one]), len({*zip(table.raw[one], table.raw[other], strict=True)})
     state = "" if pairs == rows else _state(table, one, other)
     turn = "" if pairs >= ONCE * rows or state else _turn(table, one, other, keys)
+    if not state and _are_apart_by_chance([table.raw[name] for name in (one, other, turn) if name]):
+        return None
     free = [n for n in answers if n == _MARKED or n not in (one, other, turn, state)]
     free = [n for n in free if _are_crossed(table, n, one) and _are_crossed(table, n, other)]
     if not free or (pairs < ONCE * rows and not (state or turn)):
@@ -639,6 +641,18 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
 
 AS_MUCH = 0.95
 """Share of the agreement on examples from which finer ones agree as much."""
+def _are_apart_by_chance(columns: Sequence[Cells]) -> bool:
+    """Whether rows would be as seldom the same in all of some columns if these had nothing to do with each other."""
+    pairs = math.comb(len(columns[0]), 2)
+    alike = [sum(math.comb(times, 2) for times in Counter(cells).values()) for cells in columns]
+    expected = pairs * math.prod(same / pairs for same in alike)
+    seen = sum(math.comb(times, 2) for times in Counter(zip(*columns, strict=True)).values())
+    least = expected - NO_CHANCE * math.sqrt(expected)
+    return seen > least
+
+
+NO_CHANCE = 2.0
+"""Standard deviations by which rows are less often the same than by chance, from which that is none."""
 MOST_KEYS, MOST_VOTES = 24, 3
 """Columns of which two may name an example and a person; columns that may be the answer, in a question."""
 LEAST_SHARED = 3.0

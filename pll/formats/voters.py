@@ -14,9 +14,11 @@ from pll.formats.class_groups import MADE_OF_SHARES, amount, apart, are_amounts,
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.names import NAMED, NUMBERED, scored_by
+from pll.formats.one_column import beside_known
 from pll.formats.proposal import (
-    CHANCE,
+    LEAST_SPLIT,
     Proposal,
+    decides,
     follows,
     grades_in,
     labels_listed,
@@ -25,6 +27,7 @@ from pll.formats.proposal import (
     says_aggregate,
     says_fact,
     share_among,
+    which,
 )
 from pll.formats.reading import LABELLED, Column
 from pll.formats.tabular.answer_cells import AnswerReader
@@ -86,7 +89,8 @@ def _are_ranked(table: Proposal, names: Sequence[str]) -> bool:
     filled = [[spelling(cell) for cell in row if cell] for row in rows]
     several = [one for one in filled if len(one) > 1]
     from_the_left = all(all(row[: len(one)]) for row, one in zip(rows, filled, strict=True))
-    return from_the_left and len(several) >= LEAST_RANKED and all(len({*one}) == len(one) for one in several)
+    is_one_each = from_the_left and not which(table, "several", among=names)
+    return is_one_each and len(several) >= LEAST_RANKED and all(len({*one}) == len(one) for one in several)
 
 
 def _ask_whether_ranked(table: Proposal, names: Sequence[str], *, are_people: bool = False) -> None:
@@ -192,9 +196,9 @@ def vocabulary(table: Proposal) -> None:
     table.give_all((name for names in questions for name in names), "annotator")
     if len(questions) > 1:
         _ask_which(table, questions)
-    if len(unclear) == 1:
+    if len(unclear) == 1 and {*beside_known(table)} != {*unclear[0]}:  # `by_hand` asks what they are
         _ask_whose(table, unclear[0], may_be_classes=not is_labelled and _says_yes_or_no(table.words(*unclear[0])))
-    elif unclear:
+    elif len(unclear) > 1:
         unclear.sort(key=lambda names: all(says("sure", name) for name in names))
         table.give_all((name for names in unclear for name in names), "category")
         _ask_which(table, unclear, ("nobody's: learn from them", "category"))
@@ -357,7 +361,7 @@ def aggregates(table: Proposal) -> None:
     free += [n for n in table.open() if words and share_among(words, table.words(n)) >= 1 / 2]
     made = [name for name in free if _is_majority(table, name)]
     made = made or [name for name in dict.fromkeys([*stranger_among(voters), *voters[-1:]]) if _settles(table, name)]
-    made = made or [name for name in free if _decides(table, name)]
+    made = made or [name for name in free if name not in table.explicit and decides(table, name)]
     if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
         _leave_majority(table, made[0])
 
@@ -395,8 +399,7 @@ _GUESSED = Column(0, "", "keep", "", guessed=True)
 ROUNDED = 0.051
 """How far a mean may be from what it was before it was rounded."""
 MOST_COMPARED = 60
-LEAST_SPLIT = 10
-"""Columns that are compared with the majority of the others, and rows on which these must differ."""
+"""Columns that are compared with the majority of the others."""
 
 
 def _beside_most(table: Proposal, name: str) -> Iterator[tuple[str, tuple[str, float, bool]]]:
@@ -479,23 +482,6 @@ def _settles(table: Proposal, name: str) -> bool:
     best = max(_agreement(table, other)[0] for other in others)
     far = FAR * math.sqrt(best * (1 - best) / rows) * (not stranger_among([*others, name]))
     return agreed > best + far
-
-
-def _decides(table: Proposal, name: str) -> bool:
-    """Whether a column says what two voters say wherever they agree, and else what one of them says.
-
-    A voter more would not, as often as the two and it agree elsewhere.
-    """
-    others = [other for other in table.having("annotator") if other != name]
-    if len(others) != 2 or name in table.explicit:
-        return False
-    columns = [[spelling(cell or "") for cell in table.cells[one]] for one in (name, *others)]
-    rows = [row for row in zip(*columns, strict=True) if all(row)]
-    agreed = [row[0] == row[1] for row in rows if row[1] == row[2]]
-    split = [row[0] in row[1:] for row in rows if row[1] != row[2]]
-    is_whole = len(split) >= LEAST_SPLIT and sum(split) >= NEARLY_ALL * len(split)
-    usual = max(sum(row[0] == row[k] for row in rows) / max(len(rows), 1) for k in (1, 2))
-    return is_whole and bool(agreed) and all(agreed) and len(agreed) * math.log(max(usual, 1e-9)) < math.log(CHANCE)
 
 
 FAR = 3.0
@@ -670,6 +656,8 @@ def graded(table: Proposal) -> list[list[str]]:
         stems.setdefault(re.split(r"[\W_\d]", name)[0], []).append(name)
     several = [names for names in stems.values() if len(names) > 2]
     groups = several if len(several) > 1 else [list(fitting)]
+    if len(fitting) == 3:
+        groups = [[name for name in fitting if not decides(table, name, [*fitting])]]
     return [names for names in groups if len(names) > 1 and _are_one_scale([fitting[name] for name in names])]
 
 

@@ -170,3 +170,82 @@ def test_kinds_of_dashes_are_one_class(tmp_path: Path, people: list[str], words:
     assert data.annotations is not None and data.annotations.n_annotators == 3
     assert {*data.class_names} == mostly
     assert len(data.annotations.labels) == 90
+
+
+@pytest.mark.parametrize("header", ["Probe,Kreis,Farbe,Tester,Laborbefund", "próbka,gmina,barwa,kto,wynik"])
+def test_what_repeats_in_few_rows_does_not_name_examples_and_people(tmp_path: Path, header: str) -> None:
+    """In 60 rows hardly one of a hundred pairs of colours and people comes twice, whatever these are."""
+    rolls = random.Random(1)
+    rows = []
+    for k in range(300):
+        truth = rolls.choice(WORDS)
+        hue = f"hue {said(rolls, truth, 0.6)} {rolls.randrange(3)}"
+        rows.append([f"S{k:03}", rolls.choice("ABCD"), hue, f"v{rolls.randrange(12)}", truth if k % 5 == 0 else ""])
+    columns = formats.columns(table(tmp_path, header.split(","), rows))
+    asked = question(columns)
+    assert asked is None or "worker" not in asked.answers[0][1].values()
+
+
+@pytest.mark.parametrize(
+    ("header", "texts"),
+    [
+        ("Beitrag,Gutachter,Punkte,Sicherheit,Gutachten", ("ablehnen", "unklar", "annehmen")),
+        ("praca,kto ocenia,ocena,pewność,opinia", ("odrzucić", "do dyskusji", "przyjąć")),
+    ],
+)
+def test_the_score_of_a_review_is_the_answer_and_not_what_is_reviewed(
+    tmp_path: Path, header: str, texts: tuple[str, ...]
+) -> None:
+    rolls = random.Random(1)
+    rows = []
+    for k in range(58):
+        worth = rolls.randint(-2, 2)
+        for who in rolls.sample(range(14), rolls.choice((2, 3, 3, 3, 4))):
+            score = max(-3, min(3, worth + rolls.choice((-2, -1, 0, 1, 2))))
+            text = texts[(score + 3) // 3] if rolls.random() < 0.9 else rolls.choice(texts)
+            rows.append([f"P{k:02}", f"R. {'ABCDEFGHIJKLMN'[who]}", score, rolls.randint(2, 5), text])
+    names = header.split(",")
+    data, asked = read_first(table(tmp_path, names, [list(map(str, row)) for row in rows]))
+    assert asked is not None and asked.answers[0][1][names[0]] == "task" and asked.answers[0][1][names[1]] == "worker"
+    assert data.annotations is not None and (len(data), data.annotations.n_annotators) == (58, 14)
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "written", "is_pair"),
+    [
+        ("Zuordnung", "Neubearbeitung 2020", "{} oder {}", True),  # whatever it is called
+        ("tipos posibles", "tipo sorteado", '["{}", "{}"]', True),
+        ("popis", "laboratoř ověřeno", "", True),  # what is settled, beside labels without a doubt
+        ("coder Ann", "coder Bob", "{} or {}", False),  # two people, one of whom did less
+    ],
+)
+def test_what_was_found_out_of_some_is_the_truth_beside_what_may_be_wrong(
+    tmp_path: Path, given: str, known: str, written: str, is_pair: bool
+) -> None:
+    rolls = random.Random(4)
+    rows = []
+    for k in range(200):
+        truth = rolls.choice(WORDS)
+        two = sorted({truth, said(rolls, truth, 0.5)}, key=lambda _: rolls.random())
+        cell = written.format(*two) if len(two) > 1 and written else said(rolls, truth)
+        cell = f'["{cell}"]' if written.startswith("[") and len(two) < 2 else cell
+        rows.append([f"{rolls.gauss(9, 3):.2f}", cell, truth if k % 6 == 0 else ""])
+    data, asked = read_first(table(tmp_path, ["width", given, known], rows))
+    assert (asked is not None and asked.answers[0][1] == {given: "candidates", known: "true_label"}) is is_pair
+    assert set(data.class_names) == {*WORDS} and (data.annotations is None) is is_pair
+    assert data.feature_names == ("width",)
+
+
+@pytest.mark.parametrize(
+    "names", [("Korrektor MB", "Korrektor AS", "Endnote"), ("correttore 1", "correttore 2", "esame")]
+)
+def test_the_mark_that_two_markers_agreed_on_is_no_third_marker(tmp_path: Path, names: tuple[str, ...]) -> None:
+    rolls = random.Random(6)
+    rows = []
+    for _ in range(120):
+        truth = rolls.randrange(4)
+        one, other = (truth if rolls.random() < 0.7 else rolls.randrange(4) for _ in (1, 2))
+        rows.append([f"{rolls.gauss(9, 3):.2f}", str(one), str(other), str(rolls.choice((one, other)))])
+    data, asked = read_first(table(tmp_path, ["width", *names], rows))
+    assert asked is not None and data.annotations is not None and data.annotations.n_annotators == 2
+    assert data.y is not None and data.feature_names == ("width",)

@@ -641,6 +641,8 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
 
 AS_MUCH = 0.95
 """Share of the agreement on examples from which finer ones agree as much."""
+
+
 def _are_apart_by_chance(columns: Sequence[Cells]) -> bool:
     """Whether rows would be as seldom the same in all of some columns if these had nothing to do with each other."""
     pairs = math.comb(len(columns[0]), 2)

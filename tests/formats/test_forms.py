@@ -523,6 +523,18 @@ def test_what_is_said_of_cells_that_are_no_numbers_is_enough(tmp_path: Path) -> 
     assert data.feature_names == ("a",) and data.y is not None
 
 
+@pytest.mark.parametrize(
+    ("mark", "is_none"), [("n.m.", True), ("n. g.", True), ("н/о", True), ("m.n", True), ("1.O", False), ("mg", False)]
+)
+def test_first_letters_among_numbers_say_that_there_is_none(tmp_path: Path, mark: str, is_none: bool) -> None:
+    path = table(tmp_path, "a,true_label", [f"{mark if k % 9 == 3 else k / 2},{label(k, 0)}" for k in range(40)])
+    if is_none:
+        assert np.isnan(formats.read(path).X).sum() == 5
+    else:
+        with pytest.raises(WordsInFeatures, match="Row 5"):
+            formats.read(path)
+
+
 def test_rows_of_a_hugging_face_dataset(tmp_path: Path) -> None:
     row = {"annotations": ["cat", "dog", "cat"], "rater_ids": [1, 2, 3]}
     rows = [{"row_idx": k, "row": {"id": f"e{k}", "text": TEXTS[k], **row}} for k in range(12)]

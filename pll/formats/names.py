@@ -68,7 +68,8 @@ CLASS_COLUMN = re.compile(
 )
 
 _NAMED_ID = re.compile(
-    rf"(?:.*[\W_])?(?:{'|'.join(sorted(WORDS['id']))})[\W_]*|.*(?:nummer|number)[\W_]*|(?:id|kod|codigo|codice)[\W_].+",
+    rf"(?:.*[\W_])?(?:{'|'.join(sorted(WORDS['id']))})[\W_]*|.*(?:nummer|number)[\W_]*|"
+    r"(?:.* )?#|(?:id|kod|codigo|codice)[\W_].+",
     re.IGNORECASE,
 )
 
@@ -173,9 +174,9 @@ def is_named_id(name: str) -> bool:
     --------
     >>> [
     ...     is_named_id(name)
-    ...     for name in ("case", "Fall-Nr.", "TicketID", "回答者ID", "Código da obra", "number of rooms", "width")
+    ...     for name in ("case", "Fall-Nr.", "TicketID", "回答者ID", "Código da obra", "Essay #", "# of rooms", "width")
     ... ]
-    [True, True, True, True, True, False, False]
+    [True, True, True, True, True, True, False, False]
     """
     bare = name.partition(" (")[0]
     plain = "".join(one for one in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(one))

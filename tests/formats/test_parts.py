@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from pll import formats
 from pll.catalog.sources import source_of
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import Results
 from pll.formats.reading import question
@@ -366,3 +368,77 @@ def test_samples_of_models_in_folders_are_a_voter_each_and_their_scores_are_left
     assert data.annotations is not None and data.annotations.n_annotators == 2 and data.annotations.n_answers == 24
     assert len(data) == 12 and data.class_names == ("a", "b")
     assert any("results_x.json" in note for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("refers", "number", "table"),
+    [
+        ("Essay #", "#", "Essays"),
+        ("_parent_index", "_index", "Häuser"),
+        ("zdjecie_id", "id", "zdjecia"),
+        ("Which piece is it?", "Signatur", "Stücke"),  # told by its codes, however they are typed
+    ],
+)
+def test_rows_are_joined_by_what_refers_to_them_and_not_by_what_numbers_both(
+    tmp_path: Path, refers: str, number: str, table: str
+) -> None:
+    """Answers have a number of their own, called as that of the 30 items, the last of which were answered first."""
+    is_code = number == "Signatur"
+
+    def code(k: int, at: int) -> str:
+        return (f"S-{k:02}", f"s{k:02}", f"S{k}")[at % 3] if is_code else str(k)
+
+    said = ["xyz"[(at // 3 + (at % 7 == 0)) % 3] for at in range(90)]
+    lines = [f"{'No.' if is_code else number},{refers},worker,label"]
+    lines += [f"{at + 1},{code(30 - at // 3, at)},{'abc'[at % 3]},{said[at]}" for at in range(90)]
+    items = [f"{number},title,weight"]
+    items += [f"{code(k, 0)},the title of number {k} here,{k / 2}" for k in range(1, 31)]
+    path = archive(tmp_path / "t.zip", {"answers.csv": "\n".join(lines), f"{table}.csv": "\n".join(items)})
+    data = read_first(path)
+    assert len(data) == 30 and data.annotations is not None and data.annotations.n_answers == 90
+    assert data.texts is not None and {*data.texts.tolist()} == {f"the title of number {k} here" for k in range(1, 31)}
+    assert data.texts[data.row_ids.tolist().index(code(30, 0))] == "the title of number 30 here"
+
+
+def test_tables_of_a_database_are_one_table_of_answers(tmp_path: Path) -> None:
+    rolls = random.Random(1)
+    tables = {
+        "ocena.csv": ["id,zgloszenie_id,osoba_id,kategoria_id"],
+        "zgloszenie.csv": ["id,tresc", *(f"{k},what was written in report number {k}" for k in range(1, 41))],
+        "osoba.csv": ["id,login", *(f"{k},user{k}" for k in range(1, 6))],
+        "kategoria.csv": ["id,nazwa", "1,drogi", "2,zieleń", "3,hałas"],
+        "migracja.csv": ["wersja", "20210304", "20220918"],
+    }
+    for at in range(120):
+        kind = at // 3 % 3 + 1 if rolls.random() < 0.8 else rolls.randint(1, 3)
+        tables["ocena.csv"].append(f"{at + 1},{at // 3 + 1},{at % 3 + 1 + at // 60},{kind}")
+    path = archive(tmp_path / "db.zip", {f"db/{name}": "\n".join(lines) for name, lines in tables.items()})
+    data = read_first(path)
+    assert len(data) == 40 and data.annotations is not None and data.annotations.n_answers == 120
+    assert {*data.class_names} == {"drogi", "zieleń", "hałas"} and data.texts is not None
+    assert any("migracja" in note for note in data.notes)
+
+
+def test_what_several_columns_have_are_labels_and_a_sheet_of_them_says_what_they_mean(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    codes = ["K1", "K2", "K3", "n.b."]
+    said = [[codes[3 if k % 11 == at else (k + (at == k % 9)) % 3] for at in range(2)] for k in range(40)]
+    rows = [[f"{k / 7}", *some, codes[k % 3]] for k, some in enumerate(said)]
+    sheets = {"Funde": [["Breite", "Eva", "Jan", "Pia"], *rows], "Legende": [["Kürzel", "Bedeutung"]]}
+    sheets["Legende"] += [[code, f"Keramik {at}"] for at, code in enumerate(codes[:3])]
+    for name, cells in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in cells:
+            sheet.append(row)
+    book.save(tmp_path / "t.xlsx")
+    data = read_first(tmp_path / "t.xlsx")
+    assert {*data.class_names} == {"Keramik 0", "Keramik 1", "Keramik 2"}
+
+
+def read_first(path: Path) -> PartialLabelDataset:
+    """The data with the first answer to every question."""
+    roles = dict[str, str]()
+    while (asked := question(formats.columns(path, options=formats.ReadOptions(columns=roles)))) is not None:
+        roles |= asked.answers[0][1]
+    return formats.read(path, columns=roles)

@@ -7,6 +7,7 @@ names them. Others, as parts of one export, are one table, one after the other.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
@@ -180,16 +181,23 @@ def joined(tables: Mapping[str, Records]) -> tuple[dict[str, Records], list[str]
         return left, notes
     for name in others:
         about = tables[name]
-        if (key := _key(left[first], about)) is None:
+        if (key := _key(name, left[first], about)) is None:
             continue
         mine, theirs = key
-        keys = cells_of(left[first], mine)
-        row_of = {cell: row for row, cell in enumerate(cells_of(about, theirs)) if cell}
+        codes, written = cells_of(about, theirs), cells_of(left[first], mine)
+        row_of = {_folded(cell): row for row, cell in enumerate(codes) if cell}
+        keys = [_folded(cell or "") for cell in written]
         others = [column for column in about.names if column != theirs]
         new = {_called(left[first].names, name, column, len(others)): cells_of(about, column) for column in others}
-        left[first] = left[first].with_columns(
-            {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
-        )
+        added = {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
+        meant = [codes[row_of[k]] if k in row_of else cell for k, cell in zip(keys, written, strict=True)]
+        other = {cell: to for cell, to in zip(written, meant, strict=True) if cell != to}
+        if other:
+            added = {mine: meant, **added}
+            some = listing([f"{cell} → {to}" for cell, to in other.items()], limit=4)
+            notes.append(f"{mine} was read as {name} writes it: {some}.")
+        gone = [list(left[first].names).index(mine)] if other else []
+        left[first] = left[first].with_columns(added, gone)
         del left[name]
         spare = len(row_of.keys() - {*keys})
         of_nothing = f"; {spare:,} of its {len(row_of):,} rows {'is' if spare == 1 else 'are'} of nothing here"
@@ -202,18 +210,68 @@ def _may_say_more(name: str, about: Records, table: Records) -> bool:
     return in_common(table.names, about.names) < SHARED or says("settled", PurePosixPath(name).stem)
 
 
-def _key(table: Records, about: Records) -> tuple[str, str] | None:
-    """Return the columns of both tables that name the same: each once in the second; None where there are none."""
-    plain = {plain_name(name): name for name in table.names}
+def _key(name: str, table: Records, about: Records) -> tuple[str, str] | None:
+    """Return the columns of both tables that name the same: each once in the second; None where there are none.
+
+    A column called as the other table (`Submission #` of the sheet Submissions, `user_id`, `_parent_index`) goes before
+    one that is called the same in both, which may number the rows of each; codes of letters and digits are told by what
+    they are, too, in the only column that has them: what several have are labels.
+    """
+    found, seen, by_code = dict[int, tuple[str, str]](), dict[str, set[str]](), list[tuple[str, str, bool]]()
     for theirs in about.names:
-        mine = plain.get(plain_name(theirs))
-        cells = cells_of(about, theirs) if mine else []
-        if mine is None or len({*cells}) < len(cells) or None in cells:
+        codes = [_folded(cell or "") for cell in cells_of(about, theirs)]
+        if len({*codes}) < len(codes) or "" in codes:
             continue
-        there = {cell for cell in cells_of(table, mine) if cell}
-        if len(there & {*cells}) >= SHARED * min(len(there), len(cells)) > 0:
-            return mine, theirs
-    return None
+        are_codes = all(not code.isdecimal() and any(map(str.isdecimal, code)) for code in codes)
+        for mine in table.names:
+            is_same, is_called = plain_name(mine) == plain_name(theirs), _is_called(mine, theirs, name)
+            if not (is_same or is_called or are_codes):
+                continue
+            if mine not in seen:
+                seen[mine] = {_folded(cell) for cell in {*cells_of(table, mine)} if cell and cell.strip()}
+            there = seen[mine]
+            shared = len(there.intersection(codes))
+            is_whole = shared >= NEARLY_ALL * len(there) and shared > 1
+            is_half = shared >= SHARED * min(len(there), len(codes)) > 0
+            if (is_called and is_whole) or (is_same and is_half):
+                found.setdefault(0 if is_called else 1, (mine, theirs))
+            elif are_codes and is_half:
+                by_code.append((mine, theirs, is_whole))
+    if len(by_code) == 1 and by_code[0][2]:
+        found.setdefault(2, by_code[0][:2])
+    return found[min(found)] if found else None
+
+
+def _is_called(mine: str, theirs: str, table: str) -> bool:
+    """Whether a column is called as another table, or as its parent, and as the column that numbers its rows.
+
+    >>> _is_called("Submission #", "#", "Submissions"), _is_called("category_id", "id", "categories.csv")
+    (True, True)
+    >>> _is_called("_parent_index", "_index", "Houses"), _is_called("house", "No.", "Houses")
+    (True, True)
+    >>> _is_called("Submission rating", "#", "Submissions"), _is_called("id", "id", "ids")
+    (False, False)
+    """
+    named = words_of(PurePosixPath(table).stem)
+    first, second = {*words_of(mine)}, {*words_of(theirs)}
+    is_number = not second or (is_named_id(theirs) and len(second) == 1)
+    about = [word == "parent" or any(_is_one_word(word, other) for other in named) for word in first - second]
+    return bool(about) and all(about) and (is_number or second <= first)
+
+
+def _is_one_word(one: str, other: str) -> bool:
+    """Whether two words are the same but for their endings, as `category` and `categories`."""
+    least = max(3, min(len(one), len(other)) - 2)
+    return one[:least] == other[:least] and abs(len(one) - len(other)) < 4
+
+
+def _folded(cell: str) -> str:
+    """Return a code without what people leave out or write otherwise: `T-07`, `t07` and `T7` are one.
+
+    >>> _folded("T-07") == _folded(" t7"), _folded("T70") == _folded("T7")
+    (True, False)
+    """
+    return re.sub(r"(?<!\d)0+(?=\d)", "", "".join(filter(str.isalnum, cell.casefold())))
 
 
 def _called(there: Sequence[str], file: str, column: str, new: int) -> str:
@@ -225,7 +283,9 @@ def _called(there: Sequence[str], file: str, column: str, new: int) -> str:
 
 
 def facts_among(tables: Mapping[str, Records], sizes: Mapping[str, int]) -> list[str]:
-    """Return the tables of one row with other columns than the largest: a score, or settings, of what is in the others.
+    """Return the tables of one row, or of one column and few rows, with other columns than the largest.
+
+    Such as a score or settings of what is in the others.
 
     Parameters
     ----------
@@ -236,6 +296,7 @@ def facts_among(tables: Mapping[str, Records], sizes: Mapping[str, int]) -> list
     """
     largest = max(tables, key=sizes.__getitem__, default="")
     few = [name for name in tables if sizes[name] == 1 < sizes[largest]]
+    few += [name for name in tables if len(tables[name].names) == 1 and 1 < sizes[name] < SHARED * sizes[largest]]
     return [name for name in few if in_common(tables[largest].names, tables[name].names) < SHARED]
 
 

@@ -23,7 +23,7 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import WORDS
 from pll.formats.names import CLASS_COLUMN, NUMBERED
-from pll.formats.proposal import says, says_aggregate
+from pll.formats.proposal import says, says_aggregate, withdrawn_by
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
 from pll.formats.tabular.cells import (
@@ -269,7 +269,9 @@ class _Filler:
             practice = np.array(
                 [mark_in(cell) if named else says("practice", cell) for cell in distinct], dtype=np.bool_
             )
-            does_count = ~practice & [named or counts_in(cell, self.counts) for cell in distinct]
+            marked = withdrawn_by(column.name, distinct)
+            counts_here = [counts_in(cell, self.counts) for cell in distinct] if not any(marked) else ~np.array(marked)
+            does_count = ~practice & (np.array(counts_here, dtype=np.bool_) | named)
             self.counted, self.practice = does_count[codes], practice[codes]
             times = np.bincount(codes, minlength=len(distinct))[~does_count]
             if times.sum():

@@ -44,6 +44,7 @@ from pll.formats.tabular.cells import (
     is_number,
     label_named,
     listed_answers,
+    mark_in,
     nearly_all,
     numbers_in,
     present_cells,
@@ -393,6 +394,30 @@ def says_state(name: str) -> bool:
     """
     words = {*words_of(name)}
     return says("state", name) and words <= WORDS["state"] | WORDS["answering"]
+
+
+def withdrawn_by(name: str, cells: Cells) -> list[bool]:
+    """Return which cells of a column called as what was withdrawn say that it was, or when; of another column none.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    cells
+        Of the column.
+
+    Examples
+    --------
+    >>> withdrawn_by("deleted_at", ["2023-04-14 19:16:56", "NULL", None]), withdrawn_by("is_deleted", ["0", "1"])
+    ([True, False, False], [False, True])
+    >>> withdrawn_by("created_at", ["2023-04-14"]), withdrawn_by("deleted", ["by mistake", ""])
+    ([False], [False, False])
+    """
+    if (WORDS["withdrawn"] - MARKS.keys()).isdisjoint(words_of(name)):
+        return [False] * len(cells)
+    dates = are_dates([cell for cell in cells if cell and not is_no_answer(cell)])
+    said = [cell if cell and not is_no_answer(cell) else "" for cell in cells]
+    return [bool(cell) and (dates or mark_in(cell) is True) for cell in said]
 
 
 def says_aggregate(name: str) -> bool:

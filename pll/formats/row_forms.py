@@ -23,6 +23,7 @@ from pll.formats.proposal import (
     says_state,
     share_among,
     which,
+    withdrawn_by,
 )
 from pll.formats.reading import LABELLED, LINES, SINGLE, SWAPPED
 from pll.formats.tabular.cells import (
@@ -333,7 +334,8 @@ def states(table: Proposal) -> None:
         marks = read_marks(table.raw[name]) if says("practice", name) else [says("practice", word) for word in words]
         some = {task for task, mark in zip(examples, marks or (), strict=False) if mark}
         is_practice = table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
-        if is_practice or (is_state and 0 < 2 * sum(withdrawn) < len(words)):
+        marked = withdrawn_by(name, table.raw[name])
+        if is_practice or any(0 < 2 * sum(out) < len(words) for out in (withdrawn if is_state else [], marked)):
             table.give(name, "state", why="which answers do not count")
             return
 

@@ -249,3 +249,20 @@ def test_the_mark_that_two_markers_agreed_on_is_no_third_marker(tmp_path: Path, 
     data, asked = read_first(table(tmp_path, ["width", *names], rows))
     assert asked is not None and data.annotations is not None and data.annotations.n_annotators == 2
     assert data.y is not None and data.feature_names == ("width",)
+
+
+@pytest.mark.parametrize(
+    ("name", "gone", "there"),
+    [("deleted_at", "2023-04-14 19:16:56", "NULL"), ("retirado el", "14/04/2023", ""), ("is_withdrawn", "1", "0")],
+)
+def test_answers_that_were_withdrawn_at_some_time_do_not_count(
+    tmp_path: Path, name: str, gone: str, there: str
+) -> None:
+    rolls, rows = random.Random(8), list[list[str]]()
+    for k in range(120):
+        who, truth = f"p{k % 3}", WORDS[k // 3 % 4]
+        rows += [[f"i{k // 3}", who, WORDS[(k // 3 + 1) % 4], gone]] if k % 12 == 0 else []
+        rows.append([f"i{k // 3}", who, said(rolls, truth, 0.9), there])
+    data, _ = read_first(table(tmp_path, ["task", "worker", "label", name], rows))
+    assert data.annotations is not None and len(data.annotations.labels) == 120
+    assert any("10 lines do not count" in note for note in data.notes)

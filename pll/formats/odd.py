@@ -396,24 +396,28 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
     {'B': 'benign', 'maligne': 'malignant', 'bengin': 'benign'}
     >>> same_as({"fox": 50, "red fox": 40, "type 1": 9, "type 2": 1}), same_as({"Nice": 9, "Kritik": 9, "Krittik": 1})
     ({}, {'Krittik': 'Kritik'})
+    >>> same_as({"Half true": 102, "True": 79, "Mostly true": 3})  # True itself is too frequent to be another one
+    {'Mostly true': 'True'}
     """
-    found, same = dict[str, tuple[int, str]](), dict[str, str]()
+    same = dict[str, str]()
     names = sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_COMPARED else []
-    for name in (*names, *names):  # once more, since only then it is known which are other names
-        kinds = {other: _likeness(name, other) for other in counts if other != name and same.get(other) != name}
-        kinds = {o: kind for o, kind in kinds.items() if counts[o] * (1 + (kind == _CUT)) > counts[name]}
-        best = min(filter(None, kinds.values()), default=0)
-        alike = {same.get(other, other) for other, kind in kinds.items() if kind == best > 0}
-        if len(alike) == 1:
-            (same[name],) = alike
-            found[name] = (best, same[name])
-    habits = Counter(kind for kind, _ in {*found.values()})  # several classes are cut short: that is a habit
-
-    def is_sure(name: str) -> bool:
-        kind, to = found.get(name, (_CUT, name))
-        return name != to and ((kind == _CUT and habits[kind] > 1) or counts[to] >= _TIMES[kind] * counts[name])
-
-    return {name: same[name] for name in filter(is_sure, counts)}
+    for _ in range(3):  # since only then it is known which are other names of one that is itself another's
+        found = dict[str, tuple[int, str]]()
+        for name in names:
+            rivals = (other for other in counts if name not in (other, same.get(other), *found.get(other, ())))
+            kinds = {other: _likeness(name, other) for other in rivals}
+            kinds = {o: kind for o, kind in kinds.items() if counts[o] * (1 + (kind == _CUT)) > counts[name]}
+            best = min(filter(None, kinds.values()), default=0)
+            alike = {same.get(other, other) for other, kind in kinds.items() if kind == best > 0}
+            if len(alike) == 1 and name not in alike:
+                found[name] = (best, min(alike))
+        habits = Counter(kind for kind, _ in {*found.values()})  # several classes are cut short: that is a habit
+        same = {
+            name: to
+            for name, (kind, to) in found.items()
+            if (kind == _CUT and habits[kind] > 1) or counts[to] >= _TIMES[kind] * counts[name]
+        }
+    return {name: same[name] for name in counts if name in same}
 
 
 _BARE, _CUT, _SLIP, _ENDING, _LAST, _LETTERS = range(1, 7)

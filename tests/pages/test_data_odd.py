@@ -67,6 +67,18 @@ def test_slips_of_the_pen_are_merged_with_a_click(open_page: Any) -> None:
     assert not button(page, "Get labels").disabled
 
 
+def test_of_slips_of_the_pen_only_those_are_merged_that_are_the_same(open_page: Any) -> None:
+    words = [["benign", "malignant"][k % 2] for k in range(60)]
+    rows = [[f"e{k}", *(words[(k + j * (k % 7 == 0)) % 60] for j in range(3))] for k in range(60)]
+    rows[3][1], rows[8][2] = "B", "benigne"
+    page = bring(open_page("data"), "slips.csv", "\n".join(["id,Ann,Bob,Cleo", *map(",".join, rows)]))
+    (same,) = (group for group in page.button_group if group.label == "The same class")
+    page = same.set_value(["benigne"]).run()
+    page = button(page, "Merge them").click().run()
+    assert "3 classes (B, benign, malignant)" in understood(page)
+    assert not button(page, "Get labels").disabled
+
+
 @pytest.mark.parametrize("answer", ["Drop all", "It is meant so"])
 def test_a_file_read_in_the_background_offers_the_same_answers(
     open_page: Any, monkeypatch: pytest.MonkeyPatch, answer: str

@@ -31,7 +31,7 @@ from pll.io import write_text
 from pll.ui import login
 from pll.ui.data import loader, understood
 from pll.ui.format import count, plain
-from pll.ui.widgets import beside, bound, button, choose, edit_column, show_error
+from pll.ui.widgets import beside, bound, button, choose, choose_several, edit_column, show_error
 
 VISIBLE_ROWS = 14
 """Columns that show without scrolling."""
@@ -371,7 +371,10 @@ def _show_odd(
     for finding in findings:
         st.warning(plain(str(finding)), icon=":material/help:")
     edits = {name: becomes for finding in findings for name, becomes in finding.edits.items()}
-    merged = [f"{name} → {becomes}" for name, becomes in edits.items() if becomes is not None]
+    merged = {name: plain(f"{name} → {becomes}") for name, becomes in edits.items() if becomes is not None}
+    if len(merged) > 1:
+        taken = choose_several("The same class", merged, default=list(merged), key="-".join(("same", *merged)))
+        edits = {name: becomes for name, becomes in edits.items() if becomes is None or name in taken}
     with st.container(horizontal=True):
         if edits:
             button(
@@ -379,7 +382,7 @@ def _show_odd(
                 edit,
                 edits,
                 icon="merge" if merged else "backspace",
-                help=plain(listing(merged, 20)) if merged else "Where it stands, there is no answer.",
+                help=listing(list(merged.values()), 20) if merged else "Where it stands, there is no answer.",
             )
         button(
             "It is meant so",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.gallery import picture_uri
+from pll.ui.widgets import show_table
 
 MOST_FEATURES = 200
 MOST_TEXT = 4000
@@ -68,11 +69,11 @@ def show_contents(data: PartialLabelDataset, row: int) -> None:
     if data.categories:
         words = {name: cells[row] or "" for name, cells in data.categories.items()}
         table = pd.DataFrame({"column": list(words), "value": list(words.values())})
-        st.dataframe(table, hide_index=True, key="words", alt="Its words")
+        show_table(table, "Its words", key="words")
         return
     values = data.X[row].ravel()
     names = data.feature_names or tuple(f"feature {k}" for k in range(len(values)))
     table = pd.DataFrame({"feature": names[:MOST_FEATURES], "value": values[:MOST_FEATURES]})
-    st.dataframe(table, hide_index=True, height=220, key="features", alt="Its features")
+    show_table(table, "Its features", height=220, key="features")
     if len(values) > MOST_FEATURES:
         st.caption(f"The first {MOST_FEATURES} of {len(values):,} features.")

@@ -112,9 +112,9 @@ def after(epochs: int) -> str:
     Examples
     --------
     >>> after(0), after(1), after(12)
-    ('Before training', 'After 1 pass', 'After 12 passes')
+    ('Before training', 'After 1 epoch', 'After 12 epochs')
     """
-    return f"After {count(epochs, 'pass', 'passes')}" if epochs else "Before training"
+    return f"After {count(epochs, 'epoch')}" if epochs else "Before training"
 
 
 def format_when(stamp: str, zone: tzinfo) -> str:
@@ -194,7 +194,9 @@ def without_none(table: pd.DataFrame) -> pd.DataFrame:
 
 def format_state(snapshot: Snapshot) -> str:
     """State of a run, in a sentence."""
-    total = f" of {snapshot.total}" if snapshot.total else ""
+    done = count(snapshot.epoch, "epoch")
+    if snapshot.total:
+        done = f"{snapshot.epoch:,} of {count(snapshot.total, 'epoch')}"
     match snapshot.state:
         case "queued" if snapshot.ahead:
             return f"Waiting: {count(snapshot.ahead, 'run')} first on this machine."
@@ -202,33 +204,33 @@ def format_state(snapshot: Snapshot) -> str:
             return "Getting ready…"
         case "running" if (step := snapshot.preparing) is not None:
             share = f", {percent(step.share, 0)}" if step.share else ""
-            place = [lane.preparing for lane in snapshot.lanes].index(step) + 1
-            of = f" ({place} of {len(snapshot.lanes)})" if step.what == SETTINGS and len(snapshot.lanes) > 1 else ""
+            place, lanes = [lane.preparing for lane in snapshot.lanes].index(step) + 1, len(snapshot.lanes)
+            of = f" (lane {place} of {lanes})" if step.what == SETTINGS and lanes > 1 else ""
             return with_left(f"Getting ready: {STEP_NAMES.get(step.what, step.what)}{of}{share}", step.seconds_left)
         case "running" if (step := snapshot.lane.how_sure) is not None:
             sure = f"Trained. Finding out how sure each label is: {percent(step.share, 0)}"
             return with_left(sure, step.seconds_left)
         case "running":
-            return f"Training: {_format_work(snapshot, total)}"
+            return f"Training: {_format_work(snapshot, done)}"
         case "paused":
-            return f"Paused after {snapshot.epoch}{total}."
+            return f"Paused after {done}."
         case "stopped":
-            return f"Stopped after {snapshot.epoch}{total}. You can resume it."
+            return f"Stopped after {done}. You can resume it."
         case "interrupted":
-            return f"Interrupted after {snapshot.epoch}{total}. You can resume it from its last checkpoint."
+            return f"Interrupted after {done}. You can resume it from its last checkpoint."
         case "failed":
-            return f"Failed after {snapshot.epoch}{total}."
+            return f"Failed after {done}."
         case _:
             return "Finished."
 
 
-def _format_work(snapshot: Snapshot, total: str) -> str:
+def _format_work(snapshot: Snapshot, done: str) -> str:
     """What is being trained, and how long it will take."""
     stage = next((lane.stage for lane in snapshot.lanes if lane.stage and lane.state == "running"), "")
     if len(snapshot.lanes) == 1 and stage:
         return stage.split(": ")[0]
-    done = with_left(" · ".join(filter(None, (f"{snapshot.epoch}{total}", stage))), snapshot.seconds_left)
-    return " · ".join(filter(None, (done, snapshot.device)))
+    work = with_left(" · ".join(filter(None, (done, stage))), snapshot.seconds_left)
+    return " · ".join(filter(None, (work, snapshot.device)))
 
 
 def with_left(done: str, seconds: float | None) -> str:

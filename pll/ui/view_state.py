@@ -122,7 +122,7 @@ class Frame:
         if self.found:
             return "The likeliest settings so far"
         if self.batch is not None:
-            return f"After {count(self.epoch, 'pass', 'passes')} and {self.batch[0]} of {self.batch[1]} steps"
+            return f"After {count(self.epoch, 'epoch')} and {self.batch[0]} of {self.batch[1]} steps"
         return after(self.epoch)
 
 
@@ -336,7 +336,9 @@ def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialL
         return "–", f"{n_labelled:,} true labels known"
     right = round(share * n_labelled)
     below = f"{right:,} of {n_labelled:,}"
-    if n_labelled < len(data):
+    if n_labelled == len(data):
+        below += " labels"
+    else:
         low, high = wilson(right, n_labelled)
         below += f" known; {low * 100:.0f} to {high * 100:.0f} % of all"
     if on_test is not None and test is not None and test.n_labelled:

@@ -155,7 +155,7 @@ def show_voters(table: pd.DataFrame) -> None:
         table if counted else table.drop(columns=["95 % interval", "counted on"]),
         "For each voter: answers, accuracy and most frequent confusion",
         formats={"accuracy": "%.1f %%"},
-        column_config={"voter": st.column_config.TextColumn(width="medium")},
+        config={"voter": st.column_config.TextColumn(width="medium")},
         key="voters",
     )
 
@@ -285,7 +285,8 @@ def _show_two(key: str, annotations: Annotations) -> None:
     pair: Pair = choose("Two voters", pair_titles(annotations, pairs), key=f"pair-{key}", width=420)
     st.text(sentence_of_two(annotations, pair.first, pair.second))
     alt = "How often the first of the two gave each label where the second gave another"
-    show_table(confusion_frame(annotations, pair), alt, key="confusion")
+    frame = confusion_frame(annotations, pair)
+    show_table(frame, alt, names=list(frame), key="confusion")
 
 
 def confusion_frame(annotations: Annotations, pair: Pair) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial, wraps
 from mimetypes import guess_type
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
@@ -400,7 +400,26 @@ def show_figures(figures: Sequence[ShownFigure], *, width: int = 140) -> None:
                 st.caption(below)
 
 
-def show_table(table: pd.DataFrame, alt: str, *, formats: Mapping[str, str] | None = None, **more: Any) -> Any:
+def heading_of(column: str) -> str:
+    """Return the heading of a column of ours: with a capital, unless it begins with a mathematical symbol.
+
+    Examples
+    --------
+    >>> heading_of("labels each"), heading_of("n"), heading_of("w · ℓ")
+    ('Labels each', 'n', 'w · ℓ')
+    """
+    return column[0].upper() + column[1:] if column[:2].isalpha() else column
+
+
+def show_table(
+    table: pd.DataFrame,
+    alt: str,
+    *,
+    formats: Mapping[str, str] | None = None,
+    config: Mapping[str, Any] | None = None,
+    names: Collection[object] = (),
+    **more: Any,
+) -> Any:
     """Show a table; return what is selected of it, where that can be.
 
     Parameters
@@ -411,12 +430,21 @@ def show_table(table: pd.DataFrame, alt: str, *, formats: Mapping[str, str] | No
         What is to be seen, for those who do not see it.
     formats
         How the numbers of a column are written, as Streamlit takes it.
+    config
+        How columns are shown, as Streamlit takes it.
+    names
+        Columns called by what users call something, such as a class.
     more
         Further options of `st.dataframe`.
     """
     columns = {name: st.column_config.NumberColumn(format=one) for name, one in (formats or {}).items()}
-    config = columns | more.pop("column_config", {})
-    return st.dataframe(table, hide_index=True, alt=alt, column_config=config, **more)
+    columns = _headed([str(one) for one in table if one not in names], columns | dict(config or {}))
+    return st.dataframe(table, hide_index=True, alt=alt, column_config=columns, **more)
+
+
+def _headed(names: Sequence[str], config: Mapping[str, Any]) -> dict[str, Any]:
+    """How columns are shown, each below its heading."""
+    return {**config, **{name: {**config.get(name, {}), "label": heading_of(name)} for name in names}}
 
 
 def edit_column(
@@ -453,10 +481,11 @@ def edit_column(
     """
     import pandas as pd  # late: the home page shows no table
 
-    table, columns = pd.DataFrame(cells), dict(config or {})
+    table, columns = pd.DataFrame(cells), _headed(list(cells), config or {})
     key = f"{key}-{hash(tuple(table[column]))}"  # the widget has no edits of an earlier table
     if options:
-        columns[column] = st.column_config.SelectboxColumn(column, width="medium", options=options, required=required)
+        heading = heading_of(column)
+        columns[column] = st.column_config.SelectboxColumn(heading, width="medium", options=options, required=required)
 
     def edited() -> None:
         save({int(row): cells.get(column) for row, cells in st.session_state[key]["edited_rows"].items()})

@@ -25,7 +25,7 @@ def begun(app: str, new_page: Any) -> Callable[..., Any]:
         page = new_page(viewport={"width": 1280, "height": 1400})
         page.goto(f"{app}/{LINK}&" + "&".join(f"{name}={value}" for name, value in settings.items()))
         page.get_by_role("button", name="Start", exact=True).click()
-        page.get_by_text(f"Paused after 0 of {settings['epochs']}.").wait_for()
+        page.get_by_text(f"Paused after 0 of {settings['epochs']} epochs.").wait_for()
         return page
 
     return open_link
@@ -56,7 +56,7 @@ def test_five_lanes_from_start_to_verdict(begun: Callable[..., Any], tmp_path: P
     page.get_by_text("What this shows", exact=True).wait_for()
     page.locator(".js-plotly-plot").nth(2).wait_for()
     assert page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()") != before
-    in_every_star(page, "After 40 passes")
+    in_every_star(page, "After 40 epochs")
     page.get_by_text(re.compile(r"^PRODEN identified 9\d\.\d %")).wait_for()
 
     page.locator(".st-key-compare-take").get_by_role("button").click()
@@ -71,26 +71,26 @@ def test_five_lanes_from_start_to_verdict(begun: Callable[..., Any], tmp_path: P
 def test_lanes_are_moved_as_one_looked_back_at_and_found_again(begun: Callable[..., Any], new_page: Any) -> None:
     page = begun(data="iris", q=0.3, epochs=100)
     press(page, "Run 5")
-    page.get_by_text("Paused after 5 of 100.").wait_for()
+    page.get_by_text("Paused after 5 of 100 epochs.").wait_for()
     press(page, "Run 1")
-    page.get_by_text("Paused after 6 of 100.").wait_for()
-    in_every_star(page, "After 6 passes")
+    page.get_by_text("Paused after 6 of 100 epochs.").wait_for()
+    in_every_star(page, "After 6 epochs")
 
     page.locator(".timeline .track").focus()
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
-    page.get_by_text("in view: after 3 passes").wait_for()
-    in_every_star(page, "After 3 passes")
-    assert page.get_by_text("Paused after 6 of 100.").is_visible()  # the lanes do not care
+    page.get_by_text("in view: after 3 epochs").wait_for()
+    in_every_star(page, "After 3 epochs")
+    assert page.get_by_text("Paused after 6 of 100 epochs.").is_visible()  # the lanes do not care
 
     page.reload()
-    page.get_by_text("Paused after 6 of 100.").wait_for()
+    page.get_by_text("Paused after 6 of 100 epochs.").wait_for()
     other = new_page()
     other.goto(page.url)
-    other.get_by_text("Paused after 6 of 100.").wait_for()
+    other.get_by_text("Paused after 6 of 100 epochs.").wait_for()
     press(other, "Stop")
-    other.get_by_text("Stopped after 6 of 100.").wait_for()
-    page.get_by_text("Stopped after 6 of 100.").wait_for()
+    other.get_by_text("Stopped after 6 of 100 epochs.").wait_for()
+    page.get_by_text("Stopped after 6 of 100 epochs.").wait_for()
     page.get_by_role("link", name="Open").nth(2).click()
     page.wait_for_url("**/train?run=*")
-    page.get_by_text("Stopped after 6 of 100.").wait_for()
+    page.get_by_text("Stopped after 6 of 100 epochs.").wait_for()

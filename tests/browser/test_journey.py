@@ -31,11 +31,11 @@ def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_pa
     page = new_page()
     _start_demo(page, app)
     page.get_by_role("button", name="Restart").click()  # there whether the demo trains or has ended
-    page.get_by_text("Paused after 0 of 100.").wait_for()
+    page.get_by_text("Paused after 0 of 100 epochs.").wait_for()
     before = _star(page)
     page.get_by_role("button", name="Resume").click()
     page.get_by_text("worth a look").wait_for()
-    page.locator(".plot .when").filter(has_text="After 100 passes").first.wait_for()
+    page.locator(".plot .when").filter(has_text="After 100 epochs").first.wait_for()
     assert _star(page) != before, "the star plot stood still while training"
 
     page.get_by_role("button", name="Other formats").click()
@@ -55,9 +55,9 @@ def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_pa
     page = new_page()
     page.goto(f"{app}/{LINK}&epochs=100&paused=true")
     page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text("Paused after 0 of 100.").wait_for()
+    page.get_by_text("Paused after 0 of 100 epochs.").wait_for()
     page.get_by_role("button", name="Run 5").click()
-    said = "Paused after 5 of 100."
+    said = "Paused after 5 of 100 epochs."
     page.get_by_text(said).wait_for()
 
     link = page.url

@@ -19,7 +19,7 @@ def paused(app: str, new_page: Any) -> Any:
     page = new_page(viewport={"width": 1280, "height": 1400})
     page.goto(f"{app}/{LINK}")
     page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text("Paused after 0 of 100.").wait_for()
+    page.get_by_text("Paused after 0 of 100 epochs.").wait_for()
     return page
 
 
@@ -67,12 +67,12 @@ def test_steps_play_and_pause(paused: Any) -> None:
     canvas = page.locator(".plot canvas").first
     canvas.evaluate("canvas => { canvas.mark = 'the same'; }")
     press(page, "Next step")
-    page.get_by_text("After 0 passes and 1 of 6 steps").first.wait_for()
+    page.get_by_text("After 0 epochs and 1 of 6 steps").first.wait_for()
     press(page, "Run 1")
-    page.get_by_text("Paused after 1 of 100.").wait_for()
+    page.get_by_text("Paused after 1 of 100 epochs.").wait_for()
     press(page, "Run 5")
-    page.get_by_text("Paused after 6 of 100.").wait_for()
-    page.get_by_text("After 6 passes", exact=True).first.wait_for()
+    page.get_by_text("Paused after 6 of 100 epochs.").wait_for()
+    page.get_by_text("After 6 epochs", exact=True).first.wait_for()
     page.keyboard.press("p")
     page.get_by_text("Training:").wait_for()
     assert places(page) == before  # no button moves away under the pointer
@@ -80,7 +80,7 @@ def test_steps_play_and_pause(paused: Any) -> None:
     page.get_by_text("Paused after").wait_for()
     still = trained(page)
     press(page, "Run 1")
-    page.get_by_text(f"Paused after {still + 1} of 100.").wait_for()  # it stood still meanwhile
+    page.get_by_text(f"Paused after {still + 1} of 100 epochs.").wait_for()  # it stood still meanwhile
     press(page, "Stop")
     page.get_by_text("Stopped after").wait_for()
     assert places(page) == before
@@ -91,7 +91,7 @@ def test_going_back_while_it_trains(paused: Any) -> None:
     page = paused
     slow_down(page)
     press(page, "Run 5")
-    page.get_by_text("Paused after 5 of 100.").wait_for()
+    page.get_by_text("Paused after 5 of 100 epochs.").wait_for()
     press(page, "Resume")
     page.get_by_text("Training:").wait_for()
     box = track(page).bounding_box()
@@ -99,14 +99,14 @@ def test_going_back_while_it_trains(paused: Any) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + 8 + 0.03 * (box["width"] - 16), box["y"] + 20, steps=5)
     page.mouse.up()
-    page.get_by_text("in view: after 3 passes").wait_for()
+    page.get_by_text("in view: after 3 epochs").wait_for()
     before = trained(page)
     wait_for_epoch(page, before + 1)  # the run does not care
-    assert shown(page) == "After 3 passes"
-    assert track(page).get_attribute("aria-valuetext") == "3 of 100"
+    assert shown(page) == "After 3 epochs"
+    assert track(page).get_attribute("aria-valuetext") == "epoch 3 of 100"
 
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("in view: after 2 passes").wait_for()
+    page.get_by_text("in view: after 2 epochs").wait_for()
     page.keyboard.press("Home")
     page.get_by_text("in view: before training").wait_for()
     press(page, "Live")
@@ -117,19 +117,19 @@ def test_going_back_while_it_trains(paused: Any) -> None:
     press(page, "Stop")
     page.get_by_text("Stopped after").wait_for()
     last = re.search(r"\d+", page.get_by_text("Stopped after").inner_text())[0]
-    page.get_by_text(f"After {last} passes", exact=True).first.wait_for()
+    page.get_by_text(f"After {last} epochs", exact=True).first.wait_for()
     track(page).focus()
     page.keyboard.press("PageDown")
-    page.get_by_text(f"in view: after {int(last) - 10} passes").wait_for()
+    page.get_by_text(f"in view: after {int(last) - 10} epochs").wait_for()
     page.get_by_title("Play it back").click()
-    page.get_by_text(f"After {last} passes", exact=True).first.wait_for()
+    page.get_by_text(f"After {last} epochs", exact=True).first.wait_for()
     page.get_by_title("Play it back").wait_for()  # it stopped by itself
 
 
 def test_an_example_is_chosen_in_the_picture_in_a_card_and_by_its_id(paused: Any) -> None:
     page = paused
     press(page, "Run 5")
-    page.get_by_text("Paused after 5 of 100.").wait_for()
+    page.get_by_text("Paused after 5 of 100 epochs.").wait_for()
     page.get_by_role("radio", name="Examples", exact=True).click()
     card = page.locator(".gallery .card").nth(2)
     name = card.locator(".id span").first.inner_text()

@@ -54,7 +54,7 @@ def test_a_link_may_wait_before_its_first_epoch(open_page: Any) -> None:
     run = session.registry().get(page.session_state["run"])
     run.wait_until_paused(30)
     page.run()
-    assert "Paused after 0 of 12." in said(page)
+    assert "Paused after 0 of 12 epochs." in said(page)
 
 
 def test_files_of_votes_have_to_be_given_too(open_page: Any) -> None:

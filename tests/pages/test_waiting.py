@@ -71,7 +71,7 @@ def test_while_settings_are_chosen_the_likeliest_model_and_the_lane_are_shown(
     run = session.registry().start(auto, replace(auto, method="cc"))
     assert reached.wait(30)
     page = open_page("compare", comparison=run.id)
-    assert "Getting ready: choosing settings (2 of 2), 50 %" in said(page)
+    assert "Getting ready: choosing settings (lane 2 of 2), 50 %" in said(page)
     scene = scenes(run, run.snapshot())[1]
     assert scene.frame.sharp.top.max() <= 0.5 and scene.frame.when == "The likeliest settings so far"
     going.set()

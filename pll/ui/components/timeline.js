@@ -67,7 +67,7 @@ class Timeline {
     this.root.querySelector(".thumb").style.left = `calc(8px + ${share} * (100% - 16px))`;
     this.root.querySelector(".live").setAttribute("aria-pressed", String(follow));
     this.track.setAttribute("aria-valuenow", epoch);
-    this.track.setAttribute("aria-valuetext", `${epoch} of ${this.data.total}${follow && this.data.live ? ", live" : ""}`);
+    this.track.setAttribute("aria-valuetext", `epoch ${epoch} of ${this.data.total}${follow && this.data.live ? ", live" : ""}`);
   }
 
   // ---- what the person wants ------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def show_classes(source: Source, data: PartialLabelDataset) -> None:
     counts = class_counts(data)
     edits = _edits(source, counts)
     st.caption(
-        "Under *becomes*, type the name of another class to merge the two, a new name to rename, or nothing to drop: a "
+        "Under *Becomes*, type the name of another class to merge the two, a new name to rename, or nothing to drop: a "
         "dropped label counts as no answer. The file itself stays as it is."
     )
     names = list(counts)
@@ -113,8 +113,8 @@ def show_classes(source: Source, data: PartialLabelDataset) -> None:
     becomes = [edits.get(name, name) or "" for name in names]
     cells = {"class": names, "given": [counts[name] for name in names], "becomes": becomes}
     config = {
-        "given": st.column_config.NumberColumn("given", help="How often it was given.", width="small"),
-        "becomes": st.column_config.TextColumn("becomes", help="Another class merges; empty drops."),
+        "given": st.column_config.NumberColumn(help="How often it was given.", width="small"),
+        "becomes": st.column_config.TextColumn(help="Another class merges; empty drops."),
     }
     edit_column(cells, "becomes", save, key=f"{classes_key(source)}-table", config=config, visible_rows=VISIBLE_ROWS)
     undo_all(classes_key(source))
@@ -189,7 +189,7 @@ def _map_by_hand(source: Source, data: PartialLabelDataset) -> None:
     left = sum(number for _, number in unmapped)
     with st.expander(f"{count(left, 'answer names', 'answers name')} no class", icon=":material/rule:"):
         st.caption(
-            "They are left out. Where one means a class, say so under *means*; it is stored with the run."
+            "They are left out. Where one means a class, say so under *Means*; it is stored with the run."
             + (f" The first {MOST_MAPPED:,} of {len(rows):,} are shown." if len(rows) > MOST_MAPPED else "")
         )
         listed = rows[:MOST_MAPPED]
@@ -206,8 +206,8 @@ def _map_by_hand(source: Source, data: PartialLabelDataset) -> None:
 
         times = pd.array([number for _, _, number in listed], dtype="Int64")
         config = {
-            "answer": st.column_config.TextColumn("answer", width="large"),
-            "times": st.column_config.NumberColumn("times", width="small", help="Empty once it is mapped."),
+            "answer": st.column_config.TextColumn(width="large"),
+            "times": st.column_config.NumberColumn(width="small", help="Empty once it is mapped."),
         }
         cells = {"answer": [text for text, _, _ in listed], "times": times, "means": means}
         options, key = [*data.class_names, MEANS_NOTHING, NEW_CLASS], f"{_answers_key(source)}-table"

@@ -311,7 +311,7 @@ def edit_roles(table: Columns) -> None:
     """Show what every column is, and take corrections."""
     if not 0 < len(table.columns) <= MOST_EDITED:
         return
-    st.caption("What each column is was proposed from names and first cells. Double-click what is wrong under *is*.")
+    st.caption("What each column is was proposed from names and first cells. Double-click what is wrong under *Is*.")
     role_of = {title: role for role, title in ROLE_TITLES.items()}
 
     def save(cells: dict[int, str | None]) -> None:

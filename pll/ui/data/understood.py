@@ -90,22 +90,22 @@ def _first_rows(data: PartialLabelDataset) -> pd.DataFrame:
     few = data.take(slice(0, FIRST_ROWS))
     table: dict[str, Sequence[object]] = {}
     if few.picture(0) is not None:
-        table["picture"] = [picture_uri(few, row) for row in range(len(few))]
+        table["Picture"] = [picture_uri(few, row) for row in range(len(few))]
     if few.texts is not None:
-        table["text"] = few.texts.tolist()
+        table["Text"] = few.texts.tolist()
     if few.candidates is not None:
-        table["labels" if data.annotations is not None else "possible labels"] = [
+        table["Labels" if data.annotations is not None else "Possible labels"] = [
             ", ".join(few.candidates.names(row)) for row in range(len(few))
         ]
     if few.y is not None:
-        table["true label"] = [few.class_names[label] if label >= 0 else "" for label in few.y]
+        table["True label"] = [few.class_names[label] if label >= 0 else "" for label in few.y]
     words = {name: [cell or "" for cell in cells] for name, cells in few.categories.items()}
     if few.X.ndim == 2:
         names = few.feature_names or tuple(f"number {k + 1}" for k in range(few.X.shape[1]))
         words |= dict(zip(names, few.X.T.tolist()[:SHOWN_COLUMNS], strict=False))
     for name, cells in words.items():
         table.setdefault(name, cells)
-    return pd.DataFrame({"id": few.row_ids} | dict(list(table.items())[:SHOWN_COLUMNS]))
+    return pd.DataFrame({"Id": few.row_ids} | dict(list(table.items())[:SHOWN_COLUMNS]))
 
 
 def show_rows(data: PartialLabelDataset | None) -> None:
@@ -113,9 +113,9 @@ def show_rows(data: PartialLabelDataset | None) -> None:
     if data is None:
         return
     table, alt = _first_rows(data), "The first rows of the data"
-    if "picture" in table:
-        pictures = {"picture": st.column_config.ImageColumn()}
-        show_table(table, alt, key="rows", row_height=PICTURE_ROW, column_config=pictures)
+    if "Picture" in table:
+        pictures = {"Picture": st.column_config.ImageColumn()}
+        show_table(table, alt, key="rows", row_height=PICTURE_ROW, config=pictures, names=list(table))
     else:  # without the toolbar and cells that a keyboard would have to pass
         st.table(table.rename(columns=_cell).map(_cell), hide_index=True, border="horizontal", alt=alt)
 

@@ -24,7 +24,7 @@ from pll.methods import method_title
 from pll.runs.files import MANIFEST
 from pll.ui import charts
 from pll.ui.format import STATE_ICONS, count, plain, with_left
-from pll.ui.widgets import button, download, heading, popover, show_error
+from pll.ui.widgets import button, download, heading, popover, show_error, show_table
 
 IDENTIFIED_COLUMN = "identified correctly"
 EXPERIMENT_SECONDS = 2.0
@@ -142,7 +142,7 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentPro
 def _show_table(table: Table, number: int) -> None:
     st.subheader(table.title, anchor=False)
     alt = f"Test accuracy in percent: {table.title}"
-    st.dataframe(_table_frame(table), hide_index=True, key=f"experiment-table-{number}", alt=alt)
+    show_table(_table_frame(table), alt, names=table.datasets, key=f"experiment-table-{number}")
     first = method_title(table.methods[0])
     st.caption(
         f"Test accuracy in %, mean ± standard deviation of the fits; of each fit the mean of its last 10 epochs. • (◦) "
@@ -166,7 +166,7 @@ def _table_frame(table: Table) -> pd.DataFrame:
                 entry = table.entries.get(((dataset, q), method))
                 text = "" if entry is None else f"{entry.test} {entry.mark}".rstrip()
                 if entry is not None and entry.n_fits < entry.expected:
-                    text += f" · {entry.n_fits} of {entry.expected}"
+                    text += f" · {entry.n_fits} of {count(entry.expected, 'fit')}"
                 if entry is not None and entry.paper is not None:
                     text += f"  ({entry.paper.mean:.2f}, {signed(entry.difference)})"
                 row[dataset] = text

@@ -13,7 +13,7 @@ from pll.ui import session
 from pll.ui.labelstudio import PREFIX, recent_requests
 from pll.ui.review import service
 from pll.ui.routes import address
-from pll.ui.widgets import button
+from pll.ui.widgets import button, show_table
 
 
 def panel(run: Run) -> None:
@@ -57,7 +57,7 @@ def panel(run: Run) -> None:
     latest = recent_requests(run.id)
     if latest:
         st.caption(f"The last {len(latest)} requests since the server started.")
-        st.dataframe(pd.DataFrame(latest), hide_index=True, key="labelstudio-requests")
+        show_table(pd.DataFrame(latest), "Requests of Label Studio", key="labelstudio-requests")
 
 
 def _from_a_container(address: str) -> str:

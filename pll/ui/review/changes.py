@@ -133,7 +133,7 @@ def followed(tab: ReviewTab) -> None:
         _table(changed, review.root.ids, tab.queue.data, most),
         "Labels that changed, the least certain first",
         height="content",
-        column_config={"picture": st.column_config.ImageColumn()},
+        config={"picture": st.column_config.ImageColumn()},
         key=f"review-changed-{review.id}-{review.state.last}-{most}",
         on_select="rerun",
         selection_mode="multi-row",

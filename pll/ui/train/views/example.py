@@ -71,7 +71,7 @@ def _describe_history(
     --------
     >>> weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], dtype=np.float32)
     >>> _describe_history([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)
-    ['Identified as dog since 2 of 3.', 'The label changed once.']
+    ['Identified as dog since epoch 2 of 3.', 'The label changed once.']
     """
     if len(names) == 1:
         return ["It has one candidate, so its label is certain."]
@@ -83,7 +83,7 @@ def _describe_history(
     times = {0: "never", 1: "once", 2: "twice"}.get(len(moves), f"{len(moves)} times")
     changes = "The label never changed" if times == "never" else f"The label changed {times}"
     stored = "" if is_whole else f", as far as {len(epochs):,} stored moments tell"
-    return [f"Identified as {names[top[-1]]} since {since} of {epochs[-1]}.", f"{changes}{stored}."]
+    return [f"Identified as {names[top[-1]]} since epoch {since} of {epochs[-1]}.", f"{changes}{stored}."]
 
 
 def _story_chart(

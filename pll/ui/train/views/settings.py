@@ -16,6 +16,7 @@ from pll.runs.config import RunConfig
 from pll.runs.description import in_words
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
+from pll.ui.widgets import show_table
 from pll.wording import percent
 
 
@@ -51,4 +52,4 @@ def _overview(config: RunConfig, trained_with: Mapping[str, Any]) -> None:
         *(in_words(name, value) for name, value in ({"seed": config.seed} | every).items()),
     ]
     table = pd.DataFrame(facts, columns=["setting", "value"])
-    st.dataframe(table, hide_index=True, height="content", key="overview", alt="Settings of this run")
+    show_table(table, "Settings of this run", height="content", key="overview")

@@ -56,7 +56,7 @@ def hero() -> None:
             "says how sure it is."
         )
         with beside():
-            if st.button("Upload my data", type="primary", icon=":material/upload_file:"):
+            if st.button("Upload my data", icon=":material/upload_file:"):
                 upload.begin_with(upload.UPLOAD)
                 go("data")
             about = "1,797 handwritten digits, each with about seven possible labels of ten; 20 seconds."

@@ -47,7 +47,7 @@ def experiment(options: ExperimentOptions) -> int:
         raise UserError("None of the datasets of this experiment is on this machine; nothing can be fitted.")
     among = selected(plan.cells, [part for text in options.only for part in listed(text, "--only", "dataset=lost")])
     folder = _folder(options)
-    left = [cell for cell in among if (outcome := folder.outcome(cell)) is None or outcome.result is None]
+    left = folder.left(among)
     if options.scheduler is None and (cost := cost_in_words(left, options.jobs or os.cpu_count() or 1)):
         note([f"{len(left)} fits left. {cost}"])
     if not is_installed(PLOTTING):

@@ -272,6 +272,10 @@ class ExperimentFolder(LockedFolder):
         except UNREADABLE:
             return None
 
+    def left(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return those of the cells that have no result yet."""
+        return [cell for cell in cells if (outcome := self.outcome(cell)) is None or outcome.result is None]
+
     def write(self, cell: Cell, outcome: CellOutcome) -> None:
         """Write the outcome of a cell atomically; also safe in a power cut.
 

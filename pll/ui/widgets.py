@@ -408,7 +408,7 @@ def heading_of(column: str) -> str:
     >>> heading_of("labels each"), heading_of("n"), heading_of("w · ℓ")
     ('Labels each', 'n', 'w · ℓ')
     """
-    return column[0].upper() + column[1:] if column[:2].isalpha() else column
+    return column[0].upper() + column[1:] if len(column.split()[0]) > 1 else column
 
 
 def show_table(

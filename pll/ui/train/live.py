@@ -86,7 +86,8 @@ def _experts(now: Scene) -> None:
 
 HELP = {
     "Epoch": "The epoch in view.",
-    "Identified": "Training examples whose identified label is the true one, of those whose true label is known; and, "
+    "Identified": "Training examples whose largest label weight is that of the true label, of those where that is "
+    "known. The labels taken home also ask models that did not learn from the example, and so differ in a few. And, "
     "where examples were held out, how many of those are predicted correctly. From some known labels the share of all "
     "follows within an interval (95 %), if those labelled were chosen at random.",
     "Sharp": "Examples whose largest label weight is at least this. Sharp is not sure: that is found out at the end.",
@@ -106,7 +107,8 @@ def _figures(now: Scene) -> None:
         right = ("Sharp", percent(sure), f"label weight {percent(CONFIDENT, 0)} or more")
         below = "largest label weight"
     else:
-        right = ("Identified", *identified(row, now.data, now.splits.test))
+        share, counts = identified(row, now.data, now.splits.test)
+        right = ("Identified", share, f"{counts}, by label weights")
         below = f"{percent(sure)} at {percent(CONFIDENT, 0)} or more"
     every = [
         ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…"),

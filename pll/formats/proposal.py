@@ -48,6 +48,7 @@ from pll.formats.tabular.cells import (
     nearly_all,
     numbers_in,
     present_cells,
+    read_marks,
     says_counts,
     spelling,
     split_cell,
@@ -394,6 +395,32 @@ def says_state(name: str) -> bool:
     """
     words = {*words_of(name)}
     return says("state", name) and words <= WORDS["state"] | WORDS["answering"]
+
+
+def practice_in(name: str, cells: Cells) -> list[bool]:
+    """Return which cells mark answers for practice, or to see who reads: by a mark, or in a word of their own.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    cells
+        Of the column.
+
+    Examples
+    --------
+    >>> practice_in("is_catch_trial", ["1", "0", None]), practice_in("block", ["practice 1", "main", None])
+    ([True, False, False], [True, False, False])
+    >>> practice_in("reason", ["No training budget for years and no next step.", "pay"])
+    ([False, False])
+    """
+    if says("practice", name):
+        return [mark is True for mark in read_marks(cells) or [None] * len(cells)]
+    return [len((cell or "").split()) <= _MOST_MARKED and says("practice", cell or "") for cell in cells]
+
+
+_MOST_MARKED = 3
+"""Words, at most, of a cell that says that a row is for practice; what is longer speaks of something else."""
 
 
 def withdrawn_by(name: str, cells: Cells) -> list[bool]:

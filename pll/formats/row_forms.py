@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, compress
 
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
@@ -19,6 +19,7 @@ from pll.formats.proposal import (
     grades_in,
     labels_among,
     one_of,
+    practice_in,
     says,
     says_state,
     share_among,
@@ -331,9 +332,9 @@ def states(table: Proposal) -> None:
         words = [spelling(cell or "") for cell in table.raw[name]]
         withdrawn = [word in _WITHDRAWN for word in words]
         is_state = says_state(name) or {*words} - {""} <= _WITHDRAWN | WORDS["progress"]
-        marks = read_marks(table.raw[name]) if says("practice", name) else [says("practice", word) for word in words]
-        some = {task for task, mark in zip(examples, marks or (), strict=False) if mark}
-        is_practice = table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
+        some = {*compress(examples, practice_in(name, table.raw[name]))}
+        are_few = says("practice", name) or len({*words}) <= MOST_KINDS  # of many kinds one is about what is called so
+        is_practice = are_few and table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
         marked = withdrawn_by(name, table.raw[name])
         if is_practice or any(0 < 2 * sum(out) < len(words) for out in (withdrawn if is_state else [], marked)):
             table.give(name, "state", why="which answers do not count")
@@ -343,6 +344,8 @@ def states(table: Proposal) -> None:
 _WITHDRAWN = WORDS["withdrawn"] - MARKS.keys()  # whether "no" is not done or does not count, nobody knows
 MOST_PRACTICE = 0.2
 """Share of the examples up to which they are for practice, or to see who reads."""
+MOST_KINDS = 3
+"""Kinds of trials, at most, of which one is for practice."""
 
 
 def _workers(table: Proposal) -> list[str]:

@@ -140,6 +140,8 @@ def test_what_two_voters_agreed_on_is_no_voter(tmp_path: Path, kind: str) -> Non
         ("is_attention_check", "1", "0", 20),
         ("catch trial", "TRUE", "FALSE", 20),
         ("part", "test", "training", 22),  # most of them: parts of a split
+        ("Verbatim", "No training budget for years and no next step.", "More money elsewhere.", 22),
+        ("Begründung", "Keine Übung im Umgang mit dem neuen System", "Zu weit", 22),
     ],
 )
 def test_practice_and_checks_of_attention_are_no_examples(
@@ -153,6 +155,15 @@ def test_practice_and_checks_of_attention_are_no_examples(
     ]
     data, _ = read_first(table(tmp_path, ["worker", "task", "label", name], rows))
     assert data.annotations is not None and len(data) == examples and data.annotations.n_answers == 8 * examples
+
+
+def test_one_of_many_topics_is_no_practice(tmp_path: Path) -> None:
+    """A department called Training is a department: nobody practised there."""
+    rolls = random.Random(7)
+    topics = ["Sales", "Training", "Logistics", "IT", "Finance"]
+    rows = [[f"p{who}", f"i{k}", said(rolls, WORDS[k % 4]), topics[k % 11 % 5]] for who in range(8) for k in range(44)]
+    data, _ = read_first(table(tmp_path, ["worker", "task", "label", "dept"], rows))
+    assert data.annotations is not None and len(data) == 44 and data.annotations.n_answers == 8 * 44
 
 
 @pytest.mark.parametrize(

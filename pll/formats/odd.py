@@ -170,6 +170,30 @@ def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
         yield Oddity("many-classes", text, names[:MOST_SHOWN], remedy, "--column NAME=ROLE")
 
 
+def _summary(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """A table of what was counted over examples, with no example in it: a row a class, or a row and a column each."""
+    n, votes, sets = len(data), data.annotations, data.candidates
+    if options.class_names or not LEAST_ROWS <= n < SOME_EXAMPLES or all(map(is_number, data.class_names)):
+        return
+    voters = () if votes is None or votes.anonymous else votes.annotator_names
+    texts = () if data.texts is None else (data.texts,)
+    columns = [data.row_ids, *texts, *data.categories.values(), *data.extras.values()]
+    cells = [{spelling(str(cell)) for cell in column.tolist()} for column in columns]
+    crossed = [names for names in (data.class_names, voters) if LEAST_ROWS <= len(names) <= n < 2 * len(names)]
+    labels = data.y if sets is None else sets.indices if (sets.sizes == 1).all() else None
+    alone = labels is not None and len({*labels.tolist()} - {-1}) == n
+    for names in (*crossed, *([data.class_names] if alone else [])):
+        named = {*map(spelling, names)}
+        if alone or any(len(some) == n and named <= some for some in cells):
+            text = "Every row has a class or a column of its own: counts of some examples, and none of these themselves"
+            remedy = "Bring the table that was counted, with a row for each example."
+            yield Oddity("summary", text, tuple(names), remedy)
+            return
+
+
+LEAST_ROWS = 4
+"""Rows from which a table is perhaps a summary of another, and nothing that somebody tries."""
+
 _STRANGE = {
     "JSON": re.compile(r'\s*(?:\{\s*".*\}|\[\s*[\["{].*\])\s*', re.DOTALL),
     "addresses": re.compile(r"(?:https?|ftp)://\S+"),
@@ -740,6 +764,7 @@ CHECKS: tuple[Check, ...] = (
     _one_example,
     _total,
     _classes,
+    _summary,
     _names,
     _sets,
     _voters,

@@ -9,6 +9,7 @@ from pll.catalog.entry import Entry
 from pll.errors import UserError
 from pll.experiments.experiment import Cell
 from pll.methods.advice import fit_seconds
+from pll.methods.deep import DeepEstimator
 from pll.training.devices import gpus
 from pll.wording import duration
 
@@ -37,6 +38,8 @@ def _seconds(cell: Cell, *, gpu: bool) -> float | None:
     if cell.source.path is not None:
         return None
     entry, estimator = catalog.find(cell.source.name), cell.estimator()
+    if isinstance(estimator, DeepEstimator) and cell.recipe == "paper":
+        estimator.recipe_ = estimator.published_recipe(entry.shape, cell.dataset)
     candidates = entry.mean_candidates or 1 + (entry.c - 1) * (0.0 if cell.flip is None else cell.flip.q or 0.0)
     n = _learnt_from(cell, entry)
     return fit_seconds(estimator, n, entry.shape, entry.c, int(n * candidates), gpu=gpu)

@@ -105,7 +105,6 @@ def measured(
     splits: Splits,
     progress: Callable[[int, int], None] | None = None,
     *,
-    dataset: str = "",
     half_done: Path | None = None,
 ) -> tuple[EpochMetrics, float]:
     """Fit a method on a part; return the figures of its epochs, and its seconds.
@@ -118,19 +117,15 @@ def measured(
         The part.
     progress
         Called with the epochs done and the total epochs.
-    dataset
-        Name of the data, by which the recipe `paper` finds its settings.
     half_done
         A file for the state of a long fit, from which the next call goes on to the same result.
     """
     started, task, start = time.perf_counter(), splits.task(needs_features=estimator.needs_features), AFRESH
-    if isinstance(estimator, DeepEstimator) and estimator.recipe == "paper":
-        start = Start(estimator.choose_settings(task, dataset=dataset))
     curve: EpochMetrics = []
     saved_at = started
     half_done = half_done if isinstance(estimator, DeepEstimator) else None
     if half_done is not None and (state := _read_half_done(half_done)) is not None:
-        start, curve = replace(start, checkpoint=state["checkpoint"]), state["curve"]
+        start, curve = Start(checkpoint=state["checkpoint"]), state["curve"]
         started -= state["seconds"]
     for record in estimator.iter_fit(task, start=start):
         curve.append(record.metrics())  # not the record, whose label weights take memory

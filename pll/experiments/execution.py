@@ -145,7 +145,7 @@ def fit_cell(
     """
     splits = _part_of(cell)
     estimator = cell.estimator(is_table=splits.train.kind == "table")
-    curve, seconds = measured(estimator, splits, progress, dataset=cell.dataset, half_done=half_done)
+    curve, seconds = measured(estimator, splits, progress, half_done=half_done)
     result = replace(cell.row(estimator), **figures(estimator, curve), seconds=seconds)
     return result, curve
 

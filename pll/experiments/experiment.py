@@ -25,10 +25,10 @@ from pll.catalog.sources import Source, file_hash, holds_data, source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, did_you_mean, unknown
 from pll.experiments.evaluation import CHOSEN, Result, as_json
-from pll.experiments.published import published_settings
 from pll.methods import METHODS
 from pll.methods.base import PartialLabelEstimator
 from pll.methods.names import RECIPES
+from pll.methods.published import OF_OTHER_METHODS
 from pll.runs.config import AS_GIVEN, DataConfig, Preparation, RunConfig, new_estimator
 from pll.runs.data import Splits, one_fold, prepare
 from pll.runs.description import FIELDS
@@ -110,9 +110,8 @@ class Cell(DataConfig):
         parameters = METHODS[self.method]().get_params()
         model = {} if self.model == parameters.get("model") else {"model": self.model}  # not given: a recipe may choose
         settings: dict[str, Any] = {"threads": 1} | model
-        published = published_settings(self.dataset, self.model, self.method) if self.recipe == "paper" else None
-        if published is not None:
-            settings |= published
+        if self.recipe == "paper":  # by the name that the experiment gives the data
+            settings |= {"recipe": f"paper:{self.dataset}"} | OF_OTHER_METHODS.get(self.method, {})
         elif self.recipe != "default":
             settings["recipe"] = self.recipe
         params = {name: value for name, value in (settings | dict(self.settings)).items() if name in parameters}

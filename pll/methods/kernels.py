@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, solve_triangular
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
 from pll.errors import UserError
 from pll.methods.classical import blocks
@@ -38,17 +38,17 @@ Points = npt.NDArray[np.floating]
 Features = npt.NDArray[np.float32]
 
 
-def gaussian(squared: Floats, width: float) -> Floats:
-    """Return exp(−‖x − z‖² / 2σ²), of the shape of `squared`, the distances ‖x − z‖²; σ is `width`.
+def gaussian(X: Points, Z: Points, width: float) -> Floats:
+    """Return k of the rows of X (n, d) and of Z (m, d), (n, m).
 
     Parameters
     ----------
-    squared
-        Distances ‖x − z‖², of any shape.
+    X, Z
+        Rows of features.
     width
         σ.
     """
-    return np.exp(squared / (-2.0 * width * width))
+    return np.asarray(rbf_kernel(X, Z, gamma=1 / (2 * width * width)))
 
 
 def mean_distance(X: Points, centres: Points, hook: Hook = no_hook) -> float:
@@ -88,7 +88,7 @@ class Nystrom:
     def __init__(self, centres: Points, width: float, hook: Hook = no_hook) -> None:
         self.centres = np.asarray(centres, dtype=np.float64)
         self.width = width
-        near = gaussian(euclidean_distances(self.centres, squared=True), width)
+        near = gaussian(self.centres, self.centres, width)
         near[np.diag_indices(len(near))] += JITTER
         self._root = cholesky_in_place(near, hook)
 
@@ -108,7 +108,7 @@ class Nystrom:
         result = np.ones((len(X), m + constant), dtype=np.float32)
         for rows in blocks(len(X), KERNEL_BLOCK):
             hook()
-            near = gaussian(euclidean_distances(X[rows], self.centres, squared=True), self.width)
+            near = gaussian(X[rows], self.centres, self.width)
             result[rows, :m] = solve_triangular(self._root, near.T, lower=True, check_finite=False).T
         return result
 
@@ -154,8 +154,8 @@ class KernelRidge:
     """
 
     def __init__(self, X: Floats, beta: float, hook: Hook = no_hook) -> None:
-        self.beta = beta
-        matrix, self.width = kernel_matrix(X, hook)
+        self.beta, self.width = beta, mean_distance(X, X, hook)
+        matrix = kernel_matrix(X, self.width, hook)
         matrix[np.diag_indices(len(X))] += beta
         self._factor = cholesky_in_place(matrix, hook)
         self._ones = _solve(self._factor, np.ones((len(X), 1)))  # (K + βI)⁻¹ 1
@@ -249,20 +249,22 @@ class RidgeGrid:
         return result
 
 
-def kernel_matrix(X: Floats, hook: Hook = no_hook) -> tuple[Floats, float]:
-    """Return exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance of two rows of X (1 if that is 0).
+def kernel_matrix(X: Floats, width: float, hook: Hook = no_hook) -> Floats:
+    """Return k of all pairs of rows of X (n, d), (n, n) float64.
 
     Parameters
     ----------
     X
-        (n, d).
+        Rows of features.
+    width
+        σ.
     hook
-        Called between units of work; may wait, may raise.
+        Called between blocks of rows.
 
     Raises
     ------
     UserError
-        The matrix does not fit into memory.
+        Not enough memory.
     """
     n = len(X)
     try:
@@ -272,17 +274,10 @@ def kernel_matrix(X: Floats, hook: Hook = no_hook) -> tuple[Floats, float]:
             f"The kernel of {n:,} examples takes {8 * n * n / 1e9:.0f} GB, more than there is; "
             "use kernel='linear', or fewer examples."
         ) from error
-    distances = 0.0
     for rows in blocks(n, KERNEL_BLOCK):
         hook()
-        matrix[rows] = euclidean_distances(X[rows], X, squared=True)
-        distances += float(np.sqrt(matrix[rows]).sum())
-    np.fill_diagonal(matrix, 0.0)  # rounding errors there are up to 1e-12
-    width = distances / (n * (n - 1)) or 1.0
-    for rows in blocks(n, KERNEL_BLOCK):
-        hook()
-        matrix[rows] = gaussian(matrix[rows], width)
-    return matrix, width
+        matrix[rows] = gaussian(X[rows], X, width)
+    return matrix
 
 
 def cholesky_in_place(matrix: Floats, hook: Hook = no_hook) -> Floats:

@@ -43,6 +43,9 @@ PUBLISHED: dict[tuple[str, str], dict[str, Any]] = {
 }
 """(data set, model) → settings, as published."""
 
+OF_OTHER_METHODS: dict[str, dict[str, Any]] = {"sure": {"kernel": "linear"}}
+"""Settings of methods without gradient descent, by name: the paper has linear models. Others keep their defaults."""
+
 
 def paper_recipe(
     input_shape: tuple[int, ...], explicit: dict[str, Any], dataset: str = "", *, own_rate: bool = False

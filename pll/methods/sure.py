@@ -41,7 +41,6 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics.pairwise import euclidean_distances
 from torch import nn
 
 from pll.candidates import CandidateSets
@@ -218,7 +217,7 @@ class SURE(ClassicalEstimator):
             return X @ self.coef_ + self.intercept_
         scores = np.empty((len(X), len(self.intercept_)))
         for block in blocks(len(X), KERNEL_BLOCK):
-            near = gaussian(euclidean_distances(X[block], self.support_, squared=True), self.width_)
+            near = gaussian(X[block], self.support_, self.width_)
             scores[block] = near @ self.coef_ + self.intercept_
         return scores
 

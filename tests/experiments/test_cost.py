@@ -17,7 +17,7 @@ def cells_of(name: str) -> list[Cell]:
 
 def test_cifar10_as_in_the_paper_costs_hours_on_a_gpu_and_months_here(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = cells_of("cifar10")
-    assert len(cells) == 2 * 2 * 5 and {cell.estimator().total_epochs() for cell in cells} == {500}
+    assert len(cells) == 2 * 2 * 5
     on_gpu, on_core = (seconds_of(cells, gpu=gpu) for gpu in (True, False))
     assert on_gpu is not None and on_core is not None and 3 < on_gpu / 3600 < 30 < on_core / 86400
     monkeypatch.setattr(cost, "gpus", tuple)

@@ -43,9 +43,9 @@ def test_the_paired_t_test_is_that_of_scipy(pairs: list[tuple[float, float]]) ->
 def test_the_recipe_paper_finds_the_settings_of_the_data_set() -> None:
     """Lost's learning rate is published; that of unknown data is not."""
     splits = prepare(DATA, Preparation(holdout=0.25, flip=FLIP))
-    listed, unlisted = PRODEN(recipe="paper", epochs=2), PRODEN(recipe="paper", epochs=2)
-    curve, _ = ev.measured(listed, splits, dataset="lost")
-    ev.measured(unlisted, splits, dataset="mine")
+    listed, unlisted = PRODEN(recipe="paper:lost", epochs=2), PRODEN(recipe="paper:mine", epochs=2)
+    curve, _ = ev.measured(listed, splits)
+    ev.measured(unlisted, splits)
     assert listed.recipe_.settings["lr"] == 0.01 and "lr" not in unlisted.recipe_.settings
     by_hand, _ = ev.measured(PRODEN(lr=0.01, weight_decay=1e-2, batch_size=100, epochs=2, scale="zscore"), splits)
     assert [row["loss"] for row in curve] == [row["loss"] for row in by_hand]

@@ -7,7 +7,8 @@ import pytest
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.experiments.experiment import PRESETS, Experiment, parse_experiment, preset
-from pll.experiments.published import published_accuracy, published_settings
+from pll.experiments.published import published_accuracy
+from pll.methods.published import PUBLISHED, plain_name
 
 TEXT = """
 datasets = ["iris", "digits"]
@@ -77,7 +78,7 @@ def test_presets_are_the_papers_experiments(name: str) -> None:
     models = result.models if isinstance(result.models, dict) else {"others": result.models}
     for dataset in result.datasets:
         for model in models.get(dataset, models["others"]):
-            assert published_settings(dataset, model, "proden")
+            assert (plain_name(dataset), model) in PUBLISHED
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def _marked_with_doubt(table: Proposal) -> None:
     codes = {name: list(map(_sure, table.cells[name])) for name in table.open() if not FUNCTION.match(name)}
     group = {name: some for name, some in codes.items() if not NAMED.fullmatch(name) and _are_sure(some)}
     times = Counter(code for some in group.values() for code in some)
-    if len(group) < LEAST_FINDINGS or not 0 < times[-1] < times[1] or not times[0] or _agree(list(group.values())):
+    if len(group) < LEAST_FINDINGS or not 0 < times[-1] < times[1] or not times[0] or agree(list(group.values())):
         return
     _give(table, dict(zip(group, apart([*group]), strict=True)), "class")
     _ask_what(table, [group], "hold 1, 0 and −1, or nothing", _PERHAPS | _NOBODY)
@@ -195,8 +195,14 @@ def _are_sure(codes: Sequence[float | None]) -> bool:
     return kinds <= {-1, 0, 1, None} and bool(kinds & {-1, None}) and kinds != {None}
 
 
-def _agree(columns: Sequence[Sequence[float | None]]) -> bool:
-    """Whether columns have the same in a row far more often than by chance, as each is."""
+def agree(columns: Sequence[Sequence[float | None]]) -> bool:
+    """Whether columns have the same in a row far more often than by chance, as each is.
+
+    Parameters
+    ----------
+    columns
+        Of codes, None where one is missing.
+    """
     same, chance, rows = 0, 0.0, 0
     for one, other in combinations(columns[:MOST_COMPARED], 2):
         pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
@@ -221,7 +227,7 @@ def _ticked(table: Proposal) -> None:
     Of 1 and blank cells only where they agree: else they are numbers.
     """
     group = [n for n in table.open() if are_yes_alone(table.cells[n]) and any(map(is_missing, table.cells[n]))]
-    are_people = _agree([_ticks_and_blanks(table.cells[name]) for name in group])
+    are_people = agree([_ticks_and_blanks(table.cells[name]) for name in group])
     ways = {"annotator": "a voter: a tick is one answer, a blank cell the other", "class": _TICKS["class"]}
     ways = ways if are_people else dict(reversed(ways.items()))
     numbers = which(table, "number", among=group)
@@ -552,7 +558,13 @@ def counted(table: Proposal) -> list[str]:
 def _voted(table: Proposal) -> list[dict[str, str]]:
     """Groups of columns that look like votes for a class each."""
     whole = [name for name in table.open() if present_cells(table.raw[name]) and _are_counts(table.raw[name])]
-    return _apart_from_each_other([group for group in _groups(table, whole) if _are_votes(table, group)])
+    groups = [group for group in _groups(table, whole) if _are_votes(table, group)]
+    return _apart_from_each_other([group for group in groups if not agree(_grades(table, group))])
+
+
+def _grades(table: Proposal, names: Iterable[str]) -> list[list[float | None]]:
+    """The numbers in columns, None where one is missing: those of raters agree, counts of classes do not."""
+    return [[None if is_missing(cell) else amount(cell) for cell in table.raw[name]] for name in names]
 
 
 def _counted(table: Proposal) -> list[str]:

@@ -78,6 +78,30 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     return {v: codes for v, codes in apart.items() if len({*codes.values()}) >= APART * len(codes)}
 
 
+def codes_below(rows: Sequence[Sequence[str]]) -> Codes:
+    """Return what notes below a table say that codes mean, several in a line; nothing where they say nothing of it.
+
+    Parameters
+    ----------
+    rows
+        What stands below the table.
+
+    Examples
+    --------
+    >>> codes_below([["Codes: 1 = Pils, 2 = Stout; 9 = no idea", ""], ["brewed in 2019 = good", ""]])
+    {'': {'1': 'Pils', '2': 'Stout', '9': 'no idea'}}
+    >>> codes_below([["1 = ja"], ["2 = nein"]]), codes_below([["n = 45, mean = 2.1"]])
+    ({'': {'1': 'ja', '2': 'nein'}}, {})
+    """
+    pairs = [match for row in rows for cell in row for match in _MEANT.finditer(cell)]
+    codes = {match["code"]: match["name"].strip() for match in pairs if not is_number(match["name"].strip())}
+    return {"": codes} if len(codes) > 1 and len({*codes.values()}) == len(codes) == len(pairs) else {}
+
+
+_MEANT = re.compile(r"(?:^|[,;:(\n]|\s{2})\s*(?P<code>-?\d{1,3})\s*=\s*(?P<name>[^,;=()\n]{1,60})")
+"""A number and what it means, one of several in a line: what a word means is no name for it."""
+
+
 def _pair(row: Sequence[str], at: int) -> tuple[str, str]:
     """A code and its name that begin at a cell of a row: in two cells, or in one as `1 = good`."""
     pair = tuple(row[at : at + 2])

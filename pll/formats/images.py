@@ -40,7 +40,15 @@ from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
-from pll.formats.tabular.parts import are_one_a_person, facts_among, joined, people_of, stacked
+from pll.formats.tabular.parts import (
+    are_one_a_person,
+    facts_among,
+    joined,
+    people_of,
+    several_people,
+    stacked,
+    with_items,
+)
 from pll.formats.tabular.writer import columns_of, table_limitations
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.exports import Argilla, LabelStudio
@@ -230,7 +238,7 @@ def _stacked(
         for name, file in unpacked.items():
             form = _TABLES[file.suffix]
             table = _named(name, partial(form.table, file, options))
-            if table.form is not None and table.form.name == "samples":
+            if table.form is not None and table.form.name in ("samples", "batch"):
                 table = _named(name, partial(with_answers, table))
             if len(names) > 1 and (told := codes_in(name, [list(table.names), *zip(*table.sample(), strict=True)])):
                 codes |= told
@@ -238,15 +246,22 @@ def _stacked(
             tables[name] = table
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
         beside = facts_among(tables, {name: size for name, (_, _, size) in files.items()})
-        tables, notes = joined({name: table for name, table in tables.items() if name not in beside})
-        files = {name: files[name] for name in tables}
+        tables = {name: table for name, table in tables.items() if name not in beside}
+        if people := several_people(tables):  # whose answers are one table, to which others may say more
+            answers = dict(zip(people_of(people), (tables[name] for name in people), strict=True))
+            left, notes = with_items(answers, {n: table for n, table in tables.items() if n not in people})
+            people = people if len(left) == 1 else []
+        if not people:
+            left, notes = joined(tables)
+        files = {name: files[name] for name in people or left}
+        tables = left
         if not tables:
             raise UserError("There are only tables that say what codes mean; bring the one with the labels too.")
         parts = [*tables.values()]
         if len(parts) > 1 and _pictures(members) and not are_one_a_person(parts):
             several = listing(list(files))
             raise UserError(f"There are several tables ({several}); leave the one that names the pictures.")
-        table = stacked(people_of(list(files)), parts)
+        table = parts[0] if len(parts) == 1 else stacked(people_of(list(files)), parts)
         notes += [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
         yield unfolded(replace(table, codes=codes, notes=(*table.notes, *notes)), options.columns), files
 

@@ -60,6 +60,8 @@ def settled(table: Proposal) -> None:
     full = [name for name in votes if share[name] > NEARLY_ALL]
     sparse = [name for name in apt if share[name] < SPARSE]
     named = [name for name in apt if says("settled", name) or says_aggregate(name)]
+    if (voters := table.having("annotator")) and not any(says("labels", name) for name in voters):
+        named += [name for name in free if name in apt and name not in named and says("labels", name)]
     named = [name for name in named if not FUNCTION.match(name)]
     may_be = {*named, *sparse, *(name for name in free if table.may_be_label(name) or decides(table, name))}
     beside = [name for name in free if name in apt and name in may_be]

@@ -41,6 +41,7 @@ from pll.formats.tabular.cells import (
     is_measured,
     is_missing,
     is_no_answer,
+    is_none_among_numbers,
     is_number,
     label_named,
     listed_answers,
@@ -691,6 +692,9 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "one cell": lambda cells: len(cells) >= FEW and len({*cells}) == 1,
     "number": lambda cells: default_role(cells) == "feature",
     "word": lambda cells: default_role(cells) == "category",
+    "words among numbers": lambda cells: (
+        not all(is_number(c) or is_none_among_numbers(c) for c in present_cells(cells))
+    ),
     "measured": is_measured,
     "fractions": has_fractions,
     "dates": are_dates,

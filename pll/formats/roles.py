@@ -231,6 +231,7 @@ _REST: Traits = (
     (("of a person", "!of a machine"), "keep", "who it was"),
     (("word", "of a day or a person"), "keep", "the same of a day, or of a person"),
     (("word", "too many words"), "keep", "too many different words"),  # each of them stands in too few rows
+    (("of a fact", "number", "words among numbers"), "keep", "it holds words too"),
     (("decimal commas",), "feature", ""),
     (("number",), "feature", ""),
     (("word",), "category", ""),

@@ -374,6 +374,8 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
         table.give_all(tasks, "keep")  # of the answer, and not of the example
         tasks = []
     if not tasks:
+        few = which(table, "!measured", "!fractions", "!dates", "!of a fact") if worker in table.explicit else []
+        keys += [n for n in few if n not in (*keys, worker) and 1 < len({*table.raw[n]}) < ONCE * rows]
         once = [k for k in keys if len(set(zip(table.raw[k], table.raw[worker], strict=True))) >= ONCE * rows]
         usual = [name for name in keys if plain_name(name) in USUAL["task"]]
         if len(once) > 1 and once[0] not in usual:  # the number of a trial is another example for everybody

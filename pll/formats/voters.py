@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from statistics import correlation
 from typing import Any
 
 from pll.formats.checks import listing
-from pll.formats.class_groups import MADE_OF_SHARES, amount, apart, are_amounts, says_total, stranger_among
+from pll.formats.class_groups import MADE_OF_SHARES, agree, amount, apart, are_amounts, says_total, stranger_among
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.names import NAMED, NUMBERED, scored_by
@@ -47,6 +48,7 @@ from pll.formats.tabular.cells import (
     present_cells,
     read_marks,
     spelling,
+    tallies,
 )
 
 
@@ -153,7 +155,8 @@ def vocabulary(table: Proposal) -> None:
     # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.
     named = [n for n in table.open() if n in people or (table.may_be_label(n) and not says_aggregate(n))]
     sets = [name for name in named if table.holds_sets(name)]
-    named = [name for name in named if [name] != sets]  # `by_hand` asks what it is
+    if len(sets) == 1 and not any(_are_sets_alike(table, sets[0], name) for name in named):
+        named = [name for name in named if name not in sets]  # `by_hand` asks what it is
     near = {name for name in named if is_labelled and share_among(table.words(name), classes) >= NEARLY_ALL}
     columns = [name for name in named if name in people or name in near or _are_words(table, name)]
     groups = of_one_vocabulary(table, [*columns, *voters])
@@ -202,6 +205,13 @@ def vocabulary(table: Proposal) -> None:
         unclear.sort(key=lambda names: all(says("sure", name) for name in names))
         table.give_all((name for names in unclear for name in names), "category")
         _ask_which(table, unclear, ("nobody's: learn from them", "category"))
+
+
+def _are_sets_alike(table: Proposal, name: str, other: str) -> bool:
+    """Whether another column has the words of one, and several in some cells too."""
+    words, theirs = table.words(name), table.words(other)
+    is_like = name != other and min(share_among(words, theirs), share_among(theirs, words)) >= 1 / 2
+    return is_like and bool(which(table, "several", among=[other]))
 
 
 def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tuple[str, str]) -> None:
@@ -504,6 +514,9 @@ def derived(table: Proposal) -> None:
     rows_of_votes = [[spelling(one or "") for one in row] for row in _rows(table, voters)] if len(voters) > 1 else []
     for name in table.having("answers")[:1]:
         rows_of_votes = [labels_listed(cell) for cell in table.raw[name]]
+    for tallied in filter(None, (tallies(table.raw[name]) for name in table.having("candidates"))):
+        of_cell = {cell: list(Counter(tally).elements()) for cell, tally in tallied.items()}
+        rows_of_votes = [of_cell.get(cell or "", []) for cell in table.raw[table.having("candidates")[0]]]
     if rows_of_votes:
         filled = [[cell for cell in row if not is_no_answer(cell, among_votes=True)] for row in rows_of_votes]
         keys: list[list[Any]] = [list(map(tuple, rows)) for rows in (map(sorted, rows_of_votes), rows_of_votes)]
@@ -649,7 +662,7 @@ def graded(table: Proposal) -> list[list[str]]:
     numbers = {name: grades_in(table.raw[name]) for name in free}
     fitting = {name: some for name, some in numbers.items() if len({*some} - {None}) > 1 and table.repeats(name)}
     fitting = {name: some for name, some in fitting.items() if {*some} - {None} != {0, 1}}
-    for name in stranger_among(list(fitting)):  # `settled` asks what it is
+    for name in stranger_among(list(fitting)) or _called_labels(list(fitting)):  # `settled` asks what it is
         del fitting[name]
     stems: dict[str, list[str]] = {}
     for name in fitting:
@@ -658,7 +671,18 @@ def graded(table: Proposal) -> list[list[str]]:
     groups = several if len(several) > 1 else [list(fitting)]
     if len(fitting) == 3:
         groups = [[name for name in fitting if not decides(table, name, [*fitting])]]
-    return [names for names in groups if len(names) > 1 and _are_one_scale([fitting[name] for name in names])]
+    groups = [_of_one_scale({name: fitting[name] for name in names}) for names in groups]
+    return [names for names in groups if len(names) > 1]
+
+
+def _called_labels(names: Sequence[str]) -> list[str]:
+    """Return the one of several names, three at least, that says labels.
+
+    >>> _called_labels(["Ann", "Bob", "shop label"]), _called_labels(["label Ann", "label Bob", "age"])
+    (['shop label'], [])
+    """
+    found = [name for name in names if says("labels", name)]
+    return found if len(found) == 1 and len(names) > 2 else []
 
 
 def grades(table: Proposal) -> None:
@@ -678,6 +702,18 @@ def grades(table: Proposal) -> None:
         *one_of(of, "annotator"),
         ("nobody's: learn from them", dict.fromkeys(every, "feature")),
     )
+
+
+def _of_one_scale(columns: Mapping[str, Sequence[int | None]]) -> list[str]:
+    """The columns that have one scale and agree: all of them, or, of several, those that agree with another one."""
+    names = list(columns)
+    if len(names) < 2 or _are_one_scale(list(columns.values())):
+        return names if len(names) > 1 else []
+    grades = {name: [None if one is None else float(one) for one in some] for name, some in columns.items()}
+    compared = combinations(names[:MOST_COMPARED], 2)
+    agreed = {name for pair in compared if agree([grades[name] for name in pair]) for name in pair}
+    names = [name for name in names if name in agreed]
+    return names if len(names) > 2 and _are_one_scale([columns[name] for name in names]) else []
 
 
 def _are_one_scale(columns: Sequence[Sequence[int | None]]) -> bool:

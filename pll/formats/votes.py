@@ -51,6 +51,7 @@ from pll.formats.tools.models import (
     sample_answers,
 )
 from pll.formats.tools.records import RecordFormat, models_answers
+from pll.formats.unfold import unfolded
 
 VOTES = "votes"
 """What a source calls the format of files that hold votes and nothing else."""
@@ -147,14 +148,14 @@ def _read(path: Path, class_names: Sequence[str], keys: Sequence[Key]) -> Answer
         return _of_lines(prompted_answers(path))
     if not isinstance(form, TableFormat):
         return _of_annotations(form.read(path, options))
-    table = form.unfolded(path, options)
+    table = form.table(path, options)
     if _is(table.form, "batch"):
         results, failed = batch_answers(table, path.stem)
         named, about = by_voters_in_ids(results)
         return replace(_of_lines(named), failed=failed, notes=tuple(about))
     if _is(table.form, "samples"):
         return _of_lines(sample_answers(table, path))
-    return _of_table(table, path.stem, keys)
+    return _of_table(unfolded(table), path.stem, keys)
 
 
 def _number(value: Any) -> float | None:

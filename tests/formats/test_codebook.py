@@ -93,3 +93,14 @@ def test_an_end_of_a_scale_may_be_called_none(tmp_path: Path, names: tuple[str, 
         archive.writestr("reads.csv", "id,reader_1,reader_2,reader_3\n" + "\n".join(rows) + "\n")
         archive.writestr("codes.csv", "code,name\n" + "".join(f"{k},{name}\n" for k, name in enumerate(names)))
     assert set(read_first(tmp_path / "t.zip").class_names) == {*names}
+
+
+def test_notes_below_a_table_say_what_numbers_mean(tmp_path: Path) -> None:
+    rows = [f"k{k},{','.join(row)}" for k, row in enumerate(answers([*"129"]))]
+    notes = ["Codes: 1 = Lob; 2 = Kritik; 9 = no idea,,,"]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["id,rater_1,rater_2,rater_3", *rows, ",,,", *notes]), encoding="utf-8")
+    data = formats.read(path)
+    assert data.class_names == ("Kritik", "Lob") and any("No answer: 9" in note for note in data.notes)
+    path.write_text("\n".join(["id,a,b,c", "1,x,y,x", "2,y,y,x", "3,x,x,y", "x = good; y = bad,,,"]), encoding="utf-8")
+    assert read_first(path).class_names == ("x", "y")

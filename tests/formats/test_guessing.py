@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -567,7 +568,9 @@ def test_options_that_hold_their_own_name_are_candidates() -> None:
     assert found == {"size": "feature", **dict.fromkeys(columns, "candidate")}
 
 
-@pytest.mark.parametrize("written", ["{name} ({n})", "{name}: {n}", "{n} x {name}", "{name} - {n} votes"])
+@pytest.mark.parametrize(
+    "written", ["{name} ({n})", "{name}: {n}", "{n} x {name}", "{name} - {n} votes", "{name} x{n}"]
+)
 def test_how_often_each_label_was_given_may_stand_in_a_cell(tmp_path: Path, written: str) -> None:
     rng = np.random.default_rng(0)
     cells, names = list[str](), ["Knot", "Dunlin", "Little Stint"]
@@ -612,3 +615,39 @@ def test_numbers_that_are_the_voters_own_by_chance_are_answers() -> None:
     assert roles(annotator_0=["0", None], annotator_1=["1", "1"]) == dict.fromkeys(
         ["annotator_0", "annotator_1"], "annotator"
     )
+
+
+def test_two_columns_of_sets_in_the_same_words_may_be_two_voters() -> None:
+    words, rolls = ["noise", "rent", "lifts", "heating"], random.Random(1)
+    sets = [
+        [rolls.sample(words, rolls.choice([1, 2, 3])), rolls.sample(words, rolls.choice([1, 1, 2]))] for _ in range(60)
+    ]
+    columns = [["; ".join(row[at]) for row in sets] for at in range(2)]
+    asked = question(roles_of(["codes_rw", "codes_tk"], columns))
+    assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}
+    single = [row[1][0] for row in sets]  # the one who is sure says what is right
+    asked = question(roles_of(["maybe", "seen"], [columns[0], single]))
+    assert asked is not None and asked.answers[0][1] == {"maybe": "candidates", "seen": "true_label"}
+
+
+def test_grades_of_people_are_told_from_other_small_numbers() -> None:
+    rolls = random.Random(0)
+    style = [rolls.choice("12345") for _ in range(80)]
+    people = [[one if rolls.random() < 0.8 else rolls.choice("12345") for one in style] for _ in range(3)]
+    table = {"session": [str(k // 13 + 1) for k in range(80)], "Gaz": people[0], "Mo": people[1], "Ruth": people[2]}
+    columns = [*table.values(), [one if k % 6 else None for k, one in enumerate(style)]]
+    asked = question(roles_of([*table, "bottle label"], columns))
+    assert asked is not None and asked.answers[0][1] == dict.fromkeys(["Gaz", "Mo", "Ruth"], "annotator")
+    asked = question(roles_of([*table, "bottle label"], columns, asked.answers[0][1]))
+    assert asked is not None and asked.answers[0][1] == {"bottle label": "true_label"}
+    numbers = [[str(rolls.randint(1, 5)) for _ in range(80)] for _ in range(4)]
+    assert question(roles_of(["rooms", "floors", "baths", "doors"], numbers)) is None
+
+
+def test_two_who_give_numbers_and_agree_are_no_counts() -> None:
+    rolls = random.Random(4)
+    first = [rolls.choice("12345") for _ in range(60)]
+    second = [one if rolls.random() < 0.8 else rolls.choice("12345") for one in first]
+    written = [f"BI-RADS {one}" if k % 20 == 0 else one for k, one in enumerate(first)]
+    asked = question(roles_of(["BI-RADS Erst", "BI-RADS Zweit"], [written, second]))
+    assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}

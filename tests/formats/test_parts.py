@@ -436,6 +436,20 @@ def test_what_several_columns_have_are_labels_and_a_sheet_of_them_says_what_they
     assert {*data.class_names} == {"Keramik 0", "Keramik 1", "Keramik 2"}
 
 
+def test_what_is_said_of_the_items_is_added_to_the_answers_of_a_file_a_person(tmp_path: Path) -> None:
+    ids, rolls = [f"{1900 + k}.{k % 9 + 1}.{k + 20}" for k in range(60)], random.Random(2)
+    tables = {
+        "items.csv": ["Inv.,text,height", *(f"{one},what is seen on number {one},{k / 3}" for k, one in enumerate(ids))]
+    }
+    for who in ("ines", "tomas", "zoe"):
+        some = rolls.sample(range(60), 50)
+        tables[f"{who}.csv"] = ["Inv.,type", *(f"{ids[k]},{'xyz'[(k + (rolls.random() < 0.2)) % 3]}" for k in some)]
+    path = archive(tmp_path / "t.zip", {name: "\n".join(lines) for name, lines in tables.items()})
+    data = read_first(path)
+    assert data.annotations is not None and data.annotations.annotator_names == ("ines", "tomas", "zoe")
+    assert data.class_names == ("x", "y", "z") and data.texts is not None and data.X.shape[1] == 1
+
+
 def read_first(path: Path) -> PartialLabelDataset:
     """The data with the first answer to every question."""
     roles = dict[str, str]()

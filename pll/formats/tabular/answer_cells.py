@@ -276,12 +276,23 @@ def no_answers_in(
     found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW * counts.total() else set()
     found -= minus_beside_plus(counts)
     nones = {cell for cell in found if spelling(cell) == "none"}  # as of a stance
-    if len(nones) < len(found) and sum(counts[cell] for cell in nones) >= FREQUENT * counts.total():
+    times = sum(counts[cell] for cell in nones)
+    if (len(nones) < len(found) and times >= FREQUENT * counts.total()) or _is_class(counts, nones, found):
         found -= nones
     found |= minus_one(set(counts) - found, people)
     kept = {spelling(name) for name in stays}
     found = {cell for cell in found if cell.strip() not in stays and spelling(cell) not in kept}
     return {cell: counts[cell] for cell in sorted(found)} if len(found) < len(counts) else {}
+
+
+def _is_class(counts: Counter[str], nones: Collection[str], silent: Collection[str]) -> bool:
+    """Whether `none` is written mostly small, as programs do not, and at least as often as some class is."""
+    classes = Counter[str]()
+    for cell in counts.keys() - silent:
+        classes[spelling(cell)] += counts[cell]
+    small = counts["none"]
+    least = min((n for n in classes.values() if n >= FREQUENT * counts.total()), default=0)
+    return 2 * small > sum(counts[cell] for cell in nones) >= least > 0
 
 
 def _cells_of(said: Said) -> Counter[str]:
@@ -504,7 +515,7 @@ def proposed_classes(
     short = [name for name in names if len(name.split()) <= MOST_WORDS and re.fullmatch(r"[\w\s'’+#-]+", name)]
     of_short = AnswerReader(short)
     names = [name for name in names if name in short or not (short and of_short.read(name))]
-    ignored = no_answers(names, among_votes=True)
+    ignored = {name for name in no_answers(names, among_votes=True) if name not in texts}  # what is silent is out
     return sort_names(name for name in names if name not in ignored)
 
 

@@ -39,6 +39,7 @@ from pll.formats.tabular.cells import (
     nearly_all,
 )
 from pll.formats.tabular.writer import table_limitations
+from pll.formats.tools.models import with_answers
 from pll.formats.unfold import unfolded
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
@@ -97,7 +98,10 @@ class TableFormat(Format):
         UserError
             As for `table`.
         """
-        return unfolded(self.table(path, options), options.columns)
+        table = self.table(path, options)
+        if table.form is not None and table.form.name == "batch":
+            table = with_answers(table)
+        return unfolded(table, options.columns)
 
     def dataset(self, table: Records, path: Path, options: ReadOptions) -> PartialLabelDataset:
         """Return the dataset of a table that `table` has read from a file.

@@ -358,7 +358,8 @@ def present_cells(cells: Cells) -> list[str]:
 
 _DAY = re.compile(
     r"(?:(?:0?[1-9]|1[0-2])[./](?:19|20)\d\d|1\d{9}(?:\.\d+)?|1\d{12}|"  # a month; seconds or milliseconds since 1970
-    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d\d))?"  # day
+    r"(?:\d{4}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])|"
+    r"(?:0?[1-9]|[12]\d|3[01])([-/.])(?:0?[1-9]|[12]\d|3[01])\1(?:\d{4}|\d\d))?"  # day
     r"(?:(?:^|[T,]? ?)\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?(?: ?(?:Z|UTC|[A-Z]{2,4}T))?"  # hour
     r"(?: ?[+-]\d\d?(?::?\d\d)?)?)?)",
     re.IGNORECASE,
@@ -414,6 +415,11 @@ def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
     is_one = not words.isdisjoint((plain, plain.replace(". ", "."), label.strip())) or is_error(label)
     is_one = is_one or (" / " in plain and words.issuperset(plain.split(" / ")))
     return is_one or (among_votes and (plain in NO_ANSWER["votes"] or _is_refusal(plain)))
+
+
+def is_none_among_numbers(cell: str) -> bool:
+    """Whether a cell says that there is no number: that there is no answer, or that it is not known."""
+    return is_no_answer(cell) or spelling(cell) in NO_ANSWER["rare"]
 
 
 def _is_refusal(plain: str) -> bool:
@@ -666,7 +672,8 @@ def _shares_among(parts: Sequence[str]) -> dict[str, float] | None:
 _DIGITS = frozenset("0123456789")
 
 _TALLY = re.compile(
-    r"(?P<name>.*?\S)\s*(?:[(\[]\s*(?P<within>\d{1,3})(?:\s+[^\W\d]+)?\s*[)\]]|[-–—:=×*]\s*(?P<after>\d{1,3})(?:\s+[^\W\d]+)?)"
+    r"(?P<name>.*?\S)\s*(?:[(\[]\s*(?P<within>\d{1,3})(?:\s+[^\W\d]+)?\s*[)\]]"
+    r"|(?:[-–—:=×*]|(?<=\s)x)\s*(?P<after>\d{1,3})(?:\s+[^\W\d]+)?)"
     r"|(?P<before>\d{1,3})\s*[x×]\s*(?P<what>\S.*)"
 )
 _LEAST_TALLIED = 3

@@ -29,6 +29,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.base import HEAD_BYTES, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
+from pll.formats.codebook import codes_below
 from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, as_utf8, encode_like, encoding_of, without_marks
 from pll.formats.names import sample_rows
 from pll.formats.records import Records
@@ -303,6 +304,7 @@ class Delimited(TableFormat):
             (*notes, *header.notes, *([note_on_rows_below(text.end[1])] if text.end[1] else [])),
             first=text.sample(),
             titles=header.titles,
+            codes=codes_below(text.end[1]),
         )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

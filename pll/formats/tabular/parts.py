@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -49,7 +49,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         return tables[0]
     split = _split_in(names)
     called = {} if split else people_among(tables)
-    is_one_a_person = len(called) == len(tables)
+    is_one_a_person = len(called) == len(tables) and not any("worker" in one.roles.values() for one in tables)
     if is_one_a_person:
         tables = [replace(one, names=[called[k].get(n, n) for n in one.names]) for k, one in enumerate(tables)]
     other = next((k for k, table in enumerate(tables) if in_common(tables[0].names, table.names) < SHARED), None)
@@ -85,7 +85,8 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         about = f"{len(names)} tables about the same examples were taken for one person each: {listing(list(names))}."
     else:
         about = f"{len(names)} tables were read as one: {listing(list(names))}."
-        again = [name for name in every if (split or is_named_id(name)) and _counts_each(columns[name], starts)]
+        free = [name for name in every if name not in roles]
+        again = [name for name in free if (split or is_named_id(name)) and _counts_each(columns[name], starts)]
         roles |= dict.fromkeys(again, "keep")
         if split and SPLIT not in every:
             parts = [part for part, table in zip(split, whole, strict=True) for _ in range(len(table))]
@@ -153,7 +154,55 @@ def are_one_a_person(tables: Sequence[Records]) -> bool:
     return len(people_among(tables)) == len(tables) > 1
 
 
-def joined(tables: Mapping[str, Records]) -> tuple[dict[str, Records], list[str]]:
+def several_people(tables: Mapping[str, Records]) -> list[str]:
+    """Return the tables that are the answers of a person each, where others are not; none where there is but one.
+
+    Parameters
+    ----------
+    tables
+        By name.
+    """
+    people = people_among([*tables.values()]) if len(tables) > 2 else {}
+    return [name for k, name in enumerate(tables) if k in people] if 1 < len(people) < len(tables) else []
+
+
+def with_items(people: Mapping[str, Records], others: Mapping[str, Records]) -> tuple[dict[str, Records], list[str]]:
+    """Return the answers of a person each as one table, with what others say of the examples; and as `joined`.
+
+    Parameters
+    ----------
+    people
+        The tables of a person each, by what the person is called; or one table.
+    others
+        The others, by name.
+    """
+    answers, first = stacked([*people], [*people.values()]), next(iter(people))
+    if len(people) == 1:
+        return joined({first: answers, **others})
+    once = [n for n in answers.names if all(n not in one.names or _names_rows(one, n) for one in people.values())]
+    words = [_words_in(answers, name) for name in answers.names if name not in once]
+    said = [some for some in words if _repeats(some)]
+    items = {name: one for name, one in others.items() if not _says_again(one, said)}
+    left, notes = joined({first: answers, **items}, once)
+    return left | {name: one for name, one in others.items() if name not in items}, notes
+
+
+def _says_again(table: Records, said: Sequence[Counter[str]]) -> bool:
+    """Whether a table has the answers of several people again, or how often each of them was given."""
+    are_called_so = any(sum(name in words for name in table.names) > 1 for words in said)
+    return are_called_so or any(_are_alike(_words_in(table, name), words) for name in table.names for words in said)
+
+
+def _words_in(table: Records, name: str) -> Counter[str]:
+    return Counter(filter(None, cells_of(table, name)))
+
+
+def _names_rows(table: Records, name: str) -> bool:
+    cells = cells_of(table, name)
+    return len({*cells}) == len(cells)
+
+
+def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> tuple[dict[str, Records], list[str]]:
     """Add to the largest table what others say of what it names; return the tables that are left, and notes.
 
     Such a table has one row for each name in a column that is called the same in both, and its other columns are new.
@@ -162,6 +211,8 @@ def joined(tables: Mapping[str, Records]) -> tuple[dict[str, Records], list[str]
     ----------
     tables
         By name.
+    by
+        Columns of the first, to which others are added then, that may name what these are about; by default any.
 
     Examples
     --------
@@ -175,13 +226,13 @@ def joined(tables: Mapping[str, Records]) -> tuple[dict[str, Records], list[str]
     ['items.csv was added by item; 1 of its 3 rows is of nothing here.']
     """
     left, notes = dict(tables), list[str]()
-    first, *others = sorted(tables, key=lambda name: -tables[name].rows) or [""]
+    first, *others = [*tables] if by is not None else sorted(tables, key=lambda name: -tables[name].rows) or [""]
     others = [name for name in others if _may_say_more(name, tables[name], tables[first])]
     if not others or are_one_a_person([*tables.values()]):
         return left, notes
     for name in others:
         about = tables[name]
-        if (key := _key(name, left[first], about)) is None:
+        if (key := _key(name, left[first], about)) is None or (by is not None and key[0] not in by):
             continue
         mine, theirs = key
         codes, written = cells_of(about, theirs), cells_of(left[first], mine)
@@ -225,6 +276,7 @@ def _key(name: str, table: Records, about: Records) -> tuple[str, str] | None:
         are_codes = all(not code.isdecimal() and any(map(str.isdecimal, code)) for code in codes)
         for mine in table.names:
             is_same, is_called = plain_name(mine) == plain_name(theirs), _is_called(mine, theirs, name)
+            is_called = is_called or (table.roles.get(mine) == "task" and is_named_id(theirs))
             if not (is_same or is_called or are_codes):
                 continue
             if mine not in seen:

@@ -24,14 +24,14 @@ from pll.extras import require_extra
 from pll.formats.archive import key_of, names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
-from pll.formats.codebook import MOST_CODES, Codes, codes_in
+from pll.formats.codebook import MOST_CODES, Codes, codes_below, codes_in
 from pll.formats.label_frame import NUMBERS, labels_csv_value
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of, note_on_rows_below, rows_below
-from pll.formats.tabular.parts import joined, people_among, stacked
+from pll.formats.tabular.parts import are_one_a_person, joined, people_among, stacked, with_items
 from pll.formats.tabular.writer import columns_of
 
 MOST_CELLS = 5_000_000
@@ -57,12 +57,14 @@ class Xlsx(TableFormat):
         parts = _sheets_of(path, options)
         names = [sheet.name for sheet in parts]
         table = stacked(names, [sheet.records for sheet in parts])
-        if options.sheet is None and len(parts) == 1:
-            left, said = joined({one.name: one.records for one in (*parts, *_beside(path, options, names))})
-            names += [one.name for one in _beside(path, options, names) if one.name not in left]
+        if options.sheet is None and (len(parts) == 1 or are_one_a_person([one.records for one in parts])):
+            beside = {one.name: one.records for one in _beside(path, options, names)}
+            left, said = with_items({one.name: one.records for one in parts}, beside)
+            names += [name for name in beside if name not in left]
             table = replace(left[names[0]], notes=(*table.notes, *said))
         others = [one for one in _sheets(*key_of(path), options.max_bytes) if one not in names]
-        table = replace(table, codes=_codes(*key_of(path), options.max_bytes, tuple(names)))
+        codes = {**table.codes, **_codes(*key_of(path), options.max_bytes, tuple(names))}
+        table = replace(table, codes=codes)
         if not others:
             return table
         read = f"The sheet {shorten(names[0])} was read" if len(parts) == 1 else f"{len(parts)} sheets were read"
@@ -156,6 +158,8 @@ class _Sheet:
         How many empty columns are before the table.
     notes
         What to say of it to the user.
+    codes
+        What notes below the table say that codes mean.
     """
 
     name: str
@@ -164,6 +168,7 @@ class _Sheet:
     below: Sequence[tuple[int, Sequence[str]]]
     left: int
     notes: tuple[str, ...]
+    codes: Codes
 
     @cached_property
     def records(self) -> Records:
@@ -171,7 +176,7 @@ class _Sheet:
         names, rows = self.header.names, self.below
         cells = [pa.array([row[at] or None for _, row in rows], pa.string()) for at in range(len(names))]
         table = pa.Table.from_arrays(cells, names=names)
-        return Records.of(table, row_of=lambda at: rows[at][0], notes=self.notes)
+        return Records.of(table, row_of=lambda at: rows[at][0], notes=self.notes, codes=self.codes)
 
 
 def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
@@ -229,11 +234,12 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     below = rows[header.above + header.rows :]
     if not below:
         raise no_rows()
-    notes = [*header.notes]
+    notes, codes = [*header.notes], dict[str, Mapping[str, str]]()
     if count := rows_below(below, width):
-        notes.append(note_on_rows_below([row for _, row in below[-count:]]))
+        apart = [row for _, row in below[-count:]]
+        notes, codes = [*notes, note_on_rows_below(apart)], {**codes_below(apart)}
         below = below[:-count]
-    return _Sheet(name, header, rows[header.above][0], below, left, tuple(notes))
+    return _Sheet(name, header, rows[header.above][0], below, left, tuple(notes), codes)
 
 
 @lru_cache(maxsize=16)

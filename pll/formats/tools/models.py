@@ -72,9 +72,13 @@ def batch_answers(table: Records, stem: str) -> tuple[list[Line], int]:
     UserError
         A record that is not as its tool writes it, or a request instead of its result; the row is named.
     """
-    lines: list[Line] = []
+    every = list(_batch_lines(table, stem))
+    return [line for lines in every for line in lines], sum(not lines for lines in every)
+
+
+def _batch_lines(table: Records, stem: str) -> Iterator[list[Line]]:
+    """Yield the answers of each record of batch results; none where the request failed."""
     attempts: Counter[tuple[str, str]] = Counter()
-    errors = 0
     for at, record in enumerate(table.values(range(len(table.names)))):
         with _as_written(table.row_of(at)):
             if record.get("body") and not record.get("response"):
@@ -83,14 +87,13 @@ def batch_answers(table: Records, stem: str) -> tuple[list[Line], int]:
                 )
             about, texts = _replies(record)
             texts = [(text.strip(), score) for text, score in texts if text.strip()]
-            if record.get("error") or not texts:
-                errors += 1
-                continue
+            texts = [] if record.get("error") else texts
             task, worker = str(record["custom_id"]), str(about.get("model") or stem)
+            lines = []
             for text, score in texts:
                 lines.append(Line(task, worker, text, score, attempt=attempts[task, worker]))
                 attempts[task, worker] += 1
-    return lines, errors
+        yield lines
 
 
 _RUN = re.compile(
@@ -146,13 +149,24 @@ def sample_answers(table: Records, path: Path) -> list[Line]:
 
 
 def with_answers(table: Records) -> Records:
-    """Return samples of lm-evaluation-harness with a column of the answers, which are the votes of whoever gave them.
+    """Return samples of lm-evaluation-harness with a column of the answers, which are votes.
+
+    Of batch results that is all that is left, with the example and the model.
 
     Raises
     ------
     UserError
-        As `sample_answers`.
+        As `batch_answers` and `sample_answers`.
     """
+    if table.form is not None and table.form.name == "batch":
+        answer, model, said = "answer", "model", list(_batch_lines(table, ""))
+        of_rows = [[line.vote for line in lines] for lines in said]
+        texts = [some[0] if len(some) == 1 else json.dumps(some) if some else None for some in of_rows]
+        models = [lines[0].worker if lines else None for lines in said]
+        new = {answer: texts} | ({model: models} if any(models) else {})
+        gone = [at for at, name in enumerate(table.names) if name != "custom_id"]
+        roles = {"custom_id": "task", answer: "vote", model: "worker"}
+        return replace(table.with_columns(new, gone), roles=roles, signature=None)
     answer = free_name("answer", table.names)
     cells: list[str | None] = [None] * sum(len(batch) for batch in table.batches([0]))
     for at, lines in _chosen(table, ""):

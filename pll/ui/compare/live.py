@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
+from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
@@ -86,7 +87,7 @@ def _stars(lanes: Sequence[Scene]) -> None:
             st.html(_swatch(lane.place, lane.title))
             right, sure = lane.right, lane.confidence
             st.markdown(f"### {percent(sure if right is None else right)}", width="content")
-            n = f"of {lane.data.n_labelled:,} correct · "
+            n = f"of {count(lane.data.n_labelled, 'label')} correct · "
             st.caption("sharpness" if right is None else f"{n}sharpness {percent(sure, 0)}")
             payload = star_payload(
                 lane.frame.weights,
@@ -160,33 +161,32 @@ def _take(lanes: Sequence[Scene]) -> None:
     offer("Labels of every lane", f"-labels-epoch-{epoch}", "labels", lambda: _labels(lanes))
 
 
-SHARE_COLUMNS = {
-    "identified_correctly": "Correct",
-    "test_accuracy": "Unseen correct",
-    "mean_confidence": "Sharpness",
-    "at_least_90_sure": "Label weight 90 % or more",
+def _interval(lane: Any) -> str:
+    low, high = lane["from"], lane["to"]
+    return "–" if pd.isna(low) else f"{100 * low:.1f} to {100 * high:.1f} %"
+
+
+FIGURES: dict[str, Callable[[Any], str]] = {
+    "Epoch": lambda lane: f"{lane.epoch:,}",
+    "Examples": lambda lane: f"{lane.examples:,}",
+    "Correct": lambda lane: percent(lane.identified_correctly),
+    "95 % interval": _interval,
+    "Unseen correct": lambda lane: percent(lane.test_accuracy),
+    "Sharpness": lambda lane: percent(lane.mean_confidence),
+    "Label weight 90 % or more": lambda lane: percent(lane.at_least_90_sure),
+    "Sharp and wrong": lambda lane: "–" if pd.isna(lane.sure_and_wrong) else f"{lane.sure_and_wrong:,.0f}",
 }
+"""The lines of the table of results, each of a row of `figures_table`."""
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
-    """The figures as people read them; columns of which nothing is known are left out.
+    """The figures as people read them, a column a lane; lines of which nothing is known are left out.
 
-    A plain table and not a data grid: five rows, drawn again at every refresh.
+    A plain table and not a data grid: a few lines, drawn again at every refresh.
     """
-    formatted = pd.DataFrame({"Lane": table["lane"].map(plain)})
-    for name in ("epoch", "examples"):
-        formatted[name.capitalize()] = table[name].map("{:,}".format)
-    for name, title in SHARE_COLUMNS.items():
-        if table[name].notna().any():
-            formatted[title] = [percent(None if pd.isna(share) else share) for share in table[name]]
-        if name == "identified_correctly" and title in formatted:
-            ends = zip(table["from"], table["to"], strict=True)
-            formatted["95 % interval"] = [
-                "–" if pd.isna(low) else f"{100 * low:.1f} to {100 * high:.1f} %" for low, high in ends
-            ]
-    if table["sure_and_wrong"].notna().any():
-        formatted["Sharp and wrong"] = ["–" if pd.isna(many) else f"{many:,.0f}" for many in table["sure_and_wrong"]]
-    return formatted
+    lanes = {plain(lane["lane"]): [figure(lane) for figure in FIGURES.values()] for _, lane in table.iterrows()}
+    formatted = pd.DataFrame({"": list(FIGURES)} | lanes)
+    return formatted[(formatted[list(lanes)] != "–").any(axis="columns")]
 
 
 # ---- metrics of lanes over the epochs --------------------------------------------------------------------------------

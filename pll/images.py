@@ -25,7 +25,7 @@ import numpy.typing as npt
 from pll.errors import UserError
 from pll.extras import require_extra
 
-if TYPE_CHECKING:  # Pillow is slow to import, and most data has no pictures
+if TYPE_CHECKING:
     from PIL import Image
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pll.errors import UserError, unknown
 from pll.methods.names import REGISTERED, TITLES
 
-if TYPE_CHECKING:  # a page that lists methods needs no torch
+if TYPE_CHECKING:
     from pll.methods.base import PartialLabelEstimator
 
 

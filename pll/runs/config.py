@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pll.annotations import SetRule
 from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.classes import with_classes
 from pll.io import Progress
@@ -20,7 +21,6 @@ from pll.synthesis.label_noise import Noisy
 from pll.wording import percent
 
 if TYPE_CHECKING:
-    from pll.dataset import PartialLabelDataset
     from pll.methods.base import PartialLabelEstimator
 
 

@@ -22,6 +22,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import Progress, from_json, write_json, writing_to
 from pll.runs.config import RunConfig
@@ -34,7 +35,6 @@ from pll.training.devices import device_in_words, device_names
 from pll.training.metrics import StopTraining
 
 if TYPE_CHECKING:
-    from pll.dataset import PartialLabelDataset
     from pll.methods.base import PartialLabelEstimator
     from pll.runs.data import Splits
     from pll.runs.fit_loop import FitLoop

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pll.errors import unknown
 
-if TYPE_CHECKING:  # the names are listed by pages and commands that do not compute
+if TYPE_CHECKING:
     from torch import Tensor
 
 Loss = Callable[["Tensor"], "Tensor"]

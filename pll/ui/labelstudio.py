@@ -28,7 +28,7 @@ from pll.errors import BusyError, UserError, explain
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 
-if TYPE_CHECKING:  # imported where a request needs them: the first page of the server does not wait for them
+if TYPE_CHECKING:
     from pll.export.labelstudio import Backend
 
 PREFIX = "/labelstudio"

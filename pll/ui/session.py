@@ -10,6 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pll.catalog.sources import Source
 from pll.errors import UserError
+from pll.runs.config import RunConfig
 from pll.runs.registry import NOT_THERE, RunRegistry, default_registry
 from pll.runs.run import Run
 from pll.synthesis import Flip
@@ -17,7 +18,6 @@ from pll.synthesis.label_noise import Noisy
 from pll.ui import login
 
 if TYPE_CHECKING:
-    from pll.runs.config import RunConfig
     from pll.ui.view_state import RunView
 
 
@@ -174,8 +174,6 @@ class ChosenData:
 
     def config(self, **settings: Any) -> RunConfig:
         """The config of a run on this data, with these fields of `RunConfig`."""
-        from pll.runs.config import RunConfig  # late: the home page starts no run by itself
-
         return RunConfig(**vars(self) | settings)
 
 

@@ -225,3 +225,33 @@ def test_a_sparse_matrix_is_a_matrix_and_a_zip_of_a_file_is_the_file(tmp_path: P
         np.savez(tmp_path / "s.npz", **{**arrays, "indices": arrays["indices"] + 7})
     with pytest.raises(UserError, match="sparse matrix"):
         formats.read(tmp_path / "s.npz")
+
+
+@pytest.mark.parametrize("has_features", [True, False])
+def test_parts_of_labelling_functions_are_one_after_the_other(tmp_path: Path, has_features: bool) -> None:
+    """Each with what it has: votes, true labels, features."""
+    L = np.array([[0, -1], [1, 1], [2, 0], [-1, 2]])
+    parts: dict[str, Any] = {
+        "L_train": L,
+        "L_dev": L[:2],
+        "Y_dev": np.array([0, 1]),
+        "L_test": L[1:],
+        "Y_test": L[1:, 1],
+    }
+    if has_features:
+        parts |= {f"X_{part}": np.ones((n, 3), dtype=np.float32) for part, n in (("train", 4), ("dev", 2), ("test", 3))}
+    data = saved(tmp_path, **parts)
+    votes = data.annotations
+    assert votes is not None and (len(data), votes.n_annotators, votes.n_answers) == (9, 2, 14)
+    assert data.X.shape == (9, 3 * has_features)
+    assert data.y is not None and data.y.tolist() == [UNKNOWN] * 4 + [0, 1, 1, 0, 2]
+    assert data.is_test is not None and data.is_test.tolist() == [False] * 6 + [True] * 3
+    assert "The parts train, dev, test are the examples, one after the other." in data.notes
+
+
+def test_a_part_without_votes_is_kept_and_parts_of_two_widths_are_refused(tmp_path: Path) -> None:
+    L, X = np.array([[0, 1], [1, -1], [2, 2]]), np.ones((3, 2), dtype=np.float32)
+    data = saved(tmp_path, L_train=L, X_train=X, X_test=X, Y_test=np.array([0, 1, 2]))
+    assert data.annotations is not None and (len(data), data.annotations.n_answers) == (6, 5)
+    with pytest.raises(UserError, match="L_train, L_dev differ in their width"):
+        saved(tmp_path, L_train=L, L_dev=L[:, :1])

@@ -16,7 +16,7 @@ import math
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal
 
@@ -101,10 +101,13 @@ class Npz(Format):
         ) and "candidates" not in names:  # no other name means the candidates then
             parts = [{part: name for part, name in one.items() if part != "candidates"} for one in parts]
         of_classes = next((name for name in ARRAYS["classes"]["names"] if name in names), "")
-        used = KEYS.union([of_classes], of_functions.values(), *(one.values() for one in parts))
+        joined = _parts_voted_on(own) if "votes" in of_functions.values() else {}
+        used = KEYS.union([of_classes], of_functions.values(), *(one.values() for one in (*parts, *joined.values())))
         arrays = loose or _arrays_in(source, used.union(of_functions), options.max_bytes)
         if source.is_dir() and not loose and "X" in arrays:
             _check_stays(arrays["X"], options.max_bytes)
+        if joined:
+            parts = [_joined(arrays, joined)]
         arrays = {of_functions.get(name, name): array for name, array in arrays.items()}
         is_shared = "shares" in arrays and "votes" not in arrays
         if is_shared:
@@ -114,10 +117,13 @@ class Npz(Format):
             arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
         others = [name for name in names if name not in used and name not in results_among(names)]
         notes = [f"Arrays not used: {listing(others)}."] if others else []
+        if joined:
+            notes.append(f"The parts {listing([*joined])} are the examples, one after the other.")
         if of_functions:
-            votes = next(name for name, meaning in of_functions.items() if meaning in ("votes", "shares"))
+            votes = [name for name, meaning in of_functions.items() if meaning in ("votes", "shares")][:1]
+            votes = [part["votes"] for part in joined.values() if "votes" in part] or votes
             said = "shares of classes by {} models" if is_shared else "votes of {} functions, −1 for none"
-            notes.append(f"The {said.format(arrays['votes'].shape[-1])} are in {votes}.")
+            notes.append(f"The {said.format(arrays['votes'].shape[-1])} are in {listing(votes)}.")
         for part, meaning in {"X": "features", "candidates": "candidate sets", "y": "true labels"}.items():
             called = [one[part] for one in parts if part in one]
             if called and called != [part]:
@@ -199,7 +205,58 @@ def _votes_among(names: Collection[str]) -> dict[str, str]:
         if meaning not in names and (called := next((name for name in some if name in names), None)):
             found[called] = meaning
     there = {*found.values()}
-    return found if there & {"votes", "shares"} and ("voters" in there or not parts_among(names)) else {}
+    is_sure = "voters" in there or "L_train" in found or not parts_among(names)
+    return found if there & {"votes", "shares"} and is_sure else {}
+
+
+_PARTS = ("train", "dev", "val", "valid", "validation", "test")
+
+
+def _parts_voted_on(names: Sequence[str]) -> dict[str, Names]:
+    """What the arrays of each part are called where labelling functions vote, and features are of all parts or of none.
+
+    Examples
+    --------
+    >>> _parts_voted_on(["X_train", "L_train", "X_dev", "Y_dev", "L_test"])
+    {'train': {'X': 'X_train', 'votes': 'L_train'}, 'dev': {'X': 'X_dev', 'y': 'Y_dev'}}
+    >>> _parts_voted_on(["L_train", "y_test", "X"])
+    {}
+    """
+    usual = {"X": ARRAYS["whole"]["X"], "votes": ARRAYS["functions"]["votes"], "y": ARRAYS["whole"]["y"]}
+    meanings = {name.lower(): meaning for meaning, some in usual.items() for name in (meaning, *some)}
+    parts: dict[str, dict[str, str]] = {part: {} for part in _PARTS}
+    for name in names:
+        stem, _, part = name.lower().rpartition("_")
+        if part in _PARTS and stem in meanings:
+            parts[part][meanings[stem]] = name
+    needed = "X" if "X" in parts["train"] else "votes"
+    found: dict[str, Names] = {part: called for part, called in parts.items() if needed in called}
+    if len(found) < 2 or "votes" not in parts["train"]:
+        return {}
+    return found
+
+
+def _joined(arrays: Arrays, parts: Mapping[str, Names]) -> Names:
+    """Put the arrays of parts together, under the usual names; what a part lacks is not known there, and −1."""
+    own: dict[str, Arrays] = {
+        part: {one: arrays.pop(called) for one, called in some.items()} for part, some in parts.items()
+    }
+    sizes = [len(some["X" if "X" in some else "votes"]) for some in own.values()]
+    for one in ("X", "votes", "y"):
+        there = [some[one] for some in own.values() if one in some]
+        if len({array.shape[1:] for array in there}) > 1:
+            called = [some[one] for some in parts.values() if one in some]
+            raise UserError(f"The arrays {listing(called)} differ in their width; save parts that fit together.")
+        if there:
+            missing = "" if there[0].dtype.kind in "US" else -1
+            blocks = [
+                some.get(one, np.full((n, *there[0].shape[1:]), missing))
+                for some, n in zip(own.values(), sizes, strict=True)
+            ]
+            arrays[one] = np.concatenate(blocks)
+    if "test" in parts:
+        arrays["is_test"] = np.repeat([part == "test" for part in parts], sizes)
+    return {"X": "X"} | ({"y": "y"} if "y" in arrays else {})
 
 
 def _votes_of(shares: npt.NDArray[Any], voters: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:

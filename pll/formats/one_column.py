@@ -11,6 +11,8 @@ from collections.abc import Collection
 
 from pll.errors import UserError
 from pll.formats.checks import listing
+from pll.formats.class_groups import stranger_among
+from pll.formats.forms import words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import FEW, Proposal, decides, says, says_aggregate, says_fact, share_among
 from pll.formats.reading import LABELLED, LINES
@@ -65,7 +67,8 @@ def settled(table: Proposal) -> None:
     named = [name for name in named if not FUNCTION.match(name)]
     may_be = {*named, *sparse, *(name for name in free if table.may_be_label(name) or decides(table, name))}
     beside = [name for name in free if name in apt and name in may_be]
-    among = [name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)]
+    among = {name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)}
+    among |= {*stranger_among(votes)}
     table.give_all(beside, "keep", why="it has the words of the votes")
     found = named if len(named) == 1 and len(votes) != 2 else [*among, *beside]
     if len(found) != 1 or table.having("true_label") or table.is_asked():
@@ -133,8 +136,9 @@ def by_hand(table: Proposal) -> None:
 def beside_known(table: Proposal) -> list[str]:
     """Return a column of labels, and the only other one of its words, seldom filled: what was found out in the end.
 
-    The first names several labels, or one with a doubt, in some rows, or the second is called as what is settled: else
-    they may as well be two voters. Empty where there is no such pair, or another column tells what these are.
+    The first names several labels, or one with a doubt, in some rows, or the second is called as what is settled, or as
+    the first with a word more (`Category`, `QA category`): else they may as well be two voters. Empty where there is no
+    such pair, or another column tells what these are.
 
     Parameters
     ----------
@@ -144,12 +148,25 @@ def beside_known(table: Proposal) -> list[str]:
     if table.having(*LABELLED, *LINES, "true_label"):
         return []
     pairs = [(name, *_alike(table, name)) for name in _unsure_columns(table)]
-    for known in [one for one in table.open() if says("settled", one) and _is_sparse(table, one)]:
+    for known in [one for one in table.open() if _is_sparse(table, one)]:
         like = [n for n in table.open() if n != known and table.may_be_answers(n)]
+        like = [name for name in like if says("settled", known) or _is_called_beside(known, name)]
         like = [name for name in like if _says_as(table, known, table.words(name))]
         pairs += [(name, *_alike(table, name)) for name in like if not {*table.words(name)} <= {*BINARY, *MARKS}]
     pairs = [pair for pair in dict.fromkeys(pairs) if len(pair) == 2 and _is_sparse(table, pair[1])]
     return [*pairs[0]] if len(pairs) == 1 and not any(map(NAMED.fullmatch, pairs[0])) else []
+
+
+def _is_called_beside(known: str, name: str) -> bool:
+    """Whether a column is called as another one is, and a word more.
+
+    Examples
+    --------
+    >>> _is_called_beside("QA category", "Category"), _is_called_beside("label 2", "label")
+    (True, False)
+    """
+    more = {*words_of(known)} - {*words_of(name)}
+    return {*words_of(name)} < {*words_of(known)} and any(len(word) > 1 and not word.isdecimal() for word in more)
 
 
 def _unsure_columns(table: Proposal) -> dict[str, list[str]]:

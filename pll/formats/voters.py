@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import correlation
-from typing import Any
+from typing import Any, TypeVar
 
 from pll.formats.checks import listing
 from pll.formats.class_groups import MADE_OF_SHARES, agree, amount, apart, are_amounts, says_total, stranger_among
@@ -188,8 +188,9 @@ def vocabulary(table: Proposal) -> None:
         has_truth = share_among(table.truth(), table.words(*names)) >= 1 / 2
         if len(names) < 2 or (is_labelled and not is_clear and not has_truth):
             continue
-        if not (questions or unclear or is_yes_or_no) and _are_ranked(table, names):
-            _ask_whether_ranked(table, names)
+        ranked = [name for name in names if name not in stranger_among(names)]  # `settled` asks what that is
+        if not (questions or unclear or is_yes_or_no) and _are_ranked(table, ranked):
+            _ask_whether_ranked(table, ranked)
         elif is_clear and not is_labelled:
             questions.append(names)
         elif questions:
@@ -367,7 +368,8 @@ def aggregates(table: Proposal) -> None:
         table.give_all(made, "keep", why="an aggregate of the voters")
     table.give_all([name for name in table.open() if _is_mean(table, name)], "keep", why="the mean of the voters")
     free = [name for name in free if table.roles[name].role != "keep" and table.roles[name].guessed]
-    words = table.answers_given() if table.having("vote", "answers") else Counter[str]()
+    is_given = table.having("vote", "answers") or not table.explicit.isdisjoint(voters)
+    words = table.answers_given() if is_given else Counter[str]()
     free += [n for n in table.open() if words and share_among(words, table.words(n)) >= 1 / 2]
     made = [name for name in free if _is_majority(table, name)]
     made = made or [name for name in dict.fromkeys([*stranger_among(voters), *voters[-1:]]) if _settles(table, name)]
@@ -398,8 +400,23 @@ def _leave_majority(table: Proposal, name: str) -> None:
         made = ("made of their answers: carried along", {name: "keep"})
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
-            *([made, *ways] if len(others) != 2 else [*ways[:1], made, *ways[1:]]),  # between two somebody decided
+            *([*ways[:1], made, *ways[1:]] if _is_decided(table, name, split) else [made, *ways]),
         )
+
+
+def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
+    """Whether somebody decided what most say: of two, of two and a third who was asked, or called so where none does.
+
+    Parameters
+    ----------
+    table, name
+        The table and the column.
+    split
+        What the column says where no more than half say one thing.
+    """
+    others = {other: table.raw[other] for other in table.having("annotator") if other != name}
+    asked = [other for other, own in others.items() if speaks_where_apart(own, _but(others, other))]
+    return len(others) - len(asked[:1]) == 2 or (says("settled", name) and bool(split))
 
 
 MAJORITY = "the majority of"
@@ -587,6 +604,43 @@ def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) ->
     )
 
 
+_Row = TypeVar("_Row")
+
+
+def _but(columns: Mapping[str, _Row], name: str) -> list[_Row]:
+    return [some for other, some in columns.items() if other != name]
+
+
+def speaks_where_apart(own: Sequence[object], others: Sequence[Sequence[object]]) -> bool:
+    """Whether a column is filled in fewer than half of the rows, and more often where the others differ.
+
+    Parameters
+    ----------
+    own
+        Its cells; None or "" where it says nothing.
+    others
+        Those of the other columns.
+
+    Examples
+    --------
+    >>> ann, ben = [1, 2] * 20, [1, 1] * 20
+    >>> (
+    ...     speaks_where_apart([None, 2] * 10 + [None] * 20, [ann, ben]),
+    ...     speaks_where_apart([1, 2] * 5 + [None] * 30, [ann, ben]),
+    ... )
+    (True, False)
+    """
+    rows = [({*row} - {None, ""}, cell not in (None, "")) for cell, *row in zip(own, *others, strict=True)]
+    differ = [len(said) > 1 for said, speaks in rows if speaks]
+    usual = sum(len(said) > 1 for said, _ in rows) / max(sum(bool(said) for said, _ in rows), 1)
+    more = sum(differ) - usual * len(differ)
+    return 2 * len(differ) < len(rows) and more > SELDOM * math.sqrt(len(differ) * usual * (1 - usual))
+
+
+SELDOM = 2.33
+"""Standard deviations beyond chance from which somebody is asked where others differ: 1 in 100 is by chance."""
+
+
 _ORDINAL = r"[ºª.]|(?:st|nd|rd|th|er|e|ère|ème)(?![^\W\d_])"
 _NUMBER = re.compile(
     rf"(?P<said>(?<![^\W\d_])(?:{'|'.join(sorted(NAMES['round'], key=len)[::-1])}))?[ _.-]?"
@@ -662,7 +716,9 @@ def graded(table: Proposal) -> list[list[str]]:
     numbers = {name: grades_in(table.raw[name]) for name in free}
     fitting = {name: some for name, some in numbers.items() if len({*some} - {None}) > 1 and table.repeats(name)}
     fitting = {name: some for name, some in fitting.items() if {*some} - {None} != {0, 1}}
-    for name in stranger_among(list(fitting)) or _called_labels(list(fitting)):  # `settled` asks what it is
+    asked = [name for name, own in fitting.items() if speaks_where_apart(own, _but(fitting, name))]
+    others = stranger_among(list(fitting)) or _called_labels(list(fitting)) or asked[: len(asked) == 1]
+    for name in others:  # `settled` asks what it is
         del fitting[name]
     stems: dict[str, list[str]] = {}
     for name in fitting:

@@ -1,0 +1,128 @@
+"""Who decided is the truth, and asked about so: a third where two differ, the key, one who is called otherwise."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.formats.test_about_the_labelling import WORDS, read_first, said, table
+
+
+def marks(rolls: random.Random, sure: float = 0.6) -> tuple[int, int]:
+    """What two markers give."""
+    truth = rolls.randrange(1, 6)
+    one, other = (truth if rolls.random() < sure else rolls.randrange(1, 6) for _ in "ab")
+    return one, other
+
+
+@pytest.mark.parametrize("names", [("JH", "SP", "KW (mod)"), ("pani Nowak", "pan Zych", "trzeci"), ("甲", "乙", "丙")])
+@pytest.mark.parametrize("kind", ["asked where they differ", "did the first ones", "every row"])
+def test_a_third_marker_who_is_asked_where_two_differ_decides(
+    tmp_path: Path, names: tuple[str, ...], kind: str
+) -> None:
+    rolls, rows = random.Random(7), list[list[str]]()
+    for k in range(120):
+        one, other = marks(rolls)
+        is_asked = {"asked where they differ": one != other and k % 3 > 0, "did the first ones": k < 40}
+        third = rolls.choice((one, other, 3)) if is_asked.get(kind, True) else ""
+        rows.append([f"{rolls.gauss(9, 3):.2f}", str(one), str(other), str(third)])
+    data, _ = read_first(table(tmp_path, ["width", *names], rows))
+    decides = kind == "asked where they differ"
+    assert data.annotations is not None and data.annotations.n_annotators == 3 - decides
+    assert (data.y is not None) is decides
+
+
+@pytest.mark.parametrize("last", ["Eindscore", "punkty", "оценка"])
+def test_the_mark_in_the_end_is_the_truth_beside_a_third_who_was_asked(tmp_path: Path, last: str) -> None:
+    rolls, rows = random.Random(9), list[list[str]]()
+    for _ in range(120):
+        one, other = marks(rolls)
+        third = rolls.choice((one, other)) if one != other else ""
+        rows.append([f"{rolls.gauss(9, 3):.2f}", *map(str, (one, other, third, third or one))])
+    data, _ = read_first(table(tmp_path, ["width", "corr. A", "corr. B", "corr. C", last], rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and data.feature_names == ("width",)
+    assert data.y is not None and (data.y >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "is_truth"),
+    [("Selo publicado", 0.6, True), ("afgegeven", 0.9, True), ("Checador 4 - Lu", 0.6, False)],
+)
+def test_one_who_is_called_otherwise_than_the_others_is_asked_about(
+    tmp_path: Path, name: str, share: float, is_truth: bool
+) -> None:
+    rolls, rows = random.Random(11), list[list[str]]()
+    for _ in range(150):
+        truth = rolls.choice(WORDS)
+        last = said(rolls, truth, 0.8) if rolls.random() < share else ""
+        rows.append([*(said(rolls, truth) for _ in range(3)), last])
+    data, asked = read_first(table(tmp_path, ["Checador 1 - Bia", "Checador 2 - Rafa", "Checador 3 - Ana", name], rows))
+    assert (asked is not None and asked.answers[0][1] == {name: "true_label"}) is is_truth
+    assert data.annotations is not None and data.annotations.n_annotators == 4 - is_truth
+
+
+@pytest.mark.parametrize("name", ["KEY", "gabarito", "Facit", "正解"])
+def test_the_key_of_a_test_is_the_truth(tmp_path: Path, name: str) -> None:
+    rolls = random.Random(12)
+    kinds = [rolls.choice(WORDS) for _ in range(60)]
+    rows = [[f"e{k}", kind, *(said(rolls, kind) for _ in range(4))] for k, kind in enumerate(kinds)]
+    data, asked = read_first(table(tmp_path, ["film", name, "Ahmed", "Brown", "Chen", "Davies"], rows))
+    assert asked is None and data.y is not None and data.annotations is not None
+    assert data.annotations.annotator_names == ("Ahmed", "Brown", "Chen", "Davies")
+
+
+@pytest.mark.parametrize(
+    ("names", "decided"),
+    [
+        (("Possible species 1", "Possible species 2", "Possible species 3"), "Gen. det."),
+        (("1. Tipp", "2. Tipp", "3. Tipp"), "Labor"),
+    ],
+)
+def test_possible_labels_in_columns_beside_what_was_found_in_the_end(
+    tmp_path: Path, names: tuple[str, ...], decided: str
+) -> None:
+    rolls, rows = random.Random(13), list[list[str]]()
+    for k in range(120):
+        some = rolls.sample(WORDS, rolls.randint(1, 3))
+        rows.append(
+            [f"{rolls.gauss(9, 3):.2f}", *some, *[""] * (3 - len(some)), rolls.choice(some) if k % 5 == 0 else ""]
+        )
+    data, _ = read_first(table(tmp_path, ["width", *names, decided], rows))
+    assert data.annotations is None and data.candidates is not None and data.candidates.sizes.max() == 3
+    assert data.y is not None and int((data.y >= 0).sum()) == 24
+
+
+@pytest.mark.parametrize(
+    ("names", "is_pair"),
+    [
+        (("Category", "QA category"), True),
+        (("Rodzaj", "Rodzaj (kierownik)"), True),
+        (("kind", "kind 2"), False),  # of the same weight
+        (("Anna", "Berta"), False),
+    ],
+)
+def test_a_column_called_as_the_other_and_a_word_more_is_a_check_of_it(
+    tmp_path: Path, names: tuple[str, str], is_pair: bool
+) -> None:
+    rolls, rows = random.Random(14), list[list[str]]()
+    for k in range(200):
+        truth = rolls.choice(WORDS)
+        rows.append([f"{rolls.gauss(9, 3):.2f}", said(rolls, truth), truth if k % 7 == 0 else ""])
+    data, asked = read_first(table(tmp_path, ["width", *names], rows))
+    assert asked is not None and (data.annotations is None) is is_pair is (data.y is not None)
+
+
+@pytest.mark.parametrize(("name", "is_truth"), [("final", True), ("majority", False)])
+def test_one_label_of_all_is_the_truth_where_its_name_says_so_and_nobody_else_could_tell(
+    tmp_path: Path, name: str, is_truth: bool
+) -> None:
+    rolls, rows = random.Random(15), list[list[str]]()
+    for k in range(200):
+        truth = rolls.choice(WORDS)
+        one, other, third = (said(rolls, truth, 0.8) for _ in "abc")
+        most = other if other == third and k % 5 < 3 else one
+        rows.append([one, other, third if k % 5 < 3 else "", most])
+    data, _ = read_first(table(tmp_path, ["JM", "KS", "TB", name], rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and (data.y is not None) is is_truth

@@ -26,6 +26,8 @@ RECENT_EPOCHS = 5
 """Epochs over which changes are counted."""
 STILL_CHANGING = 0.05
 """Share of labels that still change in an epoch, above which they are reported as still changing."""
+SETTLING = 0.8
+"""Share of the changes of the second quarter of the epochs, up to which those of the last are fewer: labels settle."""
 VOTES_REMEDY = (
     "Votes alone cannot tell more: bring another voter, or the features, texts or pictures; or review a sample."
 )
@@ -95,16 +97,19 @@ class Finding:
     Attributes
     ----------
     name
-        `"diverging"`, `"changing"`, `"collapsed"`, `"flat"`, `"unsupported"` or `"doubtful"`.
+        `"diverging"`, `"changing"`, `"unsteady"`, `"collapsed"`, `"flat"`, `"unsupported"` or `"doubtful"`.
     sentence
         Description.
     remedy
         What to do.
+    again
+        With what a new run may help: `"epochs"` (more of them), `"steps"` (smaller ones), or nothing.
     """
 
     name: str
     sentence: str
     remedy: str
+    again: str = ""
 
 
 @dataclass(frozen=True)
@@ -226,6 +231,7 @@ def health_of(
                     f"The label weights have stayed as they began: {percent(now, 0)} on the first label in the mean, "
                     f"{percent(before, 0)} before.",
                     "Train longer, with a larger learning rate or less weight decay; or use another method.",
+                    "epochs",
                 )
             )
     if evidence is not None and not evidence.beats_chance:
@@ -246,7 +252,7 @@ def health_of(
             )
         )
     if votes_alone:
-        result = [replace(finding, remedy=VOTES_REMEDY) for finding in result]
+        result = [replace(finding, remedy=VOTES_REMEDY, again="") for finding in result]
     by_truth = evidence is not None and evidence.by == "truth"
     is_checked = by_truth or (expected is not None and not doubts)
     verdict = "unhealthy" if result else "healthy" if is_checked else "unchecked"
@@ -270,15 +276,17 @@ def _diverging(rows: Sequence[Mapping[str, Any]], top_loss: float | None) -> Fin
 
 
 def _changing(rows: Sequence[Mapping[str, Any]], n: int) -> Finding | None:
-    recent = [int(row["changed_labels"]) for row in rows if row["epoch"] > 1][-RECENT_EPOCHS:]
+    changes = [int(row["changed_labels"]) for row in rows if row["epoch"] > 1]
+    recent, quarter = changes[-RECENT_EPOCHS:], len(changes) // 4
     mean = float(np.mean(recent)) if recent else 0.0
     if mean <= max(STILL_CHANGING * n, 1):
         return None
-    return Finding(
-        "changing",
-        f"Labels still change: {mean:,.0f} of {n:,} in each of the last {len(recent)} epochs.",
-        "Train longer; where that does not help, use a smaller learning rate.",
-    )
+    text = f"{mean:,.0f} of {n:,} in each of the last {len(recent)} epochs"
+    if quarter >= RECENT_EPOCHS and np.mean(changes[-quarter:]) > SETTLING * np.mean(changes[quarter : 2 * quarter]):
+        sentence = f"Labels go back and forth: {text}, and hardly fewer than long before."
+        return Finding("unsteady", sentence, "Train with a smaller learning rate.", "steps")
+    remedy = "Train longer; where that does not help, use a smaller learning rate."
+    return Finding("changing", f"Labels still change: {text}.", remedy, "epochs")
 
 
 def _collapsed(final: Sharpness, sets: CandidateSets) -> Finding | None:

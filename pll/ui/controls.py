@@ -28,7 +28,7 @@ MOVABLE = ("running", "queued", "paused", "stopped", "interrupted")
 
 
 LONGER = 3
-"""Times as many epochs that *Train longer* trains."""
+"""Times as many epochs, and where labels go back and forth steps as many times smaller, of a run that trains again."""
 NEVER_SETTLED = 0
 PATIENCES = (NEVER_SETTLED, 5, 10, 25, 50)
 """Epochs without any change of an identified label after which training stops."""
@@ -319,11 +319,18 @@ def reset(run: Run) -> None:
     session.view(new)
 
 
-def train_longer(run: Run) -> None:
-    """A new run with the same settings but `LONGER` times the epochs; it becomes the run in view."""
-    epochs = int(run.snapshot().total or run.config.params.get("epochs", 100))
-    longer = replace(run.config, params=run.config.params | {"epochs": LONGER * epochs})
-    session.view(session.registry().start(longer))
+def train_again(run: Run) -> None:
+    """A new run of the same settings, also those chosen for it, which becomes the run in view.
+
+    It has `LONGER` times the epochs, and steps as many times smaller where labels went back and forth.
+    """
+    (lane,), config = run.lanes, run.config
+    done, recipe = lane.snapshot(), lane.folder.recipe()
+    params = config.params | ({} if recipe is None else {**recipe.settings, "recipe": "default"})
+    params |= {"epochs": LONGER * int(done.total or params.get("epochs", 100))}
+    if done.health is not None and any(finding.again == "steps" for finding in done.health.findings):
+        params["lr"] = lane.folder.about()["parameters"]["lr"] / LONGER
+    session.view(session.registry().start(replace(config, params=params)))
 
 
 def show_role(run: Run) -> None:

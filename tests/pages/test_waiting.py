@@ -95,19 +95,26 @@ def test_an_interrupted_run_can_be_resumed_wherever_it_is_shown(open_page: Any, 
     assert run.snapshot().state == "finished"
 
 
-def test_where_the_verdict_says_train_longer_a_button_does(open_page: Any, finished: Run) -> None:
+@pytest.mark.parametrize(
+    ("again", "label", "slower"), [("epochs", "Train longer", 1), ("steps", "Train with smaller steps", 3)]
+)
+def test_where_the_verdict_says_that_training_again_helps_a_button_does(
+    open_page: Any, finished: Run, again: str, label: str, slower: int
+) -> None:
     page = open_page("train", run=finished.id)
-    assert "Train longer" not in labels(page)
+    assert label not in labels(page)
     state = finished.folder.state()
-    flat = {"name": "flat", "sentence": "Nothing was learnt.", "remedy": "Train longer, with a larger rate."}
+    flat = {"name": "flat", "sentence": "Nothing was learnt.", "remedy": "Train again.", "again": again}
     health = {"verdict": "unhealthy", "findings": [flat], "evidence": None}
     finished.folder.set_state(
         "finished", **{k: v for k, v in state.items() if k not in ("state", "changed")} | {"health": health}
     )
-    page = button(open_page("train", run=finished.id), "Train longer").click().run()
+    page = button(open_page("train", run=finished.id), label).click().run()
     assert not page.exception
     newer = next(run for run in session.registry().all() if run.id != finished.id)
     assert newer.config.params["epochs"] == 3 * (finished.snapshot().total or 0)
+    before = finished.folder.about()["parameters"]["lr"]
+    assert newer.config.params.get("lr", before) == pytest.approx(before / slower)
     newer.stop()
     deadline = time.monotonic() + 30
     while newer.is_alive() and time.monotonic() < deadline:

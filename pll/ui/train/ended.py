@@ -42,7 +42,7 @@ def draw(now: Scene) -> None:
     if not status.certificate:  # which proves more than a run's health can say
         show_health(now.snapshot.health, more=[one for one in now.data.notes if one == FEATURES_ADD_NOTHING])
     if "next" not in now.looking.hidden:
-        _longer(now)
+        _again(now)
     show_disputes(now.run)
 
 
@@ -53,13 +53,13 @@ def _labels(stamp: tuple[str, int], _now: Scene) -> Certainty:
     return taken_home(weights, _now.lane.folder.held_out(_now.sets), _now.sets, _now.data.tied_votes)
 
 
-def _longer(now: Scene) -> None:
-    """A button, where the verdict says that more epochs may help."""
+def _again(now: Scene) -> None:
+    """A button, where the verdict says that more epochs or smaller steps may help."""
     health = now.snapshot.health
-    if health is None or not any("Train longer" in finding.remedy for finding in health.findings):
-        return
-    if session.registry().may(now.run, "owner"):
-        button("Train longer", controls.train_longer, now.run, icon="update", key="longer")
+    ways = [finding.again for finding in health.findings if finding.again] if health is not None else []
+    if ways and session.registry().may(now.run, "owner"):
+        label = {"epochs": "Train longer", "steps": "Train with smaller steps"}[ways[0]]
+        button(label, controls.train_again, now.run, icon="update", key="again")
 
 
 def _found(now: Scene) -> str:
@@ -105,6 +105,7 @@ HEALTH_ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:"
 IN_SHORT = {
     "diverging": "Training diverged.",
     "changing": "Labels still change.",
+    "unsteady": "Labels go back and forth.",
     "collapsed": "One class takes nearly all examples.",
     "flat": "Nothing was learnt.",
     "unsupported": "They are not clearly better than chance.",

@@ -12,7 +12,7 @@ from pll.runs.run import Run
 from pll.ui import controls, session
 from pll.ui.choose_run import choose_run
 from pll.ui.export import download, labelstudio
-from pll.ui.format import count, plain, without_none
+from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.train.ended import came_to, show_disputes, show_health
 from pll.ui.widgets import folded, show_error
@@ -32,7 +32,8 @@ def offer(run: Run) -> None:
     status, sentence = came_to(run, source.splits, source.certainty, source.health, votes_alone=alone)
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
     tell(run, source, is_certified=bool(status.certificate))
-    table = without_none(preview(source, rows=PREVIEWED))[PREVIEW_COLUMNS]
+    table = preview(source, rows=PREVIEWED)[PREVIEW_COLUMNS]
+    table = table.where(table.notna(), "")  # as the files have it: a person reads None as a label
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
     st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")
     download.certified(run, source)

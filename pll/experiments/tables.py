@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -206,15 +207,26 @@ def _by_part(rows: Sequence[Result]) -> Measured:
 
 def markdown(table: Table) -> str:
     """Return a table in Markdown: under each figure that of the paper, where it has one, and the difference."""
-    with_q = table.qs != (None,)
-    head = ["method", *(["q"] if with_q else []), *table.datasets]
-    lines = [f"### {table.title}", "", f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    for method in table.methods:
-        for q in table.qs:
-            cells = [_markdown_cell(table.entries.get(((dataset, q), method))) for dataset in table.datasets]
-            values = [] if not with_q else ["" if q is None else f"{q:g}"]
-            lines.append(f"| {' | '.join([method_title(method), *values, *cells])} |")
-    return "\n".join([*lines, ""])
+    frame = cells_frame(table, _markdown_cell)
+    head, *lines = (f"| {' | '.join(row)} |" for row in (list(frame), *frame.to_numpy().tolist()))
+    return "\n".join([f"### {table.title}", "", head, f"|{'---|' * frame.shape[1]}", *lines, ""])
+
+
+def cells_frame(table: Table, cell: Callable[[TableEntry | None], str]) -> pd.DataFrame:
+    """Return a table as it is read: a row for each method and q, a column for each data set.
+
+    Parameters
+    ----------
+    table
+        The table.
+    cell
+        Writes an entry; None where there is none.
+    """
+    rows = []
+    for method, q in product(table.methods, table.qs):
+        row = {"method": method_title(method)} | ({} if table.qs == (None,) else {"q": "" if q is None else f"{q:g}"})
+        rows.append(row | {name: cell(table.entries.get(((name, q), method))) for name in table.datasets})
+    return pd.DataFrame(rows)
 
 
 def _markdown_cell(entry: TableEntry | None) -> str:

@@ -124,32 +124,12 @@ def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, l
 
 @dataclass(frozen=True)
 class ChartLine:
-    """A line of a chart over the epochs."""
+    """A metric over the epochs in which it is known."""
 
-    name: str
-    epochs: npt.NDArray[np.integer[Any]]  # (m,)
-    values: npt.NDArray[np.floating[Any]]  # (m,) NaN where there is none
+    metric: str  # a key of `ABOUT`
+    rows: Sequence[Mapping[str, Any]]  # lines of metrics.csv
     line: Mapping[str, Any]  # colour, dash and width, as Plotly names them
-
-
-def line_of(name: str, rows: Sequence[Mapping[str, Any]], line: Mapping[str, Any], title: str = "") -> ChartLine:
-    """A metric over the epochs in which it is known.
-
-    Parameters
-    ----------
-    name
-        A key of `ABOUT`.
-    rows
-        Lines of metrics.csv.
-    line
-        Colour, dash and width, as Plotly names them.
-    title
-        Of the line; that of the metric where none is given.
-    """
-    known = [row for row in rows if row[name] is not None]
-    about = ABOUT[name]
-    values = np.array([row[name] for row in known], dtype=np.float64) * about.scale
-    return ChartLine(title or about.title, np.array([row["epoch"] for row in known], dtype=np.int64), values, line)
+    title: str = ""  # that of the metric where none is given
 
 
 def over_epochs(
@@ -180,14 +160,15 @@ def over_epochs(
     """
     figure = go.Figure()
     for curve in curves:
-        if not len(curve.values):
+        known, about = [row for row in curve.rows if row[curve.metric] is not None], ABOUT[curve.metric]
+        if not known:
             continue
-        at = thinned(len(curve.epochs))
+        shown = [known[k] for k in thinned(len(known))]
         figure.add_scatter(
-            x=curve.epochs[at].astype(np.int32),
-            y=curve.values[at].astype(np.float32),
-            name=curve.name,
-            mode="lines" if len(at) > 1 else "markers",
+            x=np.array([row["epoch"] for row in shown], dtype=np.int32),
+            y=np.array([row[curve.metric] * about.scale for row in shown], dtype=np.float32),
+            name=curve.title or about.title,
+            mode="lines" if len(shown) > 1 else "markers",
             line=dict(curve.line),
             hovertemplate="%{y:.1f} %" if unit == "%" else "%{y:,.3~g}",
         )

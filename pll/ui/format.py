@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING
+from math import prod
 
 from pll.errors import UserError
 from pll.runs.snapshots import SETTINGS, Snapshot
 from pll.wording import percent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STEP_NAMES = {
     "bytes checked": "checking the file",
@@ -142,15 +139,15 @@ def format_when(stamp: str, zone: tzinfo) -> str:
 
 
 def format_shape(shape: Sequence[int]) -> str:
-    """What one example consists of: how many numbers, or which pixels.
+    """What one example consists of: how many features, or which pixels.
 
     Examples
     --------
     >>> format_shape((1108,)), format_shape((1, 8, 8)), format_shape((3, 32, 32)), format_shape((2, 4, 4))
-    ('1,108', '8 × 8 pixels, grey', '32 × 32 pixels, in colour', '4 × 4 pixels, 2 channels')
+    ('1,108 features', '8 × 8 pixels, grey', '32 × 32 pixels, in colour', '4 × 4 pixels, 2 channels')
     """
     if len(shape) != 3:
-        return " × ".join(f"{size:,}" for size in shape)
+        return count(prod(shape), "feature")
     channels, height, width = shape
     colour = {1: "grey", 3: "in colour"}.get(channels, f"{channels} channels")
     return f"{width} × {height} pixels, {colour}"
@@ -175,21 +172,6 @@ def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
         return expected, "how sure is not known" if expected is None else "expected to be right"
     of_labelled = f" ({round(right * n_labelled):,} of {n_labelled:,} known)" if n_labelled else ""
     return right, f"right{of_labelled}"
-
-
-def without_none(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with empty cells where nothing is known, as the files have it: a person reads None as a label.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> without_none(pd.DataFrame({"reviewer": [None, "Ada"], "margin": [0.5, 0.25]})).to_numpy().tolist()
-    [['', 0.5], ['Ada', 0.25]]
-    """
-    filled: pd.DataFrame = table.apply(
-        lambda column: column.astype(object).fillna("") if column.isna().any() else column
-    )
-    return filled
 
 
 def format_state(snapshot: Snapshot) -> str:

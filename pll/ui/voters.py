@@ -132,7 +132,7 @@ def show_details(key: str, annotations: Annotations, y: npt.NDArray[np.int64] | 
         f"needs {LEAST_CHECKED} known labels."
     )
     show_voters(cards)
-    _show_worth(annotations, y)
+    show_worth(annotations, y)
     _stand_in(key, annotations, agreed.kappa.value)
     _show_two(key, annotations)
 
@@ -200,8 +200,16 @@ def _rules(key: str, _annotations: Annotations, _y: npt.NDArray[np.int64] | None
 # ---- what they are worth together, and a model among people ----------------------------------------------------------
 
 
-def _show_worth(annotations: Annotations, y: npt.NDArray[np.int64] | None) -> None:
-    """What the answers are worth together, where truth says so."""
+def show_worth(annotations: Annotations, y: npt.NDArray[np.int64] | None) -> None:
+    """Say what the answers are worth together, where truth tells.
+
+    Parameters
+    ----------
+    annotations
+        Everybody's answers.
+    y
+        (n,) true labels, −1 where unknown; None where none is known.
+    """
     worth = worth_of_votes(annotations, y)
     if worth is not None:
         st.markdown("**What the answers are worth together**")

@@ -219,7 +219,7 @@ def _chart(
     curves = []
     for lane in lanes:
         line = {"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5}
-        curves.append(charts.line_of(quantity, lane.snapshot.rows[:until], line, lane.title))
+        curves.append(charts.ChartLine(quantity, lane.snapshot.rows[:until], line, lane.title))
     about, total = ABOUT[quantity], snapshot.total
     figure = charts.over_epochs(about.title, about.unit, curves, total=total, viewed=viewed, height=330)
     return figure, _epochs(lanes, [quantity])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from math import prod
 
 import streamlit as st
 
@@ -25,10 +24,8 @@ def choose_dataset() -> Source | None:
     titles = {name: entry.title for name, entry in CATALOG.items()}
     name = choose("Dataset", titles, key="dataset", persist_state="session")
     entry = CATALOG[name]
-    st.caption(
-        f"{entry.about} {count(entry.n, 'example')} of {_shape(entry.shape)}, {count(entry.c, 'class', 'classes')}. "
-        f"Licence: {entry.licence}. [Source]({entry.page})"
-    )
+    what = f"{count(entry.n, 'example')} of {format_shape(entry.shape)}, {count(entry.c, 'class', 'classes')}"
+    st.caption(f"{entry.about} {what}. Licence: {entry.licence}. [Source]({entry.page})")
     if is_here(entry) and not _is_arriving(entry):
         return Source(name)
     offer_download(entry)
@@ -109,15 +106,6 @@ def from_server() -> Source | None:
     )
     st.caption(f"Files are read from {' and '.join(f'`{folder}`' for folder in allowed)} only.")
     return server_files.on_server(path) if path else None
-
-
-def _shape(shape: Sequence[int]) -> str:
-    """What one example consists of, in words.
-
-    >>> _shape((108,)), _shape((1, 28, 28)), _shape((3, 32, 32))
-    ('108 features', '28 × 28 pixels, grey', '32 × 32 pixels, in colour')
-    """
-    return format_shape(shape) if len(shape) == 3 else count(prod(shape), "feature")
 
 
 def is_here(entry: Entry) -> bool:

@@ -155,7 +155,7 @@ def figures(data: PartialLabelDataset) -> None:
     entries = [
         ShownFigure("Examples", f"{len(data):,}"),
         ShownFigure("Classes", f"{sets.n_classes:,}"),
-        ShownFigure("Features", format_shape(data.input_shape)),
+        ShownFigure("Each example", format_shape(data.input_shape)),
         ShownFigure("Candidates each", f"{sets.nnz / len(sets):.2f}", "Candidate labels of an example, on average."),
         ShownFigure("Already certain", percent(float((sets.sizes == 1).mean())), "Examples with one candidate."),
     ]

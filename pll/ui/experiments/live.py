@@ -20,7 +20,7 @@ from pll.experiments.evaluation import read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, ExperimentProgress
 from pll.experiments.figures import panel_figure, q_panels, style
 from pll.experiments.report import REPORT, protocol_in_words, tables_of
-from pll.experiments.tables import Table, TableEntry, signed
+from pll.experiments.tables import Table, TableEntry, cells_frame, signed
 from pll.io import zipped
 from pll.methods import method_title
 from pll.runs.files import MANIFEST
@@ -165,28 +165,20 @@ def _show_table(table: Table, number: int) -> None:
 
 
 def _table_frame(table: Table) -> pd.DataFrame:
-    """Return a table as it is shown: a row for each method and q, a column for each data set.
+    """Return a table as it is shown; of a single data set with the transductive accuracy."""
+    frame = cells_frame(table, _cell)
+    if len(table.datasets) == 1:
+        identified = cells_frame(table, lambda entry: "" if entry is None else str(entry.transductive or ""))
+        frame[IDENTIFIED_COLUMN] = identified[table.datasets[0]]
+    return frame
 
-    Of a single data set, the transductive accuracy too.
-    """
-    rows: list[dict[str, str]] = []
-    for method in table.methods:
-        for q in table.qs:
-            row = {"method": method_title(method)}
-            if q is not None:
-                row["q"] = f"{q:g}"
-            for dataset in table.datasets:
-                entry = table.entries.get(((dataset, q), method))
-                text = "" if entry is None else f"{entry.test} {entry.mark}".rstrip()
-                if entry is not None and entry.n_fits < entry.expected:
-                    text += f" · {entry.n_fits} of {count(entry.expected, 'fit')}"
-                if entry is not None and entry.paper is not None:
-                    text += f"  ({entry.paper.mean:.2f}, {signed(entry.difference)})"
-                row[dataset] = text
-                if entry is not None and len(table.datasets) == 1 and entry.transductive is not None:
-                    row[IDENTIFIED_COLUMN] = str(entry.transductive)
-            rows.append(row)
-    return pd.DataFrame(rows)
+
+def _cell(entry: TableEntry | None) -> str:
+    if entry is None:
+        return ""
+    part = f" · {entry.n_fits} of {count(entry.expected, 'fit')}" if entry.n_fits < entry.expected else ""
+    paper = "" if entry.paper is None else f"  ({entry.paper.mean:.2f}, {signed(entry.difference)})"
+    return f"{entry.test} {entry.mark}".rstrip() + part + paper
 
 
 def _downloads(folder: ExperimentFolder, state: str) -> None:

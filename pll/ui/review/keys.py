@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from string import ascii_uppercase, digits
 from typing import Literal
 
@@ -67,10 +68,7 @@ class Action:
     stores: bool = False
 
 
-def _can_decide(at: Situation) -> bool:
-    return at.can_decide
-
-
+_can_decide = attrgetter("can_decide")
 ACTIONS = (
     Action("none", "N", "None of these", "None of the candidates is right", _can_decide, stores=True),
     Action("other", "A", "Another label", "A class that is not among the candidates, or a new one", _can_decide),

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pll.annotations.independence import worth_of_votes
 from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review.session import ReviewSession
@@ -18,7 +17,7 @@ from pll.ui.format import count, duration, plain
 from pll.ui.review import certify_panel, changes
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
-from pll.ui.voters import can_be_judged, show_voters, voter_table
+from pll.ui.voters import can_be_judged, show_voters, show_worth, voter_table
 from pll.ui.widgets import ShownFigure, beside, button, choose_one, folded, popover, show_figures, show_table
 from pll.wording import percent
 
@@ -179,10 +178,8 @@ def _voters(tab: ReviewTab) -> None:
             else f"From {LEAST_CHECKED} decided random controls on it is counted on these, with an interval."
         )
     )
-    worth = worth_of_votes(annotations, controls)
-    if worth is not None:
-        st.text(worth.sentence)
     show_voters(table)
+    show_worth(annotations, controls)
 
 
 # ---- how many reviewers are asked ------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,64 +31,73 @@ CORNERS = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
     "identified label."
 )
-TRUTH = "truth"
-"""The choice of the star plot that colours by true labels."""
-
-
-class Picture(NamedTuple):
-    """One of the two pictures, with its options."""
-
-    name: str
-    title: str
-    help: str
-    component: Component
-    choice: Callable[[Scene], str]  # what its options say
-    payload: Callable[[Scene, Presentation, str], Payload]  # of the moment in view, with that choice
-    options: Callable[[Scene], None]
 
 
 def draw(now: Scene) -> None:
     """The star plot left, the heatmap right."""
-    drawn = [picture for picture in PICTURES if picture.name not in now.looking.hidden]
-    if not drawn:
-        return
-    for place, picture in zip(st.columns(len(drawn), gap="medium"), drawn, strict=True):
+    drawn = [picture for name, picture in PICTURES.items() if name not in now.looking.hidden]
+    for place, picture in zip(st.columns(len(drawn), gap="medium") if drawn else (), drawn, strict=True):
         with place, st.container(gap=None):
-            _show(picture, now)
+            picture(now)
 
 
-def _show(picture: Picture, now: Scene) -> None:
-    looking, name = now.looking, picture.name
-    with st.container(  # the line above, which presenter mode puts away by its key
+def _star(now: Scene) -> None:
+    hint = f"{CORNERS} Rings mark labels that changed. Click an example to see its history."
+    truth = now.truth if now.looking.truth and now.data.y is not None else None
+
+    def payload(presentation: Presentation) -> Payload:
+        weights, before, classes = now.frame.weights, now.before(), shown_classes(now)
+        return star_payload(weights, now.sets, presentation, truth=truth, before=before, classes=classes)
+
+    _head("star", STAR_TITLE, hint, _star_options, now)
+    _show("star", STAR, truth is not None, payload, now)
+
+
+def _heatmap(now: Scene) -> None:
+    hint = (
+        "A row is an example, a column a class. Darker: larger label weight. Blank: not a candidate. Click a row to "
+        "see its history."
+    )
+    by: By = "label" if now.looking.order == "label" else "confidence"
+
+    def payload(presentation: Presentation) -> Payload:
+        frame, classes = now.frame, shown_classes(now)
+        return heatmap_payload(frame.weights, now.sets, presentation, by=by, sharp=frame.sharp, classes=classes)
+
+    _head("heatmap", "Label weights", hint, _heatmap_options, now)
+    _show("heatmap", HEATMAP, by, payload, now)
+
+
+PICTURES: dict[str, Callable[[Scene], None]] = {"star": _star, "heatmap": _heatmap}
+"""The pictures of a run, from left to right."""
+
+
+def _head(name: str, title: str, hint: str, options: Callable[[Scene], None], now: Scene) -> None:
+    """The line above a picture, which presenter mode puts away by its key."""
+    with st.container(
         key=f"picture-head-{name}", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
     ):
-        st.markdown(f"**{picture.title}**", help=picture.help, width="content")
-        popover("Options", picture.options, now, key=f"{name}-options-{now.run.id}", icon="tune")
-    choice, fill = picture.choice(now), ABOVE_WHEN_PRESENTING if looking.presenting else ABOVE_PICTURES
+        st.markdown(f"**{title}**", help=hint, width="content")
+        popover("Options", options, now, key=f"{name}-options-{now.run.id}", icon="tune")
+
+
+def _show(
+    name: str, component: Component, choice: object, payload: Callable[[Presentation], Payload], now: Scene
+) -> None:
+    """A picture of the moment in view, made anew where this or the choice of its options is another."""
+    looking, fill = now.looking, ABOVE_WHEN_PRESENTING if now.looking.presenting else ABOVE_PICTURES
     height = WHOLE_WINDOW if looking.presenting else PICTURES_HEIGHT
     ids, texts = now.data.row_ids, now.data.texts
     presentation = Presentation(now.frame.when, looking.selected, ids, texts, height=height, fill=fill)
     moment = (name, now.stamp, choice, looking.selected, looking.presenting, shown_classes(now))
-    payload = _once(moment, lambda: picture.payload(now, presentation, choice))
-    mount(picture.component, payload, f"{name}-{now.run.id}", len(now.data), looking.select)
+    made = once(moment, lambda: payload(presentation))
+    mount(component, made, f"{name}-{now.run.id}", len(now.data), looking.select)
 
 
 @st.cache_resource(max_entries=2 * CACHED_PICTURES, show_spinner=False)
-def _once(moment: tuple[object, ...], _make: Callable[[], Payload]) -> Payload:
+def once(moment: tuple[object, ...], _make: Callable[[], Payload]) -> Payload:
     """The picture of this moment, computed once for all who look at it."""
     return _make()
-
-
-def _star(now: Scene, presentation: Presentation, colours: str) -> Payload:
-    truth = now.truth if colours == TRUTH else None
-    weights, before, classes = now.frame.weights, now.before(), shown_classes(now)
-    return star_payload(weights, now.sets, presentation, truth=truth, before=before, classes=classes)
-
-
-def _heatmap(now: Scene, presentation: Presentation, order: str) -> Payload:
-    by: By = "label" if order == "label" else "confidence"
-    frame, classes = now.frame, shown_classes(now)
-    return heatmap_payload(frame.weights, now.sets, presentation, by=by, sharp=frame.sharp, classes=classes)
 
 
 def choose_colours(looking: RunView, *, disabled: bool = False) -> None:
@@ -125,30 +133,6 @@ def _heatmap_options(now: Scene) -> None:
     bound(st.segmented_control, "Rows", ORDERS, key=f"order-{now.run.id}", **options)
     name, key = f"candid-label-weights-epoch-{now.frame.epoch}.csv", f"weights-csv-{now.run.id}"
     csv_button(lambda: _weights_frame(now), name, key=key, label="Label weights as CSV")
-
-
-PICTURES = (
-    Picture(
-        "star",
-        STAR_TITLE,
-        f"{CORNERS} Rings mark labels that changed. Click an example to see its history.",
-        STAR,
-        lambda now: TRUTH if now.looking.truth and now.data.y is not None else "",
-        _star,
-        _star_options,
-    ),
-    Picture(
-        "heatmap",
-        "Label weights",
-        "A row is an example, a column a class. Darker: larger label weight. Blank: not a candidate. Click a row to "
-        "see its history.",
-        HEATMAP,
-        lambda now: now.looking.order,
-        _heatmap,
-        _heatmap_options,
-    ),
-)
-"""The pictures of a run, from left to right."""
 
 
 def labels_of(now: Scene) -> pd.DataFrame:

@@ -27,7 +27,7 @@ def draw(scene: Scene) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         known = [name for name in ACCURACY_LINES if table[name].notna().any()]
-        lines = [charts.line_of(name, rows, ACCURACY_LINES[name]) for name in known]
+        lines = [charts.ChartLine(name, rows, ACCURACY_LINES[name]) for name in known]
         title = "Sharpness" if known == ["mean_confidence"] else "Accuracy and sharpness"
         figure = charts.over_epochs(title, "%", lines, total=total, viewed=viewed)
         charts.show(figure, table[["epoch", *ACCURACY_LINES]], "accuracy", f"{title} over the epochs")
@@ -35,6 +35,6 @@ def draw(scene: Scene) -> None:
         if rows and rows[-1]["loss"] is None:
             st.caption("This method minimises no loss that could be drawn.")
             return
-        about, loss = ABOUT["loss"], [charts.line_of("loss", rows, {"color": ACCENT})]
+        about, loss = ABOUT["loss"], [charts.ChartLine("loss", rows, {"color": ACCENT})]
         figure = charts.over_epochs(about.title, about.unit, loss, total=total, viewed=viewed)
         charts.show(figure, table[["epoch", "loss", "changed_labels"]], "loss", f"{about.title} over the epochs")

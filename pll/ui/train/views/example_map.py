@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -19,7 +17,7 @@ from pll.ui.components.scatter import map_payload, mount_map
 from pll.ui.format import count
 from pll.ui.review.queue_controls import choose_rows
 from pll.ui.routes import go
-from pll.ui.train.pictures import shown_classes
+from pll.ui.train.pictures import once, shown_classes
 from pll.ui.view_state import Scene
 from pll.ui.widgets import button
 
@@ -40,8 +38,8 @@ def draw(scene: Scene) -> None:
     places = _places(scene.run.id, scene.data)
     outline = None if looking.outline is None else tuple(looking.outline)
     classes = shown_classes(scene)
-    moment = (scene.stamp, scene.snapshot.is_active, looking.selected, outline, classes)
-    payload = _once(moment, lambda: _payload(scene, places, classes))
+    moment = ("map", scene.stamp, scene.snapshot.is_active, looking.selected, outline, classes)
+    payload = once(moment, lambda: _payload(scene, places, classes))
     mount_map(payload, f"map-{scene.run.id}", len(scene.data), looking.select, looking.draw_outline)
     if looking.outline is None:
         st.caption(
@@ -94,12 +92,6 @@ def _map_frame(scene: Scene, places: Places) -> pd.DataFrame:
     if scene.looking.outline is not None:
         table["in_outline"] = np.isin(np.arange(len(table)), inside(places, scene.looking.outline))
     return table
-
-
-@st.cache_resource(max_entries=CACHED_MAPS, show_spinner=False)
-def _once(moment: tuple[object, ...], _make: Callable[[], Payload]) -> Payload:
-    """The map of this moment, computed once for all who look at it."""
-    return _make()
 
 
 def _payload(scene: Scene, places: Places, classes: tuple[int, ...] | None) -> Payload:

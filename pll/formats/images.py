@@ -28,11 +28,12 @@ from pll.errors import MissingPictures, RowError, UserError
 from pll.formats import json_objects
 from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.checks import check_ids, listing, refuse_no_data, shorten
+from pll.formats.beside import TEXTS, WHO, by_end, one_a_file, picture_of, table_of_files, with_texts
+from pll.formats.checks import MAX_RECORD_BYTES, check_ids, listing, refuse_no_data, shorten
 from pll.formats.codebook import codes_in
 from pll.formats.encodings import as_utf8, without_marks
 from pll.formats.forms import WORDS
-from pll.formats.reading import Column
+from pll.formats.reading import LABELLED, Column
 from pll.formats.records import Records
 from pll.formats.results import Results
 from pll.formats.tabular.builder import TableFormat, build, dataset_of, examples_of
@@ -45,6 +46,7 @@ from pll.formats.tabular.parts import (
     facts_among,
     joined,
     people_of,
+    settled_apart,
     several_people,
     stacked,
     with_items,
@@ -88,7 +90,7 @@ class ImageZip(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         with Members(path, options.max_bytes) as members:
-            names = _tables(members)
+            names = _tables(members, options)
             if not names:
                 return _without_damaged(_from_folders(members, options), members)
             with _stacked(members, names, options) as (table, files):
@@ -103,7 +105,7 @@ class ImageZip(Format):
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         with Members(path, options.max_bytes) as members:
-            if not (names := _tables(members)):
+            if not (names := _tables(members, options)):
                 return []
             with _stacked(members, names, options) as (table, _):
                 return table.plan(options)
@@ -130,7 +132,7 @@ class ImageZip(Format):
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         with Members(source, options.max_bytes) as members, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-            names = _tables(members)
+            names = _tables(members, options)
             with ExitStack() as stack:
                 table, files = stack.enter_context(_stacked(members, names, options)) if names else (None, {})
                 for name in members.sizes:
@@ -193,10 +195,11 @@ def _end(members: Members, name: str) -> str:
         return ".json" if without_marks(file.read(64)).lstrip()[:1] in (b"{", b"[") else ""
 
 
-def _tables(members: Members) -> list[str]:
+def _tables(members: Members, options: ReadOptions) -> list[str]:
     """The tables of an archive in their order: beside pictures the outermost, workbooks only where there is no other.
 
-    A file of no byte is what a person who was given nothing has.
+    Without any of these, JSON that says of the pictures what they are. A file of no byte is what a person who was given
+    nothing has.
 
     Raises
     ------
@@ -208,12 +211,52 @@ def _tables(members: Members) -> list[str]:
         tables = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in beside]
         tables = [name for name in tables if not name.lower().endswith(Xlsx.suffixes)] or tables
         depth = min((name.count("/") for name in tables), default=0)
-        return [name for name in tables if name.count("/") == depth]
+        return [name for name in tables if name.count("/") == depth] or _annotations(members, options)
     found = [name for name, size in members.sizes.items() if size and _end(members, name) in _TABLES]
     _refuse_no_data(members, [name for name in members.sizes if name in found or name.lower().endswith(".xml")])
     if len(found) > MOST_TABLES:
         raise UserError(f"There are {len(found):,} tables inside; put them together, or bring fewer.")
     return found
+
+
+def _annotations(members: Members, options: ReadOptions) -> list[str]:
+    """Files of JSON that say what the pictures are: one a picture, called so, or one that names most of them.
+
+    Raises
+    ------
+    UserError
+        What is wrong with it, where the folders of the pictures tell no labels either.
+    """
+    every = [name for name in members.sizes if name.lower().endswith(".json")]
+    pictures = _pictures(members)
+    of_end = by_end(pictures)
+    own = [name for name in every if picture_of(name, of_end)]
+    found = [own] if 2 * len(own) > len(pictures) else [[name] for name in every if _names_most(members, name)]
+    folders = {name.rpartition("/")[0] for name in pictures}
+    for names in found:
+        try:
+            with _stacked(members, names, options) as (table, _):
+                columns = table.plan(options)
+        except UserError:
+            if len(folders) == 1:
+                raise
+            continue
+        is_about_labels = any(one.role in (*LABELLED, "true_label") for one in columns)
+        is_about_labels = is_about_labels or (len(folders) == 1 and any(one.asks for one in columns))
+        if is_about_labels and any(one.role == "image" for one in columns):
+            return names
+    return []
+
+
+def _names_most(members: Members, name: str) -> bool:
+    """Whether most of the pictures stand in a file by their names."""
+    some = [PurePosixPath(one).name for one in _pictures(members)[:MOST_LOOKED_AT]]
+    content = members.read(name) if members.sizes[name] <= MAX_RECORD_BYTES else b""
+    return 2 * sum(one.encode() in content for one in some) > len(some)
+
+
+MOST_LOOKED_AT = 50
+"""Pictures whose names are looked for in a file."""
 
 
 def _refuse_no_data(members: Members, names: Sequence[str]) -> None:
@@ -228,6 +271,10 @@ def _stacked(
 ) -> Iterator[tuple[Records, dict[str, tuple[Path, TableFormat, int]]]]:
     """The tables of an archive as one; and where each is for the time being, its format and its rows."""
     with _unpacked(members, names) as unpacked:
+        if records := one_a_file(unpacked, _pictures(members)):
+            table = unfolded(with_texts(table_of_files(records, _pictures(members)), members), options.columns)
+            yield settled_apart(table, WHO), {name: (unpacked[name], JsonLines(), 1) for name in records}
+            return
         if (export := _export(unpacked)) is not None:
             counts = {name: sum(1 for _ in json_objects.records(file)) for name, file in unpacked.items()}
             table = unfolded(export.table_of_all(unpacked), options.columns)
@@ -263,20 +310,18 @@ def _stacked(
             raise UserError(f"There are several tables ({several}); leave the one that names the pictures.")
         table = parts[0] if len(parts) == 1 else stacked(people_of(list(files)), parts)
         notes += [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
-        yield unfolded(replace(table, codes=codes, notes=(*table.notes, *notes)), options.columns), files
+        table = with_texts(replace(table, codes=codes, notes=(*table.notes, *notes)), members)
+        yield unfolded(table, options.columns), files
 
 
 def _codes_in_texts(members: Members) -> dict[str, Mapping[str, str]]:
     """What texts beside the tables say that codes mean, a line each: `1 = good`."""
-    texts = [name for name, size in members.sizes.items() if name.lower().endswith(_TEXTS) and size <= HEAD_BYTES]
+    texts = [name for name, size in members.sizes.items() if name.lower().endswith(TEXTS) and size <= HEAD_BYTES]
     found: dict[str, Mapping[str, str]] = {}
     for name in texts:
         lines = as_utf8(members.read(name)).decode("utf-8", "replace").splitlines()
         found |= codes_in(PurePosixPath(name).stem, [[line] for line in lines if line.strip()])
     return found
-
-
-_TEXTS = (".txt", ".md")
 
 
 def _export(files: Mapping[str, Path]) -> RecordFormat | None:
@@ -304,11 +349,9 @@ def _with_pictures(
     if data.pictures is None:
         raise UserError(f"The table {table} has no column image that names the pictures; add it.")
     folder = table.rpartition("/")[0]
-    by_base: dict[str, str] = {}
-    for name in _pictures(members):
-        by_base[name.rpartition("/")[2]] = "" if name.rpartition("/")[2] in by_base else name
+    of_end = by_end(_pictures(members))
     cells = data.pictures.names.tolist()
-    members_of = [_member_of(cell, folder, members, by_base) for cell in cells]
+    members_of = [_member_of(cell, folder, members, of_end) for cell in cells]
     missing = [cell for cell, member in zip(cells, members_of, strict=True) if member is None]
     notes = []
     if missing:
@@ -341,13 +384,13 @@ def _ids_of(cells: list[str]) -> npt.NDArray[np.str_] | None:
     return check_ids(cells, int)
 
 
-def _member_of(cell: str, folder: str, members: Members, by_base: dict[str, str]) -> str | None:
-    """The file that a cell means: beside the table, from the top, or the only one of that name."""
+def _member_of(cell: str, folder: str, members: Members, of_end: Mapping[str, str]) -> str | None:
+    """The file that a cell means: beside the table, from the top, or the only one that ends so."""
     if "://" in cell or cell.startswith("data:"):
         return cell
     plain = cell.replace("\\", "/").removeprefix("./")
     in_folder = f"{folder}/{plain}" if folder else plain
-    return next((name for name in (in_folder, plain) if name in members.sizes), by_base.get(plain) or None)
+    return next((name for name in (in_folder, plain) if name in members.sizes), of_end.get(plain) or None)
 
 
 def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset:

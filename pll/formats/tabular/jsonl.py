@@ -26,8 +26,26 @@ from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.parquet import label_names
 from pll.formats.tabular.writer import columns_of, records_of
+from pll.formats.unfold import value_at
 
 _BATCH = 4096
+
+
+def _with_names(path: Path) -> Iterator[tuple[int, Record]]:
+    """Yield the records of a file; of Datumaro with the names of the labels whose numbers annotations have."""
+    names: list[Any] | None = None
+    for line, record in json_objects.records(path):
+        if names is None:  # once it is known that the file can be read
+            labels = value_at(json_objects.fields_beside(path), "categories.label.labels")
+            names = [one.get("name") for one in labels if isinstance(one, dict)] if isinstance(labels, list) else []
+        annotations = record.get("annotations") if names else None
+        if isinstance(annotations, list) and all(isinstance(one, dict) for one in annotations):
+            numbers = [one.get("label_id") for one in annotations]
+            called = [names[k] if isinstance(k, int) and 0 <= k < len(names) else None for k in numbers]
+            record = record | {
+                "annotations": [one | {"label": name} for one, name in zip(annotations, called, strict=True)]
+            }
+        yield line, record
 
 
 def _one_an_answer(records: Iterator[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
@@ -88,7 +106,7 @@ class JsonLines(TableFormat):
         chunks: list[dict[str, pa.Array]] = []
         sizes: list[int] = []
         names: dict[str, None] = {}
-        records = _one_an_answer(json_objects.records(path))
+        records = _one_an_answer(_with_names(path))
         while some := list(islice(records, max(1, min(_BATCH, 1_000_000 // max(len(names), 1))))):
             lines += [line for line, _ in some]
             names |= dict.fromkeys(name for _, record in some for name in record)

@@ -141,6 +141,35 @@ def _with_settled_apart(
     return columns | {labels[0]: others, names[k]: one_column([start, own, len(cells) - end])}
 
 
+def settled_apart(table: Records, who: str) -> Records:
+    """Return a table of answers in which those of the one person called as what somebody settled are a column apart.
+
+    Parameters
+    ----------
+    table
+        The table.
+    who
+        The column of people; without it nothing is changed.
+    """
+    people = cells_of(table, who) if who in table.names else []
+    settled = {one for one in people if one and (says("settled", one) or _is_truth(table, one))}
+    form, free = table.form, [name for name in table.names if name not in table.roles]
+    plain = [name for name in free if form is None or not form.role_of(name)]
+    words = {name: _words_in(table, name) for name in plain if settled}
+    labels = [n for n, some in words.items() if _repeats(some) and not any(word[:1] in "[{" for word in some)]
+    if len(settled) != 1 or len(labels) != 1 or len({*people}) < LEAST_BESIDE:
+        return table
+    (name,), (label,) = settled, labels
+    rows = list(zip(people, cells_of(table, label), strict=True))
+    columns = {label: [None if one == name else cell for one, cell in rows]}
+    columns |= {name: [cell if one == name else None for one, cell in rows]}
+    return table.with_columns(columns, [list(table.names).index(label)])
+
+
+def _is_truth(table: Records, name: str) -> bool:
+    return table.form is not None and table.form.role_of(name) == "true_label"
+
+
 def are_one_a_person(tables: Sequence[Records]) -> bool:
     """Whether tables are the answers of a person each: about the same examples, with columns that match.
 

@@ -11,13 +11,15 @@ from pll.dataset import PartialLabelDataset
 from pll.ui.components.gallery import picture_uri
 from pll.ui.widgets import show_table
 
+PICTURE_WIDTH = 200
+"""Pixels of a picture that stands by itself."""
 MOST_FEATURES = 200
 MOST_TEXT = 4000
 """Characters of a text."""
 
 
-def show_example(data: PartialLabelDataset, row: int, width: int) -> None:
-    """Show the picture of an example, `width` pixels wide, and its text; without either what else there is.
+def show_example(data: PartialLabelDataset, row: int) -> None:
+    """Show the picture of an example and its text; without either what else there is.
 
     Parameters
     ----------
@@ -25,10 +27,8 @@ def show_example(data: PartialLabelDataset, row: int, width: int) -> None:
         The data.
     row
         The example.
-    width
-        Of its picture, in pixels.
     """
-    if not show_picture(data, row, width) or data.texts is not None:
+    if not show_picture(data, row, PICTURE_WIDTH) or data.texts is not None:
         show_contents(data, row)
 
 

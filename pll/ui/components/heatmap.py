@@ -30,40 +30,37 @@ By = Literal["confidence", "label"]
 
 
 def heatmap_order(
-    weights: Weights,
-    candidates: CandidateSets,
+    sharp: Sharpness,
+    rows: npt.NDArray[np.int64] | None = None,
     *,
     by: By = "confidence",
     selected: int | None = None,
-    sharp: Sharpness | None = None,
 ) -> npt.NDArray[np.int64]:
     """Return the rows to show, from sharp to flat; of more than `MOST_HEATMAP_ROWS` those at evenly spaced quantiles.
 
     So the share of rows above a confidence is the share of examples above it, within one row. With `by="label"` the
     same rows are in blocks of their identified labels, sharp to flat within each. The selected row takes the place of
-    the one at the nearest quantile. `sharp` is that of the weights, where it is computed already.
+    the one at the nearest quantile.
 
     Parameters
     ----------
-    weights
-        (nnz,) label weights.
-    candidates
-        The n candidate sets.
+    sharp
+        Of the label weights of all n examples.
+    rows
+        (m,) those that may be shown; None for all.
     by
         From sharp to flat, or in blocks of labels.
     selected
-        A row that is among them in any case; None for none.
-    sharp
-        Of the weights, where it is computed already.
+        A row that is shown in any case, if it is one of them; None for none.
 
     Examples
     --------
     >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0]], n_classes=3)
-    >>> heatmap_order(np.array([0.4, 0.6, 0.1, 0.9, 1.0], dtype=np.float32), sets).tolist()
+    >>> heatmap_order(sharpness(np.array([0.4, 0.6, 0.1, 0.9, 1.0], dtype=np.float32), sets)).tolist()
     [2, 1, 0]
     """
-    sharp = sharpness(weights, candidates) if sharp is None else sharp
-    order = _falling(sharp.top)
+    rows = np.arange(len(sharp.top)) if rows is None else rows
+    order = rows[_falling(sharp.top[rows])]
     if len(order) > MOST_HEATMAP_ROWS:
         ranks = ((np.arange(MOST_HEATMAP_ROWS) + 0.5) * len(order) / MOST_HEATMAP_ROWS).astype(np.int64)
         for rank in np.flatnonzero(order == selected):
@@ -153,29 +150,23 @@ def heatmap_payload(
         The n candidate sets the weights belong to.
     presentation
         By row numbers.
-    by, sharp
-        As `heatmap_order` takes them.
+    by
+        From sharp to flat, or in blocks of labels.
+    sharp
+        Of the weights, where it is computed already.
     classes
         The columns; the examples whose identified label is another one are left out. None for the most frequent.
     """
     columns = heatmap_columns(candidates) if classes is None else np.array(sorted(classes), dtype=np.int64)
-    if classes is None:
-        order = heatmap_order(weights, candidates, by=by, selected=presentation.selected, sharp=sharp)
-    else:
-        sharp = sharpness(weights, candidates) if sharp is None else sharp
-        rows = np.flatnonzero(np.isin(sharp.identified, columns))
-        few, selected = candidates.take(rows), np.flatnonzero(rows == presentation.selected)
-        place = int(selected[0]) if len(selected) else None
-        order = (
-            rows[heatmap_order(weights[candidates.positions(rows)], few, by=by, selected=place)] if len(rows) else rows
-        )
+    sharp = sharpness(weights, candidates) if sharp is None else sharp
+    rows = None if classes is None else np.flatnonzero(np.isin(sharp.identified, columns))
+    order = heatmap_order(sharp, rows, by=by, selected=presentation.selected)
     wide = np.uint16 if order.max(initial=0) < 2**16 else np.uint32
     mask, values = heatmap_cells(weights, candidates, order, columns)
     note = format_shown(len(order), len(candidates), len(columns), candidates.n_classes)
-    confidence = sharpness(weights[candidates.positions(order)], candidates.take(order)).top
     return presentation.payload(order) | {
         "note": note,
-        "description": _description(presentation.when, note, confidence),
+        "description": _description(presentation.when, note, sharp.top[order]),
         "first": "sharp" if by == "confidence" else "",
         "last": "flat" if by == "confidence" else "",
         **legend(candidates.class_names, columns, SHORT),

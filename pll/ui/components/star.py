@@ -68,15 +68,13 @@ def star_payload(
     anchored = np.arange(c) if classes is None else np.array(sorted(classes), dtype=np.int64)
     selected = [] if presentation.selected is None else [presentation.selected]
     rows = np.union1d(star_sample(n, most), np.array(selected, dtype=np.int64))
+    if classes is not None:
+        identified = identified_labels(weights[candidates.positions(rows)], candidates.take(rows))
+        rows = rows[np.isin(identified, anchored) | np.isin(rows, selected)]
     if len(rows) < n:
         at = candidates.positions(rows)
         weights, before, candidates = weights[at], None if before is None else before[at], candidates.take(rows)
     sharp = sharpness(weights, candidates)
-    if classes is not None:
-        shown = np.isin(sharp.identified, anchored) | np.isin(rows, selected)
-        at, rows = candidates.positions(np.flatnonzero(shown)), rows[shown]
-        weights, before, candidates = weights[at], None if before is None else before[at], candidates.take(shown)
-        sharp = sharpness(weights, candidates)
     label_type = np.uint8 if c <= 256 else np.uint16
     shades = np.rint(sharp.top * 127).astype(np.uint8)
     if before is not None:

@@ -95,7 +95,7 @@ def _settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
     data, review = tab.queue.data, tab.review
     st.markdown(f"**{plain(review.root.ids[row])}**")
     try:
-        show_example(data, row, 200)
+        show_example(data, row)
     except UserError as error:  # its picture is gone
         st.caption(plain(error))
     for name, answer in outcome.answers.items():

@@ -28,7 +28,7 @@ def decoded(content: bytes, dtype: str) -> np.ndarray:
 
 def test_rows_go_from_sure_to_unsure():
     weights, candidates = weighted(200, 8)
-    order = heatmap_order(weights, candidates)
+    order = heatmap_order(sharpness(weights, candidates))
     assert sorted(order.tolist()) == list(range(200))
     assert np.all(np.diff(sharpness(weights, candidates).top[order]) <= 0)
 
@@ -37,7 +37,7 @@ def test_rows_go_from_sure_to_unsure():
 def test_the_rows_shown_keep_the_quantiles_of_confidence(n, seed):
     weights, candidates = weighted(n, 5, seed=seed)
     confidence = sharpness(weights, candidates).top
-    order = heatmap_order(weights, candidates)
+    order = heatmap_order(sharpness(weights, candidates))
     assert len(order) == len(set(order.tolist())) == MOST_HEATMAP_ROWS
     for level in (0.5, 0.7, 0.9, 0.99):
         share, shown = np.mean(confidence >= level), np.mean(confidence[order] >= level)
@@ -57,7 +57,7 @@ def test_cells_are_the_weights_on_the_candidates_and_nothing_off_them(seed, c):
 
 def test_the_payload_can_be_read_back():
     weights, candidates = weighted(40, 5)
-    order = heatmap_order(weights, candidates)
+    order = heatmap_order(sharpness(weights, candidates))
     payload = heatmap_payload(weights, candidates, Presentation(selected=3))
     assert payload["exampleSize"] == 2 and payload["selected"] == 3
     assert decoded(payload["examples"], "<u2").tolist() == order.tolist()

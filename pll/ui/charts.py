@@ -23,6 +23,8 @@ CHART_HEIGHT = 320
 """Pixels of a chart."""
 MOST_LABELLED = 40
 """Classes whose names stand beside a matrix."""
+MOST_DRAWN = 200
+"""Classes of a matrix: a picture of more shows nothing."""
 MATRIX_ROW, MATRIX_NAMES = 14, 170
 """Pixels of a row of a matrix, and of title, names and axis."""
 MOST_LINE_POINTS = 400
@@ -200,23 +202,37 @@ def mark_epoch(figure: go.Figure, total: int | None, viewed: int | None) -> None
         )
 
 
-def matrix_chart(
-    matrix: npt.NDArray[np.floating[Any]], names: Sequence[str], *, title: str, across: str, down: str
-) -> tuple[go.Figure, pd.DataFrame]:
-    """A (c, c) matrix of shares as a heatmap; the diagonal is left out of the scale, since it is always 1.
+def show_matrix(
+    make: Callable[[], npt.NDArray[np.floating[Any]]],
+    names: Sequence[str],
+    key: str,
+    *,
+    title: str,
+    across: str,
+    down: str,
+) -> None:
+    """Show a (c, c) matrix of shares as a heatmap; the diagonal is left out of the scale, since it is always 1.
+
+    One of very many classes is only said to be.
 
     Parameters
     ----------
-    matrix
-        (c, c) in [0, 1].
+    make
+        Makes the matrix, (c, c) in [0, 1].
     names
         Of the c classes.
+    key
+        Of the widget.
     title
         Of the chart.
     across, down
         What its columns and its rows are.
     """
-    shares = np.array(matrix, dtype=np.float64) * 100
+    if len(names) > MOST_DRAWN:
+        st.caption(f"{title}: {len(names):,} classes are too many to draw.")
+        return
+    matrix = np.asarray(make(), dtype=np.float64)
+    shares = matrix * 100
     np.fill_diagonal(shares, np.nan)
     finite = shares[np.isfinite(shares)]
     # Where all cells are alike there is no range to spread the colours over: 70 % is then 70 % of the darkest.
@@ -245,9 +261,9 @@ def matrix_chart(
     )
     figure.update_xaxes(**ticks, showgrid=False, zeroline=False)
     figure.update_yaxes(**ticks, showgrid=False, zeroline=False, autorange="reversed")
-    table = pd.DataFrame(np.asarray(matrix, dtype=np.float64), columns=list(names))
+    table = pd.DataFrame(matrix, columns=list(names))
     table.insert(0, down, list(names))
-    return figure, table
+    show(figure, table, key, f"{title}: {down} by {across}, in percent")
 
 
 def dress(figure: go.Figure, title: str, x: str, y: str, *, height: int = CHART_HEIGHT) -> None:

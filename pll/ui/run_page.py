@@ -32,7 +32,10 @@ def follow(run: Run) -> None:
             if not looking.hidden:  # a lesson is shared by its author
                 popover("Share", links.share, run, snapshot, key="share", icon="share", kind="secondary")
             if "next" not in looking.hidden:
-                _leave(run)
+                if not run.is_comparison:
+                    lane.presenter_switch(looking)
+                kind: session.Kind = "comparison" if run.is_comparison else "run"
+                button(f"New {kind}", session.view, None, kind, icon="add", key="new")
         if run.is_comparison and "settings" not in looking.hidden:
             st.caption(plain(lanes.format_shared(run)))
         controls.bar(run, snapshot.state)
@@ -42,11 +45,3 @@ def follow(run: Run) -> None:
         live_page.watch(run, snapshot.state, view.draw, view.PLACEHOLDER)
         links.end_of_lesson(looking)
     controls.begin_once_shown(run)
-
-
-def _leave(run: Run) -> None:
-    """Presenter mode, and the way to a new run."""
-    kind: session.Kind = "comparison" if run.is_comparison else "run"
-    if not run.is_comparison:
-        lane.presenter_switch(run_view(run))
-    button(f"New {kind}", session.view, None, kind, icon="add", key="new")

@@ -33,7 +33,6 @@ from pll.ui.session import ChosenData
 from pll.ui.widgets import choose, number_field, share_slider, show_error
 
 MATRIX_FILES = ["csv", "tsv", "json", "npy", "npz"]
-MOST_DRAWN = 400
 FILE, CONFUSION = "A file", "From a confusion matrix"
 CLASSIFIER = "From a classifier's confusions"
 
@@ -140,12 +139,11 @@ def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabel
         The same with the sets that were made.
     """
     flip, noisy, names = choice.flip, choice.noisy, made.class_names
-    if flip is None and noisy is None:
-        return
     if flip is not None:
         each = flip.way.by_example  # then every example has probabilities of its own
         matrix = _mean_flips(choice_key(choice), choice, made) if each else flip_matrix_of(flip, len(names), names)
-        _draw(matrix, names, key="transitions", title="Pairs of labels", across="label", down="true label")
+        title, down = "Pairs of labels", "true label"
+        charts.show_matrix(lambda: matrix, names, "transitions", title=title, across="label", down=down)
         if each:
             st.caption("The mean over the examples of each class: every example has probabilities of its own.")
     elif noisy is not None:
@@ -156,7 +154,7 @@ def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabel
             else truth_given_label(confusion, names, rows=noisy.rows)
         )
         title = "What a given label may truly be"
-        _draw(matrix, names, key="doubt", title=title, across="true label", down="given label")
+        charts.show_matrix(lambda: matrix, names, "doubt", title=title, across="true label", down="given label")
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -215,15 +213,6 @@ def _transitions(names: Sequence[str]) -> Matrix | None:
         "Highest probability (0: as often as they are confused)", 0.0, 1.0, 0.6, 0.05, key="matrix-highest"
     )
     return _or_error(lambda: transitions_from_confusion(confusion, names, highest=highest or None))
-
-
-def _draw(matrix: Matrix, names: Sequence[str], *, key: str, title: str, across: str, down: str) -> None:
-    """A matrix as a heatmap; one of very many classes is only said to be."""
-    if len(names) > MOST_DRAWN:
-        st.caption(f"{len(names):,} classes are too many to draw.")
-        return
-    figure, table = charts.matrix_chart(matrix, names, title=title, across=across, down=down)
-    charts.show(figure, table, key, f"{title}: {down} by {across}, in percent")
 
 
 def _or_error(make: Callable[[], Matrix]) -> Matrix | None:

@@ -19,7 +19,7 @@ from pll.runs.data import warnings_about
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
 from pll.ui.components.gallery import picture_uri
-from pll.ui.format import count, format_shape, plain
+from pll.ui.format import count, excerpt, format_shape, plain
 from pll.ui.widgets import ShownFigure, show_figures, show_table
 from pll.wording import percent
 
@@ -122,15 +122,10 @@ def show_rows(data: PartialLabelDataset | None) -> None:
 
 def _cell(value: object) -> str:
     """A cell as plain text, its beginning where it is long."""
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return plain(text if len(text) <= CELL else f"{text[: CELL - 1]}…")
+    return plain(excerpt(f"{value:.6g}" if isinstance(value, float) else value, CELL))
 
 
 # ---- statistics and charts of the candidate sets ---------------------------------------------------------------------
-
-
-MOST_PAIRED = 200
-"""Beyond this a picture of all pairs of classes shows nothing."""
 
 
 def notes(data: PartialLabelDataset) -> None:
@@ -187,17 +182,9 @@ def charts_of(data: PartialLabelDataset) -> None:
         if (sets.sizes == 1).all():
             st.caption("No two labels share a set, so no labels occur together.")
             return
-        if sets.n_classes > MOST_PAIRED:
-            st.caption(f"{sets.n_classes:,} classes are too many to draw which occur together.")
-            return
-        figure, table = charts.matrix_chart(
-            co_occurrence(sets),
-            sets.class_names,
-            title="Which labels occur together",
-            across="is a candidate too, % of the sets",
-            down="where this is a candidate",
-        )
-        charts.show(figure, table, "company", "Share of sets with one label that hold another")
+        title, across = "Which labels occur together", "is a candidate too, % of the sets"
+        names, down = sets.class_names, "where this is a candidate"
+        charts.show_matrix(lambda: co_occurrence(sets), names, "company", title=title, across=across, down=down)
 
 
 def _sizes_chart(sizes: npt.NDArray[np.int64]) -> tuple[go.Figure, pd.DataFrame]:

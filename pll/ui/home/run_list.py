@@ -41,11 +41,8 @@ def runs() -> None:
         except UserError as error:
             _damaged_row(one, str(error))
     if len(past) > limit:
-        button(f"Show more of {count(len(past), 'run')}", _show_more, icon="expand_more")
-
-
-def _show_more() -> None:
-    st.session_state[LISTED] = st.session_state.get(LISTED, RECENT_RUNS) + RECENT_RUNS
+        more = st.session_state.__setitem__, LISTED, limit + RECENT_RUNS
+        button(f"Show more of {count(len(past), 'run')}", *more, icon="expand_more")
 
 
 def _heading() -> bool:

@@ -22,8 +22,6 @@ from pll.ui.routes import nothing_yet
 from pll.ui.widgets import choose, folded
 from pll.wording import percent
 
-MOST_IN_MATRIX = 40
-"""Classes that a matrix can show."""
 BANDS = (5, 50, math.inf)
 NEEDED_ANSWERS = ("5 or fewer", "6 to 50", "more than 50", "no number is enough")
 DIGIT_FLIPS = {"binomial": "any wrong label, with probability q", "pair": "only the next class, with probability q"}
@@ -140,8 +138,11 @@ def _show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: 
         )
     else:
         st.markdown("**The most frequent wrong labels**")
-        st.markdown(_worst_pairs(cooccurrence, data.class_names, rows))
-    if data.n_classes <= MOST_IN_MATRIX:
+        names = [plain(name) for name in data.class_names]
+        worst = [(names[a], names[b], f"{k:,} of {m:,}", percent(k / m)) for a, b, k, m in cooccurrence.worst()]
+        table = pd.DataFrame(worst, columns=[rows, "Has among its candidates", "Examples", "Share"])
+        st.table(table, hide_index=True, border="horizontal", alt="Pairs of labels that occur together most often")
+    if data.n_classes <= charts.MOST_LABELLED:
         folded("All pairs", _all_pairs, cooccurrence, data, rows.lower(), key="learn-gamma-all", icon="grid_on")
     st.caption(
         "The paper's γ is a supremum over *instances*; an example is seen with one set only, so what can be counted is "
@@ -153,28 +154,8 @@ def _show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: 
 def _all_pairs(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, rows: str) -> None:
     """How often each label is a candidate, as a matrix."""
     shares, title = np.nan_to_num(cooccurrence.shares), "How often a label is a candidate"
-    matrix, numbers = charts.matrix_chart(shares, data.class_names, title=title, across="candidate", down=rows)
-    alt = f"Share of the examples of each {rows} that have each candidate"
-    charts.show(matrix, numbers, "learn-gamma-matrix", alt)
-
-
-def _worst_pairs(cooccurrence: LabelCooccurrence, names: tuple[str, ...], rows: str) -> str:
-    """The worst pairs as a small table."""
-    lines = [f"| {rows} | has among its candidates | in | share |", "|:--|:--|--:|--:|"]
-    for truth, company, k, m in cooccurrence.worst():
-        lines.append(f"| {_cell(names[truth])} | {_cell(names[company])} | {k:,} of {m:,} | {percent(k / m)} |")
-    return "\n".join(lines)
-
-
-def _cell(name: str) -> str:
-    """A name that cannot break a table.
-
-    Examples
-    --------
-    >>> _cell("a|b")
-    'a\\\\|b'
-    """
-    return name.replace("|", "\\|").replace("\n", " ")
+    names, key = data.class_names, "learn-gamma-matrix"
+    charts.show_matrix(lambda: shares, names, key, title=title, across="candidate", down=rows)
 
 
 def _survival(gamma: float, m: int, company: str) -> tuple[go.Figure, pd.DataFrame]:

@@ -42,12 +42,7 @@ def sign(who: Reviewer) -> None:
             st.caption("You are logged in; your decisions carry this name as verified.")
         else:
             st.caption("This name is not verified; decisions are marked as such.")
-            button("Change name", _forget, key="review-other-name")
-
-
-def _forget() -> None:
-    """The next decisions are somebody else's."""
-    st.session_state["review-name"] = ""
+            button("Change name", st.session_state.__setitem__, "review-name", "", key="review-other-name")
 
 
 def ask() -> None:

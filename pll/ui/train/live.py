@@ -151,17 +151,14 @@ html { font-size: 18px; }
 </style>"""
 
 
-def _toggle(looking: RunView) -> None:
-    """Begin presenter mode, or end it."""
-    looking.presenting = not looking.presenting
-
-
 def presenter_switch(looking: RunView) -> None:
     """Show the button that begins presenter mode, or ends it."""
     button(
         "Leave" if looking.presenting else "Present",
-        _toggle,
+        setattr,
         looking,
+        "presenting",
+        not looking.presenting,
         icon="close_fullscreen" if looking.presenting else "present_to_all",
         key="present",
         shortcut=PRESENT_KEY,

@@ -11,7 +11,7 @@ from pll.analysis.projection import Places, inside, project
 from pll.dataset import PartialLabelDataset
 from pll.ui.charts import csv_button
 from pll.ui.choose_run import has_labels
-from pll.ui.components.canvas import Presentation, raw
+from pll.ui.components.canvas import Presentation, format_counts, raw
 from pll.ui.components.component import Payload
 from pll.ui.components.scatter import map_payload, mount_map
 from pll.ui.format import count
@@ -56,12 +56,8 @@ def draw(scene: Scene) -> None:
 def _chosen(scene: Scene, rows: Rows) -> None:
     """What lies in the outline, and what can be done with it."""
     labels = np.bincount(scene.frame.sharp.identified[rows], minlength=scene.sets.n_classes)
-    most = [label for label in np.argsort(-labels, kind="stable")[:5] if labels[label]]
-    summary = ", ".join(f"{scene.sets.class_names[label]} ({labels[label]:,})" for label in most)
-    rest = len(rows) - int(labels[most].sum())
-    st.text(
-        f"{count(len(rows), 'example')} in the outline: {summary}{f' and {rest:,} others' if rest else ''}".rstrip(": ")
-    )
+    summary = format_counts(dict(zip(scene.sets.class_names, labels.tolist(), strict=True)))
+    st.text(f"{count(len(rows), 'example')} in the outline: {summary}".rstrip(": "))
     over = not scene.snapshot.is_active and has_labels(scene.run)
     with st.container(horizontal=True):
         if st.button(

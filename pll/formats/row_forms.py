@@ -166,7 +166,7 @@ def ask_which_list(table: Proposal, questions: Sequence[str]) -> None:
     questions
         Those that may have the labels.
     """
-    beside = table.having("people", "state", "true_label")
+    beside = table.having("state", "true_label")
 
     def of(chosen: str) -> Mapping[str, str]:
         others = {name: "keep" for name in questions if name != chosen}

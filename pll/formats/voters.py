@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from statistics import correlation
 from typing import Any, TypeVar
 
 from pll.formats.checks import listing
@@ -356,8 +355,8 @@ def remarks(table: Proposal) -> None:
 def aggregates(table: Proposal) -> None:
     """What others' votes were made into is no vote, no truth and nothing to learn from.
 
-    It is called so, beside columns of its words; or it is their mean; or the majority of three others or more wherever
-    there is one: then the user is asked, since a voter who is always right looks so, unless it is empty at ties.
+    It is called so, beside columns of its words; or it is the majority of three others or more wherever there is one:
+    then the user is asked, since a voter who is always right looks so, unless it is empty at ties.
     """
     voters = table.having("annotator")
     free = [name for name in (*voters, *table.having("true_label")) if name not in table.explicit]
@@ -366,7 +365,6 @@ def aggregates(table: Proposal) -> None:
         votes = table.having(*_ANSWERS)
         made = [name for name in called if not (votes and _settles_some(table, name))]  # `settled` asks what it is
         table.give_all(made, "keep", why="an aggregate of the voters")
-    table.give_all([name for name in table.open() if _is_mean(table, name)], "keep", why="the mean of the voters")
     free = [name for name in free if table.roles[name].role != "keep" and table.roles[name].guessed]
     is_given = table.having("vote", "answers") or not table.explicit.isdisjoint(voters)
     words = table.answers_given() if is_given else Counter[str]()
@@ -454,27 +452,6 @@ def _votes_on(table: Proposal, name: str) -> Iterator[list[str]]:
         voters = [other for other in table.having("annotator") if other != name]
         for row in zip(*(table.cells[n] for n in voters), strict=True):
             yield [spelling(one) for one in row if one and one.strip()]
-
-
-def _is_mean(table: Proposal, name: str) -> bool:
-    """Whether a column is the mean of the voters' numbers, rounded or on another scale."""
-    voters, lists = table.having("annotator"), table.having("answers")
-    if (len(voters) < 2 and not lists) or not has_fractions([_with_point(cell) for cell in table.raw[name]]):
-        return False
-    pairs, apart = list[tuple[float, float]](), 0
-    for cell, row in zip(map(_with_point, table.one_each(name)), _votes_on(table, name), strict=True):
-        given = [float(one) for one in map(_with_point, row) if is_number(one)]
-        if given and is_number(cell):
-            pairs.append((float(cell), sum(given) / len(given)))
-            apart += len({*given}) > 1
-    said, means = zip(*pairs, strict=True) if apart >= LEAST_SPLIT else ((), ())
-    if len({*said}) < 2 or len({*means}) < 2:
-        return False
-    return all(abs(x - y) <= ROUNDED for x, y in pairs) or correlation(said, means) >= SCALED
-
-
-SCALED = 0.995
-"""Correlation with the mean of the voters from which a column is that mean on another scale."""
 
 
 def _with_point(cell: str | None) -> str:

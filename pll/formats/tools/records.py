@@ -281,12 +281,10 @@ def table_of(examples: Iterable[Example], form: Form, found: Found) -> Records:
         columns[marked("keep", name) if is_like else name] = [one.fields.get(name) for one in every]
     roles: dict[str, str] = {}
 
-    def add(name: str, role: str, cells: Sequence[Any]) -> str:
-        called = name
-        while called in columns and called not in LABEL_COLUMNS:
-            called += f" ({role})"
-        columns[called], roles[called] = cells, role
-        return called
+    def add(name: str, role: str, cells: Sequence[Any]) -> None:
+        while name in columns and name not in LABEL_COLUMNS:
+            name += f" ({role})"
+        columns[name], roles[name] = cells, role
 
     if any(one.key is not None for one in every):
         add("id", "id", [one.key for one in every])
@@ -301,9 +299,8 @@ def table_of(examples: Iterable[Example], form: Form, found: Found) -> Records:
     for question in asked:
         said = [one.people(question) for one in every]
         if any(said):
-            called = add(question, "answers", [json.dumps([labels for _, labels in one]) for one in said])
-            whose = [json.dumps([found.names.get(who, who) for who, _ in one]) for one in said]
-            add(f"{called}.people", "people", whose)
+            answers = [[{"annotator": found.names.get(w, w), "label": labels} for w, labels in one] for one in said]
+            add(question, "answers", answers)
     if "true_label" in columns:
         stated = zip(columns["true_label"], every, strict=True)
         truths = {"true_label": [None if x is None else label_name(x, one.row, "true_label") for x, one in stated]}

@@ -90,6 +90,8 @@ class Form:
     said
         Patterns of the fields of one annotation, or of objects of these, of which several may be the label; () where
         the form says which one is.
+    needs
+        A column without which a row is of no example; "" where all are.
     again
         Of a table of examples, which the first column names: columns that may say who answered, where it names some
         twice.
@@ -122,6 +124,7 @@ class Form:
     keep: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    needs: str = ""
     again: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     fill: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, compress
+from itertools import combinations, compress, product
 
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
@@ -16,6 +16,7 @@ from pll.formats.names import GRID, NUMBERED, may_hold_labels
 from pll.formats.proposal import (
     MOST_OFFERED,
     Proposal,
+    follows,
     grades_in,
     labels_among,
     one_of,
@@ -381,7 +382,7 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
         if len(once) > 1 and once[0] not in usual:  # the number of a trial is another example for everybody
             once.sort(key=lambda key: not _are_agreed_on(table, key, worker))
         tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1]
-        tasks = tasks or _two_keys(table, keys, worker) or usual[:1]
+        tasks = tasks or _two_keys(table, keys, worker) or _key_and_number(table, keys, worker) or usual[:1]
     given = table.having("vote", "class")
     marked = {} if given or not tasks else _one_hot(table, [n for n in table.open() if n not in (*tasks, worker)])
     for name, label in marked.items():
@@ -414,6 +415,25 @@ def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
         if len(set(zip(both, table.raw[worker], strict=True))) >= ONCE * rows >= SOME and 2 * len({*both}) <= rows:
             return [*names]
     return []
+
+
+def _key_and_number(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
+    """Return two columns that name the example together, one a number, as a recording and the time in it do.
+
+    Lines of one example agree on an answer then; of several such pairs those count that agree most.
+    """
+    rows, found = len(table.raw[worker]), dict[tuple[str, str], float]()
+    numbers = which(table, "repeats", "number", "!fractions", "!of the occasion")
+    answers = which(table, *_SHORT_ANSWERS)
+    named = which(table, "!of the occasion", among=keys)
+    for names in product(named, [name for name in numbers if name not in (*keys, worker)]):
+        both = ["\0".join(cell or "" for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]
+        once = len(set(zip(both, table.raw[worker], strict=True)))
+        if once >= ONCE * rows >= SOME and len({*both}) < ONCE * rows:
+            said = [table.raw[n] for n in answers if n not in names and not follows(table.raw[n], table.raw[names[0]])]
+            found[names] = max((agreement(cells, both) for cells in said), default=0.0)
+    best = max(found, key=found.__getitem__, default=None)
+    return [*best] if best is not None and found[best] >= LEAST_SHARED else []
 
 
 def _leave_facts(table: Proposal, tasks: Sequence[str], worker: str, others: Sequence[str]) -> None:
@@ -475,8 +495,8 @@ def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: S
     text = f"A line is one answer to one {' and '.join(tasks)}, by one {worker}. Which column is the label?"
     if len(votes) == 1:
         text = (
-            f"The same {tasks[0]} stands in several lines. Is every line one answer: {worker} says who gave it, "
-            f"{votes[0]} what it is ({_said(table, votes[0])})?"
+            f"The same {' and '.join(tasks)} stands in several lines. Is every line one answer: {worker} says who gave "
+            f"it, {votes[0]} what it is ({_said(table, votes[0])})?"
         )
     table.ask(
         text,

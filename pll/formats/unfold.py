@@ -143,7 +143,8 @@ def _one_an_item(table: Records, form: Form) -> Records:
 def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
     """The table with the columns that its signature finds inside of its columns."""
     names, flat = list(table.names), _flat(table, form)
-    marks = {name: name.rpartition(".")[::2] for name in names if any(fits(name, pattern) for pattern in form.join)}
+    joined = [name for name in names if any(fits(name, pattern) for pattern in form.join)]
+    marks = {name: name.partition(":::")[::2] if ":::" in name else name.rpartition(".")[::2] for name in joined}
     tops = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
     about, fill = ([name for name in some if name in names] for some in (form.questions, form.fill))
     used = {*flat, *tops, *marks, *about, *fill}
@@ -151,7 +152,7 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
     rows, answers, whole, out = list[dict[str, Any]](), list[dict[str, Any]](), set[str](), Counter[str]()
     said = {name: name for name in names if any(fits(name, pattern) for pattern in form.said)}
     for record in table.values(at) if at else ():
-        row = _joined({mark: record[name] for name, mark in marks.items()})
+        row = _joined({mark: record[name] for name, mark in marks.items()}, boxes=not any(":::" in n for n in marks))
         for name, prefix in flat.items():
             fields = _fields(record[name])
             whole |= {name} if fields is None else set()
@@ -171,10 +172,18 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
         return unfolded(replace(table, signature=other), given)
     is_line = form.form == "answer"  # which says itself who answered
     answers = [{name: _said_by_one(some) for name, some in row.items()} if is_line else row for row in answers]
-    new = _by_name(rows, names) | {name: [row.get(name) for row in answers] for name in questions}
-    if not new:
+    tasks = dict[str, list[str | None]]()
+    if form.needs in names:  # a page to read, or a survey, is no example
+        shown = [bool((cell or "").strip()) for cell in table.texts(names.index(form.needs))]
+        tasks = {name: list(table.texts(at)) for at, name in enumerate(names) if form.role_of(name) == "task"}
+        tasks = {
+            n: [cell if is_shown else None for cell, is_shown in zip(some, shown, strict=True)]
+            for n, some in tasks.items()
+        }
+    new = tasks | _by_name(rows, names) | {name: [row.get(name) for row in answers] for name in questions}
+    if not (new or tasks):
         return table
-    gone = {*flat, *marks, *about[1:], *(tops & questions.keys())} - whole
+    gone = {*flat, *marks, *tasks, *about[1:], *(tops & questions.keys())} - whole
     made = table.with_columns(new, [k for k, name in enumerate(names) if name in gone])
     note = _uncounted(listing(sorted(tops)), out)
     made = replace(made, notes=(*made.notes, note) if note else made.notes)
@@ -232,11 +241,17 @@ def _ticked(value: Any) -> Any:
     return [name for name, is_ticked in value.items() if is_ticked] if are_boxes else value
 
 
-def _joined(marks: Mapping[tuple[str, ...], Any]) -> dict[str, str | list[str] | None]:
-    """What columns of marks say, by person and class; who answered twice may mark two."""
+def _joined(marks: Mapping[tuple[str, ...], Any], *, boxes: bool) -> dict[str, str | list[str] | None]:
+    """What columns of marks say, by person and class; who answered twice may mark two.
+
+    Where they are no boxes to tick, whatever stands in one is a mark, and a column alone says itself what was written.
+    """
     said: dict[str, list[str]] = {}
+    times = Counter(stem for stem, _ in marks)
     for (stem, label), cell in marks.items():
-        said.setdefault(stem, []).extend([label] * any(map(mark_in, str(cell).split(","))))
+        is_other = cell in (None, "") or (str(cell).casefold() in ("false", "0") and cell != label)
+        is_said = any(map(mark_in, str(cell).split(","))) if boxes else not is_other
+        said.setdefault(stem, []).extend([label if boxes or times[stem] > 1 else str(cell)] * is_said)
     return {stem: labels if len(labels) > 1 else next(iter(labels), None) for stem, labels in said.items()}
 
 

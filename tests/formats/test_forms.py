@@ -243,6 +243,18 @@ def test_one_hot_answers_a_line(tmp_path: Path) -> None:
     assert has_three_voters(data) and set(data.class_names) == set(kinds)
 
 
+def test_pages_and_facts_in_an_export_of_potato_are_no_examples_and_no_answers(tmp_path: Path) -> None:
+    scales = ("tone:::kind", "tone:::rude", "note:::text_box", "age:::text_box", "native:::Yes", "native:::No")
+    rows = []
+    for at, who in enumerate(PEOPLE):
+        rows.append("\t".join([who, "survey.html", "", "", "", "", str(20 + at), "Yes" * (at > 0), "No" * (at == 0)]))
+        marks = [["1", ""] if (k + (k % 5 == at)) % 2 else ["", "2"] for k in range(12)]
+        rows += ["\t".join([who, f"i{k}", TEXTS[k], *marks[k], "hm" * (k == 3), "", "", ""]) for k in range(12)]
+    header = "\t".join(["user", "instance_id", "displayed_text", *scales])
+    data = formats.read(table(tmp_path, header, rows, "annotated_instances.tsv"))
+    assert has_three_voters(data) and data.class_names == ("kind", "rude") and len(data) == 12
+
+
 def test_which_of_several_columns_is_the_answer_is_asked(tmp_path: Path) -> None:
     rows = [
         f"{who},{'m' if at else 'f'},c{k},{TEXTS[k]},{label(k, at)},{'yes' if (k + at) % 3 else 'no'}"

@@ -215,3 +215,23 @@ def test_lines_of_a_consensus_are_no_voters(tmp_path: Path) -> None:
     data = formats.read(tmp_path / "x.csv", columns={"case_id": "task", "reader": "worker", "finding": "vote"})
     assert data.annotations is not None and data.annotations.annotator_names == ("R1", "R2", "R3")
     assert data.annotations.n_answers == 60 and any("Consensus" in note for note in data.notes)
+
+
+@pytest.mark.parametrize("kind", ["recording", "sheet"])
+def test_a_recording_and_the_time_in_it_name_the_example_together(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    truth = {(f"{kind} {name}", at): LABELS[rng.integers(3)] for name in "pqrs" for at in range(30, 390, 30)}
+    measured = {key: f"{rng.random():.4f}" for key in truth}
+    every = [(who, *key) for who in PEOPLE for key in truth if rng.random() < 0.9]
+    columns: dict[str, list[str | None]] = {
+        "session": [f"{name}_{who}" for who, name, _ in every],
+        "file": [name for _, name, _ in every],
+        "observer": [who for who, _, _ in every],
+        "second": [f"{at}.0" for _, _, at in every],
+        "doing": [str(truth[n, at] if rng.random() < 0.8 else LABELS[rng.integers(3)]) for _, n, at in every],
+        "mean_x": [measured[name, at] for _, name, at in every],
+    }
+    asked = question(roles_of(list(columns), list(columns.values())))
+    assert asked is not None
+    said = {role: {n for n, one in asked.answers[0][1].items() if one == role} for role in ("task", "worker", "vote")}
+    assert said == {"task": {"file", "second"}, "worker": {"observer"}, "vote": {"doing"}}

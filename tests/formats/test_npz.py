@@ -255,3 +255,20 @@ def test_a_part_without_votes_is_kept_and_parts_of_two_widths_are_refused(tmp_pa
     assert data.annotations is not None and (len(data), data.annotations.n_answers) == (6, 5)
     with pytest.raises(UserError, match="L_train, L_dev differ in their width"):
         saved(tmp_path, L_train=L, L_dev=L[:, :1])
+
+
+def test_numbered_labels_beside_pictures_are_a_voter_each(tmp_path: Path) -> None:
+    rolls = np.random.default_rng(0)
+    truth = rolls.integers(0, 3, 60)
+    said = {f"random_label{k}": np.where(rolls.random(60) < 0.8, truth, rolls.integers(0, 3, 60)) for k in (1, 2, 3)}
+    images = rolls.integers(0, 256, (60, 8, 8, 3)).astype(np.uint8)
+    path = tmp_path / "t.npz"
+    np.savez(path, images=images, clean_label=truth, worse_label=truth, label_names=np.array(["a", "b", "c"]), **said)
+    data = formats.read(path)
+    assert data.annotations is not None and data.annotations.annotator_names == (*said,)
+    assert data.X.shape == (60, 3, 8, 8) and data.class_names == ("a", "b", "c")
+    assert data.y is not None and data.y.tolist() == truth.tolist()
+    assert any("worse_label" in note for note in data.notes)
+    np.savez(path, X=rolls.random((60, 4)), y=truth, label_1=rolls.random((60, 4)), label_2=rolls.integers(0, 2, 60))
+    data = formats.read(path)
+    assert data.annotations is None and any("label_1, label_2" in note for note in data.notes)

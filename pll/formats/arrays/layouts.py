@@ -276,11 +276,21 @@ def _features(
         notes.append(f"{name} {shape} was read as images of one channel.")
         array = array[:, None]
     elif len(shape) == 4 and shape[3] in (1, 3) and shape[1] not in (1, 3):
-        notes.append(
-            f"{name} {shape} was read as {shape[1]} channels of {shape[2]} × {shape[3]} pixels; if the channels come "
-            f"last in the file, save {name}.transpose(0, 3, 1, 2)."
-        )
+        if min(shape[1:3]) >= LEAST_PIXELS:
+            notes.append(
+                f"{name} {shape} was read as images of {shape[1]} × {shape[2]} pixels, whose channels come last."
+            )
+            array = array.transpose(0, 3, 1, 2)
+        else:
+            notes.append(
+                f"{name} {shape} was read as {shape[1]} channels of {shape[2]} × {shape[3]} pixels; if the channels "
+                f"come last in the file, save {name}.transpose(0, 3, 1, 2)."
+            )
     return as_features(array, name, allow_missing=allow_missing)
+
+
+LEAST_PIXELS = 8
+"""Sides of pictures from which a last side of 1 or 3 is that of their channels."""
 
 
 def _marks(array: Any, name: str, n: int, features: str) -> scipy.sparse.csr_array:

@@ -43,7 +43,7 @@ from pll.formats.checks import (
     readable,
     shorten,
 )
-from pll.formats.forms import ARRAYS
+from pll.formats.forms import ARRAYS, WORDS, words_of
 from pll.formats.labels import sets_of, sets_of_shares
 from pll.formats.names import results_among
 from pll.formats.results import Results, free_name
@@ -87,7 +87,8 @@ class Npz(Format):
         of_functions = _votes_among(own)
         names = [of_functions.get(name, name) for name in own]
         parts = parts_among(names, are_files=bool(loose))
-        if not parts and {"votes", "shares"} & {*names}:  # alone, or with the truth beside
+        numbered = [] if {"votes", "shares"} & {*names} else voters_among(names)
+        if not parts and (numbered or {"votes", "shares"} & {*names}):  # alone, or with the truth beside
             likely: list[Names] = [*parts_among([*names, "X"]), *parts_among([*names, "x_train"])]
             most = max(likely, key=len)
             parts = [{**most, "X": "X"}]
@@ -102,21 +103,28 @@ class Npz(Format):
             parts = [{part: name for part, name in one.items() if part != "candidates"} for one in parts]
         of_classes = next((name for name in ARRAYS["classes"]["names"] if name in names), "")
         joined = _parts_voted_on(own) if "votes" in of_functions.values() else {}
-        used = KEYS.union([of_classes], of_functions.values(), *(one.values() for one in (*parts, *joined.values())))
+        parts_used = [one.values() for one in (*parts, *joined.values())]
+        used = KEYS.union([of_classes], numbered, of_functions.values(), *parts_used)
         arrays = loose or _arrays_in(source, used.union(of_functions), options.max_bytes)
         if source.is_dir() and not loose and "X" in arrays:
             _check_stays(arrays["X"], options.max_bytes)
         if joined:
             parts = [_joined(arrays, joined)]
         arrays = {of_functions.get(name, name): array for name, array in arrays.items()}
+        voters = numbered if _are_of_one_question([arrays[name] for name in numbered]) else []
+        if voters:
+            arrays |= {"votes": np.stack([arrays.pop(name) for name in voters], axis=-1), "voters": np.array(voters)}
         is_shared = "shares" in arrays and "votes" not in arrays
         if is_shared:
             shares = arrays.pop("shares")
             arrays["votes"], arrays["vote_scores"] = _votes_of(shares, len(np.atleast_1d(arrays.get("voters", ()))))
         if parts[0]["X"] not in arrays:
             arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
+        used = (used - {*numbered}) | {*voters}
         others = [name for name in names if name not in used and name not in results_among(names)]
         notes = [f"Arrays not used: {listing(others)}."] if others else []
+        if voters:
+            notes.append(f"{listing(voters)} are a voter each.")
         if joined:
             notes.append(f"The parts {listing([*joined])} are the examples, one after the other.")
         if of_functions:
@@ -209,6 +217,40 @@ def _votes_among(names: Collection[str]) -> dict[str, str]:
     return found if there & {"votes", "shares"} and is_sure else {}
 
 
+def voters_among(names: Sequence[str]) -> list[str]:
+    """Return the arrays that are called as labels or people are, and numbered: each holds what one voter says.
+
+    Parameters
+    ----------
+    names
+        Of all arrays.
+
+    Examples
+    --------
+    >>> voters_among(["X", "y", "random_label1", "random_label2"]), voters_among(["X", "label1", "x_2", "x_3"])
+    (['random_label1', 'random_label2'], [])
+    """
+    stems: dict[str, list[str]] = {}
+    for name in names:
+        stem = name.rstrip("0123456789")
+        if stem != name and not (WORDS["labels"] | WORDS["people"]).isdisjoint(words_of(stem)):
+            stems.setdefault(stem, []).append(name)
+    return max((some for some in stems.values() if len(some) > 1), key=len, default=[])
+
+
+def _are_of_one_question(arrays: Sequence[npt.NDArray[Any]]) -> bool:
+    """Whether arrays are numbers of classes of the same examples, and two agree more often than by chance."""
+    if len(arrays) < 2 or any(one.ndim != 1 or one.dtype.kind not in "iu" for one in arrays):
+        return False
+    if len({one.shape for one in arrays}) > 1:
+        return False
+    first, second = arrays[:2]
+    chance = sum(float((first == k).mean() * (second == k).mean()) for k in np.unique(first))
+    return bool((first == second).mean() > LEAST_AGREED + (1 - LEAST_AGREED) * chance)
+
+
+LEAST_AGREED = 0.1
+"""Share of what chance leaves on which voters agree, at least."""
 _PARTS = ("train", "dev", "val", "valid", "validation", "test")
 
 
@@ -453,7 +495,7 @@ def _dataset(
         class_names=names,
         ids=check_ids(texts(arrays["ids"], "ids"), int) if "ids" in arrays else None,
         feature_names=_names(arrays, "feature_names"),
-        images=_images(arrays),
+        images=None if parts[0]["X"] == "images" else _images(arrays),
         texts=column("texts"),
         pictures=None if pictures is None else Pictures(pictures),
         categories=_columns(arrays, "category_names", "categories"),

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from pll.annotations import Annotations
 from pll.annotations.agreement import pairs_in
@@ -577,6 +578,33 @@ def _disagreement(data: PartialLabelDataset, options: ReadOptions) -> Iterator[O
             remedy = "Perhaps these are other codes or words for the same, or the rows of this voter are shifted: look."
             yield Oddity("disagreement", text, shown if by_codes > BY_CODES else (name,), remedy, option(name, "keep"))
             return
+    yield from _apart(votes)
+
+
+def _apart(votes: Annotations) -> Iterator[Oddity]:
+    """Voters who name several labels, of whom hardly two name one label of an example, as by chance many would.
+
+    Each column is a class then, whose cells say what or who is in it.
+    """
+    if votes.n_annotators > MOST_VOTERS or len(votes.labels) == votes.n_answers:
+        return
+    first = votes.rows < LOOKED_AT
+    rows, who, labels = votes.rows[first], votes.annotators[first], votes.labels[first]
+    given = np.zeros((votes.n_annotators, votes.n_classes))
+    np.add.at(given, (who, labels), 1)
+    answered = scipy.sparse.csr_array((np.ones(len(rows)), (who, rows)), shape=(votes.n_annotators, len(votes))) > 0
+    count, both = answered.sum(axis=1), (answered.astype(np.int64) @ answered.T.astype(np.int64)).toarray()
+    shares = given / np.maximum(count, 1)[:, None]
+    chance = (both * (shares @ shares.T))[np.triu_indices(len(count), 1)].sum()
+    same = len(rows) - len(np.unique(rows * votes.n_classes + labels))
+    if chance >= FEW_EXAMPLES and same <= NEVER * chance:
+        text = "Hardly two voters name the same label of an example, as by chance many would"
+        remedy = "Perhaps a column is a class, and its cells name who chose it, or what is so: say what they are."
+        yield Oddity("apart", text, votes.annotator_names, remedy, option(votes.annotator_names[0], "keep"))
+
+
+NEVER = 0.1
+"""Share of the labels that two would name by chance, up to which that is odd."""
 
 
 def _other_codes(labels: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> dict[int, int]:

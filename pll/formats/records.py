@@ -232,19 +232,23 @@ class Records:
         """
         stays = sorted({*range(len(self.names))}.difference(gone))
         columns = list(map(json_column, new.values()))
+        at = sum(k < min(gone) for k in stays) if gone else len(stays)  # in the place of the first
+        places: list[tuple[int, bool]] = [(k, True) for k in stays]
+        places[at:at] = [(k, False) for k in range(len(columns))]
 
         def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
-            old, others = [stays[k] for k in used if k < len(stays)], [k - len(stays) for k in used if k >= len(stays)]
-            start = 0
+            some = [places[k] for k in used]
+            old, start = [k for k, is_old in some if is_old], 0
             for batch in self.batches(old or [0]):
-                arrays = [*(batch.columns if old else ()), *(columns[k].slice(start, len(batch)) for k in others)]
+                kept = iter(batch.columns)
+                arrays = [next(kept) if is_old else columns[k].slice(start, len(batch)) for k, is_old in some]
                 start += len(batch)
                 yield pa.RecordBatch.from_arrays(arrays, [str(k) for k in used])
 
-        sample = self.sample()
-        first = [sample[k] for k in stays]
-        first += [text_of(column.slice(0, len(sample[0]))).to_pylist() for column in columns]
-        names = [*(self.names[k] for k in stays), *new]
+        sample, own = self.sample(), [*new]
+        added = [text_of(column.slice(0, len(sample[0]))).to_pylist() for column in columns]
+        first = [sample[k] if is_old else added[k] for k, is_old in places]
+        names = [self.names[k] if is_old else own[k] for k, is_old in places]
         return replace(self, names=names, batches=batches, first=first, signature=self.form)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pll.errors import Note, RowError
+from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
 from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name, words_of
@@ -35,6 +35,9 @@ from pll.formats.tabular.cells import (
     are_dates,
     are_lists_of_numbers,
     elements,
+    guess_separator,
+    is_number,
+    labels_in,
     mark_in,
     nearly_all,
     numbers_in,
@@ -42,6 +45,7 @@ from pll.formats.tabular.cells import (
     read_marks,
     says_counts,
     share_lists,
+    spelling,
 )
 
 Rows = Sequence[Mapping[str, Any]]
@@ -806,23 +810,80 @@ People = Mapping[str, Sequence[str]]
 
 
 def _people_by_class(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """Lists of people, one a class, are answers: in an object, or in a column each."""
+    """Lists of people, one a class, are answers: in an object, or in a column each; also names with commas."""
     own, marks = {name for some in USUAL.values() for name in some}, (*MARKS.values(),)  # who say what they are
     plain = {n: cells for n, cells in free.items() if plain_name(n) not in own and not n.startswith(marks)}
     lists = {name: people for name, cells in plain.items() if (people := _people_of(cells))}
-    alike = dict.fromkeys(
-        tuple(n for n, some in lists.items() if 2 * len(some & people) >= len(some)) for people in lists.values()
-    )
     objects = [(name,) for name, cells in free.items() if _begin_with(cells, "{")]
-    for names in (*objects, *(names for names in alike if len(names) > 1)):
+    for names in (*objects, *_alike(lists)):
         if answers_by_class(zip(*(map(_value_in, free[name]) for name in names), strict=True), names) is not None:
             yield Inside(names, partial(_answers_of_people, names=names))
             return
+    named = {name: people for name, cells in plain.items() if (people := _people_named(cells))}
+    for names in _alike(named):
+        rows = list(zip(*(free[name] for name in names), strict=True))
+        if _answers_of_named(rows, names) is not None:
+            yield Inside(names, partial(_answers_of_people, names=names, are_named=True))
+            return
 
 
-def _answers_of_people(rows: Rows, *, names: Sequence[str]) -> New:
-    answers = answers_by_class([[row[name] for name in names] for row in rows], names)
-    return {} if answers is None else {names[0] if len(names) == 1 else "answers": answers}, ""
+def _alike(people: Mapping[str, set[str]]) -> list[tuple[str, ...]]:
+    """Columns, two or more, that each name people of whom most are in the others."""
+    groups = (tuple(n for n, some in people.items() if 2 * len(some & who) >= len(some)) for who in people.values())
+    return [names for names in dict.fromkeys(groups) if len(names) > 1]
+
+
+def _answers_of_people(rows: Rows, *, names: Sequence[str], are_named: bool = False) -> New:
+    cells = [[row[name] for name in names] for row in rows]
+    answers = _answers_of_named(cells, names) if are_named else answers_by_class(cells, names)
+    if answers is None:
+        return {}, ""
+    note = f"The cells of {listing(names)} name people: each chose that column." if are_named else ""
+    return {names[0] if len(names) == 1 else "answers": answers}, note
+
+
+LEAST_VOTING, LEAST_PRESENT, ONCE = 3, 0.5, 0.95
+"""People whom cells name at least, the share of them whom a row names, and of the rows that name nobody twice."""
+
+
+def _people_named(cells: Cells) -> set[str]:
+    """The short names in a column of cells, of which some hold several; none where it holds anything else."""
+    lists = _names_listed([cells])
+    people = {one for some in lists[0] for one in some}
+    is_short = all(len(one.split()) <= 3 and not is_number(one) for one in people)
+    return people if is_short and len(people) <= FEW and any(len(some) > 1 for some in lists[0]) else set()
+
+
+def _names_listed(columns: Sequence[Sequence[Any]]) -> list[list[list[str]]]:
+    """The names in the cells of columns, each in its most frequent spelling; none where lists cannot be read."""
+    filled = [str(cell) for cells in columns for cell in cells if cell and str(cell).strip()]
+    mark, spelled = guess_separator(filled), dict[str, str]()
+    try:
+        names = {cell: labels_in(cell, mark) for cell in dict.fromkeys(filled)}
+    except UserError:
+        return [[[] for _ in cells] for cells in columns]
+    for one, _ in Counter(name for cell in filled for name in names[cell]).most_common():
+        spelled.setdefault(spelling(one), one)
+    return [[[spelled[spelling(one)] for one in names.get(str(cell), ())] for cell in cells] for cells in columns]
+
+
+def _answers_of_named(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> list[list[dict[str, str]]] | None:
+    """As `answers_by_class`, of cells that name people: nearly all rows most of them, hardly one twice, and they agree.
+
+    What things are like (`good: food, staff`, `bad: price`) is nobody's answer: in a row, food and staff have little to
+    do with each other.
+    """
+    split = list(zip(*_names_listed(list(zip(*rows, strict=True))), strict=True))
+    filled = [[who for some in row for who in some] for row in split if any(row)]
+    once, present = sum(len({*row}) == len(row) for row in filled), sum(map(len, filled))
+    people = {who for row in filled for who in row}
+    if len(people) < LEAST_VOTING or once < ONCE * len(filled) or present < LEAST_PRESENT * len(people) * len(filled):
+        return None
+    chosen = [
+        (name, str(k)) for k, row in enumerate(split) for name, some in zip(names, row, strict=True) for _ in some
+    ]
+    agree = agreement([name for name, _ in chosen], [row for _, row in chosen])
+    return answers_by_class(split, names) if agree >= LEAST_SHARED else None
 
 
 def _begin_with(cells: Cells, mark: str) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from pll import formats
+from pll.formats import Results
 from pll.formats.odd import OddReading
 
 
@@ -110,3 +112,35 @@ def test_voters_who_never_name_the_same_are_odd(tmp_path: Path, are_apart: bool)
         return
     with pytest.raises(OddReading, match=r"Hardly two voters name the same label .*--accept apart"):
         formats.read(path, columns=columns)
+
+
+HEADER = ["id", "Anna", "Björn", "Zoë"]
+BELOW = [["a", "red", "red", "blue"], ["b", "blue", "red", "blue"], ["c", "red", "red", "red"]]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "end", "above"),
+    [("utf-8", "\n", []), ("utf-8-sig", "\r\n", []), ("utf-16", "\r\n", ["Codes of March"]), ("latin-1", "\n", [])],
+)
+def test_a_header_that_stands_again_is_no_example(tmp_path: Path, encoding: str, end: str, above: list[str]) -> None:
+    """At once, in the middle and at the end."""
+    rows = [HEADER, HEADER, *BELOW[:2], HEADER, *BELOW[2:], HEADER]
+    path = tmp_path / "data.csv"
+    path.write_bytes(end.join([*above, *(",".join(row) for row in rows)]).encode(encoding))
+    data = formats.read(path)
+    assert data.row_ids.tolist() == ["a", "b", "c"] and data.class_names == ("blue", "red")
+    assert "The header stands again in 3 rows below, which were left out." in data.notes
+    results = Results(data.row_ids.tolist(), {"identified_label": ["red", "blue", "red"]})
+    formats.give_back(path, tmp_path / "out.csv", results)
+    back = (tmp_path / "out.csv").read_text(encoding=encoding).splitlines()[len(above) :]
+    assert [line.rpartition(",")[2] for line in back] == ["label", "", "red", "blue", "", "red", ""]
+
+
+def test_a_header_that_stands_again_in_a_sheet_is_no_example(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (HEADER, *BELOW[:2], HEADER, *BELOW[2:]):
+        book.active.append(row)
+    book.save(tmp_path / "data.xlsx")
+    data = formats.read(tmp_path / "data.xlsx")
+    assert data.row_ids.tolist() == ["a", "b", "c"] and data.class_names == ("blue", "red")
+    assert "The header stands again in a row below, which was left out." in data.notes

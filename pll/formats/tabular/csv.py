@@ -41,7 +41,7 @@ from pll.formats.tabular.header import (
     MOST_TITLES,
     Header,
     header_of,
-    note_on_rows_below,
+    notes_on_rows,
     rows_below,
     titles_above,
 )
@@ -158,13 +158,27 @@ class Text:
 
     def is_row(self, record: Sequence[str]) -> bool:
         """Whether a record below the header is a row of the table."""
-        return any(record) or (bool(record) and not self.has_key)
+        return (any(record) or (bool(record) and not self.has_key)) and not (self.again and record == self.top.fields)
+
+    @cached_property
+    def again(self) -> int:
+        """How often the line of the header stands again below, as where tables were put one below the other."""
+        line = self.top.text.rstrip("\r\n")
+        if self.header.rows != 1 or len(self.header.names) < 2 or "\n" in line:
+            return 0
+        encoding = "utf-16-le" if self.encoding == "utf-16" else self.encoding
+        there = f"\n{line}".encode(encoding)
+        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            first = whole.find(there)
+            found = re.finditer(re.escape(there) + rb"(?=[\r\n]|\Z)", whole) if first >= 0 else ()
+            return sum(1 for _ in found) - (self.top.above > 0)
 
     def sample(self) -> list[list[str | None]]:
         """Return the first cells of each column below the header; rows of another length are left out."""
         width = len(self.header.names)
         below = (row.fields for row in self.first[self.header.above + self.header.rows :])
-        rows = [fields for fields in below if len(fields) == width][: sample_rows(width)]
+        again = self.top.fields if self.again else None
+        rows = [fields for fields in below if len(fields) == width and fields != again][: sample_rows(width)]
         while len(rows) > 1 and rows[-1] in self.end[1]:
             rows = rows[:-1]
         return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
@@ -301,7 +315,7 @@ class Delimited(TableFormat):
             lambda used: _batches(text, used),
             min(scan.records_at_most - header.rows, scan.size // len(header.names) + 1),
             text.row_number,
-            (*notes, *header.notes, *([note_on_rows_below(text.end[1])] if text.end[1] else [])),
+            (*notes, *header.notes, *notes_on_rows(text.again, text.end[1])),
             first=text.sample(),
             titles=header.titles,
             codes=codes_below(text.end[1]),
@@ -394,7 +408,7 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
         with (
             pa.memory_map(str(text.path)) as file,
             pa.csv.open_csv(
-                pa.BufferReader(_without_blank_rows(text, file.read_buffer()[text.start : text.end[0]])),
+                pa.BufferReader(_without_other_rows(text, file.read_buffer()[text.start : text.end[0]])),
                 # The header is skipped as a record, not as a line: its names may hold line ends.
                 pa.csv.ReadOptions(
                     use_threads=False,
@@ -427,17 +441,20 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
             raise
 
 
-def _without_blank_rows(text: Text, table: pa.Buffer) -> pa.Buffer | bytes:
-    """Return a table without rows of empty cells, where these are no rows."""
+def _without_other_rows(text: Text, table: pa.Buffer) -> pa.Buffer | bytes:
+    """Return a table without rows of empty cells, where these are no rows, and without its header once more."""
     blank = text.delimiter * (len(text.header.names) - 1)
     encoding = "utf-16-le" if text.encoding == "utf-16" else text.encoding
     with text.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        if not blank or whole.find(f"\n{blank}".encode(encoding)) < 0 or not text.has_key:
-            return table
-    line, end, before = (re.escape(one.encode(encoding)) for one in (blank, "\n", "\r"))
-    lines = (one.end() for one in re.finditer(end, table))
-    start = next(itertools.islice(lines, text.top.above, None), 0)  # from the header on
-    rows = re.compile(end + b"(?:" + line + b"(?:" + before + b")?" + end + b")+")
+        has_blank = blank and whole.find(f"\n{blank}".encode(encoding)) >= 0 and text.has_key
+    gone = [blank] * bool(has_blank) + [text.top.text.rstrip("\r\n")] * bool(text.again)
+    if not gone:
+        return table
+    end, before = (re.escape(one.encode(encoding)) for one in ("\n", "\r"))
+    line = b"|".join(re.escape(one.encode(encoding)) for one in gone)
+    ends = (one.start() for one in re.finditer(end, table))
+    start = next(itertools.islice(ends, text.top.above, None), 0)  # where the header ends
+    rows = re.compile(end + b"(?:(?:" + line + b")(?:" + before + b")?(?:" + end + rb"|\Z))+")
     return table[:start].to_pybytes() + rows.sub("\n".encode(encoding), table[start:])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
@@ -282,12 +282,30 @@ def _is_alone(row: Sequence[str]) -> bool:
     return bool(row) and len(row[0].split()) >= 3 and not any(cell.strip() for cell in row[1:])
 
 
-def note_on_rows_below(rows: Sequence[Sequence[str]]) -> str:
-    """Return what to say of last rows that are left out."""
+def notes_on_rows(again: int, rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield what to say of rows that are left out.
+
+    Parameters
+    ----------
+    again
+        How often the header stands among them once more.
+    rows
+        The last ones.
+
+    Examples
+    --------
+    >>> list(notes_on_rows(2, []))
+    ['The header stands again in 2 rows below, which were left out.']
+    """
+    if again:
+        text = "a row below, which was" if again == 1 else f"{again:,} rows below, which were"
+        yield f"The header stands again in {text} left out."
+    if not rows:
+        return
     said = "; ".join(" · ".join(cell.strip() for cell in row if cell.strip()) for row in rows)
     start = "The last row was left out, since it is" if len(rows) == 1 else f"{len(rows)} last rows were left out:"
     kind = "" if len(rows) > 1 else " a total:" if is_total(rows[0]) else " a note:"
-    return f"{start}{kind} {shorten(said, 200)}."
+    yield f"{start}{kind} {shorten(said, 200)}."
 
 
 _INSIDE = '"ImportId"'

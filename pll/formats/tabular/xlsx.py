@@ -30,7 +30,7 @@ from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
-from pll.formats.tabular.header import MOST_TITLES, Header, header_of, note_on_rows_below, rows_below
+from pll.formats.tabular.header import MOST_TITLES, Header, header_of, notes_on_rows, rows_below
 from pll.formats.tabular.parts import are_one_a_person, joined, people_among, stacked, with_items
 from pll.formats.tabular.writer import columns_of
 
@@ -234,12 +234,12 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     below = rows[header.above + header.rows :]
     if not below:
         raise no_rows()
-    notes, codes = [*header.notes], dict[str, Mapping[str, str]]()
+    top, last = rows[header.above], list[Sequence[str]]()
     if count := rows_below(below, width):
-        apart = [row for _, row in below[-count:]]
-        notes, codes = [*notes, note_on_rows_below(apart)], {**codes_below(apart)}
-        below = below[:-count]
-    return _Sheet(name, header, rows[header.above][0], below, left, tuple(notes), codes)
+        below, last = below[:-count], [row for _, row in below[-count:]]
+    own = [one for one in below if one[1] != top[1] or header.rows != 1 or width < 2]
+    notes = (*header.notes, *notes_on_rows(len(below) - len(own), last))
+    return _Sheet(name, header, top[0], own, left, notes, codes_below(last))
 
 
 @lru_cache(maxsize=16)

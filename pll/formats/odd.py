@@ -195,7 +195,14 @@ def _summary(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
 LEAST_ROWS = 4
 """Rows from which a table is perhaps a summary of another, and nothing that somebody tries."""
 
+_MONTH = (
+    r"(?:jan|feb|f[ée]v|mar|mär|mrz|apr|avr|abr|may|mai|mag|maj|jun|jui|giu|jul|lug|aug|ao[uû]|ago|sep|set|oct|okt|ott|"
+    r"nov|dec|dez|déc|dic|ene|gen|gru|lut|kwi|cze|lip|sie|wrz|paź|lis)\w?\.?"
+)
 _STRANGE = {
+    "dates, which spreadsheets make of 1-2": re.compile(
+        rf"\d{{4}}-\d\d?-\d\d?(?: \d\d?:\d\d(?::\d\d)?)?|\d\d?(?:-|\. ){_MONTH}|{_MONTH}-\d\d", re.IGNORECASE
+    ),
     "JSON": re.compile(r'\s*(?:\{\s*".*\}|\[\s*[\["{].*\])\s*', re.DOTALL),
     "addresses": re.compile(r"(?:https?|ftp)://\S+"),
 }
@@ -226,8 +233,8 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
 
     voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()
     headers = {spelling(one) for one in (*data.feature_names, *data.categories, *data.extras, *voters)}
-    numbers = [name for name in names if is_number(name)]
-    words = [name for name in names if any(map(str.isalpha, name)) and not is_number(name)]
+    numbers = [name for name in names if is_number(name.rstrip(" %").replace(",", "."))]
+    words = [name for name in names if any(map(str.isalpha, name)) and name not in numbers]
     odd = min(numbers, words, key=len) if len(names) > 2 else []
     letters = [name for name in words if len(name) == 1]
     called = [name for name in words if spelling(name) in headers]

@@ -28,6 +28,7 @@ from pll.formats.names import (
     LABEL_COLUMNS,
     MARKS,
     PAYLOAD_COLUMNS,
+    UNNAMED,
     results_among,
 )
 from pll.formats.one_column import by_hand, settled
@@ -420,8 +421,21 @@ class Rule:
             self.apply(table)
 
 
+def _aside(table: Proposal) -> None:
+    """Columns behind an empty one without a name, which end long before the others do: another table, such as a key."""
+    names = list(table.raw)
+    for at, name in enumerate(names):
+        rows = list(zip(*(table.raw[other] for other in names[at + 1 :]), strict=True))
+        filled = [any(row) for row in rows]
+        is_gap = at > 0 and name.startswith(UNNAMED) and not any(table.raw[name])
+        if is_gap and 0 < 2 * sum(filled) <= len(filled) and all(filled[: sum(filled)]):
+            table.give_all([one for one in names[at + 1 :] if one in table.open()], "keep", why="another table beside")
+            return
+
+
 RULES: tuple[Rule, ...] = (
     Rule(by_signature),
+    Rule(_aside),
     Rule(_reserved),
     Rule(_shown),
     Rule(_by_traits(_JSON)),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
 
 from pll import formats
+from pll.dataset import PartialLabelDataset
 from pll.formats import Results
 from pll.formats.odd import OddReading
+from pll.formats.tabular.xlsx import _WITHOUT_VALUE
 
 
 def write(folder: Path, *lines: str, name: str = "data.csv") -> Path:
@@ -144,3 +148,94 @@ def test_a_header_that_stands_again_in_a_sheet_is_no_example(tmp_path: Path) -> 
     data = formats.read(tmp_path / "data.xlsx")
     assert data.row_ids.tolist() == ["a", "b", "c"] and data.class_names == ("blue", "red")
     assert "The header stands again in a row below, which was left out." in data.notes
+
+
+def sheet(folder: Path, rows: list[list[str]], look: Callable[[Any], None]) -> PartialLabelDataset:
+    """A workbook with a sheet of these rows, as it looks after that."""
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    look(book.active)
+    book.save(folder / "data.xlsx")
+    return formats.read(folder / "data.xlsx")
+
+
+def test_cells_that_are_one_over_rows_stand_for_each_of_these(tmp_path: Path) -> None:
+    """Also right of empty columns, below a title, and as labels; a title over columns is no value of these."""
+    words = ["red", "blue", "green"]
+    rows = [["", "Codes of March"], ["", "group", "width", "label"]]
+    rows += [["", "abc"[k // 4], str(k / 4), words[k // 2 % 3]] for k in range(12)]
+
+    def look(cells: Any) -> None:
+        cells.merge_cells("B1:D1")
+        for k in range(3, 15, 4):
+            cells.merge_cells(f"B{k}:B{k + 3}")
+        for k in range(3, 15, 2):
+            cells.merge_cells(f"D{k}:D{k + 1}")
+
+    data = sheet(tmp_path, rows, look)
+    assert data.y is not None and [data.class_names[k] for k in data.y] == [words[k // 2 % 3] for k in range(12)]
+    assert data.categories["group"].tolist() == ["abc"[k // 4] for k in range(12)]
+    assert "Cells that were made one over several rows stand for each of these (in group, label)." in data.notes
+
+
+def test_what_a_sheet_hides_is_read_and_said(tmp_path: Path) -> None:
+    def look(cells: Any) -> None:
+        cells.row_dimensions[3].hidden = cells.row_dimensions[4].hidden = True
+        cells.column_dimensions["D"].hidden = True
+
+    data = sheet(tmp_path, [HEADER, *BELOW], look)
+    assert data.annotations is not None and data.annotations.annotator_names == ("Anna", "Björn", "Zoë")
+    assert [note for note in data.notes if "hidden" in note] == [
+        "Rows that are hidden in the sheet were read, too: 2.",
+        "Columns that are hidden in the sheet were read, too: Zoë.",
+    ]
+
+
+def test_formulas_without_their_value_are_said(tmp_path: Path) -> None:
+    """As a program writes them; a formula that gives an empty text has a value."""
+    rows = [[*HEADER, "final"], *([*row, f"=B{k}"] for k, row in enumerate(BELOW, start=2))]
+    data = sheet(tmp_path, rows, lambda cells: None)
+    assert any(note.startswith("3 formulas have no value in the file") for note in data.notes)
+    with_value = (
+        b'<c r="E2"><f>B2</f><v>1</v></c><c r="E3" t="str"><f>B3</f><v></v></c><c r="E4"><f t="shared" si="0"/><v/></c>'
+    )
+    assert len(_WITHOUT_VALUE.findall(with_value)) == 1
+
+
+@pytest.mark.parametrize("key", [["class", "meaning"], ["étiquette", "sens"], ["label", "Bedeutung"]])
+def test_a_key_beside_the_table_is_no_truth(tmp_path: Path, key: list[str]) -> None:
+    """Behind an empty column, and much shorter."""
+    rolls, words = random.Random(3), ["red", "blue", "green"]
+    beside = [key, *([word, f"it is {word}"] for word in words)]
+    rows = [",".join(["id", "Ann", "Bob", "Cy", "", *beside[0]])]
+    for k in range(20):
+        cells = [rolls.choice(words) if rolls.random() < 0.3 else words[k % 3] for _ in range(3)]
+        rows.append(",".join([f"x{k}", *cells, "", *(beside[k + 1] if k < 3 else ["", ""])]))
+    data = formats.read(write(tmp_path, *rows))
+    assert data.y is None and data.annotations is not None and data.annotations.n_annotators == 3
+    assert {*key} <= {*data.extras} and not data.categories
+
+
+@pytest.mark.parametrize(
+    ("classes", "odd"),
+    [
+        (["02-Jan", "05-Mar", "6-10"], ["02-Jan", "05-Mar"]),
+        (["2024-01-02 00:00:00", "2024-03-05 00:00:00", "6-10"], ["2024-01-02 00:00:00", "2024-03-05 00:00:00"]),
+        (["2. Jan", "5. Mrz", "6-10"], ["2. Jan", "5. Mrz"]),
+        (["rot", "blau", "87 %"], ["87 %"]),
+        (["ja", "nein", "3,5"], ["3,5"]),
+        (["1-2", "3-5", "6-10"], []),
+        (["2 marks", "3 marks", "May"], []),
+        (["10 %", "50 %", "100 %"], []),
+    ],
+)
+def test_classes_that_a_spreadsheet_has_changed_are_odd(tmp_path: Path, classes: list[str], odd: list[str]) -> None:
+    rows = [f"x{k};{classes[k % 3]};{classes[k // 2 % 3]}" for k in range(24)]
+    path, columns = write(tmp_path, "id;Ann;Bob", *rows), dict.fromkeys(("Ann", "Bob"), "annotator")
+    if not odd:
+        assert {*formats.read(path, columns=columns).class_names} == {*classes}
+        return
+    with pytest.raises(OddReading) as refused:
+        formats.read(path, columns=columns)
+    assert [*refused.value.findings[0].cells] == sorted(odd)

@@ -7,6 +7,7 @@ workbook is believed: what it would unpack to is checked first, and cells are co
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -222,6 +223,7 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
         if name is None:
             raise UserError("The workbook has no sheet with cells; bring one with a header and rows.")
         numbered_rows = [(at, [_text(value) for value in row]) for at, row in enumerate(_rows(book[name]), start=1)]
+        aspect = _Aspect.of(book[name])
     filled = [(at, row) for at, row in numbered_rows if any(row)]
     if not filled:
         raise UserError(f"The sheet {shorten(name)} is empty; bring a table with a header and rows.")
@@ -234,12 +236,107 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     below = rows[header.above + header.rows :]
     if not below:
         raise no_rows()
+    filled_in = _fill_merged(below, aspect.merged, left)
     top, last = rows[header.above], list[Sequence[str]]()
     if count := rows_below(below, width):
         below, last = below[:-count], [row for _, row in below[-count:]]
     own = [one for one in below if one[1] != top[1] or header.rows != 1 or width < 2]
-    notes = (*header.notes, *notes_on_rows(len(below) - len(own), last))
+    notes = (
+        *header.notes,
+        *notes_on_rows(len(below) - len(own), last),
+        *aspect.notes(
+            [number for number, _ in own],
+            dict(enumerate(header.names, start=left)),
+            [header.names[at] for at in filled_in],
+        ),
+    )
     return _Sheet(name, header, top[0], own, left, notes, codes_below(last))
+
+
+@dataclass(frozen=True)
+class _Aspect:
+    """What a sheet shows otherwise than by the values of its cells.
+
+    Attributes
+    ----------
+    merged
+        (first row, last row, column from 0) of cells that were made one over several rows.
+    hidden, behind
+        Numbers of rows, and places of columns from 0, that are not shown.
+    empty
+        How many formulas are there without their value.
+    """
+
+    merged: Sequence[tuple[int, int, int]]
+    hidden: frozenset[int]
+    behind: frozenset[int]
+    empty: int
+
+    @classmethod
+    def of(cls, sheet: Any) -> _Aspect:
+        """Look at a sheet that is read row by row, which knows nothing of that."""
+        with sheet._get_source() as file:
+            text = file.read()
+        areas = [(int(one[1]), int(one[3]), _column_at(one[0])) for one in _MERGED.findall(text)]
+        rows = (_NUMBER.search(row) for row in _ROW.findall(text) if _HIDDEN.search(row))
+        spans = (sorted(map(int, _SPAN.findall(one))) for one in _COLUMNS.findall(text) if _HIDDEN.search(one))
+        columns = (at for span in spans if len(span) == 2 for at in range(span[0] - 1, min(span[1], MAX_COLUMNS)))
+        return cls(
+            [area for area in areas if area[1] > area[0]],
+            frozenset(int(number[1]) for number in rows if number),
+            frozenset(columns),
+            len(_WITHOUT_VALUE.findall(text)),
+        )
+
+    def notes(self, rows: Sequence[int], columns: Mapping[int, str], filled: Sequence[str]) -> Iterator[str]:
+        """Yield what to say of it, of a table in these rows and columns, and columns with cells that were made one."""
+        if filled:
+            yield f"Cells that were made one over several rows stand for each of these (in {listing(filled)})."
+        if hidden := len(self.hidden.intersection(rows)):
+            yield f"Rows that are hidden in the sheet were read, too: {hidden:,}."
+        if behind := [name for at, name in columns.items() if at in self.behind]:
+            yield f"Columns that are hidden in the sheet were read, too: {listing(behind)}."
+        if self.empty:
+            yield (
+                f"{self.empty:,} formulas have no value in the file, so their cells are empty: open the file in a "
+                "spreadsheet and save it."
+            )
+
+
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
+_ROW, _NUMBER = re.compile(rb"<(?:\w+:)?row\b[^>]*>"), re.compile(rb'\br="(\d+)"')
+_COLUMNS, _SPAN = re.compile(rb"<(?:\w+:)?col\b[^>]*>"), re.compile(rb'\b(?:min|max)="(\d+)"')
+_HIDDEN = re.compile(rb'\bhidden="(?:1|true)"')
+_WITHOUT_VALUE = re.compile(  # the value of a formula that gives an empty text is one
+    rb'<(?:\w+:)?c\b(?![^>]*\bt="str")[^>]*>\s*<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*'
+    rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+)
+
+
+def _column_at(letters: bytes) -> int:
+    """The place of a column from 0, by its letters.
+
+    >>> _column_at(b"A"), _column_at(b"AB")
+    (0, 27)
+    """
+    place = 0
+    for letter in letters:
+        place = 26 * place + letter - ord("A") + 1
+    return place - 1
+
+
+def _fill_merged(rows: Sequence[tuple[int, list[str]]], merged: Sequence[tuple[int, int, int]], left: int) -> list[int]:
+    """Write the value of cells that were made one over several rows into each of these; return their columns."""
+    by_number, columns = dict(rows), set[int]()
+    for first, last, column in merged:
+        at, top = column - left, by_number.get(first)
+        if top is None or not 0 <= at < len(top) or not top[at]:
+            continue
+        for number in range(first + 1, last + 1):
+            if number in by_number and not by_number[number][at]:
+                by_number[number][at] = top[at]
+                columns.add(at)
+    return sorted(columns)
 
 
 @lru_cache(maxsize=16)

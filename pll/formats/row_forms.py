@@ -440,6 +440,7 @@ def _leave_facts(table: Proposal, tasks: Sequence[str], worker: str, others: Seq
     """Answers to other questions and facts about the person are carried along and never learnt from."""
     table.give_all([name for name in others if name in table.open()], "keep", why="an answer to another question")
     facts = [n for n in table.open() if table.is_function(n, worker) and not table.is_function(n, *tasks)]
+    facts = [name for name in facts if not says_state(name)]  # all answers of one person may be rejected
     table.give_all(facts, "keep", why="a fact about the person")
 
 

@@ -290,6 +290,11 @@ class _Filler:
             self._class_columns()
             self._shares()
             self._listed()
+        if self.form == "answer":
+            said = np.concatenate([chunk.row for chunk in self.chunks if chunk.kind != "truth"] or [self.example[:0]])
+            is_line = self.counted & (self.example != NOBODY)
+            if empty := int(is_line.sum() - is_line[np.unique(said)].sum()):
+                self.notes.append(f"Lines without an answer: {empty:,}.")
         return Answers(
             tuple(self.chunks),
             self.rows if self.form == "example" else len(self.ids),

@@ -127,6 +127,9 @@ def labels_of(
     annotations = None
     if any(any(chunk.values) for chunk in votes.chunks):
         annotations = _annotations(votes, answers, names, number)
+        lines = [chunk.row[chunk.spread()[0]] for chunk in votes.chunks] if answers.example is not None else []
+        if lines and (more := len(np.unique(np.concatenate(lines))) - annotations.n_answers) > 0:
+            notes.append(f"Lines that name one more label of the same person for the same example: {more:,}.")
     elif votes.unmapped:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(next(iter(votes.unmapped)))}).")
     elif votes.chunks and answers.example is not None:

@@ -489,7 +489,7 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
         "score": "{} were taken for the confidence of the annotators.",
         "class": "{} were taken for classes: 1 is a candidate.",
         "probability": "{} were taken for probabilities of classes; candidates are those that make up 99 %.",
-        "count": "{} were taken for counts: how many chose each class.",
+        "count": "{} were taken for how many, or which share, chose each class.",
         "vote": "A line was taken for one annotator's label (in {}).",
         "vector": "{} was taken for lists of numbers to learn from.",
         "category": "Columns of words, to be encoded before they are learnt from: {}.",

@@ -239,3 +239,22 @@ def test_classes_that_a_spreadsheet_has_changed_are_odd(tmp_path: Path, classes:
     with pytest.raises(OddReading) as refused:
         formats.read(path, columns=columns)
     assert [*refused.value.findings[0].cells] == sorted(odd)
+
+
+def test_lines_that_give_no_answer_of_their_own_are_counted_and_said(tmp_path: Path) -> None:
+    """Empty ones, and a second label of the same person; lines that are withdrawn are said as such."""
+    rolls, words = random.Random(2), ["red", "blue", "green"]
+    rows = [f"p{who},i{k},{rolls.choice(words[: 2 + k % 2])},done" for k in range(20) for who in range(3)]
+    rows += ["p0,i0,green,done", "p1,i0,green,done", "p3,i1,,done", "p3,i2,,done", "p3,i3,,done", "p4,i4,red,rejected"]
+    path = write(tmp_path, "worker,item,label,status", *rows)
+    data = formats.read(path)
+    assert data.annotations is not None and data.annotations.n_answers == 60
+    assert "Lines without an answer: 3." in data.notes
+    assert "Lines that name one more label of the same person for the same example: 2." in data.notes
+    assert any("1 lines do not count, by status: rejected" in note for note in data.notes)
+    assert not any(
+        note.startswith("Lines ")
+        for note in formats.read(
+            write(tmp_path, "worker,item,label", *(row.rpartition(",")[0] for row in rows[:60]))
+        ).notes
+    )

@@ -215,16 +215,3 @@ def _ruled_out(decided: Decided, weights: Weights) -> Weights:
     if decided.eliminated is None:
         return weights
     return Decided(decided.sets, decided.rows[:0], decided.labels[:0], decided.eliminated).apply_to(weights)
-
-
-def top_probability(p: Weights, sets: CandidateSets) -> npt.NDArray[np.float32]:
-    """Return (n,) max_j p_ij of p (nnz,): confidence of the proposal, in [0, 1].
-
-    Parameters
-    ----------
-    p
-        (nnz,) probabilities.
-    sets
-        n candidate sets.
-    """
-    return np.maximum.reduceat(p, sets.indptr[:-1])

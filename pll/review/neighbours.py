@@ -19,8 +19,6 @@ from pll.training.scaling import ROWS_AT_ONCE, clipped, fit_scaling
 from pll.weights import Flags, Ints, Weights, normalise, sparse
 
 NEIGHBOURS = 10
-SEARCHED_AT_ONCE = 1024
-"""Examples searched at once."""
 SPACE_JUDGED_ON = 1000
 """Examples whose neighbours are looked at to choose the space."""
 
@@ -54,14 +52,13 @@ def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: npt.ND
     best, most = np.empty((n, 0), dtype=np.float32), -1.0
     for make in (comparable, lambda some: _of_length_one(comparable(some)), _raw_directions):
         points = make(X)
-        k = min(NEIGHBOURS, n - 1)
-        agreed = neighbour_agreement(_neighbours_of(points, k, rows), rows, sets, weights) if k else 0.0
+        agreed = neighbour_agreement(find_neighbours(points, rows=rows), rows, sets, weights)
         if agreed > most:
             best, most = points, agreed
     return best
 
 
-def find_neighbours(points: Points, k: int = NEIGHBOURS) -> Neighbours:
+def find_neighbours(points: Points, k: int = NEIGHBOURS, *, rows: Ints | None = None) -> Neighbours:
     """Return the k nearest other examples of each; exact.
 
     Parameters
@@ -70,10 +67,12 @@ def find_neighbours(points: Points, k: int = NEIGHBOURS) -> Neighbours:
         Of `best_points` or `comparable`.
     k : int
         At least 1; fewer where there are fewer examples.
+    rows : (r,), optional
+        Of the examples whose neighbours are sought; by default all.
 
     Returns
     -------
-    (n, k) int32
+    (r, k) int32
         The nearest first.
 
     Examples
@@ -81,16 +80,12 @@ def find_neighbours(points: Points, k: int = NEIGHBOURS) -> Neighbours:
     >>> find_neighbours(np.array([[0.0], [1.0], [5.0], [5.5]], dtype=np.float32), k=1).ravel().tolist()
     [1, 0, 3, 2]
     """
-    n = len(points)
-    k = min(k, n - 1)
+    rows = np.arange(len(points)) if rows is None else rows
+    k = min(k, len(points) - 1)
     if k < 1:
-        return np.empty((n, 0), dtype=np.int32)
-    result = np.empty((n, k), dtype=np.int32)
-    search = NearestNeighbors(n_neighbors=k + 1).fit(points)
-    for start in range(0, n, SEARCHED_AT_ONCE):
-        rows = np.arange(start, min(start + SEARCHED_AT_ONCE, n))
-        result[rows] = _nearest(search, points, rows)
-    return result
+        return np.empty((len(rows), 0), dtype=np.int32)
+    distances, at = NearestNeighbors(n_neighbors=k + 1).fit(points).kneighbors(points[rows])
+    return without_self(distances, at, rows)[1].astype(np.int32)
 
 
 def _of_length_one(points: Points) -> Points:
@@ -102,10 +97,6 @@ def _of_length_one(points: Points) -> Points:
 def _raw_directions(X: npt.NDArray[np.float32]) -> Points:
     """(n, d) rows of length 1 as they are, a missing cell 0."""
     return _of_length_one(np.nan_to_num(np.array(X, dtype=np.float32).reshape(len(X), -1)))
-
-
-def _neighbours_of(points: Points, k: int, rows: Ints) -> Ints:
-    return _nearest(NearestNeighbors(n_neighbors=k + 1).fit(points), points, rows)
 
 
 def neighbour_agreement(
@@ -142,12 +133,6 @@ def comparable(X: npt.NDArray[np.float32]) -> Points:
         part = slice(start, start + ROWS_AT_ONCE)
         flat[part] = clipped(scaling, X[part])
     return flat
-
-
-def _nearest(search: NearestNeighbors, points: Points, rows: Ints) -> Ints:
-    """(r, k) neighbours of some of the points searched, each without itself."""
-    distances, at = search.kneighbors(points[rows])
-    return without_self(distances, at, rows)[1]
 
 
 class Neighbourhood:

@@ -20,7 +20,7 @@ from pll.review.decided import Decided
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.follow import FEWEST_DECISIONS, LabelChanges, changes, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.logit import propose, top_probability
+from pll.review.logit import propose
 from pll.review.retraining import Retraining
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare_signals
@@ -40,7 +40,9 @@ ANEW = 20
 count."""
 
 
-def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed: int = 0) -> Ints:
+def review_order(
+    signals: ReviewSignals, decided: Decided | None = None, proposed: Weights | None = None, *, seed: int = 0
+) -> Ints:
     """Return all rows by max_j p_ij of the conditional logit, the smallest first, decided ones last.
 
     Where the truth may be a label off the set (votes), p_ij is times the held-out weight of the whole set: one label
@@ -54,6 +56,8 @@ def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed
         Of the run.
     decided : Decided, optional
         What people decided, without answers to controls.
+    proposed : (nnz,), optional
+        The logit's probabilities (`propose`), where they are known.
     seed : int
         Of the order of ties.
 
@@ -61,15 +65,11 @@ def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed
     -------
     (n,) int64
     """
-    decisions = decided or Decided.of(signals.sets)
-    return _ordered(signals, decisions, propose(signals, decisions), seed)
-
-
-def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: int = 0) -> Ints:
-    """`review_order` where the logit's probabilities are known."""
+    decided = Decided.of(signals.sets) if decided is None else decided
+    proposed = propose(signals, decided) if proposed is None else proposed
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
     own = signals.certainty
-    certainty = top_probability(proposed, signals.sets) * signals.inside
+    certainty = np.maximum.reduceat(proposed, signals.sets.indptr[:-1]) * signals.inside
     has_winner = np.ones(len(certainty), dtype=np.bool_)
     if signals.votes_alone:
         has_winner = ~own.is_tied
@@ -205,7 +205,7 @@ class ReviewQueue:
                 config = self._runs.get(model.run).config
                 restored = review.state.restored_rows
                 review.follow(followed(review.own, config, model.data, proposed, decided, restored))
-            rows = _ordered(model.signals, decided, proposed)
+            rows = review_order(model.signals, decided, proposed)
             if review.own.run == model.run:
                 review.order = ("learning", rows)
 

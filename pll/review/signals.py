@@ -20,14 +20,13 @@ import numpy.typing as npt
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.io import save_array
 from pll.methods import METHODS
 from pll.review.forest import GROWN_ON, Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
+from pll.review.label_snapshot import snapshot_of
 from pll.review.neighbours import Neighbourhood, Neighbours, best_points, find_neighbours
 from pll.runs.folder import RunFolder
-from pll.runs.history import History
 from pll.weights import Certainty, Flags, Floats, Ints, Weights, best_known, identified_labels, taken_home
 
 FOLDER = "review"
@@ -79,24 +78,21 @@ class ReviewSignals:
         Parameters
         ----------
         folder
-            Of a run that has label weights, finished or not.
+            Of a run that has a result.
         data
             Its training part (`Run.splits().train`).
 
         Raises
         ------
         UserError
-            Nothing has been learnt yet.
+            It has none yet.
         """
-        sets = data.sets()
-        history = History(folder.history, sets)
-        epochs = history.epochs()
-        if not epochs:
-            raise UserError(f"The run in {folder.path} has no label weights yet; let it train for an epoch.")
+        labels = snapshot_of(folder, data)
+        sets = labels.candidates
         return cls(
             sets,
-            history.weights(epochs[-1]),
-            held_out=folder.held_out(sets),
+            labels.weights,
+            held_out=labels.held_out,
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
             votes_alone=not METHODS[folder.config().method].needs_features,
             tied_votes=data.tied_votes,

@@ -487,9 +487,12 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         self.check_fitted()
         return np.asarray(self.classes_[self.predict_scores(X).argmax(axis=1)])
 
-    @abstractmethod
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) class probabilities of the rows of X, (n, d) or (n, C, H, W); rows sum to 1."""
+        """Return (n, c) class probabilities of the rows of X, (n, d) or (n, C, H, W); rows sum to 1.
+
+        The softmax of the scores, where the method has no other.
+        """
+        return np.asarray(softmax(self.predict_scores(X), axis=1))
 
     def iter_tempered(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
         """Yield class probabilities of consecutive rows of X, (b, c) each, at `temperature_` where it is known.

@@ -312,10 +312,6 @@ class LinearEstimator(ClassicalEstimator):
         scores = on_candidates_by_blocks(lambda rows: self._scores(X[rows]), candidates, SCORE_BLOCK)
         return restricted_softmax(scores, candidates)
 
-    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) softmax of the scores. They rank the classes; as probabilities they are not calibrated."""
-        return torch.softmax(torch.from_numpy(self.predict_scores(X)), dim=1).numpy()
-
     def module(self) -> nn.Module | None:
         self.check_fitted()
         return linear_module(self._scaling, self.coef_, self.intercept_)

@@ -418,9 +418,6 @@ class DeepEstimator(PartialLabelEstimator):
         labels = [part.numpy().argmax(axis=1) for part in self._scores_in_parts(self.checked_features(X))]
         return np.asarray(self.classes_[np.concatenate(labels)])
 
-    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        return torch.softmax(torch.from_numpy(self.predict_scores(X)), dim=1).numpy()
-
     def iter_tempered(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
         for part in self._scores_in_parts(self.checked_features(X)):
             yield torch.softmax(part / (self.temperature_ or 1.0), dim=1).numpy()

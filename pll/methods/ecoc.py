@@ -54,13 +54,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics.pairwise import rbf_kernel
+from scipy.special import softmax
 from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
 from pll.methods.base import KERNELS, setting
 from pll.methods.classical import ClassicalEstimator, Cost, blocks, on_candidates_by_blocks
-from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, nystrom_note
+from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, linear_in_kernel, nystrom_note
 from pll.training.metrics import Hook
 from pll.weights import Flags, Floats, Ints, Weights, restricted_softmax, sparse
 
@@ -238,21 +238,12 @@ class PLECOC(ClassicalEstimator):
         return losses
 
     def _scores(self, X: Floats) -> Floats:
-        scores = np.empty((len(X), len(self.is_candidate_)))
-        for at in blocks(len(X), KERNEL_BLOCK):
-            scores[at] = -self._decode(self._decisions(X[at]))
-        return scores
-
-    def _decisions(self, X: Floats) -> Floats:
-        """Return (B, L) f_t(x)."""
-        features = rbf_kernel(X, self.support_, gamma=1.0 / X.shape[1]) if len(self.support_) else X
-        return features @ self.coef_ + self.intercept_
+        return -self._decode(linear_in_kernel(X, self.support_, width_for(X), self.coef_, self.intercept_))
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return (n, c) softmax of −10 · loss over all classes, as for the label weights; roughly calibrated."""
         scores = self.predict_scores(X).astype(np.float64)
-        raised = np.exp(SHARPNESS * (scores - scores.max(axis=1, keepdims=True)))
-        return np.asarray((raised / raised.sum(axis=1, keepdims=True)).astype(np.float32))
+        return np.asarray(softmax(SHARPNESS * scores, axis=1), dtype=np.float32)
 
 
 def performance(positive: Flags, signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Floats:
@@ -583,16 +574,13 @@ class Machines:
             self.coef[:, column], self.intercept[column] = linear.coef_[0], linear.intercept_[0]
             self.decisions[:, column] = self.X @ self.coef[:, column] + self.intercept[column]
             return
-        gamma = 1.0 / self.X.shape[1]
         # Without a seed it draws from NumPy's global stream.
-        machine = SVC(C=self.C, gamma=gamma, random_state=0, class_weight=weight)
+        machine = SVC(C=self.C, gamma=1.0 / self.X.shape[1], random_state=0, class_weight=weight)
         stoppable(lambda: machine.fit(x, target), self.hook)
-        self.coef[usable[machine.support_], column] = machine.dual_coef_[0]
-        self.intercept[column] = machine.intercept_[0]
-        for at in blocks(len(self.X), KERNEL_BLOCK):
-            self.hook()
-            near = rbf_kernel(self.X[at], machine.support_vectors_, gamma=gamma)
-            self.decisions[at, column] = near @ machine.dual_coef_[0] + machine.intercept_[0]
+        coef, intercept = machine.dual_coef_[0], machine.intercept_
+        self.coef[usable[machine.support_], column], self.intercept[column] = coef, intercept[0]
+        outputs = linear_in_kernel(self.X, machine.support_vectors_, width_for(x), coef[:, None], intercept, self.hook)
+        self.decisions[:, column] = outputs[:, 0]
 
 
 MACHINE_CENTRES = 1024
@@ -613,7 +601,7 @@ class ApproximateMachines(Machines):
     def __init__(self, X: Floats, C: float, length: int, hook: Hook, centres: Ints) -> None:
         super().__init__(X[:0], "rbf", C, length, hook)
         self.X, self.support = X, X[centres]
-        self._kernel = Nystrom(self.support, math.sqrt(X.shape[1] / 2), hook)
+        self._kernel = Nystrom(self.support, width_for(X), hook)
         self._features = self._kernel.features(X, constant=True, hook=hook)
         self.coef = np.zeros((len(centres), length))
         self.decisions = np.zeros((len(X), length))
@@ -635,6 +623,11 @@ class ApproximateMachines(Machines):
         self.decisions[:, columns] = self._features @ W.astype(np.float32)
         self.coef[:, columns] = self._kernel.coefficients(W[:-1])
         self.intercept[columns] = W[-1]
+
+
+def width_for(X: Floats) -> float:
+    """Return the σ of the kernel for features X (n, d): that of γ = 1 / d."""
+    return math.sqrt(X.shape[1] / 2)
 
 
 NEWTON_STEPS = 20

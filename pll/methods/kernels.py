@@ -51,6 +51,33 @@ def gaussian(X: Points, Z: Points, width: float) -> Floats:
     return np.asarray(rbf_kernel(X, Z, gamma=1 / (2 * width * width)))
 
 
+def linear_in_kernel(
+    X: Points, support: Points, width: float, coef: Floats, intercept: Floats, hook: Hook = no_hook
+) -> Floats:
+    """Return the (n, c) outputs of a machine for the rows of X (n, d): K coef + b, without support X coef + b.
+
+    Parameters
+    ----------
+    X
+        Rows of features.
+    support
+        (m, d) rows that K is of, or none.
+    width
+        σ.
+    coef, intercept
+        (m, c), or (d, c) without support; and b, (c,).
+    hook
+        Called between blocks of rows.
+    """
+    if not len(support):
+        return np.asarray(X @ coef + intercept)
+    outputs = np.empty((len(X), coef.shape[1]))
+    for rows in blocks(len(X), KERNEL_BLOCK):
+        hook()
+        outputs[rows] = gaussian(X[rows], support, width) @ coef + intercept
+    return outputs
+
+
 def mean_distance(X: Points, centres: Points, hook: Hook = no_hook) -> float:
     """Return the mean distance of the rows of X (n, d) to centres (m, d) among them, a row to itself not counted.
 

@@ -48,7 +48,6 @@ from pll.methods.base import KERNELS, Task, setting
 from pll.methods.classical import (
     ClassicalEstimator,
     Cost,
-    blocks,
     linear_module,
 )
 from pll.methods.kernels import (
@@ -57,7 +56,7 @@ from pll.methods.kernels import (
     KernelRidge,
     LinearRidge,
     Nystrom,
-    gaussian,
+    linear_in_kernel,
     mean_distance,
     nystrom_note,
 )
@@ -213,13 +212,7 @@ class SURE(ClassicalEstimator):
         return float((((new - Q) ** 2).sum() - reward + penalty) / len(candidates))
 
     def _scores(self, X: Floats) -> Floats:
-        if not len(self.support_):
-            return X @ self.coef_ + self.intercept_
-        scores = np.empty((len(X), len(self.intercept_)))
-        for block in blocks(len(X), KERNEL_BLOCK):
-            near = gaussian(X[block], self.support_, self.width_)
-            scores[block] = near @ self.coef_ + self.intercept_
-        return scores
+        return linear_in_kernel(X, self.support_, self.width_, self.coef_, self.intercept_)
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return (n, c) the outputs of the regression projected onto the simplex: step 2 with λ = 0 and all labels."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.analysis.error_bound import (
@@ -34,7 +34,6 @@ def test_the_theorem_by_hand() -> None:
 
 
 @EVERY_LOSS
-@settings(max_examples=30, deadline=None)
 @given(reach=st.floats(0.01, 20), c=st.integers(2, 12), seed=st.integers(0, 1000))
 def test_no_logits_within_reach_break_the_constants(loss: str, reach: float, c: int, seed: int) -> None:
     """Supremum, infimum and Lipschitz constant, against losses and autograd gradients at corners and inside."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -37,7 +37,6 @@ def test_shared_mistakes_are_measured_as_the_correlation_counted_on_many_rows() 
 
 
 @given(st.integers(10, 40), st.integers(2, 5), st.integers(0, 9))
-@settings(max_examples=20, deadline=None)
 def test_the_bound_is_that_of_the_rows_where_all_are_wrong(n: int, m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     wrong = rng.random((n, m)) < rng.random()

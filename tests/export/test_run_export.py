@@ -41,6 +41,7 @@ def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
     assert source.metrics == folder.state()["metrics"]
 
 
+@pytest.mark.usefixtures("no_programs")  # test_bundle.py has them
 def test_everything_is_exported_loose_and_in_one_archive(folder: RunFolder, tmp_path: Path) -> None:
     done: list[tuple[int, int]] = []
     result = export_run(folder, tmp_path / "out", progress=lambda at, total, label: done.append((at, total)))
@@ -78,7 +79,11 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
 @pytest.mark.parametrize(
     ("sample", "reads"), [("reviews.csv", "texts"), ("flowers.csv", ""), ("digits.imagezip.zip", "pictures")]
 )
-def test_an_exported_folder_predicts_as_the_run_does(tmp_path: Path, sample: str, reads: str) -> None:
+def test_an_exported_folder_predicts_as_the_run_does(
+    tmp_path: Path, request: pytest.FixtureRequest, sample: str, reads: str
+) -> None:
+    if not reads:
+        request.getfixturevalue("no_programs")
     given, run, out = str(SAMPLES / sample), str(tmp_path / "run"), tmp_path / "out"
     assert main(["fit", given, "--epochs", "2", "--batch-size", "8", "--threads", "1", "--out", run]) == 0
     out.mkdir()

@@ -14,7 +14,7 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll import formats
@@ -63,9 +63,14 @@ def back(path: Path, rows: list[Row]) -> Path:
     return out
 
 
-@pytest.mark.parametrize("kind", ["example", "answer"])
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@given(texts=st.lists(CELLS, min_size=4, max_size=6), end=st.sampled_from(["\n", "\r\n"]), mark=st.booleans())
+@settings(max_examples=2 * settings.default.max_examples)  # of twelve kinds of files
+@given(
+    kind=st.sampled_from(["example", "answer"]),
+    delimiter=st.sampled_from([",", ";", "\t"]),
+    texts=st.lists(CELLS, min_size=4, max_size=6),
+    end=st.sampled_from(["\n", "\r\n"]),
+    mark=st.booleans(),
+)
 def test_a_text_keeps_every_byte(
     tmp_path_factory: pytest.TempPathFactory, kind: str, delimiter: str, texts: list[str], end: str, mark: bool
 ) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pll.candidates import CandidateSets
 from pll.methods.classical import covering_rates
 from tests.strategies import candidate_sets
 
 
-@settings(max_examples=30, deadline=None)
 @given(candidate_sets(min_n=2, min_c=2))
 def test_the_rate_is_the_share_of_sets_that_hold_the_prediction(sets: CandidateSets) -> None:
     """Predicting class j for everyone covers as many as have j; every example is held out exactly once."""

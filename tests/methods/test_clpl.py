@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -53,7 +53,6 @@ def test_it_finds_the_minimum_a_general_solver_finds(C: float, form: str) -> Non
         np.testing.assert_allclose(result.label_weights_[at], raised / raised.sum(), atol=1e-3)
 
 
-@settings(max_examples=20, deadline=None)
 @given(candidate_sets(min_n=2, min_c=2), st.integers(0, 2**32 - 1))
 def test_the_order_of_examples_and_classes_does_not_matter(sets: CandidateSets, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
@@ -80,7 +80,6 @@ def test_it_equals_the_loops(rounds: int) -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 6))
-@settings(max_examples=30)
 def test_reconstruction_weights_are_the_least_squares_without_negative_ones(seed: int, k: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     x, z = rng.normal(size=(3, d)), rng.normal(size=(3, k, d))
@@ -101,7 +100,6 @@ def test_twins_and_examples_of_zeros_are_no_trouble() -> None:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=15)
 def test_the_order_of_examples_and_classes_does_not_matter(seed: int) -> None:
     features, sets = clusters(seed)
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.analysis.health import health_of
@@ -44,7 +44,6 @@ def test_it_equals_the_loops(k: int) -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 12))
-@settings(max_examples=25)
 def test_the_order_of_examples_and_classes_does_not_matter(seed: int, k: int) -> None:
     features, sets = clusters(seed)
     rng = np.random.default_rng(seed)

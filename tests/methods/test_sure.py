@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -100,7 +100,6 @@ def test_the_objective_is_what_it_says_and_never_rises(kernel: str) -> None:
     assert len(losses) == 8
 
 
-@settings(max_examples=20, deadline=None)
 @given(candidate_sets(min_n=3, min_c=2), st.integers(0, 2**32 - 1), st.sampled_from(["rbf", "linear"]))
 def test_the_order_of_examples_and_classes_does_not_matter(sets: CandidateSets, seed: int, kernel: str) -> None:
     rng = np.random.default_rng(seed)

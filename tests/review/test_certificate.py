@@ -13,7 +13,7 @@ from html import unescape
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
@@ -60,7 +60,6 @@ def test_plans_are_those_of_the_prototype(n, error, expected):
     assert (plan.tolerated, plan.controls) == expected
 
 
-@settings(max_examples=25)
 @given(st.integers(1, 400), st.floats(0.005, 0.6), st.sampled_from([0.8, 0.95, 0.99]))
 def test_the_risk_of_a_plan_is_within_alpha_and_that_of_scipy(n, error, level):
     plan = plan_controls(n, error, level)
@@ -89,7 +88,6 @@ def test_no_dataset_of_six_breaks_the_certificate_more_often_than_attained(n_wro
         assert Fraction(broken, math.comb(n, K)) <= bar
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.integers(0, 5))
 def test_the_cut(seed, rate, tolerated):
     rng = np.random.default_rng(seed)

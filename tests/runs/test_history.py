@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
@@ -56,7 +56,6 @@ def test_it_begins_with_uniform_weights_and_gives_back_every_frame(tmp_path: Pat
     assert history.weights(3).dtype == np.float32
 
 
-@settings(max_examples=25)
 @given(most=st.integers(MIN_FRAMES, 20), epochs=st.integers(1, 90))
 def test_thinned_frames_cover_the_run_evenly_within_the_budget(
     tmp_path_factory: pytest.TempPathFactory, most: int, epochs: int

@@ -123,8 +123,8 @@ def test_a_pause_comes_within_one_batch_and_nothing_is_trained_in_it(
 
 
 def test_pauses_and_stops_change_nothing_in_the_result(registry: RunRegistry, data: Path, steps: Steps) -> None:
-    undisturbed = ended(registry.start(config(data, params={"model": "mlp", "epochs": 40})))
-    run = registry.start(config(data, params={"model": "mlp", "epochs": 40}))
+    undisturbed = ended(registry.start(config(data, params={"model": "mlp", "epochs": 12})))
+    run = registry.start(config(data, params={"model": "mlp", "epochs": 12}))
     for disturb in ("pause", "stop"):
         before = steps.of(run)
         wait_for(lambda: steps.of(run) > before + 13, "13 batches")  # noqa: B023

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
@@ -10,7 +10,6 @@ from pll.errors import UserError
 from pll.synthesis.cross_val import out_of_fold
 
 
-@settings(max_examples=15)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.integers(2, 5), st.integers(0, 3))
 def test_rows_are_probabilities_whatever_the_classes(labels: list[int], folds: int, seed: int) -> None:
     X = np.random.default_rng(seed).normal(size=(len(labels), 3))

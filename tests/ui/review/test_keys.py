@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from string import ascii_letters, digits
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.ui.review.keys import ACTIONS, MOST_KEYED, action_keys, candidate_keys, own_keys
@@ -15,7 +15,6 @@ from tools.desk_keys import PAGE, page
 names = st.lists(st.text(ascii_letters + digits + "/?é ", min_size=1, max_size=2), min_size=1, max_size=60, unique=True)
 
 
-@settings(max_examples=60, deadline=None)
 @given(class_names=names, data=st.data())
 def test_no_key_means_two_things_and_a_class_is_its_own_key(class_names: list[str], data: st.DataObject) -> None:
     listed = data.draw(st.lists(st.sampled_from(class_names), unique=True))
@@ -30,7 +29,6 @@ def test_no_key_means_two_things_and_a_class_is_its_own_key(class_names: list[st
         assert name not in listed or keys[listed.index(name)] == key
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     class_names=st.lists(st.text(ascii_letters + digits, min_size=2), min_size=1, max_size=MOST_KEYED, unique=True),
     data=st.data(),

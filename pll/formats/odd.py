@@ -134,16 +134,22 @@ Check = Callable[[PartialLabelDataset, ReadOptions], Iterator[Oddity]]
 def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     fields = [*data.feature_names, *data.categories, *data.extras]
     fields += list(data.annotations.annotator_names) if data.annotations is not None else []
-    values = [cells[0] for cells in data.extras.values() if len(data) == 1]
+    texts = [] if data.texts is None else [data.texts]
+    values = [cells[0] for cells in (*data.extras.values(), *texts) if len(data) == 1]
     inside = [one for value in values for one in (value.values() if isinstance(value, dict) else [value])]
-    are_records = any(isinstance(one, list) and sum(isinstance(x, dict) for x in one) >= FEW_EXAMPLES for one in inside)
-    if len(data) == 1 and (len(fields) > FEW_EXAMPLES or are_records):
+    are_columns = any(isinstance(one, list) and len(one) >= FEW_EXAMPLES for one in inside)
+    are_columns = are_columns or any(isinstance(one, str) and _LIST.match(one) for one in values)
+    if len(data) == 1 and (len(fields) > FEW_EXAMPLES or are_columns):
         yield Oddity(
             "one-example",
             f"The whole file was read as one example of {len(fields)} fields",
             tuple(fields[:MOST_SHOWN]),
             "Bring a table with a row for each example.",
         )
+
+
+_LIST = re.compile(r'\s*\[\s*(?:"(?:[^"\\]|\\.)*"\s*,\s*){9}')
+"""How a text begins that is a list of texts."""
 
 
 def _are_proposed(data: PartialLabelDataset, options: ReadOptions) -> bool:
@@ -296,6 +302,18 @@ def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     found = tuple(name for k in everywhere.tolist() if (name := data.class_names[k]) not in options.edited)
     if found and sets.nnz > n:
         yield from _to_drop("in-every-set", "A class is in every set", found)
+
+
+def _ranks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    """Counts that are 1, 2, 3 … in every row, in any order: the first, second … choice, of which 1 is best."""
+    n, c = len(data), data.n_classes
+    if data.prior is None or n < FEW_EXAMPLES or c < 3 or len(data.prior) < n * c:  # some row has no place for a class
+        return
+    places = np.arange(1, c + 1)
+    if np.allclose(np.sort(data.prior.reshape(n, c), axis=1), places / places.sum(), atol=1e-4):
+        text = f"Every row has the numbers 1 to {c}: places in an order, and no counts"
+        remedy = "Keep what is in the first place alone, as one label."
+        yield Oddity("ranks", text, data.class_names[:MOST_SHOWN], remedy, "--column NAME=keep")
 
 
 def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
@@ -802,6 +820,7 @@ CHECKS: tuple[Check, ...] = (
     _summary,
     _names,
     _sets,
+    _ranks,
     _voters,
     _two_names,
     _words,

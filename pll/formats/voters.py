@@ -87,7 +87,7 @@ LEAST_RANKED = 10
 def _are_ranked(table: Proposal, names: Sequence[str]) -> bool:
     """Whether columns are filled from the left and never say the same: possible labels in order, and no voters."""
     rows = list(zip(*(table.raw[name] for name in names), strict=True))
-    filled = [[spelling(cell) for cell in row if cell] for row in rows]
+    filled = [[re.sub(r"[.,]0+$", "", spelling(cell)) for cell in row if cell] for row in rows]
     several = [one for one in filled if len(one) > 1]
     from_the_left = all(all(row[: len(one)]) for row, one in zip(rows, filled, strict=True))
     is_one_each = from_the_left and not which(table, "several", among=names)

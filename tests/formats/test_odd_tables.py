@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -258,3 +259,59 @@ def test_lines_that_give_no_answer_of_their_own_are_counted_and_said(tmp_path: P
             write(tmp_path, "worker,item,label", *(row.rpartition(",")[0] for row in rows[:60]))
         ).notes
     )
+
+
+@pytest.mark.parametrize(
+    ("lines", "has_header"),
+    [
+        ([f"img_{k}.jpg,{'red' if k % 3 else 'blue'},{'red' if k % 4 else 'blue'}" for k in range(30)], False),
+        ([f"写真{k},{'犬猫'[k % 2]},{'犬猫'[k // 2 % 2]}" for k in range(30)], False),
+        ([f"{'gut' if k % 3 else 'schlecht'},Die Katze Nummer {k} war heute da" for k in range(30)], False),
+        (["id,red,blue", *(f"img_{k}.jpg,{'red' if k % 3 else 'blue'},x" for k in range(30))], True),
+        (
+            ["gut,Satz", *(f"{'gut' if k % 3 else 'schlecht'},Die Katze Nummer {k} war heute da" for k in range(30))],
+            True,
+        ),
+        (["x1,x2,kind", *(f"{k}.5,{k % 7},{'ab'[k % 2]}" for k in range(30))], True),
+    ],
+)
+def test_a_first_row_that_holds_what_the_others_do_is_no_header(
+    tmp_path: Path, lines: list[str], has_header: bool
+) -> None:
+    path = write(tmp_path, *lines)
+    names = [column.name for column in formats.columns(path)]
+    assert names == (lines[0].split(",") if has_header else [f"column {at}" for at in range(1, len(names) + 1)])
+
+
+@pytest.mark.parametrize("are_ranks", [True, False])
+def test_places_in_an_order_are_no_counts(tmp_path: Path, are_ranks: bool) -> None:
+    """1 is the best place, and would count least."""
+    rolls = random.Random(1)
+    rows = [[1, 2, 3] if are_ranks or k else [2, 2, 3] for k in range(20)]
+    lines = [
+        "id,n_cat,n_dog,n_owl",
+        *(f"x{k},{','.join(map(str, rolls.sample(row, 3)))}" for k, row in enumerate(rows)),
+    ]
+    path, columns = write(tmp_path, *lines), dict.fromkeys(("n_cat", "n_dog", "n_owl"), "count")
+    if not are_ranks:
+        assert formats.read(path, columns=columns).prior is not None
+        return
+    with pytest.raises(OddReading, match="numbers 1 to 3: places in an order"):
+        formats.read(path, columns=columns)
+
+
+def test_an_object_of_lists_read_as_one_example_is_odd(tmp_path: Path) -> None:
+    votes = {who: ["red", "blue"] * 10 for who in ("Ann", "Bob")}
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps({"texts": [f"text number {k}" for k in range(20)], "votes": votes, "v": 2}))
+    with pytest.raises(OddReading, match="read as one example"):
+        formats.read(path)
+
+
+def test_whole_numbers_with_a_point_are_the_same_answers(tmp_path: Path) -> None:
+    rolls = random.Random(1)
+    rows = [f"x{k},{k % 3},{rolls.choice([k % 3, 2])}.0,{rolls.choice([k % 3, 0])}" for k in range(30)]
+    data = formats.read(write(tmp_path, "id,rater_1,rater_2,rater_3", *rows))
+    assert data.annotations is not None and data.class_names == ("0", "1", "2")
+    data = formats.read(write(tmp_path, "id,rater_1,rater_2", *(row.rpartition(",")[0] for row in rows)))
+    assert data.annotations is not None and data.annotations.n_annotators == 2

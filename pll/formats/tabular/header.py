@@ -19,7 +19,7 @@ from pll.formats.tabular.cells import MISSING, is_measured, is_number
 MOST_TITLES = 8
 """Rows above a header at most."""
 LONG = 5
-"""Numbers in a first row of which it is no chance that they rise."""
+"""Numbers in a first row of which it is no chance that they rise; words of a text that is no name."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Header:
             return (*self._without_title, *(two if self.rows == 2 else ()))
         return (
             *self._without_title,
-            f"The first row holds numbers where the others do, so it was taken for data: the columns are called "
+            f"The first row holds what the others do, so it was taken for data: the columns are called "
             f"column 1 … column {len(self.names)}. If it is the header, give one of its names a letter.",
         )
 
@@ -342,6 +342,8 @@ def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     again = [cell in cells for cell, cells in zip(first, zip(*below, strict=True), strict=False)]
     if len(again) == len(first) == len({*first}) > 1 and all(again) and all(first) and any(map(is_number, first)):
         return True
+    if len(below) >= LEAST_ALIKE and _is_like(first, below):
+        return True
     if sum(map(is_number, first)) < 2:
         return False
     columns = [at for at, cells in enumerate(zip(*below, strict=True)) if is_measured(cells)]
@@ -356,3 +358,25 @@ def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     steps = np.diff(numbers)
     is_even = steps[0] != 0 and bool(np.allclose(steps, steps[0], rtol=1e-6))
     return not (is_even or (len(numbers) >= LONG and bool((steps > 0).all())))
+
+
+def _is_like(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row has a word or more that its column repeats, and else ids and texts as those below.
+
+    Examples
+    --------
+    >>> rows = [[f"x{k}", ("ham", "spam")[k % 2], f"how are you doing today {k}"] for k in range(9)]
+    >>> _is_like(rows[0], rows[1:]), _is_like(["id", "spam", "text"], rows), _is_like(["x0", "kind", "text"], rows)
+    (True, False, False)
+    """
+    repeated = 0
+    for cell, cells in zip(map(str.strip, first), zip(*below, strict=True), strict=True):
+        words = Counter(filter(None, map(str.strip, cells)))
+        if words[cell] > 1 and 1 < len(words) <= len(cells) / 4:
+            repeated += 1
+            continue
+        is_id = any(map(str.isdecimal, cell)) and {*map(_way, words)} == {_way(cell)}
+        is_text = len(cell.split()) >= LONG and 2 * sum(len(one.split()) >= LONG for one in words) > len(words)
+        if not (is_id or is_text):
+            return False
+    return repeated > 0

@@ -30,7 +30,7 @@ from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.beside import TEXTS, WHO, by_end, one_a_file, picture_of, table_of_files, with_texts
 from pll.formats.checks import MAX_RECORD_BYTES, check_ids, listing, refuse_no_data, shorten
-from pll.formats.codebook import codes_in
+from pll.formats.codebook import Codes, codes_in
 from pll.formats.encodings import as_utf8, without_marks
 from pll.formats.forms import WORDS
 from pll.formats.reading import LABELLED, Column
@@ -281,17 +281,19 @@ def _stacked(
             yield table, {name: (unpacked[name], export, counts[name]) for name in names}
             return
         files: dict[str, tuple[Path, TableFormat, int]] = {}
-        tables, codes = dict[str, Records](), _codes_in_texts(members)
+        tables, codes, books = dict[str, Records](), _codes_in_texts(members), dict[str, Codes]()
         for name, file in unpacked.items():
             form = _TABLES[file.suffix]
             table = _named(name, partial(form.table, file, options))
             if table.form is not None and table.form.name in ("samples", "batch"):
                 table = _named(name, partial(with_answers, table))
             if len(names) > 1 and (told := codes_in(name, [list(table.names), *zip(*table.sample(), strict=True)])):
-                codes |= told
-                continue
+                books[name] = told
             tables[name] = table
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
+        for name in books if len(books) < len(tables) else ():  # a table of labels is called so, too
+            codes |= books[name]
+            del tables[name], files[name]
         beside = facts_among(tables, {name: size for name, (_, _, size) in files.items()})
         tables = {name: table for name, table in tables.items() if name not in beside}
         if people := several_people(tables):  # whose answers are one table, to which others may say more
@@ -302,8 +304,6 @@ def _stacked(
             left, notes = joined(tables)
         files = {name: files[name] for name in people or left}
         tables = left
-        if not tables:
-            raise UserError("There are only tables that say what codes mean; bring the one with the labels too.")
         parts = [*tables.values()]
         if len(parts) > 1 and _pictures(members) and not are_one_a_person(parts):
             several = listing(list(files))

@@ -456,3 +456,58 @@ def read_first(path: Path) -> PartialLabelDataset:
     while (asked := question(formats.columns(path, options=formats.ReadOptions(columns=roles)))) is not None:
         roles |= asked.answers[0][1]
     return formats.read(path, columns=roles)
+
+
+def lines_of(k: int, labels: list[str], start: int = 0) -> str:
+    return f"{k},what is written in row {k + start},{','.join(labels)}\n"
+
+
+def test_parts_of_a_person_and_of_the_examples_are_told_by_the_names(tmp_path: Path) -> None:
+    """A file a batch and person: the answers of each person, in parts; labels go back into each."""
+    rolls = random.Random(4)
+    answers = {who: [rolls.choice("xyz") for _ in range(20)] for who in ("ann", "bob")}
+    files = {
+        f"batch-{part}_{who}.csv": "id,text,label\n"
+        + "".join(lines_of(k, [said[k]]) for k in range(10 * part, 10 * part + 10))
+        for part in (0, 1)
+        for who, said in answers.items()
+    }
+    data = formats.read(archive(tmp_path / "data.zip", files))
+    votes = data.annotations
+    assert votes is not None and (len(data), votes.n_answers, {*votes.annotator_names}) == (20, 40, {"ann", "bob"})
+    assert "4 tables were taken for the answers of ann, bob, in parts." in data.notes
+    results = Results(data.row_ids.tolist(), {"identified_label": [f"of {name}" for name in data.row_ids.tolist()]})
+    formats.give_back(tmp_path / "data.zip", tmp_path / "back.zip", results)
+    with zipfile.ZipFile(tmp_path / "back.zip") as back:
+        assert back.read("batch-1_bob.csv").decode().splitlines()[1].endswith(",of 10")
+
+
+def test_numbers_that_begin_again_are_other_examples(tmp_path: Path) -> None:
+    """The texts, before the labels, differ in every row; a reason behind them is nobody's example."""
+    rolls, header = random.Random(4), "id,text,label\n"
+    files = {
+        f"part{p}.csv": header + "".join(lines_of(k, [rolls.choice("xy")], 20 * p) for k in range(20)) for p in (1, 2)
+    }
+    data = formats.read(archive(tmp_path / "data.zip", files))
+    assert len(data) == 40 and data.annotations is None
+    rows = {
+        who: [f"{k},{rolls.choice('xy')},since {who} says so of {k}\n" for k in range(20)] for who in ("ann", "bob")
+    }
+    files = {f"{who}.csv": "id,label,reason\n" + "".join(some) for who, some in rows.items()}
+    votes = formats.read(archive(tmp_path / "data.zip", files)).annotations
+    assert votes is not None and (votes.n_annotators, votes.n_answers) == (2, 40)
+
+
+@pytest.mark.parametrize("changed", [0, 3])
+@pytest.mark.parametrize("names", [("data.csv", "data (1).csv"), ("labels_v1.csv", "labels_v2_final.csv")])
+def test_copies_and_versions_of_a_table_are_refused(tmp_path: Path, names: tuple[str, str], changed: int) -> None:
+    """They would be twice as many examples, or answers of people called as the files."""
+    rolls = random.Random(4)
+    said = [[rolls.choice("xyz") for _ in range(3)] for _ in range(30)]
+    newer = [["z", *row[1:]] if k < changed else row for k, row in enumerate(said)]
+    files = {
+        name: "id,text,Ann,Bob,Cy\n" + "".join(lines_of(k, row) for k, row in enumerate(rows))
+        for name, rows in zip(names, (said, newer), strict=True)
+    }
+    with pytest.raises(UserError, match="nearly the same table, with Ann, Bob, Cy in both"):
+        formats.read(archive(tmp_path / "data.zip", files))

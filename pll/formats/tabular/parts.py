@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import PurePosixPath
 
 import pyarrow as pa
@@ -49,9 +49,13 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         return tables[0]
     split = _split_in(names)
     called = {} if split else people_among(tables)
-    is_one_a_person = len(called) == len(tables) and not any("worker" in one.roles.values() for one in tables)
+    has_people = any("worker" in one.roles.values() for one in tables)
+    people = list(names) if len(called) == len(tables) else [] if split else _people_in(names, tables)
+    is_one_a_person = bool(people) and not has_people
     if is_one_a_person:
-        tables = [replace(one, names=[called[k].get(n, n) for n in one.names]) for k, one in enumerate(tables)]
+        _refuse_versions(names, tables)
+    if is_one_a_person:
+        tables = [replace(one, names=[called.get(k, {}).get(n, n) for n in one.names]) for k, one in enumerate(tables)]
     other = next((k for k, table in enumerate(tables) if in_common(tables[0].names, table.names) < SHARED), None)
     if other is not None and not is_one_a_person:
         raise UserError(
@@ -79,10 +83,14 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     if is_one_a_person:
         columns = _with_settled_apart(columns, names, whole)
         column = next(name for name in PERSON if name not in every)
-        who = [name for name, part in zip(names, whole, strict=True) for _ in range(len(part))]
+        who = [name for name, part in zip(people, whole, strict=True) for _ in range(len(part))]
         columns = {column: pa.array(who, pa.string()), **columns}
         roles |= {column: "worker"}
         about = f"{len(names)} tables about the same examples were taken for one person each: {listing(list(names))}."
+        if len({*people}) < len(people):
+            about = (
+                f"{len(names)} tables were taken for the answers of {listing(list(dict.fromkeys(people)))}, in parts."
+            )
     else:
         about = f"{len(names)} tables were read as one: {listing(list(names))}."
         free = [name for name in every if name not in roles]
@@ -109,6 +117,61 @@ def _split_in(names: Sequence[str]) -> list[str]:
     """
     of = [next((w for w in words_of(name) if w in WORDS["train"] | WORDS["test"]), "") for name in names]
     return of if all(of) and len({*of}) > 1 else []
+
+
+MOST_IN_PARTS = 40
+"""Tables, at most, of which it is told whether they are a person and a part of the examples each."""
+SAME = 0.9
+"""Share of the cells that two versions of one table have in common, at least."""
+
+
+def _people_in(names: Sequence[str], tables: Sequence[Records]) -> list[str]:
+    """Return whose each table is where it is called as a person and a part of the examples: `batch1_ann`, `batch2_ann`.
+
+    Tables of one person are about other examples, and those of others about some of these.
+    """
+    words = [re.split(r"[\W_]+", name) for name in names]
+    if not 4 <= len(tables) <= MOST_IN_PARTS or len({*map(len, words)}) > 1:
+        return []
+    pairs = [(a, b) for b in range(len(tables)) for a in range(b)]
+    alike = {pair for pair in pairs if len(people_among([tables[k] for k in pair])) == 2}
+    seen = {k for pair in alike for k in pair}
+    for said in zip(*words, strict=True):
+        is_one = len({*said}) < len(said) and not any(said[a] == said[b] for a, b in alike)
+        if is_one and len(seen) == len(tables):
+            return list(said)
+    return []
+
+
+def _refuse_versions(names: Sequence[str], tables: Sequence[Records]) -> None:
+    """Raise where tables that hold the answers of several people each are nearly the same: copies, versions.
+
+    Raises
+    ------
+    UserError
+        Two are.
+    """
+    first, *others = tables
+    cells = {name: cells_of(first, name) for name in first.names}
+    labels = [name for name, some in cells.items() if _repeats(Counter(filter(None, some)))]
+    if first.form is not None or len(labels) < 2 or len(cells[labels[0]]) < LEAST_ROWS:
+        return
+    for name, other in zip(names[1:], others, strict=True):
+        theirs = [cells_of(other, label) for label in labels if label in other.names]
+        if len(theirs) < len(labels) or len(theirs[0]) != len(cells[labels[0]]):
+            continue
+        pairs = [
+            pair for label, some in zip(labels, theirs, strict=True) for pair in zip(cells[label], some, strict=True)
+        ]
+        if sum(a == b for a, b in pairs) >= SAME * len(pairs):
+            raise UserError(
+                f"{names[0]} and {name} are nearly the same table, with {listing(labels, limit=3)} in both: copies, or "
+                "two versions. Bring one of them."
+            )
+
+
+LEAST_ROWS = 10
+"""Rows of a table, at least, of which it is no chance that another has the same answers."""
 
 
 def _counts_each(column: pa.ChunkedArray, starts: Sequence[int]) -> bool:
@@ -451,8 +514,23 @@ def _called_as(
     others = any(a.keys().isdisjoint(b) and are_numbered([*a]) and are_numbered([*b]) for a, b in names)
     least = NEARLY_ALL if others else SHARED
     about = [pair for pair in names if all(len(some) >= max(1, least * some.total()) for some in pair)]
-    are_same = any(len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b)) for a, b in about if len(a) > 1)
+    met = [a for a, b in about if len(a) > 1 and len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b))]
+    are_same = bool(met) and not (all(map(_counts, met)) and _have_other_texts(first, one, called))
     return called if are_same and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
+
+
+def _counts(words: Collection[str]) -> bool:
+    """Whether names of examples are numbers, which may begin again in each table."""
+    return all(map(str.isdecimal, words))
+
+
+def _have_other_texts(
+    first: Mapping[str, Sequence[str | None]], one: Mapping[str, Sequence[str | None]], called: Mapping[str, str]
+) -> bool:
+    """Whether a column of texts, before any labels, says something else in each row of both tables."""
+    before = list(takewhile(lambda name: not _repeats(Counter(filter(None, first[name]))), first))
+    pairs = [({*first[to]}, {*one[name]}) for name, to in called.items() if to in before]
+    return any(a.isdisjoint(b) and all(len((cell or "").split()) > 2 for cell in a | b) for a, b in pairs)
 
 
 def _are_alike(words: Counter[str], others: Counter[str]) -> bool:

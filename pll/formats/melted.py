@@ -1,0 +1,118 @@
+"""A table with a row for each value: one column names what another one holds (`tier`, `variable`), and is made wide.
+
+Tables of answers look so too, a row an answer, and stay: there everybody says the same few words. What is made wide has
+a name under which other things stand, such as the words that two people labelled.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import pyarrow as pa
+
+from pll.formats.checks import listing
+from pll.formats.class_groups import agree
+from pll.formats.forms import USUAL, plain_name
+from pll.formats.proposal import FEW, are_distinct, share_among
+from pll.formats.records import Records
+from pll.formats.tabular.cells import Cells, are_texts, spelling
+
+MOST_COLUMNS = 10
+"""Columns of such a table, at most."""
+LEAST_ROWS, LEAST_FILLED = 10, 0.6
+"""Examples, at least, and the share of their values that are there."""
+SHARED = 0.1
+"""Share of the words that what is no answer has in common with all others, at most."""
+
+
+def wide(table: Records, given: Mapping[str, str]) -> Records:
+    """Return a table with a row for each value as one with a column for each name; any other as it is.
+
+    Parameters
+    ----------
+    table
+        The table.
+    given
+        Roles that a person gave: with one for the names, or what they name, the table stays.
+
+    Examples
+    --------
+    >>> said = [(k, n, f"w{k} x" if n == "word" else "ab"[k % 2]) for k in range(30) for n in ("word", "amy", "bo")]
+    >>> long = Records.of(
+    ...     pa.table(
+    ...         dict(zip(("at", "tier", "text"), map(list, zip(*said)))),
+    ...         pa.schema([("at", pa.int64()), ("tier", pa.string()), ("text", pa.string())]),
+    ...     )
+    ... )
+    >>> wide(long, {}).names, wide(long, {"tier": "worker"}).names
+    (['at', 'word', 'amy', 'bo'], ['at', 'tier', 'text'])
+    """
+    found = _named_in(table, dict(zip(table.names, table.sample(), strict=True)))
+    if found is None or any(name.strip() in given for name in found):
+        return table
+    cells = {name: list(table.texts(at)) for at, name in enumerate(table.names)}
+    if _named_in(table, cells) != found:
+        return table
+    what, value = found
+    keys = [name for name in table.names if name not in found]
+    rows: dict[tuple[str | None, ...], dict[str, str | None]] = {}
+    first = dict[tuple[str | None, ...], int]()
+    for at, key in enumerate(zip(*(cells[name] for name in keys), strict=True)):
+        first.setdefault(key, at)
+        rows.setdefault(key, {})[cells[what][at] or ""] = cells[value][at]
+    names = [name for name in dict.fromkeys(cells[what]) if name]
+    called = {name: f"{what} {name}" if name in keys else name for name in names}
+    columns = {name: [key[at] for key in rows] for at, name in enumerate(keys)}
+    columns |= {called[name]: [row.get(name) for row in rows.values()] for name in names}
+    role = "id" if len(keys) == 1 else "keep"
+    roles = {name: role for name in keys if are_distinct(columns[name]) and not are_texts(columns[name], 4)}
+    lines = list(first.values())
+    each = " and ".join(keys)
+    note = f"{what} names what {value} holds: {listing(names)} were made columns, with a row for each {each}."
+    arrow = pa.table({name: pa.array(some, pa.string()) for name, some in columns.items()})
+    return Records.of(arrow, row_of=lambda at: table.row_of(lines[at]), roles=roles, notes=(*table.notes, note))
+
+
+def _named_in(table: Records, cells: Mapping[str, Cells]) -> tuple[str, str] | None:
+    """Return the column of names and that of what they name; None where a table has no such columns."""
+    is_other = table.form is not None or bool(table.roles) or not 2 < len(cells) <= MOST_COLUMNS
+    names = [name for name, some in cells.items() if not is_other and all(some) and 2 < len({*some}) <= FEW]
+    people = {*USUAL["worker"], *USUAL["person"]}
+    pairs = [(name, value) for name in names for value in cells if name != value]
+    others = {pair: [name for name in cells if name not in pair] for pair in pairs}
+    free = [pair for pair in pairs if people.isdisjoint(map(plain_name, others[pair]))]
+    return next((pair for pair in free if _names(cells, *pair, others[pair])), None)
+
+
+def _names(cells: Mapping[str, Cells], what: str, value: str, keys: Sequence[str]) -> bool:
+    """Whether a column names what stands in another one, once for each combination of all others."""
+    rows = list(zip(*(cells[name] for name in keys), strict=True))
+    examples, kinds = len({*rows}), dict.fromkeys(cells[what])
+    is_once = len({*zip(rows, cells[what], strict=True)}) == len(rows)
+    if not is_once or examples < LEAST_ROWS or len(rows) < LEAST_FILLED * examples * len(kinds):
+        return False
+    said: dict[str | None, dict[object, str]] = {kind: {} for kind in kinds}
+    for row, kind, cell in zip(rows, cells[what], cells[value], strict=True):
+        said[kind] |= {row: spelling(cell)} if cell and cell.strip() else {}
+    words = {kind: Counter(some.values()) for kind, some in said.items()}
+    others = [kind for kind in kinds if _is_other(kind, words)]
+    few = [k for k in kinds if k not in others and 1 < len(words[k]) <= max(FEW, words[k].total() // 4)]
+    return bool(others) and any(_agree(said[a], said[b]) for a, b in combinations(few, 2))
+
+
+def _is_other(kind: str | None, words: Mapping[str | None, Counter[str]]) -> bool:
+    """Whether what stands under a name are many words, and those of no other name."""
+    own, rest = words[kind], sum((some for other, some in words.items() if other != kind), Counter[str]())
+    are_many = len(own) > FEW or 2 * len(own) > own.total()
+    return are_many and share_among(own, rest) <= SHARED
+
+
+def _agree(one: Mapping[object, str], other: Mapping[object, str]) -> bool:
+    """Whether two names have the same words, and mostly the same one for an example, as people have who see it."""
+    codes = {word: float(k) for k, word in enumerate(dict.fromkeys([*one.values(), *other.values()]))}
+    a, b = Counter(one.values()), Counter(other.values())
+    is_one = min(share_among(a, b), share_among(b, a)) >= 1 / 2
+    both = list(one.keys() & other.keys())
+    return is_one and agree([[codes[said[key]] for key in both] for said in (one, other)])

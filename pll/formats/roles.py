@@ -366,8 +366,13 @@ def _payload(table: Proposal) -> None:
 
 
 def _unclear_labels(table: Proposal) -> None:
-    """A column of few words whose name says labels, where nothing else is one: the user is asked."""
-    for name in which(table, "of some label", "!of an aggregate", "answers", "labels")[:1]:
+    """A column of few words whose name says labels, or the only one beside texts or pictures: the user is asked."""
+    found = which(table, "of some label", "!of an aggregate", "answers", "labels")
+    if not found and table.having("text", "image"):
+        few = which(table, "rows", "word", "answers", "labels", "!of an aggregate", "!of the occasion", "!of a state")
+        few = which(table, "!of a person", "!states", "!numbered names", "!too many words", among=few)
+        found = few if len(few) == 1 else []
+    for name in found[:1]:
         table.give(name, "keep")
         table.ask(
             f"{name} may hold the labels ({listing(list(dict.fromkeys(present_cells(table.raw[name])))[:4])}). Is it "

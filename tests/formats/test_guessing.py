@@ -651,3 +651,15 @@ def test_two_who_give_numbers_and_agree_are_no_counts() -> None:
     written = [f"BI-RADS {one}" if k % 20 == 0 else one for k, one in enumerate(first)]
     asked = question(roles_of(["BI-RADS Erst", "BI-RADS Zweit"], [written, second]))
     assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}
+
+
+@pytest.mark.parametrize("name", ["thème", "Art", "rodzaj"])
+def test_the_only_column_of_few_words_beside_texts_may_be_the_labels(name: str) -> None:
+    columns = {"nr": [str(k) for k in range(40)], "what was said": [f"what was said in line {k}" for k in range(40)]}
+    words = [("red", "blue", "green")[k * k % 3] for k in range(40)]
+    asked = question(roles_of([*columns, name], [*columns.values(), words]))
+    assert asked is not None and asked.answers[0][1] == {name: "true_label"}
+    for other in ({"lang": words}, {name: words, "ton": words[::-1]}, {"colour": words}):
+        header = {"width": [str(k / 7) for k in range(40)]} | other if "colour" in other else columns | other
+        asked = question(roles_of([*header], [*header.values()]))
+        assert asked is None or "true label" not in asked.text

@@ -209,7 +209,7 @@ class FlipGrid(_TomlTable):
 
     def flips(self) -> Iterator[Flip]:
         """Yield every combination."""
-        for q, size in product(_several(self.q), _several(self.size)):
+        for q, size in product(_listed(self.q), _listed(self.size)):
             yield Flip(self.how, q, size)
 
 
@@ -400,10 +400,6 @@ def _applies(table: Mapping[str, Any], selector: str, one: str) -> bool:
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple | dict) else [value]
-
-
-def _several(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _source(name: str, explicit: str | DataFile) -> Source:

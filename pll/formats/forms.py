@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import translate
 from functools import cache
@@ -141,7 +141,7 @@ class Form:
         >>> form_called("labelstudio").tells({"id": 1, "data": {"text": "hi"}})
         True
         """
-        kinds = [kind for name, value in record.items() for kind in _kinds(name, value)]
+        kinds = {kind.casefold() for name, value in record.items() for kind in _kinds(name, value)}
         *first, last = self.told_by
         is_bare = bool(self.only) and record.keys() <= {*self.only}
         return all(_is_among(one, kinds) for one in first) and (is_bare or _is_among(last, kinds))
@@ -168,7 +168,8 @@ def form_told_by(names: Sequence[str]) -> Form | None:
     'a batch of Amazon Mechanical Turk'
     """
     tables = (form for form in FORMS if not form.id)  # others are told by what is in the fields of their records
-    return next((form for form in tables if all(_is_among(one, names) for one in form.told_by)), None)
+    there = {name.casefold() for name in names}
+    return next((form for form in tables if all(_is_among(one, there) for one in form.told_by)), None)
 
 
 def form_called(name: str) -> Form:
@@ -176,9 +177,12 @@ def form_called(name: str) -> Form:
     return next(form for form in FORMS if form.name == name)
 
 
-def _is_among(patterns: str, names: Sequence[str]) -> bool:
-    """Whether a name fits one of several patterns with `|` between them."""
-    return any(fits(name, pattern) for name in names for pattern in patterns.split("|"))
+def _is_among(patterns: str, names: Set[str]) -> bool:
+    """Whether one of some names, in small letters, fits one of several patterns with `|` between them."""
+    return any(
+        any(map(_expression(one).match, names)) if "*" in one or "?" in one else one.casefold() in names
+        for one in patterns.split("|")
+    )
 
 
 def _kinds(name: str, value: Any) -> Iterator[str]:

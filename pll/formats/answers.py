@@ -316,7 +316,7 @@ class _Filler:
                 "In long form a table has a column of tasks, one of labels, and mostly one of annotators; say which is "
                 "which (task, vote, worker)."
             )
-        is_answer = np.logical_or.reduce([_filled_rows(*codes_of(cells)) for _, cells in votes]) & ~self.practice
+        is_answer = np.logical_or.reduce([filled_rows(*codes_of(cells)) for _, cells in votes]) & ~self.practice
         self.example, self.ids = self._named("task", tasks, is_answer, only=~self.practice)
         if workers:
             self._leave_aggregates(workers)
@@ -408,7 +408,7 @@ class _Filler:
 
     def _ticks(self, name: str, cells: Chunks, who: Numbers, tick: str) -> None:
         """Put the ticks of a voter, and where there is none, but not before the first or after the last by far."""
-        ticked = _filled_rows(*codes_of(cells))
+        ticked = filled_rows(*codes_of(cells))
         looked = looked_at(ticked.tolist())
         rows = np.arange(looked.start, looked.stop)
         self._put("vote", f"{name} (an annotator)", [tick, NO_TICK], (~ticked[rows]).astype(np.int64), rows, who[rows])
@@ -427,7 +427,7 @@ class _Filler:
     ) -> None:
         """Put the cells of a column that hold anything into the table, as far as they count."""
         codes, distinct = codes_of(cells)
-        rows = _filled_rows(codes, distinct) & (self.example != NOBODY)
+        rows = filled_rows(codes, distinct) & (self.example != NOBODY)
         mark = guess_separator(distinct)
         if kind == "vote" and mark == "," and sum(mark in cell for cell in distinct) < 2:
             mark = "|"  # the name of one class
@@ -596,8 +596,14 @@ def _alike(names: Sequence[str]) -> list[str]:
     return [first.setdefault(keys[name] if len(keys[name]) >= NAME else name, name) for name in map(str.strip, names)]
 
 
-def _filled_rows(codes: Numbers, cells: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """(rows,) whether a cell holds anything, by the codes of `codes_of`."""
+def filled_rows(codes: Numbers, cells: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return (rows,) whether a cell holds anything.
+
+    Parameters
+    ----------
+    codes, cells
+        As `codes_of` returns them: of each row which cell, −1 for null; and the different cells.
+    """
     return np.array([bool(cell.strip()) for cell in cells] + [False])[codes]  # the last one: null
 
 

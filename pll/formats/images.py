@@ -8,7 +8,6 @@ called `cat|dog` (or `cat;dog`) holds pictures of cats or dogs; folders `train` 
 
 from __future__ import annotations
 
-import json
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -418,7 +417,7 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     empty = [folder for folder, labels in sets.items() if not labels]
     if empty:
         raise UserError(f"The folder {shorten(empty[0])} names no label; call it after the labels of its pictures.")
-    cells = {"id": names, "image": names, "candidates": [json.dumps(sets[folder]) for folder in folders]}
+    cells = {"id": names, "image": names, "candidates": [sets[folder] for folder in folders]}
     records = Records.of(pa.table(cells), roles={name: name for name in cells})
     data = build(records, records.plan(options), options)
     note = f"The folders were taken for the candidates: {listing(sorted(sets))}."

@@ -1147,17 +1147,16 @@ def _numbers(cells: Cells) -> list[float]:
     )
 
 
-def _answers_crossed(classes: Collection[str], columns: Sequence[Cells]) -> list[str | None]:
+def _answers_crossed(classes: Collection[str], columns: Sequence[Cells]) -> list[Any]:
     """Return the answer of a voter in each row: the likeliest classes with their share, or the marked ones."""
-    numbers, answers = list(map(_numbers, columns)), list[str | None]()
+    numbers, answers = list(map(_numbers, columns)), list[Any]()
     are_marks = all(number in (0.0, 1.0) for column in numbers for number in column)
     for row in zip(*numbers, strict=True):
         best = [name for name, number in zip(classes, row, strict=True) if number == max(row) > 0]
-        answer: object = best if len(best) != 1 else best[0]
+        answer: Any = best[0] if len(best) == 1 else best or None
         if best and not are_marks:
             answer = {"label": answer, "confidence": round(max(row) / sum(row), 6)}
-        plain = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-        answers.append(plain if best else None)
+        answers.append(answer)
     return answers
 
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, Note, RowError, UserError
-from pll.formats.answers import answers_in, names_in
+from pll.formats.answers import answers_in, filled_rows, names_in
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
@@ -250,7 +250,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         text = one("task")
 
     def lines(chunks: Chunks) -> Lines:
-        return rows if answers.example is None else _first_lines(answers.example, _are_filled(chunks))
+        return rows if answers.example is None else _first_lines(answers.example, filled_rows(*codes_of(chunks)))
 
     if text is not None:
         texts = _objects(text, lines(text), missing="")
@@ -348,11 +348,6 @@ def _of_examples(X: npt.NDArray[np.float32], at: Sequence[int], example: Lines) 
     return found
 
 
-def _are_filled(chunks: Chunks) -> npt.NDArray[np.bool_]:
-    codes, cells = codes_of(chunks)
-    return np.array([*(bool(cell.strip()) for cell in cells), False])[codes]
-
-
 def _varying(
     X: npt.NDArray[np.float32], cells: Mapping[int, Chunks], columns: Sequence[Column], example: Lines
 ) -> list[Column]:
@@ -364,7 +359,8 @@ def _varying(
             values, k = X[:, k], k + 1
             filled = ~np.isnan(values)
         elif column.role == "category":
-            values, filled = codes_of(cells[column.at])[0], _are_filled(cells[column.at])
+            values, words = codes_of(cells[column.at])
+            filled = filled_rows(values, words)
         else:
             continue
         filled &= example >= 0

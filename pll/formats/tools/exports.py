@@ -305,7 +305,8 @@ class Prodigy(LineFormat):
 
     def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
         task = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
-        offered = record["options"] if _has_options(record) else _choices(class_names(dataset))
+        own = record.get("options")
+        offered = own if isinstance(own, list) else _choices(class_names(dataset))
         task["options"] = _with_choice(offered, results.label(str(dataset.row_ids[i])))
         return task | _suggestion(dataset, i, results, task.get("meta"))
 
@@ -348,10 +349,6 @@ def _with_choice(options: list[Any], label: str | None) -> list[Any]:
 
 def _option(one: Any) -> Any:
     return one.get("id", one.get("text")) if isinstance(one, dict) else one
-
-
-def _has_options(record: Record) -> bool:
-    return isinstance(record.get("options"), list)
 
 
 _PEOPLE = ("username", "user", "annotator")

@@ -7,7 +7,6 @@ Every tool keeps fields in a container of its own (`data`, `fields`, the line it
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -291,11 +290,7 @@ def table_of(examples: Iterable[Example], form: Form, found: Found) -> Records:
     asked = _asked(every)
     nobody = any(not who and labels for one in every for some in one.answers.values() for who, labels in some)
     if len(asked) < 2 and (nobody or any(one.stated or one.offered for one in every)):
-        add(
-            "candidates",
-            "candidates",
-            [json.dumps(one.named(), ensure_ascii=False) if one.named() else "" for one in every],
-        )
+        add("candidates", "candidates", [one.named() for one in every])
     for question in asked:
         said = [one.people(question) for one in every]
         if any(said):

@@ -332,7 +332,7 @@ def results_of(folder: RunFolder, source: ExportSource) -> Results:
     if not source.decisions and not source.labels.follows:
         return run_results(folder)
     with tempfile.TemporaryDirectory() as place:
-        write_labels(source.frame, Path(place) / LABELS)
+        write_labels([source.frame], Path(place) / LABELS)
         return read_results(Path(place) / LABELS, model_name(folder))
 
 

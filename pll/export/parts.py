@@ -128,7 +128,7 @@ EXPORTS: dict[str, Exporter] = {
         "Labels as a table (CSV)",
         "One row an example: its identified label, how sure that is, its candidates. Opens anywhere.",
         "labels.csv",
-        lambda source, path: write_labels(source.frame, path),
+        lambda source, path: write_labels([source.frame], path),
     ),
     "no-answer": Exporter(
         "Examples without a label (CSV)",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -39,12 +38,10 @@ def save_labels(
     """
     train = splits.train
     frames = learnt_frames(train, weights, held_out, votes_alone=not estimator.needs_features)
-    if splits.holdout is None:
-        names = (*train.class_names, *(() if train.ids is None else train.ids.tolist()))
-        _write_frames(frames, path, bare=any("\r" in name for name in names))
-    else:
+    if splits.holdout is not None:
         learnt = pd.concat(frames, ignore_index=True)
-        write_labels(label_table(learnt, train.class_names, estimator, splits.holdout, splits.all_ids), path)
+        frames = iter([label_table(learnt, train.class_names, estimator, splits.holdout, splits.all_ids)])
+    write_labels(frames, path)
 
 
 def label_table(
@@ -135,21 +132,36 @@ def write_no_answer(ids: Sequence[str], path: Path) -> None:
     write_csv(path, pd.DataFrame({"id": list(ids)}, dtype=str))
 
 
-def write_labels(frame: pd.DataFrame, path: Path) -> None:
+def write_labels(frames: Iterable[pd.DataFrame], path: Path) -> None:
     """Write labels.csv atomically: UTF-8, numbers with all their digits, missing values empty.
 
     Read it with `pandas.read_csv(path, dtype=str, keep_default_na=False)`: without these a label called `NA` is lost.
 
     Parameters
     ----------
-    frame
-        The table of labels.
+    frames
+        Of `labels_frame`, one after the other.
     path
-        The file.
+        Of labels.csv.
     """
-    # The csv module does not quote a lone carriage return, and readers would see two rows.
-    bare = any(frame[name].str.contains("\r", regex=False).any() for name in LABELS_CSV if name not in NUMBERS)
-    _write_frames([frame], path, bare)
+
+    def write(temporary: Path) -> None:
+        for number, frame in enumerate(frames):
+            # The csv module does not quote a lone carriage return, and readers would see two rows.
+            texts = (frame[name] for name in LABELS_CSV if name not in NUMBERS)
+            bare = any(text.str.contains("\r", regex=False).any() for text in texts)
+            # As float64: a reader in double precision gets exactly the value of the float32.
+            frame.astype({name: np.float64 for name, one in LABELS_CSV.items() if one.kind == "share"}).to_csv(
+                temporary,
+                index=False,
+                encoding="utf-8",
+                lineterminator="\n",
+                quoting=csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL,
+                header=not number,
+                mode="a" if number else "w",
+            )
+
+    write_atomically(path, write)
 
 
 def learnt_frames(
@@ -184,22 +196,3 @@ def learnt_frames(
 
 ROWS_AT_A_TIME = 100_000
 """Rows of a table of labels that are made at once."""
-
-
-def _write_frames(frames: Iterable[pd.DataFrame], path: Path, bare: bool) -> None:
-    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
-
-    def write(temporary: Path) -> None:
-        for number, frame in enumerate(frames):
-            # As float64: a reader in double precision gets exactly the value of the float32.
-            frame.astype({name: np.float64 for name, one in LABELS_CSV.items() if one.kind == "share"}).to_csv(
-                temporary,
-                index=False,
-                encoding="utf-8",
-                lineterminator="\n",
-                quoting=quoting,
-                header=not number,
-                mode="a" if number else "w",
-            )
-
-    write_atomically(path, write)

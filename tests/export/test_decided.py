@@ -153,7 +153,7 @@ def examples() -> Iterator[PartialLabelDataset]:
 
 
 def results_in(source: ExportSource, folder: Path) -> Results:
-    write_labels(source.frame, folder / LABELS)
+    write_labels([source.frame], folder / LABELS)
     return read_results(folder / LABELS, "proden")
 
 

@@ -93,7 +93,7 @@ def test_decisions_replace_the_label_and_how_sure_it_is() -> None:
 
 
 def test_the_csv_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:
-    write_labels(source.frame, tmp_path / "labels.csv")
+    write_labels([source.frame], tmp_path / "labels.csv")
     table = read_csv(tmp_path / "labels.csv")
     names = source.labels.candidates.class_names
     assert table["identified_label"].tolist() == [names[j] for j in source.estimator.identify()]
@@ -144,7 +144,7 @@ def test_any_name_survives_the_csv(table: tuple[CandidateSets, np.ndarray, list[
     sets, weights, ids, y = table
     frame = labels_frame(sets, weights, ids, held_out=weights, y=y)
     with tempfile.TemporaryDirectory() as folder:
-        write_labels(frame, Path(folder) / "labels.csv")
+        write_labels([frame], Path(folder) / "labels.csv")
         result = read_csv(Path(folder) / "labels.csv")
     for name in NUMBERS:
         np.testing.assert_array_equal(result.pop(name).astype(float), frame.pop(name))
@@ -178,7 +178,7 @@ def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     held_out[sets.span(slice(7, 9))] = np.nan
     monkeypatch.setattr(labels_table, "ROWS_AT_A_TIME", 5)
     save_labels(Splits(data), METHODS["proden"](), weights, held_out, tmp_path / "parts.csv")
-    write_labels(labels_frame(sets, weights, data.row_ids, held_out=held_out, y=data.y), tmp_path / "whole.csv")
+    write_labels([labels_frame(sets, weights, data.row_ids, held_out=held_out, y=data.y)], tmp_path / "whole.csv")
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 

@@ -65,15 +65,7 @@ class WeightsFile:
 
 
 def weights_of(backbone: str) -> WeightsFile:
-    """Return the published weights of a network.
-
-    Raises
-    ------
-    UserError
-        Unknown network.
-    """
-    if backbone not in BACKBONES:
-        raise unknown("network", backbone, BACKBONES)
+    """Return the published weights of a network, one of `BACKBONES`."""
     published = torchvision().models.get_model_weights(backbone).DEFAULT
     name = published.url.rpartition("/")[2]
     size = float(published.meta["_file_size"])
@@ -97,7 +89,8 @@ class BackboneFeatures(Featuriser):
     dimensions: int
 
     def __init__(self, backbone: str = "resnet18", device: str = "auto") -> None:
-        weights_of(backbone)
+        if backbone not in BACKBONES:  # torchvision, which takes seconds to import, is not asked before it is needed
+            raise unknown("network", backbone, BACKBONES)
         self.backbone = backbone
         self.device = device
         self.range: tuple[float, float] | None = None

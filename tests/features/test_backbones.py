@@ -53,6 +53,14 @@ def weights_folder(data_folder: Path, random_weights: bytes, monkeypatch: pytest
     return file
 
 
+def test_one_is_offered_without_the_library_of_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes seconds to import, and the Data page asks for every table which features fit."""
+    monkeypatch.setattr(backbones, "torchvision", None)
+    assert BackboneFeatures(SMALL).reads == ("pictures",)
+    with pytest.raises(UserError, match="resnet17"):
+        BackboneFeatures("resnet17")
+
+
 def test_gives_what_stands_before_the_last_layer(weights_folder: Path, random_weights: bytes, tmp_path: Path) -> None:
     data = folder_of([picture(32, 32, 3, seed=k) for k in range(3)], tmp_path / "p")
     made = saved_and_loaded(BackboneFeatures(SMALL, device="cpu").fit(data), tmp_path)

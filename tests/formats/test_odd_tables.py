@@ -315,3 +315,14 @@ def test_whole_numbers_with_a_point_are_the_same_answers(tmp_path: Path) -> None
     assert data.annotations is not None and data.class_names == ("0", "1", "2")
     data = formats.read(write(tmp_path, "id,rater_1,rater_2", *(row.rpartition(",")[0] for row in rows)))
     assert data.annotations is not None and data.annotations.n_annotators == 2
+
+
+@pytest.mark.parametrize("are_thousands", [True, False])
+def test_points_between_thousands_are_no_fractions(tmp_path: Path, are_thousands: bool) -> None:
+    """997 and 1.094, as much of Europe writes them; fractions of three digits are 1.094 and 997.000."""
+    numbers = [300 + 97 * k for k in range(30)]
+    cells = [f"{n:,}".replace(",", ".") if are_thousands else f"{n / 1000:.3f}" for n in numbers]
+    rows = [f"a{k};{cell};{'xy'[k % 2]}" for k, cell in enumerate(cells)]
+    data = formats.read(write(tmp_path, "id;Einwohner;label", *rows))
+    assert data.X[:, 0].tolist() == pytest.approx(numbers if are_thousands else [n / 1000 for n in numbers])
+    assert any("decimal comma" in note for note in data.notes) is are_thousands

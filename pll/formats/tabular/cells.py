@@ -127,11 +127,14 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
     [True, True, False, False]
     >>> have_decimal_commas([["1,500", "2,300"]]), have_decimal_commas([["1,500", "0,300"]])
     ([False], [True])
+    >>> have_decimal_commas([["997", "12", *(f"{k}.250" for k in range(1, 12))]])
+    [True]
     """
     with_commas, certain = [], False
     for cells in columns:
         if not any("," in cell for cell in cells if cell):  # nearly always, and at once
-            with_commas.append(False)
+            with_commas.append(_have_thousands(cells))
+            certain = certain or with_commas[-1]
             continue
         filled = [cell.strip() for cell in present_cells(cells)]
         commas = [cell for cell in filled if _DECIMAL_COMMA.fullmatch(cell)]
@@ -140,6 +143,21 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
         with_commas.append(is_one)
         certain = certain or (is_one and any(not _THOUSANDS.fullmatch(cell) for cell in commas))
     return [is_one and certain for is_one in with_commas]
+
+
+LEAST_POINTS = 10
+"""Cells of which it is no chance that all have three digits behind the point, and others none."""
+
+
+def _have_thousands(cells: Cells) -> bool:
+    """Whether points stand between thousands: 997 and 1.250, where a fraction would have fewer digits somewhere."""
+    if sum(cell is not None and cell[-4:-3] == "." for cell in cells) < LEAST_POINTS:
+        return False
+    filled = [cell.strip() for cell in present_cells(cells)]
+    whole = [cell for cell in filled if cell.isdecimal()]
+    grouped = [cell for cell in filled if "." in cell and _WITH_POINTS.fullmatch(cell) and cell[0] in "123456789"]
+    is_all = len(whole) + len(grouped) == len(filled) and len(grouped) >= LEAST_POINTS
+    return is_all and 100 <= max(map(int, whole), default=0) < 1000
 
 
 @_once

@@ -290,8 +290,8 @@ class _Filler:
             self._class_columns()
             self._shares()
             self._listed()
-        if self.form == "answer":
-            said = np.concatenate([chunk.row for chunk in self.chunks if chunk.kind != "truth"] or [self.example[:0]])
+        if self.form == "answer" and {chunk.kind for chunk in self.chunks} <= {"vote", "truth"}:
+            said = np.concatenate([chunk.row for chunk in self.chunks if chunk.kind == "vote"] or [self.example[:0]])
             is_line = self.counted & (self.example != NOBODY)
             if empty := int(is_line.sum() - is_line[np.unique(said)].sum()):
                 self.notes.append(f"Lines without an answer: {empty:,}.")

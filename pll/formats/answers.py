@@ -47,6 +47,9 @@ KINDS = ("vote", "set", "share", "truth")
 Filled: TypeAlias = tuple[Column, Chunks]
 """A column that is about labels, and its cells as text."""
 
+TOGETHER = " · "
+"""Between what several columns call an example."""
+
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
@@ -573,7 +576,7 @@ def names_in(columns: Sequence[Chunks], only: npt.NDArray[np.bool_] | None = Non
     cells = columns[0]
     if len(columns) > 1:
         rows = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
-        together = [" · ".join((cell or "").strip() for cell in row) if any(row) else None for row in rows]
+        together = [TOGETHER.join((cell or "").strip() for cell in row) if any(row) else None for row in rows]
         cells = pa.chunked_array([pa.array(together, pa.string())])
     cells = cells if only is None else pc.if_else(pa.array(only), cells, None)
     codes, distinct = codes_of(pc.fill_null(cells, ""))

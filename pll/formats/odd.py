@@ -22,6 +22,7 @@ from pll.annotations import Annotations
 from pll.annotations.agreement import pairs_in
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
+from pll.formats.answers import TOGETHER
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
 from pll.formats.forms import FIRST_WITHOUT_SPACES, WORDS, any_of
@@ -394,6 +395,47 @@ def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         text = f"{votes.annotator_names[who]} answers in words that no other voter uses"
         others = [name for name, n in zip(votes.class_names, users, strict=True) if n > 1] or ["CLASS"]
         yield Oddity("own-words", text, own, remedy, f"--merge '{own[0]}={others[0]}'")
+
+
+def _questions(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """Answers to several questions in one column: their classes never meet, and another column says which it is."""
+    sets, votes = data.candidates, data.annotations
+    if votes is None or sets is None or options.class_names or data.n_classes < 4 or len(data) < SOME_EXAMPLES:
+        return
+    some = np.flatnonzero(sets.sizes < data.n_classes)  # where nobody answered, any label is possible
+    own = sets.take(some)
+    if not len(some):
+        return
+    marks = scipy.sparse.csr_array((np.ones(own.nnz), own.indices, own.indptr), shape=own.shape)
+    n, kind = scipy.sparse.csgraph.connected_components(marks.T @ marks, directed=False)
+    of_row = kind[own.indices[own.indptr[:-1]]]
+    if n < 2 or (np.bincount(kind) < 2).any():
+        return
+    columns = {name: cells[some].tolist() for name, cells in {**data.extras, **data.categories}.items()}
+    columns |= {"id": [one.rpartition(TOGETHER)[2] for one in data.row_ids[some].tolist()]}
+    for name, cells in columns.items():
+        pairs = Counter(zip(map(str, cells), of_row.tolist(), strict=True))
+        if len(pairs) == n == len({cell for cell, _ in pairs}) and min(pairs.values()) >= FEW_EXAMPLES:
+            shown = tuple(f"{cell}: {data.class_names[int(np.flatnonzero(kind == k)[0])]} …" for cell, k in pairs)
+            text = f"The answers are to several questions, which {name} tells apart"
+            yield Oddity("questions", text, shown, "Bring the lines of one question.", "bring another file")
+            return
+
+
+def _agreed(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """True labels that stand just where all voters agree, and say the same: they are made of the answers."""
+    votes, y = data.annotations, data.y
+    if votes is None or y is None or votes.class_names != data.class_names or len(data) < SOME_EXAMPLES:
+        return
+    votes, y = votes.take(np.arange(min(len(data), LOOKED_AT))), y[:LOOKED_AT]
+    given = np.zeros((len(y), data.n_classes), dtype=np.int64)
+    np.add.at(given, (votes.rows, votes.labels), 1)
+    agree = (given > 0).sum(axis=1) == 1
+    apart, several = (given > 0).sum(axis=1) > 1, votes.answers_per_row > 1
+    is_same = y == given.argmax(axis=1)
+    if apart.sum() >= FEW_EXAMPLES and not (y[apart] >= 0).any() and (is_same & agree)[several & ~apart].all():
+        text = "The true label stands only where all agree, and says what they do: it is made of their answers"
+        yield Oddity("agreed", text, (), "Say that it is only carried along.", "--column NAME=keep")
 
 
 def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
@@ -824,6 +866,8 @@ CHECKS: tuple[Check, ...] = (
     _voters,
     _two_names,
     _words,
+    _questions,
+    _agreed,
     _spellings,
     _other_words,
     _disagreement,

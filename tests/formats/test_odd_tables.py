@@ -326,3 +326,55 @@ def test_points_between_thousands_are_no_fractions(tmp_path: Path, are_thousands
     data = formats.read(write(tmp_path, "id;Einwohner;label", *rows))
     assert data.X[:, 0].tolist() == pytest.approx(numbers if are_thousands else [n / 1000 for n in numbers])
     assert any("decimal comma" in note for note in data.notes) is are_thousands
+
+
+def test_lines_with_counts_are_no_lines_without_an_answer(tmp_path: Path) -> None:
+    rows = [f"i{k},{label},{(k + at) % 4}" for k in range(20) for at, label in enumerate(("red", "blue", "green"))]
+    path = write(tmp_path, "item,label,n", *rows)
+    asked = next(column.asks for column in formats.columns(path) if column.asks)
+    data = formats.read(path, columns=asked.answers[0][1])
+    assert data.prior is not None and not any(note.startswith("Lines") for note in data.notes)
+
+
+@pytest.mark.parametrize("are_two", [True, False])
+def test_answers_to_two_questions_in_one_column_are_odd(tmp_path: Path, are_two: bool) -> None:
+    """Their classes never meet; what a superclass tells apart may do."""
+    rolls = random.Random(3)
+    words = {"tone": ["good", "bad"], "topic": ["food", "room", "staff"]}
+    rows = [
+        f"i{k},r{who},{about},{rolls.choice(some if are_two or k % 9 else [*words['tone'], *words['topic']])}"
+        for k in range(20)
+        for about, some in words.items()
+        for who in range(3)
+    ]
+    path = write(tmp_path, "item,rater,question,answer", *rows)
+    if not are_two:
+        assert {*formats.read(path).class_names} == {*words["tone"], *words["topic"]}
+        return
+    with pytest.raises(OddReading, match=r"answers are to several questions.*--accept questions"):
+        formats.read(path)
+
+
+def test_a_revision_is_no_part_of_the_name_of_the_example(tmp_path: Path) -> None:
+    rolls, rows = random.Random(3), list[str]()
+    for k in range(30):
+        for who in range(3):
+            rows += [f"i{k},r{who},{rolls.choice('xy')},{n}" for n in range(1, 2 + (rolls.random() < 0.3))]
+    data = formats.read(write(tmp_path, "task,worker,answer,revision", *rows))
+    assert (len(data), data.annotations and data.annotations.n_answers) == (30, 90)
+
+
+@pytest.mark.parametrize(("known", "is_odd"), [("agreed", True), ("some", False)])
+def test_true_labels_that_say_what_all_agree_on_are_odd(tmp_path: Path, known: str, is_odd: bool) -> None:
+    rolls, rows = random.Random(3), list[str]()
+    for k in range(40):
+        one = rolls.choice("xyz")
+        other = one if rolls.random() < 0.6 else rolls.choice("xyz")
+        final = (one if one == other else "") if known == "agreed" else (other if k % 3 else "")
+        rows.append(f"i{k},{one},{other},{final}")
+    path, columns = write(tmp_path, "id,A,B,final", *rows), {"A": "annotator", "B": "annotator", "final": "true_label"}
+    if not is_odd:
+        assert formats.read(path, columns=columns).y is not None
+        return
+    with pytest.raises(OddReading, match="it is made of their answers"):
+        formats.read(path, columns=columns)

@@ -406,10 +406,11 @@ def _questions(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     own = sets.take(some)
     if not len(some):
         return
-    marks = scipy.sparse.csr_array((np.ones(own.nnz), own.indices, own.indptr), shape=own.shape)
-    n, kind = scipy.sparse.csgraph.connected_components(marks.T @ marks, directed=False)
-    of_row = kind[own.indices[own.indptr[:-1]]]
-    if n < 2 or (np.bincount(kind) < 2).any():
+    size = len(some) + data.n_classes
+    met = scipy.sparse.coo_array((np.ones(own.nnz), (own.rows, len(some) + own.indices)), shape=(size, size))
+    n, group = scipy.sparse.csgraph.connected_components(met, directed=False)  # of examples and classes
+    of_row, kind = group[: len(some)], group[len(some) :]
+    if n < 2 or (np.bincount(kind, minlength=n) < 2).any():
         return
     columns = {name: cells[some].tolist() for name, cells in {**data.extras, **data.categories}.items()}
     columns |= {"id": [one.rpartition(TOGETHER)[2] for one in data.row_ids[some].tolist()]}

@@ -844,12 +844,17 @@ def _answers_of_people(rows: Rows, *, names: Sequence[str], are_named: bool = Fa
     return {names[0] if len(names) == 1 else "answers": answers}, note
 
 
+LONGEST_LIST = 500
+"""Letters, at most, of a cell that names people."""
 LEAST_VOTING, LEAST_PRESENT, ONCE = 3, 0.5, 0.95
 """People whom cells name at least, the share of them whom a row names, and of the rows that name nobody twice."""
 
 
 def _people_named(cells: Cells) -> set[str]:
     """The short names in a column of cells, of which some hold several; none where it holds anything else."""
+    first = [cell for cell in cells[:FEW] if cell]
+    if any(is_number(cell) or len(cell) > LONGEST_LIST for cell in first):  # mostly, and at once
+        return set()
     lists = _names_listed([cells])
     people = {one for some in lists[0] for one in some}
     is_short = all(len(one.split()) <= 3 and not is_number(one) for one in people)

@@ -803,8 +803,10 @@ def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
         return
     pairs = pairs_in(votes.take(np.arange(min(len(data), LOOKED_AT))))
     shares = [1 - pair.differing / pair.rows for pair in pairs]
-    for k, pair in enumerate(pairs):
-        usual = max(shares[:k] + shares[k + 1 :], default=1.0)
+    alike = Counter(who for pair in pairs if not pair.differing for who in (pair.first, pair.second))
+    are_twice = max(alike.values(), default=0) == 1  # several columns may be; three who agree are no copies
+    usual = max((share for share in shares if share < 1 or not are_twice), default=1.0)
+    for pair in pairs:
         if not pair.differing and pair.rows >= SOME_EXAMPLES and usual**pair.rows < COPY:
             names = (votes.annotator_names[pair.first], votes.annotator_names[pair.second])
             remedy = "If one is a copy of the other, leave one out."

@@ -489,8 +489,8 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
     {'B': 'benign', 'maligne': 'malignant', 'bengin': 'benign'}
     >>> same_as({"fox": 50, "red fox": 40, "type 1": 9, "type 2": 1}), same_as({"Nice": 9, "Kritik": 9, "Krittik": 1})
     ({}, {'Krittik': 'Kritik'})
-    >>> same_as({"Half true": 102, "True": 79, "Mostly true": 3})  # True itself is too frequent to be another one
-    {'Mostly true': 'True'}
+    >>> same_as({"true": 79, "mostly true": 3}), same_as({"Half true": 102, "True": 79, "Mostly true": 3})
+    ({'mostly true': 'true'}, {})
     """
     same = dict[str, str]()
     names = sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_COMPARED else []
@@ -509,8 +509,14 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
             name: to
             for name, (kind, to) in found.items()
             if (kind == _CUT and habits[kind] > 1) or counts[to] >= _TIMES[kind] * counts[name]
+            if kind != _LAST or not _has_kinds(to, counts)
         }
     return {name: same[name] for name in counts if name in same}
+
+
+def _has_kinds(name: str, counts: Mapping[str, int]) -> bool:
+    """Whether a class that is not rare is this one with a word more, as `half true` is: then each of these is one."""
+    return any(_likeness(other, name) == _LAST and counts[name] < RARE * counts[other] for other in counts)
 
 
 _BARE, _CUT, _SLIP, _ENDING, _LAST, _LETTERS = range(1, 7)
@@ -615,6 +621,12 @@ class _Beside:
         shared = others.sum(axis=1) > 0
         return cls(voters[shared], labels[shared], _as_shares(others[shared]))
 
+    def merged(self, into: Sequence[int]) -> _Beside:
+        """The same where some classes are others; `into` has for each class which it is."""
+        shares = np.zeros_like(self.shares)
+        np.add.at(shares.T, into, self.shares.T)
+        return _Beside(self.voters, np.asarray(into)[self.labels], shares)
+
 
 def _as_shares(amounts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     shares: npt.NDArray[np.float64] = amounts / amounts.sum(axis=1, keepdims=True)
@@ -690,17 +702,19 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     votes = data.annotations
     if votes is None or options.class_names or len(data) < SOME_EXAMPLES or not 3 <= votes.n_classes <= MOST_COMPARED:
         return
-    beside, names = _Beside.of(votes), votes.class_names
+    same, names = _same_names(votes, options), votes.class_names
+    beside = _Beside.of(votes).merged([names.index(same.get(name, name)) for name in names])
     times = np.bincount(beside.labels, minlength=len(names))
+    kinds = [name for name in names if name not in same]
     true = set() if data.y is None else {data.class_names[k] for k in np.unique(data.y[data.y >= 0])}
-    seen = {*true, *options.keep, *options.edited, *_same_names(votes, options)}
+    seen = {*true, *options.keep, *options.edited}
     seen.update(name for name in names if is_number(name))  # on a scale; what stands apart is asked about as such
     found = list[str]()
     for k in np.flatnonzero(times).tolist():
-        is_other = _is_other(names[k], names)
-        if times[k] * len(names) * (1 if is_other else 2) >= times.sum():  # that there is none is not what most say
+        is_other = _is_other(names[k], kinds)
+        if times[k] * len(kinds) * (1 if is_other else 2) >= times.sum():  # that there is none is not what most say
             continue
-        least, repeated = (1, UNCLEAR) if is_other else (len(names) - 1, 0.0)  # before looking, it may be any of them
+        least, repeated = (1, UNCLEAR) if is_other else (len(kinds) - 1, 0.0)  # before looking, it may be any of them
         if names[k] not in seen and odds_of_nothing(beside.shares, beside.labels, k, repeated) >= least:
             found.append(names[k])
     text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
@@ -778,16 +792,19 @@ def _drawn_around(counts: npt.NDArray[np.float64], shares: npt.NDArray[np.float6
 
 
 def _is_other(name: str, names: Sequence[str]) -> bool:
-    """Whether a class begins with a negation, or is written otherwise than most: several words or marks beside words.
+    """Whether a class begins with a negation, or is written otherwise than most: in words, marks or digits as they not.
 
     Examples
     --------
     >>> [_is_other(name, ("cat", "dog", "hen", name)) for name in ("not clear", "nejasný", "kA.", "nem látszik", "fox")]
     [True, False, True, True, False]
+    >>> [_is_other(name, ("GG1", "GG2", "GG3", name)) for name in ("defer", "GG4")]
+    [True, False]
     """
 
-    def shape(one: str) -> tuple[bool, bool]:
-        return len(one.split()) > 1, any(not (letter.isalnum() or letter.isspace()) for letter in one)
+    def shape(one: str) -> tuple[bool, bool, bool]:
+        is_marked = any(not (letter.isalnum() or letter.isspace()) for letter in one)
+        return len(one.split()) > 1, is_marked, any(map(str.isdigit, one))
 
     alike = sum(shape(other) == shape(name) for other in names if other != name)
     plain = spelling(name)

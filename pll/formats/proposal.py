@@ -413,7 +413,7 @@ def practice_in(name: str, cells: Cells) -> list[bool]:
     >>> practice_in("is_catch_trial", ["1", "0", None]), practice_in("block", ["practice 1", "main", None])
     ([True, False, False], [True, False, False])
     >>> practice_in("reason", ["No training budget for years and no next step.", "pay"])
-    ([False, False])
+    [False, False]
     """
     if says("practice", name):
         return [mark is True for mark in read_marks(cells) or [None] * len(cells)]

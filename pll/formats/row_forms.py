@@ -11,7 +11,7 @@ from itertools import combinations, compress, product
 
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import amount, counted
-from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name
+from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, may_hold_labels
 from pll.formats.proposal import (
     MOST_OFFERED,
@@ -476,11 +476,15 @@ def _are_agreed_on(table: Proposal, task: str, worker: str) -> bool:
     return any(_agrees(table, name, task) for name in which(table, "answers") if name not in (task, worker))
 
 
-def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int]:
-    """A key: what has a truth beside it first, then names that say labels, then an overall judgment by its length."""
+def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, bool, int]:
+    """A key: what has a truth beside it first, then names that say labels, then an overall judgment by its length.
+
+    Of names that say labels, the one that another column begins with comes first: `hatespeech` for `hate_speech_score`.
+    """
     is_overall, is_sure = "overall" in name.casefold(), says("sure", name)
-    length = len(name) if is_overall else 0
-    return f"{name}_gold" not in table.raw, is_sure, not says("labels", name), not is_overall, length
+    length, bare = len(name) if is_overall else 0, "".join(words_of(name))
+    is_about = any("".join(words_of(other)).startswith(bare) for other in table.raw if other != name)
+    return f"{name}_gold" not in table.raw, is_sure, not says("labels", name), not is_about, not is_overall, length
 
 
 def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: Sequence[str]) -> None:
@@ -549,6 +553,8 @@ def _by_structure(table: Proposal) -> bool:
     """
     words = {name: table.raw[name] for name in which(table, *_SHORT_ANSWERS)}
     words = {name: cells for name, cells in words.items() if 2 * len(present_cells(table.cells[name])) >= len(cells)}
+    sets = [name for name in which(table, "several") if table.holds_sets(name)]
+    words = {name: cells for name, cells in words.items() if not any(_is_within(table, name, some) for some in sets)}
     classes = _one_hot(table, table.open())
     numbers = {name: cells for name, cells in _numbers(table).items() if name not in classes}
     found = [*_told_where_answered(table), *_told(table, words | numbers)]
@@ -585,6 +591,14 @@ def _by_structure(table: Proposal) -> bool:
         of(told.votes[0], told.worker, told.task),
     )
     return True
+
+
+def _is_within(table: Proposal, name: str, sets: str) -> bool:
+    """Whether a column says one of the several labels that another one names, in nearly all rows: the true one."""
+    rows = zip(table.cells[name], table.cells[sets], strict=True)
+    pairs = [(cell, some) for cell, some in rows if cell and some and name != sets]
+    inside = [spelling(cell) in labels_among([some]) for cell, some in pairs]
+    return bool(inside) and sum(inside) >= NEARLY_ALL * len(inside)
 
 
 _MARKED = ""

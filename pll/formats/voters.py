@@ -69,7 +69,8 @@ def annotators(table: Proposal) -> None:
         table.give_all(named, "annotator")
         return
     scored = {who.casefold() for name in table.open() if (who := scored_by(name)) and are_amounts(table.cells[name])}
-    named = [name for name in whole if name.casefold() in scored and not table.usual("true_label", [name])]
+    named = [name for name in whole if name.casefold() in scored and f"{name}_gold" not in table.raw]
+    named = [name for name in named if not table.usual("true_label", [name])]
     table.give_all([name for name in named if default_role(table.cells[name]) == "category"], "annotator")
 
 
@@ -304,6 +305,9 @@ def scores(table: Proposal) -> None:
         cells = [cell.replace(",", ".") for cell in table.raw[name] if cell and cell.strip()]
         if 2 * sum(map(is_number, cells)) >= len(cells) > 0:
             table.give(name, "score", people[scored_by(name).casefold()])
+    there = {name.casefold() for name in table.raw}
+    sure = [name for name in table.open() if says("sure", name) and scored_by(name).casefold() in there]
+    table.give_all(sure, "keep", why="how sure an answer is")
 
 
 def beside(table: Proposal) -> None:
@@ -521,6 +525,10 @@ def derived(table: Proposal) -> None:
         table.give_all(
             [n for n in table.open() if _comes_with(table.raw[n], known)], "keep", why=f"known where {truth} is"
         )
+    for label in table.having("candidates", "true_label")[:1]:
+        is_there = {name: [str(bool((cell or "").strip())) for cell in table.raw[name]] for name in table.open()}
+        told = [name for name, some in is_there.items() if len({*some}) > 1 and follows(some, table.raw[label])]
+        table.give_all(told, "keep", why=f"filled where {label} says so")
     free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
     rows = [[amount(one) or 0.0 for one in row] for row in _rows(table, counts)] if len(counts) > 1 else []
     table.give_all(

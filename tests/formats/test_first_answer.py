@@ -1,0 +1,101 @@
+"""The first answer to a question is right, and what stands beside it is not learnt from."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from pll import formats
+from pll.formats.odd import OddReading
+from tests.formats.test_about_the_labelling import WORDS, read_first, said, table
+
+CODES = ("GG1", "GG2", "GG3", "GG4")
+
+
+@pytest.mark.parametrize(
+    ("columns", "label"),
+    [
+        (["sentiment", "hatespeech", "hate_speech_score"], "hatespeech"),
+        (["sentiment", "emotion", "emotion rasch"], "emotion"),
+        (["sentiment", "emotion", "note"], "sentiment"),
+    ],
+)
+def test_the_answer_that_another_column_is_called_after_comes_first(
+    tmp_path: Path, columns: list[str], label: str
+) -> None:
+    rolls, rows = random.Random(21), list[list[str]]()
+    for k in range(240):
+        one, other = WORDS[k // 4 % 4], WORDS[k // 12 % 4]
+        rows.append([f"i{k // 4}", f"p{k % 7}", said(rolls, one), said(rolls, other), f"{rolls.gauss(0, 1):.3f}"])
+    data, asked = read_first(table(tmp_path, ["comment_id", "annotator_id", *columns], rows))
+    assert asked is not None and asked.answers[0][1][label] == "vote" and data.annotations is not None
+
+
+@pytest.mark.parametrize(("sets", "truth"), [("species_present", "expert_species"), ("mögliche Arten", "Bestimmung")])
+def test_lines_with_sets_that_hold_the_true_one_are_examples(tmp_path: Path, sets: str, truth: str) -> None:
+    rolls, rows = random.Random(22), list[list[str]]()
+    for recording in range(40):
+        some = rolls.sample(WORDS, rolls.randint(1, 3))
+        for k in range(rolls.randint(2, 9)):
+            rows.append(
+                [f"r{recording}.wav", str(k + 1), f"{rolls.gauss(9, 3):.2f}", "|".join(some), rolls.choice(some)]
+            )
+    data, asked = read_first(table(tmp_path, ["recording", "part", "width", sets, truth], rows))
+    assert asked is not None and len(data) == len(rows) and data.annotations is None
+    assert data.y is not None and set(data.class_names) == {*WORDS}
+
+
+@pytest.mark.parametrize("question", ["airline_sentiment", "choose_one"])
+def test_a_label_of_many_beside_a_few_true_ones_and_why_it_was_given(tmp_path: Path, question: str) -> None:
+    rolls, rows = random.Random(23), list[list[str]]()
+    for k in range(200):
+        label, reason = rolls.choice(WORDS), rolls.choice(("late", "lost", "rude"))
+        gold = label if k % 20 == 0 else ""
+        rows.append(
+            [f"{rolls.gauss(9, 3):.2f}", label, f"{rolls.uniform(0.3, 1):.3f}", gold, reason * (label == "fox")]
+        )
+    header = ["width", question, f"{question}_confidence", f"{question}_gold", "why"]
+    data, _ = read_first(table(tmp_path, header, rows))
+    assert data.annotations is None and data.candidates is not None and set(data.class_names) == {*WORDS}
+    assert data.y is not None and int((data.y >= 0).sum()) == 10
+    assert data.feature_names == ("width",) and not data.categories
+
+
+@pytest.mark.parametrize(("name", "is_asked"), [("defer", True), ("GG5", False)])
+def test_a_word_beside_codes_with_numbers_may_be_no_answer(tmp_path: Path, name: str, is_asked: bool) -> None:
+    rolls, rows = random.Random(24), list[list[str]]()
+    for k in range(160):
+        truth = name if k % 16 == 0 and not is_asked else rolls.choice(CODES)
+        votes = [truth if rolls.random() < 0.8 else rolls.choice(CODES) for _ in range(3)]
+        votes[2] = name if k % 16 == 8 and is_asked else votes[2]
+        rows.append([f"e{k}", *votes])
+    path = table(tmp_path, ["id", "ann", "bob", "cem"], rows)
+    if is_asked:
+        with pytest.raises(OddReading) as caught:
+            formats.read(path)
+        assert [one.edits for one in caught.value.findings] == [{name: None}]
+    else:
+        assert name in formats.read(path).class_names
+
+
+@pytest.mark.parametrize("told", ["Is it sarcastic? - text {}", "ironisch? – {}"])
+def test_a_second_row_that_says_what_the_columns_are_is_no_person(tmp_path: Path, told: str) -> None:
+    rolls = random.Random(25)
+    items = [f"T{k:02}" for k in range(1, 31)]
+    truth = {item: rolls.choice(("yes", "no")) for item in items}
+    header = ["StartDate", "Progress", "ResponseId", "Age", *items]
+    words = ["Start Date", "Progress", "Response ID", "How old are you?", *map(told.format, items)]
+    rows = [
+        ["2024-01-15 12:05", "100", f"R_{k}x", str(20 + k), *(said_of(rolls, truth[item]) for item in items)]
+        for k in range(12)
+    ]
+    data, _ = read_first(table(tmp_path, header, [words, *rows]))
+    assert data.annotations is not None and (len(data), data.annotations.n_annotators) == (30, 12)
+    assert set(data.class_names) == {"yes", "no"}
+
+
+def said_of(rolls: random.Random, truth: str) -> str:
+    """What somebody says of what is so, mostly right."""
+    return truth if rolls.random() < 0.85 else {"yes": "no", "no": "yes"}[truth]

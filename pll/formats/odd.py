@@ -719,6 +719,11 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
             found.append(names[k])
     text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
     yield from _to_drop("no-answer", text, found, "If it is no answer, drop it.")
+    unsaid = sorted(true.difference(name for name, n in zip(names, times, strict=True) if n))
+    unsaid = [name for name in unsaid if name not in (*options.keep, *options.edited) and _is_other(name, names)]
+    if len(unsaid) == 1 < len(true) - 1:
+        text = "No voter says a class that is among the true labels, and is called otherwise: is it one, or still open?"
+        yield from _to_drop("no-answer", text, unsaid, "If it is no label, drop it.")
 
 
 UNCLEAR = 0.25

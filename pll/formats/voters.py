@@ -69,7 +69,7 @@ def annotators(table: Proposal) -> None:
         table.give_all(named, "annotator")
         return
     scored = {who.casefold() for name in table.open() if (who := scored_by(name)) and are_amounts(table.cells[name])}
-    named = [name for name in whole if name.casefold() in scored and f"{name}_gold" not in table.raw]
+    named = [name for name in whole if name.casefold() in scored and f"{name}_gold" not in table.open()]
     named = [name for name in named if not table.usual("true_label", [name])]
     table.give_all([name for name in named if default_role(table.cells[name]) == "category"], "annotator")
 

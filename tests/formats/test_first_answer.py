@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -80,6 +81,20 @@ def test_a_word_beside_codes_with_numbers_may_be_no_answer(tmp_path: Path, name:
         assert name in formats.read(path).class_names
 
 
+@pytest.mark.parametrize(("name", "is_asked"), [("em apuração", True), ("wait?", True), ("otter", False)])
+def test_a_true_label_that_no_voter_says_may_be_that_it_is_open(tmp_path: Path, name: str, is_asked: bool) -> None:
+    rolls, rows = random.Random(26), list[list[str]]()
+    for k in range(120):
+        truth = rolls.choice(WORDS)
+        rows.append([f"e{k}", *(said(rolls, truth) for _ in range(3)), name if k % 20 == 0 else truth])
+    path = table(tmp_path, ["id", "annotator_1", "annotator_2", "annotator_3", "true_label"], rows)
+    if is_asked:
+        with pytest.raises(OddReading) as caught:
+            formats.read(path)
+        assert [one.edits for one in caught.value.findings] == [{name: None}]
+    assert name in formats.read(path, keep=(name,)).class_names
+
+
 @pytest.mark.parametrize("told", ["Is it sarcastic? - text {}", "ironisch? – {}"])
 def test_a_second_row_that_says_what_the_columns_are_is_no_person(tmp_path: Path, told: str) -> None:
     rolls = random.Random(25)
@@ -99,3 +114,31 @@ def test_a_second_row_that_says_what_the_columns_are_is_no_person(tmp_path: Path
 def said_of(rolls: random.Random, truth: str) -> str:
     """What somebody says of what is so, mostly right."""
     return truth if rolls.random() < 0.85 else {"yes": "no", "no": "yes"}[truth]
+
+
+@pytest.mark.parametrize(("field", "beside"), [("verdict", "raw"), ("label", "explanation"), ("choice", "seconds")])
+def test_what_each_judge_said_may_stand_in_an_object_with_more(tmp_path: Path, field: str, beside: str) -> None:
+    rolls, lines = random.Random(27), list[str]()
+    for k in range(80):
+        truth = rolls.choice(("A", "B", "tie"))
+        judged = {
+            who: {field: truth if rolls.random() < 0.7 else rolls.choice(("A", "B", "tie")), beside: f"see {k} {who}"}
+            for who in ("gpt-4o", "claude", "llama")
+        }
+        lines.append(json.dumps({"question_id": k, "prompt": f"Explain the tide, number {k}.", "judgments": judged}))
+    path = tmp_path / "judged.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data, _ = read_first(path)
+    assert data.annotations is not None and data.annotations.annotator_names == ("gpt-4o", "claude", "llama")
+    assert set(data.class_names) == {"A", "B", "tie"} and data.annotations.n_answers == 240
+
+
+def test_measurements_of_several_devices_in_objects_are_no_answers(tmp_path: Path) -> None:
+    rolls, lines = random.Random(28), list[str]()
+    for k in range(80):
+        measured = {where: {"width": rolls.gauss(5, 1), "state": "ok"} for where in ("left", "right")}
+        lines.append(json.dumps({"id": k, "sensors": measured, "label": rolls.choice(WORDS)}))
+    path = tmp_path / "sensors.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data, _ = read_first(path)
+    assert data.annotations is None and set(data.class_names) == {*WORDS}

@@ -97,8 +97,8 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"label_1": ["1", "0"], "label_2": ["1", "0"]}, "annotator annotator"),  # a row without any class
         ({"cat": ["1", "0"], "dog": ["1", "1"], "true_label": ["cat", "dog"]}, "class class true_label"),
         ({"cat": ["1", "0"], "dog": ["1", "1"]}, "feature feature"),
-        ({"x": NUMBERS, "label": ["0", "1"]}, "feature true_label"),
-        ({"x": NUMBERS, "label": ["cat|dog", "cat"]}, "feature candidates"),
+        ({"x": NUMBERS, "label": ["0", "1"] * 2}, "feature true_label"),
+        ({"x": NUMBERS, "label": ["cat|dog", "cat"] * 2}, "feature candidates"),
         ({"x": NUMBERS, "y": NUMBERS}, "feature feature"),
         ({"label": ["cat/dog", "dog/cat"], "x": ["1", "2"]}, "candidates feature"),
         ({"kinds": ["cat; dog", "dog; fox", "fox; cat", "cat"] * 2}, "keep"),  # asked about: tags, or candidates

@@ -101,10 +101,12 @@ def test_a_sheet_of_items_is_added_to_the_one_of_what_people_say_of_them(tmp_pat
     assert cells(tmp_path / "out.xlsx", "Items") == items
 
 
-def test_sheets_with_one_header_are_parts_of_one_table(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [(), ("barrel",)])  # a column that the last sheet has
+def test_sheets_with_one_header_are_parts_of_one_table(tmp_path: Path, more: tuple[str, ...]) -> None:
     def part(flight: int) -> Rows:
-        rows = [(f"{flight}-{k}", k / 7, "abc"[k % 3], "abc"[k * flight % 3]) for k in range(20)]
-        return [("glass", "acid", "ann", "bob"), *rows]
+        added = more if flight == 3 else ()
+        rows = [(f"{flight}-{k}", k / 7, "abc"[k % 3], "abc"[k * flight % 3], *added) for k in range(20)]
+        return [("glass", "acid", "ann", "bob", *added), *rows]
 
     source = workbook(tmp_path / "t.xlsx", **{f"Flight {k}": part(k) for k in (1, 2, 3)}, Notes=[("who", "why")])
     roles = {"glass": "id", "ann": "annotator", "bob": "annotator"}
@@ -113,7 +115,7 @@ def test_sheets_with_one_header_are_parts_of_one_table(tmp_path: Path) -> None:
     assert len(formats.read(source, columns=roles, sheet="Flight 2")) == 20
     done = Results(data.row_ids.tolist(), {"identified_label": [f"label {name}" for name in data.row_ids]})
     formats.give_back(source, tmp_path / "out.xlsx", done, options=ReadOptions(columns=roles))
-    assert [row[4] for row in cells(tmp_path / "out.xlsx", "Flight 3")][:2] == ["label", "label 3-0"]
+    assert [row[4 + len(more)] for row in cells(tmp_path / "out.xlsx", "Flight 3")][:2] == ["label", "label 3-0"]
 
 
 def test_hostile_workbooks_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
 from pll.errors import UserError
-from pll.formats.forms import NO_ANSWER, USUAL, WORDS, between_words, plain_name
+from pll.formats.forms import FIELDS, NO_ANSWER, USUAL, WORDS, between_words, plain_name
 from pll.images import SUFFIXES
 
 Answer = TypeVar("Answer")
@@ -1062,6 +1062,8 @@ def listed_answers(
     [('1', 'cat'), (None, 'dog')]
     >>> listed_answers("{'ann': ('cat', 'dog')}")[0][:2]
     ('ann', '["cat", "dog"]')
+    >>> listed_answers('{"gpt": {"verdict": "cat", "raw": "a cat, I think"}}')[0][:2]
+    ('gpt', 'cat')
     """
     if pairs := pairs_in(cell):
         return [(who, label, math.nan) for who, label in pairs if label]
@@ -1072,7 +1074,7 @@ def listed_answers(
         is_one = any(plain_name(name) in USUAL["vote"] for name in value) and not any(
             isinstance(one, dict | list) for one in value.values()
         )
-        value = [value] if is_one else [{"user": who, "label": label} for who, label in value.items()]
+        value = [value] if is_one else [{"user": who, "label": _answer_inside(what)} for who, what in value.items()]
         names, said = [], []
     if names and len(names) != len(value):
         raise UserError(f"there are {len(value)} answers and {len(names)} people; they must be as many")
@@ -1085,6 +1087,12 @@ def listed_answers(
         elif one is not None:
             found.append((names[at] if names else None, _as_text(one), math.nan))
     return found
+
+
+def _answer_inside(said: Any) -> Any:
+    """Return the answer among what somebody said, where it is an object with one: `{"verdict": "B", "raw": …}`."""
+    fields = {plain_name(name): one for name, one in said.items()} if isinstance(said, dict) else {}
+    return next((one for name, one in fields.items() if name in FIELDS["what"] and isinstance(one, str | int)), said)
 
 
 def counts_in(state: str, counts: Sequence[str]) -> bool:
@@ -1255,7 +1263,7 @@ def _say_who(name: str, cells: Cells) -> bool:
     """Whether objects say who answered what: words, in a column that is called as answers are, or of one vocabulary."""
     plain = plain_name(name)
     objects = [_object(cell) or {} for cell in cells if cell]
-    pairs = [[(key, one) for key, one in some.items() if one is not None] for some in objects]
+    pairs = [[(key, _answer_inside(one)) for key, one in some.items() if one is not None] for some in objects]
     values = [one for some in pairs for _, one in some]
     if not values or not all(isinstance(one, str | list) for one in values):
         return False

@@ -93,7 +93,8 @@ def table_of_files(records: Mapping[str, Record], pictures: Sequence[str]) -> Re
     columns: dict[str, list[object]] = {file: [*names]}
     roles = {file: "id"}
     if len({*names}) < len(names):
-        columns[who], roles = [*people_in([*records])], {file: "task", who: "worker"}
+        people = dict(zip(own := [*filter(records.get, records)], people_in(own), strict=True))
+        columns[who], roles = [people.get(name) for name in records], {file: "task", who: "worker"}
     if all(shown := [picture_of(name, of_end) for name in records]):
         columns[image], roles[image] = [*shown], "image"
     columns |= {key: [record.get(key) for record in records.values()] for key in fields}
@@ -148,6 +149,22 @@ def by_end(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def texts_without(records: Mapping[str, Record], members: Members) -> dict[str, Record]:
+    """Return an empty record for each text that none of some records is of, where others of its folder have one.
+
+    Parameters
+    ----------
+    records
+        By the name of the file.
+    members
+        The archive or folder.
+    """
+    texts = _texts_in(members)
+    used = {name for name in _named([*records], _by_stem(texts)) if name}
+    folders = {name.rpartition("/")[0] for name in used}
+    return {name: {} for name in texts if name not in used and name.rpartition("/")[0] in folders}
+
+
 # ---- a text each -----------------------------------------------------------------------------------------------------
 
 
@@ -166,13 +183,10 @@ def with_texts(table: Records, members: Members) -> Records:
     UserError
         The texts are too large, or damaged.
     """
-    texts = [name for name in members.sizes if name.lower().endswith((*TEXTS, *_PAGES))]
+    texts = _texts_in(members)
     if len(texts) < 2 or any(name.casefold() == "text" for name in table.names):
         return table
-    found: dict[str, str] = {}
-    for name in texts:
-        for stem in _stems(name):
-            found[stem] = "" if found.get(stem, name) != name else name
+    found = _by_stem(texts)
     for at, column in enumerate(table.sample()):
         if sum(map(bool, _named(column, found))) < NEARLY_ALL * len(column):
             continue
@@ -189,6 +203,22 @@ def with_texts(table: Records, members: Members) -> Records:
             roles = {**table.roles, "text": "text"}
             return replace(added, roles=roles, signature=table.signature, notes=(*table.notes, *notes))
     return table
+
+
+def _texts_in(members: Members) -> list[str]:
+    """The texts in an archive; none beside pictures, whose boxes stand in texts of their names."""
+    if any(name.lower().endswith(SUFFIXES) for name in members.sizes):
+        return []
+    return [name for name in members.sizes if name.lower().endswith((*TEXTS, *_PAGES))]
+
+
+def _by_stem(texts: Sequence[str]) -> dict[str, str]:
+    """Texts by their names, with and without each end; "" where several have it."""
+    found: dict[str, str] = {}
+    for name in texts:
+        for stem in _stems(name):
+            found[stem] = "" if found.get(stem, name) != name else name
+    return found
 
 
 def _named(cells: Sequence[str | None], found: Mapping[str, str]) -> list[str]:

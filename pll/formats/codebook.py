@@ -10,8 +10,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import Note
 from pll.formats.checks import listing
 from pll.formats.classes import with_classes
-from pll.formats.forms import any_of, plain_name, words_of
-from pll.formats.tabular.cells import is_no_answer, is_number
+from pll.formats.forms import WORDS, any_of, plain_name, words_of
+from pll.formats.tabular.cells import is_no_answer, is_number, spelling
 
 Codes = Mapping[str, Mapping[str, str]]
 """By variable, "" for any, what each code is called."""
@@ -49,6 +49,8 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     {'': {'1': 'Lob', '2': 'Kritik'}}
     >>> codes_in("Codes", [["tone", "1 = good"], ["", "2 = bad"]]), codes_in("People", [["no", "who"], ["1", "Ann"]])
     ({'tone': {'1': 'good', '2': 'bad'}}, {})
+    >>> codes_in("Lists", [["Period"], ["Late Roman"], ["Hellenistic"]])  # which says how they are written
+    {'': {'late roman': 'Late Roman', 'hellenistic': 'Hellenistic'}}
     >>> codes_in("label", [["0", "1"], ["ham", "spam"]])
     {'': {'0': 'ham', '1': 'spam'}}
     """
@@ -67,7 +69,9 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     at = max(range(width), key=lambda k: len({code for row in cells if (code := _pair(row, k)[0])}))
     words = [*words_of(title), *words_of(header[at] if len(header) > at else "")]
     if not _BOOK.search(" ".join(words)):
-        return {}
+        labels = [row[0] for row in cells[1:] if row and row[0] and not any(row[1:])]
+        is_list = len(labels) == len(cells) - 1 > 1 and not WORDS["list"].isdisjoint(words)
+        return {"": {spelling(name): name for name in labels}} if is_list else {}
     found, variable = dict[str, dict[str, str]](), ""
     for row in cells:
         code, name = _pair(row, at)
@@ -129,18 +133,20 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
         for variable, names in codes.items()
         if len(codes) == 1 or any(plain_name(variable) in name for name in called)
     ]
+    called_so = {spelling(name): name for name in data.class_names}
+    fitting = [{called_so.get(spelling(code), code): name for code, name in names.items()} for names in fitting]
     covers = [names for names in fitting if sum(k in names for k in data.class_names) >= COVERED * data.n_classes]
     is_one = bool(covers) and all(names == covers[0] for names in covers)
     if not is_one or data.n_classes < 2 or set(data.class_names) <= {*covers[0].values()}:
         return data
-    names = {code: covers[0][code] for code in data.class_names if code in covers[0]}
+    names = {code: name for code in data.class_names if (name := covers[0].get(code)) and name != code}
     begin = {code: re.split("[,;(–—]", name)[0].strip() for code, name in names.items()}
     scale = sorted(filter(str.isdecimal, covers[0]), key=int)
     is_whole = bool(scale) and int(scale[-1]) - int(scale[0]) == len(scale) - 1
     ends = {*scale[:1], *(scale[-1:] if is_whole else ())}  # of a scale: none, mild, severe
     grades = {code for code in ends if begin.get(code, "").casefold() in NOTHING}
     silent = [k for k, one in begin.items() if is_no_answer(one, among_votes=True) and k not in grades]
-    left = [name for name in data.class_names if name not in names]
+    left = [name for name in data.class_names if name not in covers[0]]
     are_called_so = all(map(is_number, names)) or all(map(_NAME.fullmatch, names.values()))
     edits = {code: name for code, name in names.items() if are_called_so} | dict.fromkeys(silent)
     said = listing([f"{code} is {name}" for code, name in names.items()])

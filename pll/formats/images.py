@@ -27,7 +27,7 @@ from pll.errors import MissingPictures, RowError, UserError
 from pll.formats import json_objects
 from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.beside import TEXTS, WHO, by_end, one_a_file, picture_of, table_of_files, with_texts
+from pll.formats.beside import TEXTS, WHO, by_end, one_a_file, picture_of, table_of_files, texts_without, with_texts
 from pll.formats.checks import MAX_RECORD_BYTES, check_ids, listing, refuse_no_data, shorten
 from pll.formats.codebook import Codes, codes_in
 from pll.formats.encodings import as_utf8, without_marks
@@ -271,7 +271,8 @@ def _stacked(
     """The tables of an archive as one; and where each is for the time being, its format and its rows."""
     with _unpacked(members, names) as unpacked:
         if records := one_a_file(unpacked, _pictures(members)):
-            table = unfolded(with_texts(table_of_files(records, _pictures(members)), members), options.columns)
+            every = table_of_files(records | texts_without(records, members), _pictures(members))
+            table = unfolded(with_texts(every, members), options.columns)
             yield settled_apart(table, WHO), {name: (unpacked[name], JsonLines(), 1) for name in records}
             return
         if (export := _export(unpacked)) is not None:

@@ -105,6 +105,8 @@ def test_json_of_each_person_and_text_is_one_answer(tmp_path: Path, gold: str) -
             files[f"{path}/{name}.txt.ann.json"] = value | {"anncomplete": True, "annotatable": {"parts": ["s1"]}}
     data = archive(tmp_path, files | {"legend.json": {"m_1": "mood"}})
     check(data, ("amy", "bo"))
+    more = archive(tmp_path, files | {"plain/p999.txt.html": "<p>Nobody said what this is.</p>"})
+    assert len(more) == len(data) + 1 and more.texts is not None and more.texts[-1] == "Nobody said what this is."
     assert data.texts is not None and "The text of p000 ." in data.texts.tolist()
     assert (data.y is not None) == bool(gold)
 

@@ -104,3 +104,14 @@ def test_notes_below_a_table_say_what_numbers_mean(tmp_path: Path) -> None:
     assert data.class_names == ("Kritik", "Lob") and any("No answer: 9" in note for note in data.notes)
     path.write_text("\n".join(["id,a,b,c", "1,x,y,x", "2,y,y,x", "3,x,x,y", "x = good; y = bad,,,"]), encoding="utf-8")
     assert read_first(path).class_names == ("x", "y")
+
+
+def test_a_list_of_the_labels_says_how_they_are_written(tmp_path: Path) -> None:
+    rows = [
+        [f"k{k}", *("late roman" if one == "1" else "Greek" for one in row)]
+        for k, row in enumerate(answers(["1", "2"]))
+    ]
+    sheets = {"Daten": [["id", "rater_1", "rater_2", "rater_3"], *rows]}
+    for title, names in (("Lists", ("Late Roman", "Greek")), ("Notes", ("late roman", "Greek"))):
+        data = formats.read(workbook(tmp_path / title, **sheets, **{title: [["Period"], ["Late Roman"], ["Greek"]]}))
+        assert {*data.class_names} == {*names}

@@ -17,6 +17,8 @@ from pll.training.losses import LOSSES
 from pll.training.names import AUGMENTATIONS, MODELS, OPTIMISERS, PRECISIONS, SCALES
 
 FieldKind = Literal["whole", "number", "text", "flag"]
+MOST_EPOCHS = 100_000
+"""Epochs of a run, at most, and so of all that is counted in them."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Field:
     default
         Of a run; None for the settings of a method, whose own default it is.
     least, most
-        Limits of a number.
+        Limits of a number that is typed. A method's own, in Python, are those of its mathematics: there a learning
+        rate may be 0, or so large that training diverges.
     above, below
         Whether it must be more than `least`, less than `most`.
     step
@@ -176,7 +179,7 @@ _OF_METHODS = (
     Field("model", "Model", "the network, also torchvision:NAME", choices=_titled(MODELS), others=True),
     Field("loss", "Loss", "the loss of one label",
           choices=_titled(LOSSES), others=True),
-    Field("epochs", "Epochs", "passes over all examples", "whole", None, 1, 100_000, step=10),
+    Field("epochs", "Epochs", "passes over all examples", "whole", None, 1, MOST_EPOCHS, step=10),
     Field("batch_size", "Batch size", "examples a step", "whole", None, 1, 1_000_000, step=32),
     Field("lr", "Learning rate", "size of a step; too large diverges, too small is slow",
           "number", None, 0, 10, True, step=0.01),
@@ -187,9 +190,9 @@ _OF_METHODS = (
     Field("optimiser", "Optimiser", "Adam suits networks whose learning rate nobody tuned", choices=OPTIMISERS),
     Field("lr_decay", "Decay of the learning rate", "what it is multiplied by every so many epochs",
           "number", None, 0, 1, True, step=0.05),
-    Field("lr_decay_every", "Epochs between decays", "1: after every epoch", "whole", None, 1, 100_000, step=5),
+    Field("lr_decay_every", "Epochs between decays", "1: after every epoch", "whole", None, 1, MOST_EPOCHS, step=5),
     Field("update_every", "Update weights every", "epochs between two updates of the weights",
-          "whole", None, 1, 100_000, step=5),
+          "whole", None, 1, MOST_EPOCHS, step=5),
     Field("augment", "Vary images while training",
           "random shifts of up to 4 pixels, and mirrored; helps large networks", choices=_named(AUGMENTATIONS)),
     Field("scale", "Scaling of features", "of features; auto is z-scores, for images by channel",

@@ -30,7 +30,7 @@ from pll.formats import ReadOptions
 from pll.formats.checks import listing
 from pll.methods import METHODS
 from pll.runs.config import AS_GIVEN, RunConfig, new_estimator
-from pll.runs.description import FIELDS, Field, FieldKind, setting_of
+from pll.runs.description import FIELDS, MOST_EPOCHS, Field, FieldKind, setting_of
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
 from pll.synthesis import FLIP_SETTINGS, Flip
@@ -95,7 +95,7 @@ def _part(words: str, kind: FieldKind = "text", default: Any = None, **limits: A
 class Look:
     """What is in view, and what a lesson hides."""
 
-    epoch: int | None = _part("the epoch in view; if not given, the latest", "whole", most=100_000)
+    epoch: int | None = _part("the epoch in view; if not given, the latest", "whole", most=MOST_EPOCHS)
     view: str = _part("the view below the pictures, as a slug", default="")
     example: str | None = _part("id of the example in view")
     truth: bool = _part("colour the star plot by true labels", "flag", False)
@@ -105,7 +105,7 @@ class Look:
     hidden: tuple[str, ...] = _part("names of controls, or view-SLUG; in a link with commas", default=())
     paused: bool = _part("wait before the first epoch", "flag", False)
     pace: float | None = _part("epochs a second; if not given, full speed", "number", least=1e-3, most=1e3)
-    patience: int | None = _part("stop after so many epochs without a change", "whole", least=1, most=100_000)
+    patience: int | None = _part("stop after so many epochs without a change", "whole", least=1, most=MOST_EPOCHS)
 
 
 LOOK = {one.name: Field(one.name, one.name, **one.metadata) for one in fields(Look)}

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.comparison_report import Verdict, figures_table, verdict, verdict_by_lane
@@ -29,7 +28,7 @@ from pll.ui.widgets import beside, popover
 from pll.wording import percent
 
 PLACEHOLDER = 900
-STAR_HEIGHT = 250
+STAR_HEIGHT, CURVES_HEIGHT = 250, 330
 POINTS = 600
 """Examples in each small star plot, a fixed sample: five at once must not keep the browser busier than a large one."""
 STAR_HELP = f"{CORNERS} A sample: the same examples in every lane."
@@ -129,14 +128,28 @@ def _show_verdict(snapshot: Snapshot, verdict: Verdict) -> None:
 
 
 def _over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
-    """Each quantity of all lanes on the same axes."""
+    """Each quantity of all lanes on the same axes, with the epoch in view marked where it is not the latest one.
+
+    While they train there is a new picture only now and then, since each takes the browser 0.1 s.
+    """
     viewed = None if lanes[0].looking.follow else max(lane.frame.epoch for lane in lanes)
+    every = max(1, (snapshot.total or 1) // PICTURES) if snapshot.state == "running" else 1
+    until = max(lane.snapshot.epoch for lane in lanes) // every * every
+    drawn = []
+    for lane in lanes:
+        style = {"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5}
+        drawn.append((lane.snapshot.rows[:until], style, lane.title))
     quantities = _quantities(lanes)
     cells = st.grid(len(quantities), min_column_width=320, gap="medium")
     for quantity in quantities:
+        about = ABOUT[quantity]
+        lines = [charts.ChartLine(quantity, rows, style, title) for rows, style, title in drawn]
+        figure = charts.over_epochs(
+            about.title, about.unit, lines, total=snapshot.total, viewed=viewed, height=CURVES_HEIGHT
+        )
         with cells.cell():
-            figure, table = _chart(lanes, quantity, snapshot, viewed)
-            charts.show(figure, table, f"compare-{quantity}", f"{ABOUT[quantity].title} of every lane over the epochs")
+            alt = f"{about.title} of every lane over the epochs"
+            charts.show(figure, _epochs(lanes, [quantity]), f"compare-{quantity}", alt)
 
 
 def _show_table(lanes: Sequence[Scene]) -> None:
@@ -205,24 +218,6 @@ def _quantities(lanes: Sequence[Scene]) -> list[str]:
         return ["mean_confidence", "mean_entropy", "changed_labels"]
     tested = any(lane.splits.test is not None for lane in lanes)
     return ["transductive_accuracy", "test_accuracy" if tested else "mean_entropy", "mean_confidence"]
-
-
-def _chart(
-    lanes: Sequence[Scene], quantity: str, snapshot: Snapshot, viewed: int | None
-) -> tuple[go.Figure, pd.DataFrame]:
-    """One quantity of all lanes, with the epoch in view marked where it is not the latest one.
-
-    While they train there is a new picture only now and then, since each takes the browser 0.1 s.
-    """
-    every = max(1, (snapshot.total or 1) // PICTURES) if snapshot.state == "running" else 1
-    until = max(lane.snapshot.epoch for lane in lanes) // every * every
-    curves = []
-    for lane in lanes:
-        line = {"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5}
-        curves.append(charts.ChartLine(quantity, lane.snapshot.rows[:until], line, lane.title))
-    about, total = ABOUT[quantity], snapshot.total
-    figure = charts.over_epochs(about.title, about.unit, curves, total=total, viewed=viewed, height=330)
-    return figure, _epochs(lanes, [quantity])
 
 
 def _epochs(lanes: Sequence[Scene], quantities: Sequence[str]) -> pd.DataFrame:

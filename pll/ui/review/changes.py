@@ -47,10 +47,8 @@ def retraining(tab: ReviewTab) -> None:
         disabled=not waiting or queue.retraining.snapshot() is not None,
     )
     if tab.review.previous is not None:
-        changed = len(changed_by_retraining(tab.review))
-        st.caption(f"Last time, {count(changed, 'other label')} changed because of your decisions.")
-        if changed:
-            button("Review these next", _look, tab, key="review-look-panel", kind="tertiary")
+        with beside():
+            _came_of_it(tab, key="review-look-panel")
 
 
 def _begin(tab: ReviewTab) -> None:
@@ -65,16 +63,19 @@ def notice(tab: ReviewTab) -> None:
     if tab.queue.retraining.snapshot() is not None:
         _watch(tab)
         return
-    run, changed = st.session_state.get("review-retrained", ("", 0))
-    if run != tab.review.current.run:
-        return
-    with beside():
-        st.markdown(
-            f":material/school: **{count(changed, 'other label')}** changed because of your decisions.", width="content"
-        )
-        if changed:
-            button("Review these next", _look, tab, key="review-look")
-        button("Dismiss", _dismiss, key="review-retrained-dismiss", kind="tertiary")
+    if st.session_state.get("review-retrained") == tab.review.current.run:
+        with beside():
+            _came_of_it(tab, key="review-look")
+            button("Dismiss", _dismiss, key="review-retrained-dismiss", kind="tertiary")
+
+
+def _came_of_it(tab: ReviewTab, *, key: str) -> None:
+    """What the last training on decisions changed."""
+    changed = len(changed_by_retraining(tab.review))
+    words = f":material/school: **{count(changed, 'other label')}** changed because of your decisions."
+    st.markdown(words, width="content")
+    if changed:
+        button("Review these next", _look, tab, key=key)
 
 
 @st.fragment(run_every=RETRAINING_SECONDS)
@@ -82,8 +83,7 @@ def _watch(tab: ReviewTab) -> None:
     queue = tab.queue
     try:
         if queue.adopt_retrained():
-            changed = len(changed_by_retraining(tab.review))
-            st.session_state["review-retrained"] = (tab.review.current.run, changed)
+            st.session_state["review-retrained"] = tab.review.current.run
             st.rerun()
     except UserError as error:
         st.caption(f":material/error: {plain(error)}")

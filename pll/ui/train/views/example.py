@@ -80,10 +80,9 @@ def _describe_history(
     top = weights[1:].argmax(axis=1)
     moves = np.flatnonzero(np.diff(top))
     since = epochs[1 + (int(moves[-1]) + 1 if len(moves) else 0)]
-    times = {0: "never", 1: "once", 2: "twice"}.get(len(moves), f"{len(moves)} times")
-    changes = "The label never changed" if times == "never" else f"The label changed {times}"
+    times = {0: "never changed", 1: "changed once", 2: "changed twice"}.get(len(moves), f"changed {len(moves)} times")
     stored = "" if is_whole else f", as far as {len(epochs):,} stored moments tell"
-    return [f"Identified as {names[top[-1]]} since epoch {since} of {epochs[-1]}.", f"{changes}{stored}."]
+    return [f"Identified as {names[top[-1]]} since epoch {since} of {epochs[-1]}.", f"The label {times}{stored}."]
 
 
 def _story_chart(

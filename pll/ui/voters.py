@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -77,28 +77,16 @@ def show_agreement(agreed: Agreement) -> None:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def pairs_of(key: str, _annotations: Annotations | None) -> tuple[Pair, ...]:
-    """The pairs of voters of data with this key who differ somewhere; none where nobody knows who voted."""
-    if _annotations is None or _annotations.anonymous:
-        return ()
-    return tuple(disagreeing_pairs(_annotations)[:MOST_PAIRS])
+def pairs_of(key: str, _annotations: Annotations | None) -> dict[Pair, str]:
+    """The pairs of voters of data with this key who differ somewhere, with both names, and on how many examples.
 
-
-def pair_titles(annotations: Annotations, pairs: Sequence[Pair]) -> dict[Pair, str]:
-    """Pairs of voters to choose from: both names, and on how many examples they differ.
-
-    Parameters
-    ----------
-    annotations
-        Everybody's answers.
-    pairs
-        To choose from.
+    None where nobody knows who voted.
     """
-    names = annotations.annotator_names
+    if _annotations is None or _annotations.anonymous:
+        return {}
+    names = _annotations.annotator_names
+    pairs = disagreeing_pairs(_annotations)[:MOST_PAIRS]
     return {pair: f"{names[pair.first]} ↔ {names[pair.second]} ({pair.differing:,})" for pair in pairs}
-
-
-# ---- what each of them is worth --------------------------------------------------------------------------------------
 
 
 def show_details(key: str, annotations: Annotations, y: npt.NDArray[np.int64] | None, agreed: Agreement) -> None:
@@ -290,7 +278,7 @@ def _show_two(key: str, annotations: Annotations) -> None:
     if not pairs:
         return
     st.markdown("**Where two of them disagree**")
-    pair: Pair = choose("Two voters", pair_titles(annotations, pairs), key=f"pair-{key}", width=420)
+    pair: Pair = choose("Two voters", pairs, key=f"pair-{key}", width=420)
     st.text(sentence_of_two(annotations, pair.first, pair.second))
     alt = "How often the first of the two gave each label where the second gave another"
     frame = confusion_frame(annotations, pair)

@@ -96,7 +96,7 @@ def test_tables_of_an_experiment(open_page: Any) -> None:
     assert not page.exception
     assert page.title[0].value == r"Small \*one\*"
     frame = page.dataframe[0].value
-    assert frame.columns.tolist() == ["method", "q", "iris", live.IDENTIFIED_COLUMN] and frame.method.tolist() == [
+    assert frame.columns.tolist() == ["method", "q", "iris", live.IDENTIFIED_TITLE] and frame.method.tolist() == [
         "PRODEN",
         "PL-kNN",
     ]

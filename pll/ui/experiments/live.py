@@ -28,7 +28,6 @@ from pll.ui import charts
 from pll.ui.format import STATE_ICONS, count, plain, with_left
 from pll.ui.widgets import button, download, heading, popover, show_error, show_table
 
-IDENTIFIED_COLUMN = "identified correctly"
 EXPERIMENT_SECONDS = 2.0
 """Seconds between two looks at an experiment that runs."""
 
@@ -169,7 +168,7 @@ def _table_frame(table: Table) -> pd.DataFrame:
     frame = cells_frame(table, _cell)
     if len(table.datasets) == 1:
         identified = cells_frame(table, lambda entry: "" if entry is None else str(entry.transductive or ""))
-        frame[IDENTIFIED_COLUMN] = identified[table.datasets[0]]
+        frame[IDENTIFIED_TITLE] = identified[table.datasets[0]]
     return frame
 
 

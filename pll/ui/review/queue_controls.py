@@ -14,7 +14,7 @@ from pll.ui.review import certify_panel
 from pll.ui.review.keys import action_keys, stand_for_classes
 from pll.ui.review.review_tab import Chosen, ReviewTab
 from pll.ui.routes import link
-from pll.ui.voters import pair_titles, pairs_of
+from pll.ui.voters import pairs_of
 from pll.ui.widgets import beside, bound, button, choose, kept_in, toast_errors
 
 
@@ -52,7 +52,7 @@ def _only_disagreements(tab: ReviewTab) -> None:
         _restrict(tab, (rows, f"on which {plain(names)} disagree"))
 
     words: dict[str, Any] = {"index": None, "placeholder": "Choose two", "width": 420}
-    choose("Only where two disagree", pair_titles(annotations, pairs), key=key, on_change=chosen, **words)
+    choose("Only where two disagree", pairs, key=key, on_change=chosen, **words)
 
 
 DISPUTED = "on which the voters disagree, the most telling first"

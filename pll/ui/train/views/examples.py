@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from pll.ui.components.gallery import GALLERY, gallery_payload
 from pll.ui.components.star import star_sample
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
-from pll.ui.voters import pair_titles, pairs_of
+from pll.ui.voters import pairs_of
 from pll.ui.widgets import beside, bound, choose, kept_in
 from pll.weights import Sharpness
 
@@ -80,12 +80,12 @@ def _find(scene: Scene) -> None:
     st.text_input("Id", key=key, placeholder="Find an id", label_visibility="collapsed", on_change=selected, width=160)
 
 
-def _where_two_disagree(scene: Scene, pairs: tuple[Pair, ...]) -> Rows:
+def _where_two_disagree(scene: Scene, pairs: Mapping[Pair, str]) -> Rows:
     """(≤ CARDS,) the least sharp examples on which two voters, to be chosen, disagree."""
     annotations = scene.data.annotations
     assert annotations is not None
     key = f"examples-pair-{scene.run.id}"
-    pair = choose("Two voters", pair_titles(annotations, pairs), key=key, label_visibility="collapsed", width=320)
+    pair = choose("Two voters", pairs, key=key, label_visibility="collapsed", width=320)
     rows = rows_of_disagreement(annotations, pair.first, pair.second)
     return rows[np.argsort(scene.frame.sharp.top[rows], kind="stable")][:CARDS]
 

@@ -117,8 +117,10 @@ def _figures(tab: ReviewTab) -> None:
     settled = status.decided - status.refused
     agreed = f"{status.confirmed:,} of {settled:,}" if settled else "–"
     cells = [
-        ShownFigure("Decided", f"{status.decided:,} of {status.labels:,}", "By a label, or as none of these."),
-        ShownFigure("Agreed with the model", agreed, "Decisions that left the label as it was."),
+        ShownFigure(
+            "Decided", f"{status.decided:,} of {status.labels:,}", "By a label, or as none of these.", "labels"
+        ),
+        ShownFigure("Agreed with the model", agreed, "Decisions that left the label as it was.", "decisions"),
     ]
     if review.certification is not None:
         checks, standing = status.checks, certify_panel.standing_of(tab, review.certification)
@@ -150,7 +152,7 @@ def _work(review: ReviewSession) -> None:
         rate = recent_rate(review.state, one.name)
         pace = "" if rate is None else f"{_rounded(rate):,g}"
         rows.append((name, one.decisions, one.unsure, one.none, one.undone, duration(one.seconds), pace))
-    columns = ["reviewer", "decisions", "unsure", "none of these", "undone", "at work", "a minute"]
+    columns = ["reviewer", "decisions", "unsure", "none of these", "undone", "at work", "decisions a minute"]
     show_table(pd.DataFrame(rows, columns=columns), "What each reviewer has done")
 
 

@@ -823,13 +823,16 @@ def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     votes = data.annotations
     if votes is None or votes.anonymous or not 3 <= votes.n_annotators <= MOST_VOTERS or len(data) < SOME_EXAMPLES:
         return
-    pairs = pairs_in(votes.take(np.arange(min(len(data), LOOKED_AT))))
+    votes = votes.take(np.arange(min(len(data), LOOKED_AT)))
+    pairs = pairs_in(votes)
+    count = np.bincount(votes.annotators[votes.answer_starts], minlength=votes.n_annotators)
     shares = [1 - pair.differing / pair.rows for pair in pairs]
     alike = Counter(who for pair in pairs if not pair.differing for who in (pair.first, pair.second))
     are_twice = max(alike.values(), default=0) == 1  # several columns may be; three who agree are no copies
     usual = max((share for share in shares if share < 1 or not are_twice), default=1.0)
     for pair in pairs:
-        if not pair.differing and pair.rows >= SOME_EXAMPLES and usual**pair.rows < COPY:
+        is_whole = pair.rows == count[pair.first] == count[pair.second]  # a copy has the same gaps
+        if is_whole and not pair.differing and pair.rows >= SOME_EXAMPLES and usual**pair.rows < COPY:
             names = (votes.annotator_names[pair.first], votes.annotator_names[pair.second])
             remedy = "If one is a copy of the other, leave one out."
             text = f"Two voters say the same in all {pair.rows} rows that both answered"

@@ -16,7 +16,7 @@ from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, WordsInFeatures
 from pll.formats.forms import FORMS, form_told_by
-from pll.formats.odd import OddReading
+from pll.formats.odd import OddReading, same_as
 from pll.formats.reading import question
 
 from .strategies import named_sets, named_truth
@@ -867,6 +867,34 @@ def test_a_reading_of_strange_classes_or_voters_is_odd(
     with pytest.raises(OddReading) as caught:
         formats.read(path, columns=dict.fromkeys(filter(None, header.split(",")), "annotator"))
     assert [one for one in caught.value.findings if one.kind == kind and shown in one.cells]
+
+
+@pytest.mark.parametrize(
+    ("classes", "rare", "same"),
+    [
+        (["气虚", "血瘀"], "气虚证", {"气虚证": "气虚"}),
+        (["긍정", "부정"], "부정적", {"부정적": "부정"}),
+        (["高血压", "高血糖"], "高血脂", {}),  # another last letter is another word
+    ],
+)
+def test_a_letter_more_at_the_end_of_a_short_word_is_asked_about(
+    classes: list[str], rare: str, same: dict[str, str]
+) -> None:
+    assert same_as(dict.fromkeys(classes, 60) | {rare: 6}) == same
+    assert same_as({"日本": 50, "日本人": 50, "中国": 40, "中国人": 40}) == {}
+
+
+@pytest.mark.parametrize("mark", ["待定", "検討中", "미정", "noch offen", "à déterminer", "уточняется", "pending"])
+def test_what_is_still_to_be_decided_is_no_answer(tmp_path: Path, mark: str) -> None:
+    rows = [f"e{k},{'ab'[k % 2]},{mark if k in (3, 8) else 'ab'[k % 2]},{'ab'[k % 3 % 2]}" for k in range(60)]
+    data = formats.read(table(tmp_path, "id,ann,bob,cem", rows))
+    assert data.class_names == ("a", "b") and any(f"{mark} (2)" in note for note in data.notes)
+
+
+def test_pending_that_is_said_often_is_a_class(tmp_path: Path) -> None:
+    words = ["approved", "rejected", "pending"]
+    rows = [",".join([f"e{k}", *(words[(k + j * (k % 7 == 0)) % 3] for j in range(3))]) for k in range(60)]
+    assert formats.read(table(tmp_path, "id,ann,bob,cem", rows)).class_names == ("approved", "pending", "rejected")
 
 
 def found_odd(path: Path) -> dict[str, str]:

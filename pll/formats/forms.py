@@ -258,7 +258,7 @@ FIRST_WITHOUT_SPACES = 0x2E80
 def any_of(kind: str) -> str:
     """Return an expression for each word of a list of `WORDS`, as a word of its own where its writing has spaces."""
     words = sorted(WORDS[kind], key=len, reverse=True)
-    return "|".join(re.escape(word) if between_words(word) == word else rf"\b{re.escape(word)}\b" for word in words)
+    return "|".join(re.escape(word) if between_words(word) == word else rf"\b{re.escape(word)}(?!\w)" for word in words)
 
 
 @cache

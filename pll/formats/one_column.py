@@ -79,6 +79,8 @@ def settled(table: Proposal) -> None:
     table.give(name, "keep")
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
+    if name in votes and _is_in_doubt(table, name):  # what somebody settled has no doubts
+        ways.reverse()
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
@@ -93,6 +95,12 @@ def _says(cells: Cells, classes: set[str]) -> bool:
     others = sorted(words[word] for word in words.keys() - known)[:-1]
     said = sum(words[word] for word in known)
     return len(known) >= FEWEST and said >= NEARLY_ALL * (said + sum(others))
+
+
+def _is_in_doubt(table: Proposal, name: str) -> bool:
+    """Whether a column has labels with a doubt as often as others that are no slips."""
+    cells = Counter(cell for cell in present_cells(table.cells[name]) if not is_no_answer(cell, among_votes=True))
+    return sum(cells[cell] for cell in _doubted(cells)) >= max(2, LEAST * cells.total())
 
 
 def _filled(cells: Cells, silent: Collection[str]) -> int:
@@ -194,7 +202,7 @@ def _unsure(table: Proposal, name: str) -> list[str]:
     if len(words) > max(FEW, labels // 4) or 2 * len(words) > labels:
         return []
     # questions to read are no doubts
-    doubted = set[str]() if are_texts([*cells], 4) else {*meant(cells), *(cell for cell in cells if "?" in cell)}
+    doubted = set[str]() if are_texts([*cells], 4) else _doubted(cells)
     try:
         some = [cell for cell in cells if cell in doubted or len(split_cell(cell, mark)) > 1]
     except UserError:  # reading says where a list cannot be read
@@ -202,6 +210,10 @@ def _unsure(table: Proposal, name: str) -> list[str]:
     recur = sum(times for times in words.values() if times > 1)
     times = sum(cells[cell] for cell in some)
     return some if times >= max(2, LEAST * cells.total()) and recur >= NEARLY_ALL * words.total() else []
+
+
+def _doubted(cells: Counter[str]) -> set[str]:
+    return {*meant(cells), *(cell for cell in cells if "?" in cell)}
 
 
 def _says_as(table: Proposal, name: str, words: Counter[str]) -> bool:

@@ -473,6 +473,8 @@ HANDS = [  # what it is, how a doubt is written, who settled it
         "expert",
     ),
     ("Art", ("Fuchs", "Katze", "Reh"), ("{a} oder {b}", "evtl. {a}", "{a}, evtl. {b}", "{a} ?"), "Korrektur"),
+    ("ämne", ("Hc", "K", "Qc"), ("{a} el. {b}", "{a}, {b}", "ev. {a}", "{a} eller {b}"), "beslut"),
+    ("विषय", ("खेल", "धन", "कला"), ("{a} या {b}", "{a}, {b}", "{a} ?"), "निर्णय"),
     ("attribuzione", ("Mano A", "Mano B", "Mano C"), ("{a} o {b}", "{a}/{b}", "prob. {a}", "{a}?"), "verifica"),
 ]
 

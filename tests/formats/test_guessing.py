@@ -437,7 +437,7 @@ def test_separators_of_other_writings_are_as_the_plain_one(signs: str) -> None:
     assert split_cell(join_names([f"a{signs[-1]}b", "c"])) == (f"a{signs[-1]}b", "c")
 
 
-@pytest.mark.parametrize("mark", [" or ", " oder ", " أو ", "または", " & ", " - ", "\n"])
+@pytest.mark.parametrize("mark", [" or ", " oder ", " od. ", " أو ", "または", " & ", " - ", "\n"])
 def test_words_and_lines_separate_labels(mark: str) -> None:
     assert roles(label=[mark.join(names) for names in LISTS])["label"] == "candidates"
     assert guess_separator([mark.join(names) for names in LISTS]) == mark

@@ -63,6 +63,20 @@ def test_one_who_is_called_otherwise_than_the_others_is_asked_about(
     assert data.annotations is not None and data.annotations.n_annotators == 4 - is_truth
 
 
+@pytest.mark.parametrize("name", ["Endurteil Entscheidung", "perizia: verificato", "revealed"])
+@pytest.mark.parametrize("doubt", ["{} ?", "prob. {}", ""])
+def test_one_with_doubts_is_a_voter_whatever_the_name(tmp_path: Path, name: str, doubt: str) -> None:
+    rolls, rows = random.Random(5), list[list[str]]()
+    for k in range(120):
+        truth = rolls.choice(WORDS)
+        last = said(rolls, truth, 0.8) if k % 3 else ""
+        last = doubt.format(last) if doubt and last and k % 8 == 0 else last
+        rows.append([f"{rolls.gauss(9, 3):.2f}", *(said(rolls, truth) for _ in range(3)), last])
+    data, _ = read_first(table(tmp_path, ["width", "Anna", "Lena", "Marek", name], rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 3 + bool(doubt)
+    assert (data.y is None) is bool(doubt)
+
+
 @pytest.mark.parametrize("name", ["KEY", "gabarito", "Facit", "正解"])
 def test_the_key_of_a_test_is_the_truth(tmp_path: Path, name: str) -> None:
     rolls = random.Random(12)

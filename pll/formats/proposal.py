@@ -509,6 +509,8 @@ def grades_in(cells: Cells) -> list[int | None]:
     plain = [None if is_missing(cell) else (cell or "").strip().replace(",", ".") for cell in cells]
     plain = [match["first"] if one and (match := _HEDGED.fullmatch(one)) else one for one in plain]
     numbers = [int(float(one)) if one and is_number(one) and float(one) in _GRADES else None for one in plain]
+    if not any(one is not None for one in numbers):
+        return numbers
     silent = NO_ANSWER["codes"]
     filled = [one for one in plain if one and not is_no_answer(one, among_votes=True) and one not in silent]
     are_most = sum(one is not None for one in numbers) >= NEARLY_ALL * len(filled)

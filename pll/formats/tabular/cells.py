@@ -761,7 +761,8 @@ def are_lists(cells: Cells) -> bool:
     """Whether nearly all cells are lists, as programs write them, or several parts with a separator."""
     filled = _filled(cells)
     are_printed = nearly_all(_like_a_list, filled)
-    some = [cell for cell in filled if _like_a_list(cell) or any(_has(mark, cell) for mark in "|;,")]
+    marks = _marks_in("|;,", filled)
+    some = [cell for cell in filled if _like_a_list(cell) or any(_has(mark, cell) for mark in marks)]
     return are_printed or (len(some) >= NEARLY_ALL * len(filled) > 0 and not are_texts(filled, 6))
 
 
@@ -787,11 +788,11 @@ def guess_separator(cells: Iterable[str]) -> str:
     (',', ' أو ')
     """
     plain = {cell for cell in cells if not _like_a_list(cell)}
-    for mark in SEPARATORS[:3]:
+    marks = _marks_in(SEPARATORS, plain)
+    for mark in (one for one in SEPARATORS[:3] if one in marks):
         if any(_has(mark, cell.strip()) for cell in plain):
             return mark
-    every = "\n".join(plain)
-    for mark in (one for one in SEPARATORS[3:] if _has(one, every)):
+    for mark in (one for one in SEPARATORS[3:] if one in marks):
         filled = [cell for cell in plain if cell.strip() and (mark == "," or cell.strip() not in MISSING)]
         lists = [_parts(cell, mark) for cell in filled]
         first, later = {names[0] for names in lists}, {name for names in lists for name in names[1:]}
@@ -800,6 +801,12 @@ def guess_separator(cells: Iterable[str]) -> str:
         if both and enough and len(first | later) <= len(lists):
             return mark
     return "|"
+
+
+def _marks_in(marks: Iterable[str], cells: Iterable[str]) -> list[str]:
+    """Those of some separators that stand anywhere in cells: looked for once, and not in each of many."""
+    every = "\0".join(cells)
+    return [mark for mark in marks if _has(mark, every)]
 
 
 def write_label(name: str | None) -> str:
@@ -836,6 +843,8 @@ def holds_several(cells: Iterable[str | None]) -> bool:
     """
     some = [cell for cell in cells if cell]
     mark = guess_separator(some)
+    if not (_marks_in([mark], some) or any(map(_like_a_list, some))):
+        return False
     try:
         return any(len(split_cell(cell, mark)) > 1 for cell in some)
     except UserError:  # a list that cannot be read: the error comes when the column is read
@@ -848,7 +857,9 @@ _OBJECT = re.compile(r"""\{\s*(?:"[^"]*"|'[^']*')\s*:""")
 
 def _like_a_list(cell: str) -> bool:
     text = cell.strip()
-    return text[:1] + text[-1:] in ("[]", "{}") or text == "set()" or _TUPLE.fullmatch(text) is not None
+    if text[-1:] == ")":
+        return text == "set()" or _TUPLE.fullmatch(text) is not None
+    return text[:1] + text[-1:] in ("[]", "{}")
 
 
 def _json_names(cell: str) -> list[str] | None:

@@ -156,7 +156,7 @@ def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -
         _give(table, group, "class")
     table.give_all(again, "keep", why="it names the marked classes")
     if len(groups) > 1 or (groups and not again):
-        are_ticks = {*ticked}.issuperset(*groups)
+        are_ticks = {name for group in groups for name in group} <= {*ticked}
         hold, ways = ("are ticked", _TICKS) if are_ticks else ("hold 0 and 1", _VOTERS | _NOBODY)
         _ask_what(table, groups, hold, ways, list(again))
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import amount
+from pll.formats.class_groups import agree, amount
 from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name, words_of
 from pll.formats.melted import wide
 from pll.formats.names import GRID, MARKS, NAMED, NUMBERED
@@ -1077,7 +1077,8 @@ def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
     """Return the voters and classes that columns are called by; nothing where they are not.
 
     The cells are how likely the class is, from 0 to 1 or in percents, how many chose it, or marks. Every voter has the
-    same classes, and the cells of a row make one answer: one mark, or one sum.
+    same classes, and the cells of a row make one answer: one mark, or one sum; where the voters agree, several marks
+    in some rows.
 
     Parameters
     ----------
@@ -1124,7 +1125,18 @@ def _is_cross(group: Cross, cells: Mapping[str, Cells]) -> bool:
     if any(says_counts(voter) or plain_name(voter) in WORDS["amounts"] for voter in group):
         return False
     used = {label for classes in group.values() for label, name in classes.items() if any(_numbers(cells[name]))}
-    return len(used) > 1 and all(_are_answers([cells[n] for n in classes.values()]) for classes in group.values())
+    columns = [[cells[name] for name in classes.values()] for classes in group.values()]
+    return len(used) > 1 and (all(map(_are_answers, columns)) or _mark_alike(group, cells))
+
+
+def _mark_alike(group: Cross, cells: Mapping[str, Cells]) -> bool:
+    """Whether voters mark mostly one class of a row, sometimes several, and in most classes the same rows."""
+    marks = {voter: {c: _numbers(cells[n]) for c, n in classes.items()} for voter, classes in group.items()}
+    sums = [sum(row) for classes in marks.values() for row in zip(*classes.values(), strict=True) if any(row)]
+    are_marks = all(number in (0.0, 1.0) for classes in marks.values() for one in classes.values() for number in one)
+    names = next(iter(marks.values()))
+    alike = [agree([classes[name] for classes in marks.values()]) for name in names]
+    return are_marks and 2 * sums.count(1) > len(sums) and 2 * sum(alike) > len(alike)
 
 
 def _may_be(cells: Cells) -> bool:

@@ -415,7 +415,46 @@ def test_people_who_agree_on_one_zero_and_minus_one_are_voters(tmp_path: Path) -
     assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}
 
 
-@pytest.mark.parametrize("tick", ["x", "✓", "1", "yes"])
+@pytest.mark.parametrize("tick", ["○", "✓", "1"])
+def test_people_who_tick_several_classes_in_doubt_are_a_voter_each(tmp_path: Path, tick: str) -> None:
+    """Two marks in a row are a doubt where the people mark mostly one, and mostly the same."""
+    classes = ["late", "kind", "dear"]
+    marks = [
+        [{classes[(k + (k % 7 == j)) % 3], *(classes[:1] if k % 4 == j else ())} for j in range(2)] for k in range(60)
+    ]
+    rows = [[f"what visitor number {k} said", *(tick * (c in m) for m in marks[k] for c in classes)] for k in range(60)]
+    path = columns_in(tmp_path, ["text", *(f"{who} [{c}]" for who in ("Ann", "Bob") for c in classes)], rows)
+    data = formats.read(path, columns={"Ann": "annotator", "Bob": "annotator"})
+    assert data.class_names == ("dear", "kind", "late") and data.annotations is not None
+    assert data.annotations.answer_sizes.tolist() == [len(m) for some in marks for m in some]
+
+
+def test_ticks_of_several_questions_are_asked_about_and_are_no_voters(tmp_path: Path) -> None:
+    """Those who tick several choices, and not the same in each question."""
+    questions = ["Sound", "View", "Place"]
+    rows = [
+        (
+            f"what visitor number {k} said",
+            *("x" * (k // 3**q % 3 == j or k % (5 + 2 * q) == j) for q in range(3) for j in range(3)),
+        )
+        for k in range(80)
+    ]
+    path = columns_in(tmp_path, ["text", *(f"{q} - {c}" for q in questions for c in ("good", "bad", "mixed"))], rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.text.endswith("are ticked. What is one of these columns?")
+    assert [text.partition(" ")[0] for text, _ in asked.answers] == questions
+
+
+@pytest.mark.parametrize("words", ["○×", "○△×", "◎○△×"])
+def test_a_circle_beside_other_marks_is_an_answer(tmp_path: Path, words: str) -> None:
+    rows = [[f"{k}.5", *(words[(k + j * (k % 5 == 0)) % len(words)] for j in range(3))] for k in range(60)]
+    path = columns_in(tmp_path, ["width", "rater 1", "rater 2", "rater 3"], rows)
+    assert question(formats.columns(path)) is None
+    data = formats.read(path, accept=("class-names",), keep=("*",))
+    assert {*data.class_names} == {*words} and data.annotations is not None and data.annotations.n_answers == 180
+
+
+@pytest.mark.parametrize("tick", ["x", "✓", "1", "yes", "○"])
 def test_what_people_left_blank_who_tick_is_the_other_answer_where_they_looked(tmp_path: Path, tick: str) -> None:
     ticked = [[(k % 4 < 2) != (k % 11 == j) and (j < 2 or k < 60) for j in range(3)] for k in range(160)]
     rows = [(f"the comment number {k} of a reader", *(tick * one for one in row)) for k, row in enumerate(ticked)]

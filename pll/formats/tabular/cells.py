@@ -186,9 +186,11 @@ def read_marks(cells: Cells) -> list[bool | None] | None:
     ([True, False], [True, False], [False, None], [True, False, None])
     >>> read_marks(["a", "1", "b"]), read_marks(["2.5", "1.5"])
     (None, None)
+    >>> read_marks(["○", ""]), read_marks(["○", "×"])
+    ([True, False], None)
     """
     filled = present_cells(cells)
-    if 2 * sum(mark_in(cell) is not None for cell in filled) < len(filled):
+    if _are_circles_and_more(filled) or 2 * sum(mark_in(cell) is not None for cell in filled) < len(filled):
         return None
     marks = [None if is_missing(cell) else mark_in(cell or "") for cell in cells]
     if any(mark is False for mark in marks):
@@ -196,7 +198,7 @@ def read_marks(cells: Cells) -> list[bool | None] | None:
     return [False if is_missing(cell) else mark for cell, mark in zip(cells, marks, strict=True)]
 
 
-MARKS = BINARY | YES_OR_NO
+MARKS = BINARY | YES_OR_NO | dict.fromkeys(WORDS["circles"], True)
 """Cells of a column of marks."""
 
 
@@ -222,7 +224,14 @@ def are_yes_alone(cells: Iterable[str | None]) -> bool:
     """
     filled = {cell.strip().casefold() for cell in cells if cell and cell.strip()}
     is_one = len(filled) == 1 or all(cell == "x" or not cell.isalnum() for cell in filled)
+    is_one = is_one and not _are_circles_and_more(filled)
     return bool(filled) and is_one and all(map(mark_in, filled))
+
+
+def _are_circles_and_more(filled: Iterable[str]) -> bool:
+    """Whether there are circles beside other marks or words: each is an answer then, and a circle no tick."""
+    are_circles = {cell.strip() in WORDS["circles"] for cell in filled}
+    return len(are_circles) > 1
 
 
 def looked_at(ticked: Sequence[bool]) -> range:

@@ -151,6 +151,35 @@ def test_a_header_that_stands_again_in_a_sheet_is_no_example(tmp_path: Path) -> 
     assert "The header stands again in a row below, which was left out." in data.notes
 
 
+def in_seasons(heading: str) -> list[list[str]]:
+    """Rows of twenty examples, with a heading over each ten."""
+    rows = [[f"W{k}", *("red" if (k + who) % 3 else "blue" for who in range(3))] for k in range(20)]
+    return [[heading.format(1), "", "", ""], *rows[:10], [heading.format(2), "", "", ""], *rows[10:]]
+
+
+HEADINGS = [("--- saison {} ---", True), ("第{}回", True), ("Q{}", False), ("W7{}", False)]
+
+
+@pytest.mark.parametrize(("heading", "is_left_out"), HEADINGS)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_heading_among_the_rows_is_no_example(tmp_path: Path, heading: str, is_left_out: bool, end: str) -> None:
+    """A row without a cell more is an example where it is called as the others are, or by one word."""
+    path, rows = tmp_path / "data.csv", in_seasons(heading)
+    path.write_bytes(end.join(",".join(row) for row in [HEADER, *rows]).encode())
+    data = formats.read(path)
+    assert len(data) == 20 + 2 * (not is_left_out)
+    assert any("headings of others" in note for note in data.notes) is is_left_out
+    results = Results(data.row_ids.tolist(), {"identified_label": ["red"] * len(data)})
+    formats.give_back(path, tmp_path / "out.csv", results)
+    back = (tmp_path / "out.csv").read_text().splitlines()
+    assert [line.endswith(",red") for line in back[1:]] == [bool(row[1]) or not is_left_out for row in rows]
+    book = openpyxl.Workbook()
+    for row in (HEADER, *rows):
+        book.active.append([cell or None for cell in row])
+    book.save(tmp_path / "data.xlsx")
+    assert len(formats.read(tmp_path / "data.xlsx")) == len(data)
+
+
 def sheet(folder: Path, rows: list[list[str]], look: Callable[[Any], None]) -> PartialLabelDataset:
     """A workbook with a sheet of these rows, as it looks after that."""
     book = openpyxl.Workbook()

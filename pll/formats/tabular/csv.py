@@ -41,6 +41,7 @@ from pll.formats.tabular.header import (
     MOST_TITLES,
     Header,
     header_of,
+    headings_among,
     notes_on_rows,
     rows_below,
     titles_above,
@@ -158,7 +159,26 @@ class Text:
 
     def is_row(self, record: Sequence[str]) -> bool:
         """Whether a record below the header is a row of the table."""
-        return (any(record) or (bool(record) and not self.has_key)) and not (self.again and record == self.top.fields)
+        is_heading = bool(self.headings) and record[:1] in self.headings.values() and not any(record[1:])
+        is_header = self.again and record == self.top.fields
+        return (any(record) or (bool(record) and not self.has_key)) and not (is_header or is_heading)
+
+    @cached_property
+    def headings(self) -> Mapping[str, list[str]]:
+        """Lines that are headings of others, by `headings_among`, and their first cells."""
+        tail = self.delimiter * (len(self.header.names) - 1)
+        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            if self.encoding == "utf-16" or not any(whole.find(f"{tail}{end}".encode()) >= 0 for end in "\r\n"):
+                return {}
+            alone = rf'(?<=\n)[^{re.escape(self.delimiter)}"\r\n]+(?={re.escape(tail)}[\r\n])'
+            cells = {cell.decode(self.encoding, errors="replace") for cell in re.findall(alone.encode(), whole)}
+        start = self.header.above + self.header.rows
+        others = [*(row.fields for row in self.first[:start]), *self.end[1]]
+        rows = [row.fields for row in self.first[start:] if row.fields[:1] != [""] and any(row.fields[1:])]
+        empty = [""] * (len(self.header.names) - 1)
+        lines = [[cell, *empty] for cell in sorted(cells) if [cell, *empty] not in others]
+        found = headings_among([*rows, *lines])
+        return {cell + tail: [cell] for at, (cell, *_) in enumerate(lines, len(rows)) if at in found}
 
     @cached_property
     def again(self) -> int:
@@ -178,7 +198,8 @@ class Text:
         width = len(self.header.names)
         below = (row.fields for row in self.first[self.header.above + self.header.rows :])
         again = self.top.fields if self.again else None
-        rows = [fields for fields in below if len(fields) == width and fields != again][: sample_rows(width)]
+        gone = [again, *([*cell, *[""] * (width - 1)] for cell in self.headings.values())]
+        rows = [fields for fields in below if len(fields) == width and fields not in gone][: sample_rows(width)]
         while len(rows) > 1 and rows[-1] in self.end[1]:
             rows = rows[:-1]
         return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
@@ -315,7 +336,11 @@ class Delimited(TableFormat):
             lambda used: _batches(text, used),
             min(scan.records_at_most - header.rows, scan.size // len(header.names) + 1),
             text.row_number,
-            (*notes, *header.notes, *notes_on_rows(text.again, text.end[1])),
+            (
+                *notes,
+                *header.notes,
+                *notes_on_rows(text.again, text.end[1], [cell for (cell,) in text.headings.values()]),
+            ),
             first=text.sample(),
             titles=header.titles,
             codes=codes_below(text.end[1]),
@@ -447,7 +472,7 @@ def _without_other_rows(text: Text, table: pa.Buffer) -> pa.Buffer | bytes:
     encoding = "utf-16-le" if text.encoding == "utf-16" else text.encoding
     with text.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
         has_blank = blank and whole.find(f"\n{blank}".encode(encoding)) >= 0 and text.has_key
-    gone = [blank] * bool(has_blank) + [text.top.text.rstrip("\r\n")] * bool(text.again)
+    gone = [blank] * bool(has_blank) + [text.top.text.rstrip("\r\n")] * bool(text.again) + [*text.headings]
     if not gone:
         return table
     end, before = (re.escape(one.encode(encoding)) for one in ("\n", "\r"))

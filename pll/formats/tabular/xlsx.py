@@ -31,7 +31,7 @@ from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
-from pll.formats.tabular.header import MOST_TITLES, Header, header_of, notes_on_rows, rows_below
+from pll.formats.tabular.header import MOST_TITLES, Header, header_of, headings_among, notes_on_rows, rows_below
 from pll.formats.tabular.parts import are_one_a_person, joined, people_among, stacked, with_items
 from pll.formats.tabular.writer import columns_of
 
@@ -251,9 +251,12 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     if count := rows_below(below, width):
         below, last = below[:-count], [row for _, row in below[-count:]]
     own = [one for one in below if one[1] != top[1] or header.rows != 1 or width < 2]
+    again, headings = len(below) - len(own), headings_among([row for _, row in own])
+    said = [row[0] for at, (_, row) in enumerate(own) if at in headings]
+    own = [one for at, one in enumerate(own) if at not in headings]
     notes = (
         *header.notes,
-        *notes_on_rows(len(below) - len(own), last),
+        *notes_on_rows(again, last, said),
         *aspect.notes(
             [number for number, _ in own],
             dict(enumerate(header.names, start=left)),

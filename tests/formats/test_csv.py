@@ -125,7 +125,7 @@ def test_a_bad_cell_is_found_in_a_later_batch(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_file_takes_little_more_memory_than_its_features(tmp_path: Path) -> None:
-    X = np.random.default_rng(0).random((20_000, 50), dtype=np.float32)
+    X = np.random.default_rng(0).random((40_000, 25), dtype=np.float32)
     formats.write(PartialLabelDataset(X), tmp_path / "big.csv")
     tracemalloc.start()
     try:

@@ -46,7 +46,9 @@ _RARE, _STRANGE = 1e-4, 1e-5
 _PRINTED = "“”„‘’‚–—…•€\u00a0"
 """Signs that programs put into every text, English ones too."""
 _USUAL_SIGNS = _PRINTED + "«»£§°·¿¡²³½¼¾×±®™©µº、。・「」『』（）！？：；，～《》【】\u3000"
-_AFTER = "¹²³¼½¾º"
+_ORDINAL = re.compile(r"(?:(?<=\d)|(?<=\b[NnMD]))[ºª](?!\w)")
+"""What Romance languages write after a number, or for the end of a word: `1ª`, `Nº`, `Mª`; a sign, no letter."""
+_AFTER = "¹²³¼½¾"
 """Signs that stand after a word and not before one."""
 _PRINTED_SIGN, _SIGN, _UNUSUAL_SIGN, _SIGN_IN_WORD = 0.1, 0.03, 1e-3, 1e-4
 """How likely a sign is, by what it is and where it stands."""
@@ -118,7 +120,7 @@ def _decoded(head: bytes, encoding: str) -> str | None:
 
 def _likelihood(encoding: str, text: str) -> float:
     """The logarithm of how likely the different words of a text are in the likeliest language of an encoding."""
-    words = list(dict.fromkeys(_WORD.findall(text)))[:_MOST_WORDS]
+    words = list(dict.fromkeys(_WORD.findall(_ORDINAL.sub("°", text))))[:_MOST_WORDS]
     shape = sum(map(_shape, words))
     languages: Mapping[str, float] = _DATA["encoding"][encoding]["languages"]
     of_language = {name: [_letters(word, name) for word in words] for name in languages}

@@ -77,6 +77,22 @@ def test_signs_alone_are_of_windows_1252(text: str) -> None:
     assert encoding_of(f"id,label\n1,{text}\n2,none\n".encode("cp1252")) == "cp1252"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp1252", "Nº traído erupción acompañado vómitos torácico diabético días"),
+        ("cp1252", "1ª 2ª reclamação não diagnóstico exercício"),
+        ("cp1252", "nº Mª José García Muñoz"),
+        ("cp1250", "aş vrea oraş împărat câine şi viaţă"),
+        ("cp1250", "kérés hibás elégedett érdeklődés"),
+        ("cp1251", "моє є своє її питання"),
+    ],
+)
+def test_an_ordinal_sign_is_no_letter_of_another_language(encoding: str, words: str) -> None:
+    lines = [f"{k},{word}" for k, word in enumerate(words.split())]
+    assert encoding_of("\n".join(["id,label", *lines]).encode(encoding)) == encoding
+
+
 @pytest.mark.parametrize("word", ["forêt", "niño"])
 def test_a_word_that_could_be_another_is_refused(word: str) -> None:
     with pytest.raises(UserError, match=r"could be .*; save it as UTF-8"):

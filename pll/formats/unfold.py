@@ -186,7 +186,8 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
             n: [cell if is_shown else None for cell, is_shown in zip(some, shown, strict=True)]
             for n, some in tasks.items()
         }
-    new = tasks | _by_name(rows, names) | {name: [row.get(name) for row in answers] for name in questions}
+    new = {name: _chosen(cells) for name, cells in _by_name(rows, names).items()}
+    new = tasks | new | {name: [row.get(name) for row in answers] for name in questions}
     if not (new or tasks):
         return table
     gone = {*flat, *marks, *tasks, *about[1:], *(tops & questions.keys())} - whole
@@ -245,6 +246,20 @@ def _ticked(value: Any) -> Any:
     """The names of the ticked boxes in an object of check boxes, as a list; any other value as it is."""
     are_boxes = isinstance(value, dict) and all(isinstance(one, bool) for one in value.values())
     return [name for name, is_ticked in value.items() if is_ticked] if are_boxes else value
+
+
+def _chosen(cells: list[Any]) -> list[Any]:
+    """Lists of what was chosen, where objects have a name of each choice, with its number or itself: `{"polite": "1"}`.
+
+    Each choice has one number, whoever chooses it, and another one than the others; other cells stay as they are.
+    """
+    objects = [cell for cell in cells if isinstance(cell, dict)]
+    numbers = {(name, str(number)) for one in objects for name, number in one.items()}
+    is_code = all(number.isdecimal() or number == name for name, number in numbers)
+    is_one = len({name for name, _ in numbers}) == len({number for _, number in numbers}) == len(numbers) > 1
+    if not (is_code and is_one) or any(cell not in (None, "") for cell in cells if not isinstance(cell, dict)):
+        return cells
+    return [list(cell) if cell else None for cell in cells]
 
 
 def _joined(marks: Mapping[tuple[str, ...], Any], *, boxes: bool) -> dict[str, str | list[str] | None]:

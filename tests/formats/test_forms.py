@@ -255,6 +255,31 @@ def test_pages_and_facts_in_an_export_of_potato_are_no_examples_and_no_answers(t
     assert has_three_voters(data) and data.class_names == ("kind", "rude") and len(data) == 12
 
 
+@pytest.mark.parametrize("code", [str, lambda number: number, lambda number: ("late", "lost", "fine")[number - 1]])
+def test_what_is_chosen_in_a_folder_of_potato_is_the_name_that_has_a_code(tmp_path: Path, code: Any) -> None:
+    kinds = ("late", "lost", "fine")
+    path = tmp_path / "annotation_output.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for at, who in enumerate(PEOPLE):
+            chosen = [label(k, at) for k in range(12)]
+            records = [
+                {
+                    "id": f"i{k}",
+                    "displayed_text": TEXTS[k],
+                    "label_annotations": {
+                        "kind": {chosen[k]: code(kinds.index(chosen[k]) + 1)},
+                        "note": {"text_box": f"{who} {k}"},
+                        "sure": {"slider": str(k % 5)},
+                    },
+                }
+                for k in range(12)
+            ]
+            archive.writestr(f"out/{who}/annotated_instances.jsonl", "\n".join(map(json.dumps, records)))
+    data = formats.read(path)
+    assert has_three_voters(data) and set(data.class_names) == {label(k, 0) for k in range(12)}
+    assert not data.categories
+
+
 def test_which_of_several_columns_is_the_answer_is_asked(tmp_path: Path) -> None:
     rows = [
         f"{who},{'m' if at else 'f'},c{k},{TEXTS[k]},{label(k, at)},{'yes' if (k + at) % 3 else 'no'}"

@@ -426,3 +426,16 @@ def test_columns_that_are_there_twice_are_odd_and_three_who_agree_are_not(
     with pytest.raises(OddReading) as refused:
         formats.read(path, columns=roles)
     assert [one.kind for one in refused.value.findings] == ["copies"] * found
+
+
+@pytest.mark.parametrize(
+    "people", [["評価者1", "評価者2"], ["Оценщик А", "Оценщик Б"], ["etichetta"], ["Kategória 1", "Kategória 2"]]
+)
+def test_a_form_that_nobody_has_filled_in_is_called_so(tmp_path: Path, people: list[str]) -> None:
+    header = ",".join(["text", "part", *people])
+    for parts, is_said in (((), True), (("wing", "tail"), False)):
+        rows = [f"what number {k} says of it,{''.join(parts[k % 2 :][:1])}" + "," * len(people) for k in range(30)]
+        said = " ".join(map(str, formats.read(write(tmp_path, header, *rows), columns={"part": "keep"}).notes))
+        assert "No column was taken for labels" in said
+        assert (f"nobody has filled in {', '.join(people)} yet" in said) is is_said
+        assert ("Perhaps part." in said) is not is_said

@@ -426,6 +426,8 @@ def _without_labels(columns: Sequence[Column], cells: Mapping[int, Chunks], labe
     likely = [*may_be, *numbers] or ["NAME"]
     lines = "where a row is one answer, NAME=task, NAME=worker and NAME=vote"
     perhaps = f" Perhaps {listing(likely, limit=4)}." if likely != ["NAME"] else ""
+    if not perhaps and (empty := [column.name for column in columns if column.why == "empty"]):
+        perhaps = f" None seems to: nobody has filled in {listing(empty, limit=4)} yet."
     hint = f"{option(likely[0], 'annotator')} for the labels of one voter; {lines}"
     return [Note(f"No column was taken for labels: say which hold them.{perhaps}", kind="labels", hint=hint)]
 

@@ -15,6 +15,7 @@ from typing import IO, Any
 from pll.errors import RowError, UserError
 from pll.formats.checks import MAX_RECORD_BYTES, readable, scan_text, shorten
 from pll.formats.encodings import without_marks
+from pll.formats.forms import WORDS
 
 Record = dict[str, Any]
 
@@ -27,6 +28,7 @@ SHAPES = {
     "list": "a list of objects",
     "keyed": "an object of objects, whose keys are the ids",
     "inside": "a list of objects in one field of an object",
+    "parts": "an object of lists of objects, one a part of a split",
     "columns": "an object of lists, one a column",
     "indexed columns": "an object of objects, one a column, whose keys are the rows",
     "lists": "a list of lists of labels",
@@ -37,6 +39,8 @@ SHAPES = {
 """What a file may be, in words."""
 ROWS = ("rows", "data", "items", "examples", "records", "results", "_via_img_metadata")
 """What the records are called beside other lists, or objects, of objects."""
+SPLIT = "split"
+"""The field of a record for the part of a split that it stands in."""
 WITHOUT_PLACE = ("lists", "keyed lists", "keyed answers", "keyed people")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
@@ -222,6 +226,8 @@ class _ObjectReader:
                 yield self.line, self._object()
         elif shape in ("columns", "indexed columns"):
             yield from self._columns(indexed=shape == "indexed columns")
+        elif shape == "parts":
+            yield from self._parts()
         else:
             for part in filter(None, name.split(_WITHIN)):
                 self._enter(part)
@@ -294,6 +300,21 @@ class _ObjectReader:
             )
         for values in zip(*columns.values(), strict=True):
             yield line, dict(zip(columns, values, strict=True))
+
+    def _parts(self) -> Iterator[tuple[int, Record]]:
+        """Yield the records of each part of a split; what stands beside the parts is not looked at."""
+        self._move(1)
+        while self._next_character() == '"':
+            name = self._key()
+            if _is_part(name) and self._next_character() == "[":
+                yield from ((line, {SPLIT: name} | _record_of("list", "", one)) for line, _, one in self._items("]"))
+            else:
+                self._value("The value")
+            if self._next_character() == ",":
+                self._move(1)
+        if self._next_character() != "}":
+            raise self._wrong("The file ends inside its object of lists")
+        self._end("object", is_inside=True)
 
     def _object(self) -> Record:
         if self.text[self.at : self.at + 1] != "{":
@@ -382,6 +403,8 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     (('keyed', ''), ('lines', ''))
     >>> _shape('{"a": [1, 2, 3], "b": [4, 5, 6]}', True), _shape("[[1], [2, 3]]", True)
     (('columns', ''), ('lists', ''))
+    >>> _shape('{"train": [{"a": 1}, {"a": 2}], "test": [{"a": 3}, {"a": 4}]}', True)
+    ('parts', '')
     """
     if text.startswith("["):
         return "lists" if text[1:].lstrip(_SPACE).startswith("[") else "list", ""
@@ -390,6 +413,9 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         return "lines", ""
     found = list(values.values())
     closed = rest == ""
+    parts = [name for name in _lists_in(values) if _is_part(name)]
+    if (closed and len(parts) > 1) or (rest.startswith("[") and rest[1:].casefold() in WORDS["train"]):
+        return "parts", ""
     are_objects = len(found) > 1 and all(isinstance(value, dict) and value for value in found)
     if _are_alike(found):
         rows = all(key.isdecimal() for value in found for key in value)
@@ -421,6 +447,10 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     if not closed and not lists and KEY not in values and rest.startswith("["):
         return ("inside", rest[1:]) if rest[1:] else ("columns", "")
     return "lines", ""
+
+
+def _is_part(name: str) -> bool:
+    return name.casefold() in WORDS["train"] | WORDS["test"]
 
 
 def _are_alike(found: Sequence[Any]) -> bool:

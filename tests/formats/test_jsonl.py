@@ -11,7 +11,7 @@ from hypothesis import given
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.formats import FORMATS, Results
+from pll.formats import FORMATS, Results, json_objects
 
 from .strategies import answers, check_held, rich_datasets
 
@@ -77,3 +77,26 @@ def test_a_field_called_as_in_a_tool_does_not_make_the_file_its_export(tmp_path:
     assert data.row_ids.tolist() == ["k0", "k1", "k2"]
     assert data.feature_names == ("width",)
     assert [data.sets().names(i) for i in range(3)] == labels
+
+
+@pytest.mark.parametrize("names", [("train", "test"), ("train", "validation", "test"), ("Train", "dev")])
+def test_lists_of_objects_called_as_parts_of_a_split_are_its_rows(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """Of one size too, beside another field, and where the first one is long; labels go back into each."""
+    path, out = tmp_path / "data.json", tmp_path / "out.json"
+    for size, long in ((3, "a text"), (30, "a long text " * 4000)):
+        parts = {name: [{"said": f"{long} {name} {k}", "label": "xyx"[k % 3]} for k in range(size)] for name in names}
+        path.write_text(json.dumps({"about": "x", **parts}, indent=1))
+        data = formats.read(path, columns={"said": "text", "label": "true_label"})
+        assert len(data) == size * len(names) and data.class_names == ("x", "y")
+        assert data.is_test is not None and data.is_test.sum() == size * ("test" in names)
+        results = Results(data.row_ids.tolist(), {"identified_label": ["x"] * len(data)})
+        formats.give_back(path, out, results)
+        labelled = {name: [one | {"label (Candid)": "x"} for one in rows] for name, rows in parts.items()}
+        assert json.loads(out.read_text()) == {"about": "x", **labelled}
+
+
+@pytest.mark.parametrize("names", [("cats", "dogs"), ("train", "people")])
+def test_other_lists_of_objects_are_no_parts(tmp_path: Path, names: tuple[str, ...]) -> None:
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps({name: [{"a": k, "b": "x"} for k in range(4 + at)] for at, name in enumerate(names)}))
+    assert json_objects.shape_of(path) != "parts"

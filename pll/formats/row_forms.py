@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, compress, product
 
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import amount, counted
+from pll.formats.class_groups import agree, amount, counted
 from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, may_hold_labels
 from pll.formats.proposal import (
@@ -197,12 +197,13 @@ def persons(table: Proposal) -> None:
     if grids := _alike(table, _asked_in_grid, LEAST_IN_GRID):
         told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
         has_texts = any(len({*table.raw[name]}) == rows for name in told)
-        if bool(named or sent) and not has_texts and len(grids) == 1:
+        is_example = has_texts or (not sent and rows >= SOME and _agree_in_rows(table, grids[0]))
+        if bool(named or sent) and not is_example and len(grids) == 1:
             numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
             table.give_all([*named, *numbers][:1], "person")
             table.give_all(grids[0], "item")
             return
-        _ask_which_grid(table, grids, is_example=has_texts)
+        _ask_which_grid(table, grids, is_example=is_example)
         return
     is_wide = rows <= MOST_PEOPLE and len(table.raw) > max(10, 2 * rows)
     person = next(iter([*named, *distinct[:1]]), None)
@@ -227,6 +228,13 @@ def persons(table: Proposal) -> None:
         (f"a row is a person ({person}), a column an example", roles),
         ("a row is an example", dict.fromkeys(roles, "category") | {person: "id"}),
     )
+
+
+def _agree_in_rows(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether columns say the same in a row, as people do of one example, and not those of one person of several."""
+    columns = [[spelling(cell or "") for cell in table.raw[name]] for name in names]
+    codes = {word: float(code) for code, word in enumerate({word for column in columns for word in column} - {""})}
+    return agree([[codes.get(word) for word in column] for column in columns])
 
 
 LEAST_IN_GRID, LEAST_NUMBERED = 3, 5

@@ -231,6 +231,22 @@ def test_columns_of_voters_in_brackets_beside_texts_are_asked_about(tmp_path: Pa
     assert question(formats.columns(path)) is not None and has_three_voters(read_first(path))
 
 
+@pytest.mark.parametrize("name", ["Copie", "Name"])
+@pytest.mark.parametrize("asked", ["Niveau", "評価"])
+def test_columns_in_brackets_that_agree_in_a_row_are_voters_first(tmp_path: Path, name: str, asked: str) -> None:
+    """Essays with a few correctors: a row has a name, as that of a person who answers has."""
+    header = ",".join([name, "mots", *(f"{asked} [{who}]" for who in ("Mme Roy", "M. Noël", "M. Petit"))])
+    said = [["ABC"[(k + (k % 5 == j)) % 3] for j in range(3)] for k in range(60)]
+    path = table(tmp_path, header, [",".join([f"K{k}.x", f"{k / 7:.2f}", *said[k]]) for k in range(60)])
+    assert question(formats.columns(path)) is not None
+    data = read_first(path)
+    assert len(data) == 60 and data.annotations is not None and data.annotations.n_annotators == 3
+    rows = [
+        ",".join([f"K{k}.x", f"{k / 7:.2f}", *("ABC"[(j + k * (k % 5 == j)) % 3] for j in range(3))]) for k in range(60)
+    ]
+    assert len(read_first(table(tmp_path, header, rows))) == 3  # what everybody says of each column
+
+
 def test_one_hot_answers_a_line(tmp_path: Path) -> None:
     kinds = ("late", "lost", "fine")
     rows = [

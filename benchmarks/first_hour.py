@@ -221,7 +221,7 @@ SIZES = {"1440": (1440, 900), "1280": (1280, 720), "390": (390, 844)}
 JARGON = (
     *("votes of models", "joined on the id", "kappa", "alpha", "voter model", "truth inside", "interval"),
     *("feature", "tfidf", "γ", "PRODEN-outside", "Dawid-Skene", "recipe", "epoch", "learning rate", "weight decay"),
-    *("momentum", "batch", "seed", "held out", "label weights", "entropy", "reliability", "calibration error"),
+    *("momentum", "batch", "seed", "held out", "entropy", "reliability", "calibration error"),
     *("controls", "confidence level", "isotonic", "margin", "Parquet", "sparse matrix", "safetensors", "ONNX"),
     *("audit trail",),
 )

@@ -109,9 +109,9 @@ def after(epochs: int) -> str:
     Examples
     --------
     >>> after(0), after(1), after(12)
-    ('Before training', 'After 1 epoch', 'After 12 epochs')
+    ('Before training', 'After 1 pass', 'After 12 passes')
     """
-    return f"After {count(epochs, 'epoch')}" if epochs else "Before training"
+    return f"After {count(epochs, 'pass', 'passes')}" if epochs else "Before training"
 
 
 def format_when(stamp: str, zone: tzinfo) -> str:

@@ -122,7 +122,7 @@ class Frame:
         if self.found:
             return "The likeliest settings so far"
         if self.batch is not None:
-            return f"After {count(self.epoch, 'epoch')} and {self.batch[0]} of {self.batch[1]} steps"
+            return f"After {count(self.epoch, 'pass', 'passes')} and {self.batch[0]} of {self.batch[1]} steps"
         return after(self.epoch)
 
 

@@ -56,7 +56,7 @@ def test_five_lanes_from_start_to_verdict(begun: Callable[..., Any], tmp_path: P
     page.get_by_text("What this shows", exact=True).wait_for()
     page.locator(".js-plotly-plot").nth(2).wait_for()
     assert page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()") != before
-    in_every_star(page, "After 40 epochs")
+    in_every_star(page, "After 40 passes")
     page.get_by_text(re.compile(r"^PRODEN identified 9\d\.\d %")).wait_for()
 
     page.locator(".st-key-compare-take").get_by_role("button").click()
@@ -74,13 +74,13 @@ def test_lanes_are_moved_as_one_looked_back_at_and_found_again(begun: Callable[.
     page.get_by_text("Paused after 5 of 100 epochs.").wait_for()
     press(page, "Run 1")
     page.get_by_text("Paused after 6 of 100 epochs.").wait_for()
-    in_every_star(page, "After 6 epochs")
+    in_every_star(page, "After 6 passes")
 
     page.locator(".timeline .track").focus()
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
-    page.get_by_text("in view: after 3 epochs").wait_for()
-    in_every_star(page, "After 3 epochs")
+    page.get_by_text("in view: after 3 passes").wait_for()
+    in_every_star(page, "After 3 passes")
     assert page.get_by_text("Paused after 6 of 100 epochs.").is_visible()  # the lanes do not care
 
     page.reload()

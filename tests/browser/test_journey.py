@@ -35,7 +35,7 @@ def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_pa
     before = _star(page)
     page.get_by_role("button", name="Resume").click()
     page.get_by_text("worth a look").wait_for()
-    page.locator(".plot .when").filter(has_text="After 100 epochs").first.wait_for()
+    page.locator(".plot .when").filter(has_text="After 100 passes").first.wait_for()
     assert _star(page) != before, "the star plot stood still while training"
 
     page.get_by_role("button", name="Other formats").click()

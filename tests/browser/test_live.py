@@ -67,12 +67,12 @@ def test_steps_play_and_pause(paused: Any) -> None:
     canvas = page.locator(".plot canvas").first
     canvas.evaluate("canvas => { canvas.mark = 'the same'; }")
     press(page, "Next step")
-    page.get_by_text("After 0 epochs and 1 of 6 steps").first.wait_for()
+    page.get_by_text("After 0 passes and 1 of 6 steps").first.wait_for()
     press(page, "Run 1")
     page.get_by_text("Paused after 1 of 100 epochs.").wait_for()
     press(page, "Run 5")
     page.get_by_text("Paused after 6 of 100 epochs.").wait_for()
-    page.get_by_text("After 6 epochs", exact=True).first.wait_for()
+    page.get_by_text("After 6 passes", exact=True).first.wait_for()
     page.keyboard.press("p")
     page.get_by_text("Training:").wait_for()
     assert places(page) == before  # no button moves away under the pointer
@@ -99,14 +99,14 @@ def test_going_back_while_it_trains(paused: Any) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + 8 + 0.03 * (box["width"] - 16), box["y"] + 20, steps=5)
     page.mouse.up()
-    page.get_by_text("in view: after 3 epochs").wait_for()
+    page.get_by_text("in view: after 3 passes").wait_for()
     before = trained(page)
     wait_for_epoch(page, before + 1)  # the run does not care
-    assert shown(page) == "After 3 epochs"
+    assert shown(page) == "After 3 passes"
     assert track(page).get_attribute("aria-valuetext") == "epoch 3 of 100"
 
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("in view: after 2 epochs").wait_for()
+    page.get_by_text("in view: after 2 passes").wait_for()
     page.keyboard.press("Home")
     page.get_by_text("in view: before training").wait_for()
     press(page, "Live")
@@ -117,12 +117,12 @@ def test_going_back_while_it_trains(paused: Any) -> None:
     press(page, "Stop")
     page.get_by_text("Stopped after").wait_for()
     last = re.search(r"\d+", page.get_by_text("Stopped after").inner_text())[0]
-    page.get_by_text(f"After {last} epochs", exact=True).first.wait_for()
+    page.get_by_text(f"After {last} passes", exact=True).first.wait_for()
     track(page).focus()
     page.keyboard.press("PageDown")
-    page.get_by_text(f"in view: after {int(last) - 10} epochs").wait_for()
+    page.get_by_text(f"in view: after {int(last) - 10} passes").wait_for()
     page.get_by_title("Play it back").click()
-    page.get_by_text(f"After {last} epochs", exact=True).first.wait_for()
+    page.get_by_text(f"After {last} passes", exact=True).first.wait_for()
     page.get_by_title("Play it back").wait_for()  # it stopped by itself
 
 

@@ -21,7 +21,7 @@ def page(app: str, new_page: Any) -> Any:
     opened.goto(f"{app}/{LINK}")
     opened.get_by_role("button", name="Start", exact=True).click()
     opened.get_by_text("worth a look").or_(opened.get_by_text("Do not trust these labels")).wait_for()
-    opened.locator(".plot .when").filter(has_text=re.compile("^After 5 epochs$")).nth(1).wait_for()
+    opened.locator(".plot .when").filter(has_text=re.compile("^After 5 passes$")).nth(1).wait_for()
     return opened
 
 
@@ -44,13 +44,13 @@ def words(svg: ElementTree.Element) -> list[str]:
 def test_a_star_plot_and_a_heatmap_are_saved_as_both(page: Any) -> None:
     for place in (0, 1):
         name, content = of_canvas(page, place, "PNG")
-        assert name == "candid-after-5-epochs.png" and content[:8] == b"\x89PNG\r\n\x1a\n"
+        assert name == "candid-after-5-passes.png" and content[:8] == b"\x89PNG\r\n\x1a\n"
     name, content = of_canvas(page, 0, "SVG")
     star = ElementTree.fromstring(content)
     assert name == "candid-after-5-epochs.svg"
     assert len(list(star.iter(f"{SVG}circle"))) == 150  # every example
-    assert {"After 5 epochs", "150 examples", "setosa"} <= set(words(star))
-    assert star.findtext(f"{SVG}title", "").startswith("Star plot, After 5 epochs")
+    assert {"After 5 passes", "150 examples", "setosa"} <= set(words(star))
+    assert star.findtext(f"{SVG}title", "").startswith("Star plot, After 5 passes")
     heatmap = ElementTree.fromstring(of_canvas(page, 1, "SVG")[1])
     assert len(list(heatmap.iter(f"{SVG}image"))) == 3  # a column a class
     assert "no candidate" in words(heatmap)

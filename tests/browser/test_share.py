@@ -35,7 +35,7 @@ def begun(page: Any) -> Any:
 def ended(page: Any) -> Any:
     result = page.get_by_text("worth a look").or_(page.get_by_text("Do not trust these labels"))
     result.first.wait_for()
-    page.get_by_text("After 12 epochs", exact=True).first.wait_for()
+    page.get_by_text("After 12 passes", exact=True).first.wait_for()
     page.locator(".timeline .track[aria-valuenow='12']").wait_for()
     return page
 
@@ -71,7 +71,7 @@ def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> N
     track = page.locator(".timeline .track")
     track.focus()
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("in view: after 11 epochs").wait_for()
+    page.get_by_text("in view: after 11 passes").wait_for()
     page.get_by_role("button", name="Share").click()
     code = page.get_by_test_id("stCode")
     page.get_by_role("button", name="Transport: step, pause, resume, stop").click()
@@ -83,7 +83,7 @@ def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> N
 
     pupil = begun(fresh(link))
     pupil.get_by_text("worth a look").wait_for()
-    pupil.get_by_text("in view: after 11 epochs").wait_for()
+    pupil.get_by_text("in view: after 11 passes").wait_for()
     pupil.get_by_text("Lesson mode: some controls are hidden.").wait_for()
     assert pupil.get_by_role("button", name="Restart").count() == 0
     assert pupil.get_by_role("link", name="Export").count() == 0
@@ -121,7 +121,7 @@ LANES = (
 
 def lanes_ended(page: Any) -> str:
     """All that the table of figures says, once the lanes have ended."""
-    page.locator(".plot .when").filter(has_text="After 12 epochs").nth(2).wait_for()
+    page.locator(".plot .when").filter(has_text="After 12 passes").nth(2).wait_for()
     return str(page.get_by_test_id("stTable").last.inner_text())
 
 

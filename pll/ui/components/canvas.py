@@ -47,7 +47,7 @@ def canvas_component(name: str) -> Component:
 class Presentation:
     """How examples are shown in a picture, beside what the picture is made of."""
 
-    when: str = ""  # a few words above it, such as "After 12 epochs"
+    when: str = ""  # a few words above it, such as "After 12 passes"
     selected: int | None = None  # the example to mark; the latest change, by page or viewer, counts
     ids: npt.NDArray[np.str_] | None = None  # what to call the examples; without it "example 12"
     texts: npt.NDArray[Any] | None = None  # what they say; the pointer shows how a text begins

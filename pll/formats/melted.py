@@ -1,7 +1,8 @@
 """A table with a row for each value: one column names what another one holds (`tier`, `variable`), and is made wide.
 
 Tables of answers look so too, a row an answer, and stay: there everybody says the same few words. What is made wide has
-a name under which other things stand, such as the words that two people labelled.
+a name under which other things stand, such as the words that two people labelled. A table with a column for each
+example, and a row for what was measured or what somebody said, is turned.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pll.formats.class_groups import agree
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.proposal import FEW, are_distinct, share_among
 from pll.formats.records import Records
-from pll.formats.tabular.cells import Cells, are_texts, spelling
+from pll.formats.tabular.cells import Cells, are_texts, is_number, spelling
 
 MOST_COLUMNS = 10
 """Columns of such a table, at most."""
@@ -73,6 +74,60 @@ def wide(table: Records, given: Mapping[str, str]) -> Records:
     note = f"{what} names what {value} holds: {listing(names)} were made columns, with a row for each {each}."
     arrow = pa.table({name: pa.array(some, pa.string()) for name, some in columns.items()})
     return Records.of(arrow, row_of=lambda at: table.row_of(lines[at]), roles=roles, notes=(*table.notes, note))
+
+
+def turned(table: Records, given: Mapping[str, str]) -> Records:
+    """Return a table with a column for each example as one with a row for each; any other as it is.
+
+    Rows of numbers or of texts stand there above rows in which people say the same few words.
+
+    Parameters
+    ----------
+    table
+        The table.
+    given
+        Roles that a person gave: with one for an example's column, the table stays.
+
+    Examples
+    --------
+    >>> rows = [("sugar", *map(str, range(40))), *((who, *("ab"[k % 2] for k in range(40))) for who in ("amy", "bo"))]
+    >>> names = ["jar", *(f"J{k}" for k in range(40))]
+    >>> across = Records.of(pa.table(dict(zip(names, map(list, zip(*rows))))))
+    >>> turned(across, {}).names, len(turned(across, {"J3": "category"}).names)
+    (['jar', 'sugar', 'amy', 'bo'], 41)
+    """
+    examples = [name.strip() for name in table.names[1:]]
+    is_wide = len(examples) >= max(LEAST_ROWS, 2 * table.rows) and 2 < table.rows <= FEW
+    if table.form is not None or table.roles or not is_wide or any(name in given for name in examples):
+        return table
+    called, *columns = (list(table.texts(at)) for at in range(len(table.names)))
+    rows = dict(zip(called, map(list, zip(*columns, strict=True)), strict=True))
+    if not are_distinct(called) or any(map(is_number, filter(None, called))) or not _are_said_below(rows):
+        return table
+    key = table.names[0]
+    told = {name.strip(): cells for name, cells in rows.items() if name}
+    if key in told:
+        return table
+    note = f"Each column is an example ({listing(examples, limit=3)}), so the table was turned: its rows are columns."
+    arrow = pa.table({name: pa.array(some, pa.string()) for name, some in {key: examples, **told}.items()})
+    return Records.of(arrow, row_of=lambda at: at + 2, roles={key: "id"}, notes=(*table.notes, note))
+
+
+def _are_said_below(rows: Mapping[str | None, Cells]) -> bool:
+    """Whether rows of numbers or texts come first, and then those of people who say the same words, mostly agreeing."""
+    said: list[dict[object, str]] = [
+        {at: spelling(cell) for at, cell in enumerate(cells) if cell and cell.strip()} for cells in rows.values()
+    ]
+    are_known = [
+        all(map(is_number, (word.replace(",", ".", 1) for word in some.values()))) or are_texts([*some.values()], 4)
+        for some in said
+    ]
+    first = are_known.index(False) if False in are_known else 0
+    people = said[first:]
+    is_filled = all(2 * len(some) >= len(cells) for some, cells in zip(said, rows.values(), strict=True))
+    words = Counter(word for some in people for word in some.values())
+    are_few = 1 < len(words) <= FEW and len(people) > 1 and not any(are_known[first:])
+    return first > 0 and is_filled and are_few and any(_agree(a, b) for a, b in combinations(people, 2))
 
 
 def _named_in(table: Records, cells: Mapping[str, Cells]) -> tuple[str, str] | None:

@@ -24,7 +24,7 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing
 from pll.formats.class_groups import agree, amount
 from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name, words_of
-from pll.formats.melted import wide
+from pll.formats.melted import turned, wide
 from pll.formats.names import GRID, MARKS, NAMED, NUMBERED
 from pll.formats.proposal import FEW, says_fact
 from pll.formats.reading import OF_LABELS
@@ -111,7 +111,7 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
         Roles that a person gave: what these say is no answer stays.
     """
     given = given or {}
-    table = wide(table, given)
+    table = wide(turned(table, given), given)
     table = _one_an_item(table, table.form) if table.form and table.form.each in table.names else table
     table = table if table.first else replace(table, first=table.sample())  # looked at often
     for find in (_lists,) if table.form else FINDERS:

@@ -26,7 +26,7 @@ from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import CANDIDATES, Labels, labels_of
-from pll.formats.melted import wide
+from pll.formats.melted import turned, wide
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says
 from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, Column, form_of, option
@@ -125,6 +125,8 @@ class TableFormat(Format):
         table = self.table(source, options)
         if wide(table, options.columns) is not table:
             return "The file that came in has a row a value, and no row for an example's label."
+        if turned(table, options.columns) is not table:
+            return "The file that came in has a column an example, and no row for an example's label."
         is_by_person = form_of(self.columns(source, options)) == "person"
         return "The file that came in has a row a person, and no row for an example's label." if is_by_person else ""
 

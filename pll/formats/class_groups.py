@@ -420,6 +420,11 @@ def counts(table: Proposal) -> None:
         return
     ways = {"count": "how many voted for a class"} | _NOBODY
     _give_led_or_ask(table, _voted(table), "hold small whole numbers", ways)
+    is_told = table.is_asked() or table.having("true_label", *LABELLED)
+    if is_told or not (summed := _before_their_sum(table)):
+        return
+    _give(table, dict(zip(summed, summed, strict=True)), "count")
+    _ask_what(table, [summed], "hold whole numbers whose sum stands beside them", ways)
 
 
 def _questions_in(table: Proposal, group: Sequence[str]) -> list[list[str]]:
@@ -587,6 +592,26 @@ def _counted(table: Proposal) -> list[str]:
         if _sums(table, others) == _sums(table, [total]):
             return others
     return []
+
+
+def _before_their_sum(table: Proposal) -> list[str]:
+    """The columns of counts that stand before the column of their sum, whatever that is called, and they are."""
+    run: list[str] = []
+    for name in table.raw:
+        is_free = name in table.open() or (name in table.having("keep") and name not in table.explicit)
+        if not is_free or not present_cells(table.raw[name]) or not _are_counts(table.raw[name]):
+            run = []
+            continue
+        total = _sums(table, [name])
+        for first in range(len(run) - LEAST_SUMMED + 1):
+            if len({*total}) >= LEAST_SUMMED and _sums(table, run[first:]) == total:
+                return run[first:]
+        run = [*run[-MOST_COUNTS:], name]
+    return []
+
+
+LEAST_SUMMED = 3
+"""Columns of counts, at least, whose sum in every row is no chance; and different sums."""
 
 
 def says_total(name: str) -> bool:

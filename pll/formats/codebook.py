@@ -19,6 +19,8 @@ Codes = Mapping[str, Mapping[str, str]]
 MOST_CODES = 1000
 """Lines of a codebook that are looked at."""
 LONGEST_CODE, LONGEST_NAME = 12, 60
+LEAST_WORD = 4
+"""Letters, not all of them capitals, from which a code is a name itself: what it means is said of it, as of `Rojo`."""
 COVERED = 0.5
 """Share of the classes that a codebook has names for, at least."""
 APART = 0.8
@@ -147,7 +149,8 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     grades = {code for code in ends if begin.get(code, "").casefold() in NOTHING}
     silent = [k for k, one in begin.items() if is_no_answer(one, among_votes=True) and k not in grades]
     left = [name for name in data.class_names if name not in covers[0]]
-    are_called_so = all(map(is_number, names)) or all(map(_NAME.fullmatch, names.values()))
+    are_words = any(len(code) >= LEAST_WORD and code.isalpha() and not code.isupper() for code in names)
+    are_called_so = all(map(is_number, names)) or (not are_words and all(map(_NAME.fullmatch, names.values())))
     edits = {code: name for code, name in names.items() if are_called_so} | dict.fromkeys(silent)
     said = listing([f"{code} is {name}" for code, name in names.items()])
     text = f"{'Labels are called as' if are_called_so else 'What labels mean is what'} the codebook in the file says"

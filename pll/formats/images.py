@@ -44,6 +44,7 @@ from pll.formats.tabular.parts import (
     are_one_a_person,
     facts_among,
     joined,
+    of_nobody,
     people_of,
     settled_apart,
     several_people,
@@ -302,6 +303,9 @@ def _stacked(
             people = people if len(left) == 1 else []
         if not people:
             left, notes = joined(tables)
+            nobodys = [name for name in of_nobody(tables) if name in left]
+            left = {name: table for name, table in left.items() if name not in nobodys}
+            notes += [f"Left out, since nothing says whose the labels are: {listing(nobodys)}."] if nobodys else []
         files = {name: files[name] for name in people or left}
         tables = left
         parts = [*tables.values()]
@@ -346,10 +350,17 @@ def _with_pictures(
     data: PartialLabelDataset, members: Members, table: str, options: ReadOptions
 ) -> PartialLabelDataset:
     """The data of a table, or of several beside it, with the pictures that it names."""
-    if data.pictures is None:
-        raise UserError(f"The table {table} has no column image that names the pictures; add it.")
     folder = table.rpartition("/")[0]
     of_end = by_end(_pictures(members))
+    if data.pictures is None and data.ids is not None:  # examples may be called as their pictures
+        found = [_member_of(str(one), folder, members, of_end) is not None for one in data.ids]
+        data = (
+            replace(data, pictures=Pictures(as_column(list(map(str, data.ids)))))
+            if 2 * sum(found) > len(data)
+            else data
+        )
+    if data.pictures is None:
+        raise UserError(f"The table {table} has no column image that names the pictures; add it.")
     cells = data.pictures.names.tolist()
     members_of = [_member_of(cell, folder, members, of_end) for cell in cells]
     missing = [cell for cell, member in zip(cells, members_of, strict=True) if member is None]
@@ -410,6 +421,13 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
                 f"The picture {shorten(name)} is in no folder that says its label, and there is no table; put pictures "
                 "in folders called after their labels, or add a table with a column image."
             )
+    if split is None and (records := _sorted_by_people(names, paths, members)) is not None:
+        data = build(records, records.plan(options), options)
+        of = {PurePosixPath(name).name: name for name in names}
+        people = listing(list(dict.fromkeys(path[0] for path in paths)))
+        note = f"The same pictures are in the folders of {people}: in each, a folder is the answer of one person."
+        pictures = Pictures(as_column([of[str(one)] for one in data.row_ids]), members.path)
+        return replace(data, pictures=pictures, kind="array", notes=(note, *data.notes))
     folders = [path[-1] for path in paths]
     mark = guess_separator(set(folders))
     sets = {folder: split_cell(folder, mark) for folder in set(folders)}
@@ -424,6 +442,20 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     note = f"The folders were taken for the candidates: {listing(sorted(sets))}."
     pictures = Pictures(as_column(names), members.path)
     return replace(data, pictures=pictures, is_test=split, kind="array", notes=(note, *data.notes))
+
+
+def _sorted_by_people(names: Sequence[str], paths: Sequence[tuple[str, ...]], members: Members) -> Records | None:
+    """The answers of people who sorted the same pictures, each into a folder of their own for each label; else None."""
+    if any(len(path) < 2 for path in paths) or len({path[0] for path in paths}) < 2:
+        return None
+    pictures, seen = [PurePosixPath(name).name for name in names], dict[tuple[str, int], set[str]]()
+    for name, picture, path in zip(names, pictures, paths, strict=True):
+        seen.setdefault((picture, members.sizes[name]), set()).add(path[0])
+    once = len({*zip(pictures, (path[0] for path in paths), strict=True)}) == len(names)  # sorted into one folder
+    if not once or len(seen) > len({*pictures}) or 2 * sum(len(people) > 1 for people in seen.values()) < len(seen):
+        return None
+    cells = {"picture": pictures, "annotator": [path[0] for path in paths], "label": [path[-1] for path in paths]}
+    return Records.of(pa.table(cells), roles={"picture": "task", "annotator": "worker", "label": "vote"})
 
 
 CHECKED_BYTES = 64 * 2**20

@@ -27,6 +27,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
 from pll.formats.forms import FIRST_WITHOUT_SPACES, WORDS, any_of
 from pll.formats.names import UNNAMED, two_names
+from pll.formats.proposal import says
 from pll.formats.reading import PERSONS, SWAPPED, option
 from pll.formats.tabular.answer_cells import is_sentence
 from pll.formats.tabular.cells import is_number, spelling
@@ -717,7 +718,8 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     kinds = [name for name in names if name not in same]
     true = set() if data.y is None else {data.class_names[k] for k in np.unique(data.y[data.y >= 0])}
     seen = {*true, *options.keep, *options.edited}
-    seen.update(name for name in names if is_number(name))  # on a scale; what stands apart is asked about as such
+    # on a scale, where what stands apart is asked about as such; or between two that are compared
+    seen.update(name for name in names if is_number(name) or says("tie", name))
     found = list[str]()
     for k in np.flatnonzero(times).tolist():
         is_other = _is_other(names[k], kinds)

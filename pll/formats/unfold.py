@@ -672,7 +672,8 @@ def reading_of(rows: Sequence[Row]) -> Fields | None:
 
     *Who* is a field that differs between the objects of a row and comes again in other rows, called as people are;
     *what* one of few words, called as labels are. Where people agree on none of these no more than by chance, fields on
-    which they agree come before them. Fields of fields count, and JSON in text is opened.
+    which they agree come before them. Fields of fields count, and JSON in text is opened. In a language of which no
+    word is known, who is a field of few words, and what one on which these agree.
 
     Examples
     --------
@@ -684,12 +685,16 @@ def reading_of(rows: Sequence[Row]) -> Fields | None:
     if len(rows) < 2 or len(objects) < 2:
         return None
     times = Counter(path for one in objects for path in one)
-    paths = [path for path, n in times.items() if n >= NEARLY_ALL * len(objects)]
-    who = [path for path in paths if _words(path) & _WHO and _says_who(path, rows)]
+    paths = [path for path, n in times.items() if 2 * n >= len(objects)]  # somebody may not have known
+    told = [path for path in paths if times[path] >= NEARLY_ALL * len(objects) and _says_who(path, rows)]
+    who = named = [path for path in told if _words(path) & _WHO]
+    if not named and 2 * sum(len(row) > 1 for row in rows) >= len(rows):
+        who = [path for path in told if _are_few(path, objects)]
     what = [path for path in paths if path not in who and _says_what(path, objects)]
     others = [path for path in paths if path not in (*who, *what) and _may_be_what(path, rows, who)]
     agreed = [path for path in others if _agree_on(path, rows)] if what and who else others
     what = what if any(_agree_on(path, rows) for path in what) else [*agreed, *what]
+    what = what if named else [path for path in what if _agree_on(path, rows)]
     who.sort(key=lambda path: _last(path) in FIELDS["about"])  # names before numbers
     who, what = (_different(some, objects) for some in (who, what))
     return Fields(tuple(who), tuple(what)) if what and who else None

@@ -503,3 +503,18 @@ def test_the_mean_of_some_models_is_no_model(tmp_path: Path) -> None:
     data = formats.read(tmp_path / "x.csv")
     assert data.annotations is not None and data.annotations.annotator_names == ("a", "b", "c")
     assert not data.feature_names and {"blend_no", "blend_yes"} <= set(data.extras)
+
+
+def test_counts_before_their_sum_are_asked_about_and_ballots_that_do_not_count_are_no_class(tmp_path: Path) -> None:
+    rows = [[f"foto {k}", k % 5, 3 * k % 7, 2, k // 9, k % 5 + 3 * k % 7 + 2 + k // 9] for k in range(30)]
+    header = ["Titel", "Natur", "By", "Abstrakt", "Ugyldige", "I alt"]
+    path = columns_in(tmp_path, header, rows)
+    asked = question(formats.columns(path))
+    assert asked is not None
+    first = asked.answers[0][1]
+    assert {name for name, role in first.items() if role == "count"} >= {"Natur", "By", "Abstrakt"}
+    assert {*formats.read(path, columns=first).class_names} == {"Abstrakt", "By", "Natur"}
+    rows = [[*row[:-1], row[-1] + (k == 3)] for k, row in enumerate(rows)]  # is no sum
+    assert not any(
+        "sum" in str(one.asks.text) for one in formats.columns(columns_in(tmp_path, header, rows)) if one.asks
+    )

@@ -115,3 +115,10 @@ def test_a_list_of_the_labels_says_how_they_are_written(tmp_path: Path) -> None:
     for title, names in (("Lists", ("Late Roman", "Greek")), ("Notes", ("late roman", "Greek"))):
         data = formats.read(workbook(tmp_path / title, **sheets, **{title: [["Period"], ["Late Roman"], ["Greek"]]}))
         assert {*data.class_names} == {*names}
+
+
+def test_what_a_word_means_is_said_and_is_not_what_it_is_called(tmp_path: Path) -> None:
+    codes = ["Rojo", "Verde", "Azul"]
+    meant = [[code, f"{k * 10} min"] for k, code in enumerate(codes)]
+    data = read(tmp_path / "a.xlsx", codes, {"Leyenda": [["Color", "Tiempo"], *meant]})
+    assert set(data.class_names) == {*codes} and any("Verde is 10 min" in str(note) for note in data.notes)

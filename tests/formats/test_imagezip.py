@@ -155,3 +155,27 @@ def test_all_missing_pictures_are_named_and_their_rows_can_be_left_out(tmp_path:
         table = archive.read("t.csv").decode().splitlines()
     assert len(table) == 5 and table[0].startswith("image,candidates,label") and "0.5" in table[1] and "1.0" in table[4]
     assert table[2].startswith("b.png,y,") and not table[2].strip(",").endswith("1.0")
+
+
+def test_a_folder_a_person_with_a_folder_a_label_is_an_answer_each(tmp_path: Path) -> None:
+    pictures = {f"p{k}.png": png(4, 4, 3, value=9 * k) + b" " * k for k in range(9)}
+    sorted_by = {"ada": "abcabcabc", "ben": "abcabcacb", "cleo": "abbabbabb"}
+    members = {
+        f"all/{who}/{label}/{name}": content
+        for who, labels in sorted_by.items()
+        for label, (name, content) in zip(labels, pictures.items(), strict=True)
+    }
+    data = formats.read(packed(tmp_path / "sorted.zip", **members))
+    assert data.annotations is not None and sorted(data.annotations.annotator_names) == [*sorted_by]
+    assert len(data) == 9 and data.class_names == ("a", "b", "c") and data.picture(8) is not None
+    assert sorted(data.candidates[8]) == [1, 2]  # c, b and b
+    others = {name.replace(".png", f"-{name[4]}.png"): content for name, content in members.items()}
+    assert formats.read(packed(tmp_path / "each.zip", **others)).annotations is None  # of other pictures each
+
+
+def test_examples_that_are_called_as_their_pictures_need_no_column_image(tmp_path: Path) -> None:
+    pictures = {f"pictures/p{k}.png": png(4, 4, 3, value=k) for k in range(6)}
+    lines = [f"p{k}.png,{who},{'ab'[k % 2]}" for k in range(6) for who in ("ada", "ben")]
+    path = packed(tmp_path / "trials.zip", **pictures, **{"trials.csv": "\n".join(["task,worker,label", *lines])})
+    data = formats.read(path)
+    assert data.pictures is not None and data.pictures.names.tolist() == sorted(pictures)

@@ -15,6 +15,7 @@ from pll import formats
 from pll.formats.base import ReadOptions
 from pll.formats.reading import question
 from pll.formats.unfold import fields_in, reading_of
+from pll.formats.votes import kind_of
 
 ANSWERS = [{"ann": "cat", "bob": "dog"}, {"bob": "dog", "cleo": "dog"}, {"ann": "fox", "cleo": "cat"}] * 4
 SHAPES = {
@@ -276,3 +277,41 @@ def test_samples_of_one_model_each_count(tmp_path: Path) -> None:
     ]
     votes = formats.read(write(tmp_path, "json", records)).annotations
     assert votes is not None and len(votes.labels) == 3 * len(drawn)
+
+
+@pytest.mark.parametrize("blank", [False, True], ids=["all answer", "some do not know"])
+def test_who_and_what_are_told_by_what_they_hold_in_any_language(tmp_path: Path, blank: bool) -> None:
+    records = [
+        {
+            "viesti": f"teksti {k}",
+            "luokittelut": [
+                {"kuka": who, "luokka": None if blank and at == k % 4 == 0 else "xyz"[(k + (k + at) // 7) % 3],
+                 "aika": f"{k}.3. klo {k}:{at}"}
+                for at, who in enumerate(("Aino", "Eero", "Olga"))
+            ],
+        }
+        for k in range(30)
+    ]  # fmt: skip
+    votes = formats.read(write(tmp_path, "json", records)).annotations
+    assert (
+        votes is not None
+        and {*votes.annotator_names} == {"Aino", "Eero", "Olga"}
+        and votes.class_names == ("x", "y", "z")
+    )
+    assert votes.n_answers == (82 if blank else 90)
+
+
+def test_a_verdict_that_could_not_be_read_is_no_answer_and_the_judged_text_is_none(tmp_path: Path) -> None:
+    def judged(k: int, judge: int) -> dict[str, Any]:
+        said = None if k == judge else ("good", "bad")[(k + k // 5 * judge) % 2]
+        return {"verdict": said, "explanation": f"since {k}", "error": None, "tokens": k}
+
+    records = [
+        {"prompt": f"What is {k}?", "response": f"It is {k}.", "judges": {f"m{j}": judged(k, j) for j in range(3)}}
+        for k in range(20)
+    ]
+    path = tmp_path / "judged.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    votes = formats.read(path).annotations
+    assert votes is not None and {*votes.annotator_names} == {"m0", "m1", "m2"} and votes.n_answers == 57
+    assert kind_of(path) == ""  # a response that is judged is no answer

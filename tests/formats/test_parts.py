@@ -511,3 +511,12 @@ def test_copies_and_versions_of_a_table_are_refused(tmp_path: Path, names: tuple
     }
     with pytest.raises(UserError, match="nearly the same table, with Ann, Bob, Cy in both"):
         formats.read(archive(tmp_path / "data.zip", files))
+
+
+def test_tables_are_joined_by_ids_that_are_called_otherwise(tmp_path: Path) -> None:
+    answers = [f"{k},w{w},{'01'[(k + (k + w) // 5) % 2]}" for k in range(3, 33) for w in range(3)]
+    items = [f"{k},what is said in {k}" for k in range(40)]
+    files = {"answers.csv": "\n".join(["orig_id,worker,label", *answers]), "pairs.csv": "\n".join(["id,text", *items])}
+    data = read_first(archive(tmp_path / "a.zip", files))
+    assert data.texts is not None and len(data) == 30 and data.annotations is not None
+    assert dict(zip(data.row_ids, data.texts, strict=True))["7"] == "what is said in 7"

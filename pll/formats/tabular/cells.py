@@ -1110,9 +1110,14 @@ def listed_answers(
 
 
 def _answer_inside(said: Any) -> Any:
-    """Return the answer among what somebody said, where it is an object with one: `{"verdict": "B", "raw": …}`."""
+    """Return the answer among what somebody said, where it is an object with one: `{"verdict": "B", "raw": …}`.
+
+    >>> _answer_inside({"verdict": "B", "tokens": 9}), _answer_inside({"verdict": None, "error": "not parsed"})
+    ('B', None)
+    """
     fields = {plain_name(name): one for name, one in said.items()} if isinstance(said, dict) else {}
-    return next((one for name, one in fields.items() if name in FIELDS["what"] and isinstance(one, str | int)), said)
+    answers = (one for name, one in fields.items() if name in FIELDS["what"])
+    return next((one for one in answers if one is None or isinstance(one, str | int)), said)
 
 
 def counts_in(state: str, counts: Sequence[str]) -> bool:
@@ -1283,7 +1288,8 @@ def _say_who(name: str, cells: Cells) -> bool:
     """Whether objects say who answered what: words, in a column that is called as answers are, or of one vocabulary."""
     plain = plain_name(name)
     objects = [_object(cell) or {} for cell in cells if cell]
-    pairs = [[(key, _answer_inside(one)) for key, one in some.items() if one is not None] for some in objects]
+    every = [[(key, _answer_inside(one)) for key, one in some.items()] for some in objects]
+    pairs = [[(key, said) for key, said in some if said is not None] for some in every]
     values = [one for some in pairs for _, one in some]
     if not values or not all(isinstance(one, str | list) for one in values):
         return False

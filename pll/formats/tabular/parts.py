@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.forms import WORDS, plain_name, words_of
+from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import is_named_id
 from pll.formats.proposal import are_numbered, says
 from pll.formats.records import Records, one_column, text_of
@@ -358,15 +358,17 @@ def _key(name: str, table: Records, about: Records) -> tuple[str, str] | None:
 
     A column called as the other table (`Submission #` of the sheet Submissions, `user_id`, `_parent_index`) goes before
     one that is called the same in both, which may number the rows of each; codes of letters and digits are told by what
-    they are, too, in the only column that has them: what several have are labels.
+    they are, too, and so are numbers in columns that are both called as ids, in the only column that has them: what
+    several have are labels.
     """
     found, seen, by_code = dict[int, tuple[str, str]](), dict[str, set[str]](), list[tuple[str, str, bool]]()
     for theirs in about.names:
         codes = [_folded(cell or "") for cell in cells_of(about, theirs)]
         if len({*codes}) < len(codes) or "" in codes:
             continue
-        are_codes = all(not code.isdecimal() and any(map(str.isdecimal, code)) for code in codes)
+        are_coded = all(not code.isdecimal() and any(map(str.isdecimal, code)) for code in codes)
         for mine in table.names:
+            are_codes = are_coded or (is_named_id(mine) and is_named_id(theirs))
             is_same, is_called = plain_name(mine) == plain_name(theirs), _is_called(mine, theirs, name)
             is_called = is_called or (table.roles.get(mine) == "task" and is_named_id(theirs))
             if not (is_same or is_called or are_codes):
@@ -442,6 +444,37 @@ def facts_among(tables: Mapping[str, Records], sizes: Mapping[str, int]) -> list
     few = [name for name in tables if sizes[name] == 1 < sizes[largest]]
     few += [name for name in tables if len(tables[name].names) == 1 and 1 < sizes[name] < SHARED * sizes[largest]]
     return [name for name in few if in_common(tables[largest].names, tables[name].names) < SHARED]
+
+
+def of_nobody(tables: Mapping[str, Records]) -> list[str]:
+    """Return the tables that are as another one, and lack who answered alone: nothing says whose their labels are.
+
+    Parameters
+    ----------
+    tables
+        By name.
+
+    Examples
+    --------
+    >>> answers = Records.of(pa.table({"id": ["1"], "x": ["2.5"], "class": ["a"], "annotator": ["ada"]}))
+    >>> known = Records.of(pa.table({"id": ["7"], "x": ["1.5"], "class": ["b"]}))
+    >>> of_nobody({"answers.csv": answers, "test.csv": known}), of_nobody({"answers.csv": answers})
+    (['test.csv'], [])
+    """
+    lacking = {
+        name: [{*other.names} - {*table.names} for other in tables.values() if {*table.names} < {*other.names}]
+        for name, table in tables.items()
+    }
+    return [n for n, some in lacking.items() if any(len(one) == 1 and says_people(*one) for one in some)]
+
+
+def says_people(name: str) -> bool:
+    """Whether a column is called as that of who answered.
+
+    >>> says_people("annotator"), says_people("Worker"), says_people("class")
+    (True, True, False)
+    """
+    return plain_name(name) in WORDS["people"].union(USUAL["worker"])
 
 
 def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
-from pll.formats.forms import USUAL
+from pll.formats.forms import FIELDS, USUAL
 from pll.formats.names import LABEL_COLUMNS, two_names
 from pll.formats.records import Records
 from pll.formats.results import free_name
@@ -197,14 +197,26 @@ ANSWERS = ("answer", "response", "completion", "output", "generation", "predicti
 def answer_field(record: Mapping[str, Any]) -> str:
     """Return the field with a model's answer beside that of its prompt; "" where a record is no prompt and answer.
 
+    What others say of the answer, in objects, is what the record is about.
+
     Examples
     --------
     >>> answer_field({"prompt": "A match.", "answer": "This is about sports."}), answer_field({"text": "A match."})
     ('answer', '')
+    >>> answer_field({"prompt": "1 + 1?", "response": "3.", "judges": {"m1": {"verdict": "wrong"}}})
+    ''
     """
     fields = [name for name in ANSWERS if isinstance(record.get(name), str)]
+    if any(_is_judged(value) for name, value in record.items() if name not in PROMPTS):
+        return ""
     people = {name.casefold() for name in record} & {*USUAL["worker"], *LABEL_COLUMNS[1:]} - {"model"}
     return fields[0] if fields and not people and any(record.get(name) for name in PROMPTS) else ""
+
+
+def _is_judged(value: Any) -> bool:
+    """Whether a field holds objects of several, each with an answer of its own."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(isinstance(one, dict) and not FIELDS["what"].isdisjoint(one) for one in inside)
 
 
 def prompted_answers(path: Path) -> list[Line]:

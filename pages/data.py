@@ -6,6 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.runs.config import DataConfig
 from pll.ui import session, voters
 from pll.ui.data import (
     candidates,
@@ -19,7 +20,6 @@ from pll.ui.data import (
 )
 from pll.ui.format import plain
 from pll.ui.routes import go
-from pll.ui.session import ChosenData
 from pll.ui.widgets import button, show_error
 
 NO_LABELS = (
@@ -90,7 +90,7 @@ def choose(
     ways: list[str],
     body: DeltaGenerator,
     details: DeltaGenerator,
-) -> ChosenData | None:
+) -> DataConfig | None:
     """How labels are made of this data; None while a matrix is missing."""
     way = candidates.choose_way(ways, source, body, details)
     with body if way == candidates.SYNTHESISE and candidates.is_question(ways) else details:
@@ -100,12 +100,12 @@ def choose(
         elif way == candidates.DOUBT:
             choice = synthesis_form.make_from_noisy_labels(source, data)
         else:
-            choice = ChosenData(source if data.annotations is None else candidates.with_rule(source, data))
+            choice = DataConfig(source if data.annotations is None else candidates.with_rule(source, data))
     with details:
         return None if choice is None else candidates.with_features(choice, data)
 
 
-def go_on(choice: ChosenData | None, data: PartialLabelDataset, table: columns_form.Columns, missing: str) -> None:
+def go_on(choice: DataConfig | None, data: PartialLabelDataset, table: columns_form.Columns, missing: str) -> None:
     """The way to the labels, with the automatic settings or with one's own; or what is missing for it."""
     if missing:
         st.warning(plain(missing), icon=":material/warning:")
@@ -129,7 +129,7 @@ def go_on(choice: ChosenData | None, data: PartialLabelDataset, table: columns_f
         go("train")
 
 
-def look_closer(choice: ChosenData, data: PartialLabelDataset) -> None:
+def look_closer(choice: DataConfig, data: PartialLabelDataset) -> None:
     """The candidate sets as they are or as they were made, with features."""
     made = loader.prepared(choice)
     if made is not None:

@@ -11,9 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from pll import formats
 from pll.annotations import SetRule
 from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
@@ -25,9 +22,10 @@ from pll.formats.reading import Reading
 from pll.formats.tabular.cells import no_answers
 from pll.formats.votes import ONE_VOTER, kind_of
 from pll.runs.config import AS_GIVEN
+from pll.runs.data import weighs_voters
 from pll.synthesis import FLIP_SETTINGS, FLIPS, Flip
 from pll.synthesis.label_noise import Noisy
-from pll.synthesis.transitions import read_matrix, transitions_from_confusion, truth_given_label
+from pll.synthesis.transitions import Matrix, read_matrix, transitions_from_confusion, truth_given_label
 
 Training = TypeVar("Training", bound=TrainingOptions)
 
@@ -132,7 +130,7 @@ def needs_classes(options: SetOptions) -> bool:
     return ":" in (options.flip or "") or options.confusion is not None
 
 
-def as_plain(matrix: npt.NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+def as_plain(matrix: Matrix) -> tuple[tuple[float, ...], ...]:
     """Return a matrix as plain values, which can be compared and stored."""
     return tuple(tuple(row) for row in matrix.tolist())
 
@@ -225,26 +223,13 @@ def with_voters(source: Source, options: SetOptions) -> Source:
     """
     if source.rule or options.flip is not None or options.noisy is not None:
         return source
-    if source.path is None and not source.votes:
+    if source.path is None and not source.votes:  # a dataset of the catalogue is read later
         return source
     data = source.load()
-    annotations = data.annotations
-    if (
-        annotations is None
-        or annotations.anonymous
-        or annotations.n_classes < 2
-        or not annotations.n_answers
-        or data.prior is not None
-    ):
+    voters = 0 if data.annotations is None else data.annotations.n_annotators
+    if not weighs_voters(source, data):
+        note([ONE_VOTER] if voters == 1 and source.vote_files and data.X.size else [])
         return source
-    if annotations.n_annotators < 2:
-        if source.vote_files and data.X.size:
-            note([ONE_VOTER])
-        return source  # a single voter
-    named = np.diff(annotations.votes.indptr)
-    if data.candidates is not None and not np.array_equal(named, data.candidates.sizes):
-        return source  # the file's own sets are others than the union
-    voters = annotations.n_annotators
     note([f"{source.name} holds votes of {voters} voters; they are weighed (--rule union only joins them)."])
     return replace(source, rule="voters")
 

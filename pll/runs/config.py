@@ -92,6 +92,11 @@ class DataConfig(Preparation):
             test = with_classes(test, self.source.classes, strict=False)
         return self.source.load(progress), test
 
+    def untested(self) -> DataConfig:
+        """Return the same data and candidate sets, to be learnt from as a whole."""
+        given = {name: getattr(self, name) for name in DataConfig.__dataclass_fields__}
+        return DataConfig(**given | {"holdout": None, "test": None})
+
 
 @dataclass(frozen=True)
 class RunConfig(DataConfig):
@@ -115,6 +120,19 @@ class RunConfig(DataConfig):
     params: dict[str, Any] = field(default_factory=dict)
     name: str = ""
     decided_sets: DecidedSets | None = None
+
+    @classmethod
+    def on(cls, data: DataConfig, **settings: Any) -> RunConfig:
+        """Return the config of a run on this data.
+
+        Parameters
+        ----------
+        data
+            What is learnt from.
+        settings
+            Other fields, also those of the data that are not its own.
+        """
+        return cls(**vars(data) | settings)
 
     @property
     def candidates(self) -> str:

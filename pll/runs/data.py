@@ -13,8 +13,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from pll.annotations import Annotations
 from pll.annotations.voters import FEATURES_ADD_NOTHING, JOINT_ROUNDS
 from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import Note, UserError
 from pll.features import Featuriser, featurised, fitted, suggested
@@ -505,6 +507,34 @@ def method_of_votes(data: PartialLabelDataset) -> str:
     if data.annotations is None:
         return "" if data.prior is None else "majority"
     return "majority" if data.annotations.anonymous else "dawid-skene"
+
+
+def can_be_weighed(annotations: Annotations) -> bool:
+    """Return whether it is known who answered, and there is something to weigh."""
+    return not annotations.anonymous and annotations.n_classes > 1 and annotations.n_answers > 0
+
+
+def has_own_sets(data: PartialLabelDataset) -> bool:
+    """Return whether there are candidate sets, and others than the labels that somebody gave."""
+    if data.candidates is None or data.annotations is None:
+        return data.candidates is not None
+    return not np.array_equal(np.diff(data.annotations.votes.indptr), data.candidates.sizes)
+
+
+def weighs_voters(source: Source, data: PartialLabelDataset) -> bool:
+    """Return whether voters are weighed where nobody says otherwise: those of a file without sets of its own.
+
+    Parameters
+    ----------
+    source
+        Where the data comes from: a dataset of the catalogue stays as it is.
+    data
+        The same, read.
+    """
+    votes = data.annotations
+    if votes is None or votes.n_annotators < 2 or data.prior is not None or not (source.path or source.votes):
+        return False
+    return can_be_weighed(votes) and not has_own_sets(data)
 
 
 def warnings_about(data: PartialLabelDataset) -> list[str]:

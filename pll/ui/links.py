@@ -116,7 +116,7 @@ def _begin(kind: session.Kind, share: Share) -> Run | None:
     run = session.registry().start(*ready.configs, paused=ready.look.paused)
     run.set_pace(ready.look.pace)
     run.set_patience(ready.look.patience)
-    session.choose(session.ChosenData.of(ready.configs[0]))
+    session.choose(ready.configs[0].untested())
     for note in notes:
         st.toast(plain(note), icon=":material/info:", duration="long")
     return run

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.runs.config import RunConfig
+from pll.runs.config import DataConfig
 from pll.runs.registry import NOT_THERE, RunRegistry, default_registry
 from pll.runs.run import Run
-from pll.synthesis import Flip
-from pll.synthesis.label_noise import Noisy
 from pll.ui import login
 
 if TYPE_CHECKING:
@@ -157,31 +154,11 @@ def hides_navigation() -> bool:
 # ---- the data chosen -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ChosenData:
-    """The chosen data, and how its candidate sets are made (`flip` and `noisy` both None: as in the data)."""
-
-    source: Source
-    flip: Flip | None = None
-    seed: int = 0
-    features: str = "auto"
-    noisy: Noisy | None = None
-
-    @classmethod
-    def of(cls, config: RunConfig) -> ChosenData:
-        """The data of a run."""
-        return cls(config.source, config.flip, config.seed, config.features, config.noisy)
-
-    def config(self, **settings: Any) -> RunConfig:
-        """The config of a run on this data, with these fields of `RunConfig`."""
-        return RunConfig(**vars(self) | settings)
-
-
-def chosen() -> ChosenData | None:
+def chosen() -> DataConfig | None:
     """The data of the last *Get labels* or *Settings* in this tab."""
     return st.session_state.get("choice")
 
 
-def choose(choice: ChosenData) -> None:
+def choose(choice: DataConfig) -> None:
     """Remember the data for the train page."""
     st.session_state["choice"] = choice

@@ -25,6 +25,7 @@ from pll.annotations.alternative import EPSILONS, AlternativeTest, alternative_a
 from pll.annotations.independence import worth_of_votes
 from pll.annotations.voters import LEAST_CHECKED, VoterCard, fit_voters, voter_cards
 from pll.errors import UserError
+from pll.runs.data import can_be_weighed
 from pll.ui.format import plain
 from pll.ui.widgets import ShownFigure, choose, show_figures, show_table
 from pll.wording import percent, short_by_name
@@ -123,11 +124,6 @@ def show_details(key: str, annotations: Annotations, y: npt.NDArray[np.int64] | 
     show_worth(annotations, y)
     _stand_in(key, annotations, agreed.kappa.value)
     _show_two(key, annotations)
-
-
-def can_be_weighed(annotations: Annotations) -> bool:
-    """Whether it is known who answered, and there is something to weigh."""
-    return not annotations.anonymous and annotations.n_classes > 1 and annotations.n_answers > 0
 
 
 def can_be_judged(annotations: Annotations) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pll.catalog.sources import Source
-from pll.runs.config import RunConfig
+from pll.runs.config import DataConfig, RunConfig
 from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
@@ -54,7 +54,7 @@ def test_too_few_lanes_are_said_and_not_started(open_page: Any) -> None:
 
 def test_the_oracle_is_no_lane_without_truth(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     open_page("home")
-    choice = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
+    choice = DataConfig(Source("iris"), flip=Flip("binomial", 0.3))
     monkeypatch.setitem(loader.with_candidates(choice).__dict__, "y", None)
     page = open_page("home")
     page.session_state["choice"] = choice

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from pll.runs.config import DataConfig
 from pll.synthesis import FLIPS
 from pll.synthesis.label_noise import Noisy
-from pll.ui import session
 from pll.ui.data import loader
 from tests.page_helpers import bring_by, button, figures, with_details
 
@@ -33,9 +33,9 @@ def charts(page: Any) -> list[str]:
     return [chart.proto.id.rsplit("-", 1)[-1] for chart in page.get("plotly_chart")]
 
 
-def train_on(page: Any) -> session.ChosenData:
+def train_on(page: Any) -> DataConfig:
     button(page, "Settings").click().run()
-    choice: session.ChosenData = page.session_state["choice"]
+    choice: DataConfig = page.session_state["choice"]
     return choice
 
 

@@ -13,8 +13,8 @@ from pll.experiments.background import experiments, experiments_home
 from pll.experiments.execution import ExperimentFolder, ExperimentProgress, run_cell
 from pll.experiments.experiment import Experiment, parse_experiment
 from pll.experiments.report import write_report
+from pll.runs.config import DataConfig
 from pll.synthesis import Flip
-from pll.ui import session
 from pll.ui.data.upload import store_upload
 from pll.ui.experiments import live
 from pll.ui.experiments.setup import OWN_FILE
@@ -151,8 +151,8 @@ def test_a_file_of_ones_own_is_tested_in_folds(
     monkeypatch.delenv("PLL_DATA_PATH", raising=False)
     rows = "".join(f"{k % 3 + k % 7 / 10},{k % 5},{'xyz'[k % 3]}\n" for k in range(60))
     page = open_page("home")
-    page.session_state["choice"] = session.ChosenData(
-        store_upload('my "trees".csv', f"a,b,true_label\n{rows}".encode()), Flip("binomial", 0.3)
+    page.session_state["choice"] = DataConfig(
+        store_upload('my "trees".csv', f"a,b,true_label\n{rows}".encode()), flip=Flip("binomial", 0.3)
     )
     page.switch_page("../../pages/experiments.py").run()
     page.selectbox(key="experiment-preset").set_value(OWN_FILE).run()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pll.catalog.sources import Source
-from pll.runs.config import RunConfig
+from pll.runs.config import DataConfig, RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.learn.layout import CHAPTERS
@@ -105,7 +105,7 @@ def test_chosen_data_without_truth_asks_for_a_run(open_page: Any, tmp_path: Any)
         tmp_path / "data.npz", X=np.eye(4, 2, dtype=np.float32), candidates=np.array([[1, 1], [1, 1], [1, 0], [0, 1]])
     )
     page = open_page("home")
-    page.session_state["choice"] = session.ChosenData(Source("data.npz", path=str(tmp_path / "data.npz")))
+    page.session_state["choice"] = DataConfig(Source("data.npz", path=str(tmp_path / "data.npz")))
     page.switch_page("../../pages/learn.py").run()
     turned_to(page, "ambiguity")
     assert not page.exception
@@ -114,7 +114,7 @@ def test_chosen_data_without_truth_asks_for_a_run(open_page: Any, tmp_path: Any)
 
 def test_the_bound_of_the_chosen_data(open_page: Any) -> None:
     page = open_page("home")
-    page.session_state["choice"] = session.ChosenData(Source("digits"), Flip("binomial", 0.3))
+    page.session_state["choice"] = DataConfig(Source("digits"), flip=Flip("binomial", 0.3))
     page.switch_page("../../pages/learn.py").run()
     turned_to(page, "bound")
     press(page, "learn-guess-bound-show")

@@ -9,6 +9,7 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.methods import recipe
+from pll.runs.config import DataConfig
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
@@ -26,7 +27,7 @@ def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.Monke
     monkeypatch.setattr(recipe, "COMPARED_AFTER", (2, 4))
     monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2))
     page = open_page("home")
-    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
+    page.session_state["choice"] = DataConfig(Source("iris"), flip=Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()
     button(page, "Start training").click().run()
     assert not page.exception
@@ -43,7 +44,7 @@ def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.Monke
 def irises(open_page: Any) -> Any:
     """The page before a run on irises."""
     page = open_page("home")
-    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
+    page.session_state["choice"] = DataConfig(Source("iris"), flip=Flip("binomial", 0.3))
     return page.switch_page("../../pages/train.py").run()
 
 

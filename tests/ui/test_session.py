@@ -12,7 +12,7 @@ from pll import formats
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.runs.background import default_board
-from pll.runs.config import RunConfig
+from pll.runs.config import DataConfig, RunConfig
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.synthesis import Flip
@@ -25,7 +25,7 @@ def test_the_published_test_part_is_still_known_once_candidates_are_made(tmp_pat
     is_test = np.array([False, False, False, True])
     data = PartialLabelDataset(np.eye(4, dtype=np.float32), y=np.array([0, 1, 0, 1]), is_test=is_test)
     formats.write(data, tmp_path / "data.npz")
-    choice = session.ChosenData(Source("data.npz", str(tmp_path / "data.npz")), Flip("binomial", 0.5))
+    choice = DataConfig(Source("data.npz", str(tmp_path / "data.npz")), flip=Flip("binomial", 0.5))
     made = loader.with_candidates(choice)
     assert len(made) == 4
     assert made.is_test is not None

@@ -14,7 +14,7 @@ from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS, method_title
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.voting import VoteEstimator
-from pll.runs.config import RunConfig
+from pll.runs.config import DataConfig, RunConfig
 from pll.runs.description import FIELDS
 from pll.runs.lanes import lane_configs, why_not
 from pll.runs.run import MOST_LANES, Run
@@ -23,13 +23,12 @@ from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import link
-from pll.ui.session import ChosenData
 from pll.ui.train.settings_form import choose_model, choose_settings
 from pll.ui.widgets import beside, choose_several, share_slider
 
 TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
-OPENING_DATA = ChosenData(Source("digits"), Flip("binomial", 0.7))
+OPENING_DATA = DataConfig(Source("digits"), flip=Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
 LANE_SETTINGS = ("epochs", "lr", "weight_decay")
 """Settings in which lanes may differ."""
@@ -46,7 +45,7 @@ FAMILIES = (VARIANTS, SUPERVISED, OTHER_LOSSES, CLASSICAL, FROM_VOTES)
 """What methods have in common, a line each."""
 
 
-def choose_data() -> tuple[ChosenData, PartialLabelDataset | None]:
+def choose_data() -> tuple[DataConfig, PartialLabelDataset | None]:
     """The data of this tab, the digits where it has none; how ambiguous, where its candidates are made.
 
     None in place of the data while it is being made, as the page says then.
@@ -62,7 +61,7 @@ def choose_data() -> tuple[ChosenData, PartialLabelDataset | None]:
     return choice, data
 
 
-def _as_ambiguous_as_wished(choice: ChosenData) -> ChosenData:
+def _as_ambiguous_as_wished(choice: DataConfig) -> DataConfig:
     """With the flipping probability of the slider, where the sets are made with one."""
     flip = choice.flip
     if flip is None or "q" not in flip.way.needs:
@@ -122,7 +121,7 @@ def _family_of(method: str) -> str:
 
 
 def settings(
-    choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]
+    choice: DataConfig, data: PartialLabelDataset, methods: Sequence[str]
 ) -> tuple[list[RunConfig], list[str]]:
     """Settings for all lanes, below them those in which a lane differs; and what is wrong with them.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -14,10 +13,15 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, fitting_choices, suggested, without_folders
 from pll.formats.checks import listing
-from pll.runs.config import RunConfig
-from pll.runs.data import ADDRESSES_ALONE, method_of_votes, single_labels
-from pll.ui.session import ChosenData
-from pll.ui.voters import can_be_weighed
+from pll.runs.config import DataConfig, RunConfig
+from pll.runs.data import (
+    ADDRESSES_ALONE,
+    can_be_weighed,
+    has_own_sets,
+    method_of_votes,
+    single_labels,
+    weighs_voters,
+)
 from pll.ui.widgets import choose
 
 AS_IN_DATA, SYNTHESISE = "As in the data", "Make them from the true labels"
@@ -105,7 +109,7 @@ def _feature_title(spec: str) -> str:
     return " + ".join(titles) + (f" ({spec})" if spec else "")
 
 
-def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
+def with_features(choice: DataConfig, data: PartialLabelDataset) -> DataConfig:
     """How texts, pictures and words become features, where the data has some.
 
     Raises UserError where what was typed is no kind of features, or cannot be made of this data; the remedy is named.
@@ -153,10 +157,7 @@ def with_rule(source: Source, data: PartialLabelDataset) -> Source:
     annotations = data.annotations
     assert annotations is not None
     names = [name for name in RULE_TITLES if _is_possible_rule(name, data, annotations)]
-    # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
-    is_file = bool(source.path or source.votes)
-    weighed = "voters" in names and OWN_SETS not in names and annotations.n_annotators > 1 and is_file
-    default = "voters" if weighed else OWN_SETS if OWN_SETS in names else "union"
+    default = "voters" if weighs_voters(source, data) else OWN_SETS if OWN_SETS in names else "union"
     left, right = st.columns([2, 1], gap="medium")
     with left:
         titles = {name: RULE_TITLES[name] + " · recommended" * (name == "voters" == default) for name in names}
@@ -173,18 +174,13 @@ def with_rule(source: Source, data: PartialLabelDataset) -> Source:
 
 def _is_possible_rule(rule: str, data: PartialLabelDataset, annotations: Annotations) -> bool:
     if rule == OWN_SETS:  # where its sets are just what everybody said, the union is the same
-        counts = np.diff(annotations.votes.indptr)
-        return data.candidates is not None and not np.array_equal(counts, data.candidates.sizes)
+        return has_own_sets(data)
     if rule == "voters":
         return can_be_weighed(annotations)
     return rule != "reliability" or not annotations.anonymous
 
 
 # ---- *Get labels*: a run with the automatic settings, started at once ------------------------------------------------
-
-
-CATALOGUE_HOLDOUT = 0.2
-"""Of a dataset of the catalogue, held out to test on; every row of a person's own file gets a label."""
 
 
 def missing(data: PartialLabelDataset) -> str:
@@ -206,7 +202,22 @@ def missing(data: PartialLabelDataset) -> str:
     return ""
 
 
-def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
+def usual_holdout(source: Source, data: PartialLabelDataset) -> float | None:
+    """Return the share held out to test on where nobody says otherwise; None where nothing can be tested or held out.
+
+    Parameters
+    ----------
+    source
+        Where the data comes from: every row of a person's own file gets a label.
+    data
+        The same, read.
+    """
+    if data.y is None or (data.is_test is not None and data.is_test.any()):
+        return None
+    return 0.2 if source.path is None else 0.0
+
+
+def automatic(choice: DataConfig, data: PartialLabelDataset) -> RunConfig:
     """Return a run on this choice with every setting chosen by the data, which has no features made of texts yet.
 
     Parameters
@@ -217,11 +228,10 @@ def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
         The same, read.
     """
     learns = bool(data.contents)
-    has_test_part = data.is_test is not None and bool(data.is_test.any())
-    is_ones_own = choice.source.path is not None or data.y is None
-    return choice.config(
+    return RunConfig.on(
+        choice,
         method="proden" if learns else method_of_votes(data),
         params={"recipe": "auto"} if learns else {},
-        holdout=None if is_ones_own or has_test_part or not learns else CATALOGUE_HOLDOUT,
+        holdout=(learns and usual_holdout(choice.source, data)) or None,
         name=data.name,
     )

@@ -21,8 +21,8 @@ from pll.formats.checks import readable
 from pll.formats.classes import with_classes
 from pll.io import Progress
 from pll.runs.background import Report, default_board
+from pll.runs.config import DataConfig
 from pll.ui import background
-from pll.ui.session import ChosenData
 from pll.ui.widgets import button
 
 T = TypeVar("T")
@@ -53,13 +53,13 @@ def _load(source: Source) -> PartialLabelDataset:
     return source.load()
 
 
-def with_candidates(choice: ChosenData) -> PartialLabelDataset:
+def with_candidates(choice: DataConfig) -> PartialLabelDataset:
     """The data of a choice with its features and candidate sets."""
     return cached("prepared", choice_key(choice), lambda: _with_candidates(choice, dataset(choice.source)))
 
 
 def _with_candidates(
-    choice: ChosenData, data: PartialLabelDataset, progress: Progress | None = None
+    choice: DataConfig, data: PartialLabelDataset, progress: Progress | None = None
 ) -> PartialLabelDataset:
     """As a run would have it, but not yet split: the whole of the data, with features and candidate sets.
 
@@ -67,7 +67,7 @@ def _with_candidates(
     """
     from pll.runs.data import prepare  # late: the home page shows no data
 
-    made = prepare(replace(data, is_test=None), choice.config(), progress=progress).train
+    made = prepare(replace(data, is_test=None), choice, progress=progress).train
     answered = data.answered()  # what is learnt from
     # Labels that are doubted leave out the examples that have none, and with them the marks of the test part.
     return replace(made, is_test=answered.is_test) if len(made) == len(answered) else made
@@ -83,7 +83,7 @@ def data_key(source: Source) -> str:
     return json.dumps(values, sort_keys=True)
 
 
-def choice_key(choice: ChosenData) -> str:
+def choice_key(choice: DataConfig) -> str:
     """Return a cache key of the data with its candidate sets."""
     return json.dumps([data_key(choice.source), asdict(choice)], sort_keys=True)
 
@@ -185,7 +185,7 @@ def may_read(source: Source) -> bool:
     return False
 
 
-def prepared(choice: ChosenData) -> PartialLabelDataset | None:
+def prepared(choice: DataConfig) -> PartialLabelDataset | None:
     """The data with features and candidate sets, or None while they are being made, as the page says then."""
     key = choice_key(choice)
     made: PartialLabelDataset | None = _if_cached("prepared", key)
@@ -197,7 +197,7 @@ def prepared(choice: ChosenData) -> PartialLabelDataset | None:
     return in_background("prepared", key, "Getting the data ready", partial(_with_candidates, choice, data))
 
 
-def _is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:
+def _is_slow(choice: DataConfig, data: PartialLabelDataset) -> bool:
     """Whether making features and sets takes longer than one likes to wait."""
     spec = suggested(data) if choice.features == "auto" else choice.features
     if "backbone" in spec or "embedding" in spec:

@@ -16,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.runs.config import DataConfig
 from pll.runs.data import single_labels
 from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
@@ -29,7 +30,6 @@ from pll.synthesis.transitions import (
 )
 from pll.ui import charts
 from pll.ui.data.loader import choice_key
-from pll.ui.session import ChosenData
 from pll.ui.widgets import choose, number_field, share_slider, show_error
 
 MATRIX_FILES = ["csv", "tsv", "json", "npy", "npz"]
@@ -37,7 +37,7 @@ FILE, CONFUSION = "A file", "From a confusion matrix"
 CLASSIFIER = "From a classifier's confusions"
 
 
-def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGenerator) -> ChosenData | None:
+def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGenerator) -> DataConfig | None:
     """Sets made from true labels; None while a matrix is missing. What few want to set stands among the details.
 
     Parameters
@@ -62,7 +62,7 @@ def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGen
         if matrix is None:
             return None
         settings["matrix"] = tuple(tuple(row) for row in matrix.tolist())
-    return ChosenData(source, Flip(how, **settings), int(seed))
+    return DataConfig(source, flip=Flip(how, **settings), seed=int(seed))
 
 
 def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
     return needed | {name: value for name, value in given.items() if value is not None}
 
 
-def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> ChosenData | None:
+def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> DataConfig | None:
     """Sets made of single labels that may be wrong; None while a confusion matrix is missing.
 
     Parameters
@@ -99,7 +99,7 @@ def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> ChosenD
     )
     how = choose("What joins it", {name: words[0] for name, words in NOISY.items()}, key="noisy-how")
     noisy = _top_k(data) if how == "topk" else _confusion(data)
-    return None if noisy is None else ChosenData(source, noisy=noisy)
+    return None if noisy is None else DataConfig(source, noisy=noisy)
 
 
 def _top_k(data: PartialLabelDataset) -> Noisy:
@@ -126,7 +126,7 @@ def _confusion(data: PartialLabelDataset) -> Noisy | None:
     return Noisy("confusion", least, tuple(tuple(row) for row in matrix.tolist()), rows)
 
 
-def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabelDataset) -> None:
+def show_result(choice: DataConfig, raw: PartialLabelDataset, made: PartialLabelDataset) -> None:
     """The matrix of the settings, as a chart.
 
     Parameters
@@ -158,13 +158,13 @@ def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabel
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _mean_flips(key: str, _choice: ChosenData, _made: PartialLabelDataset) -> Matrix:
+def _mean_flips(key: str, _choice: DataConfig, _made: PartialLabelDataset) -> Matrix:
     assert _choice.flip is not None
     return flip_matrix_of(_choice.flip, _made.n_classes, _made.class_names, y=_made.y, X=_made.X, seed=_choice.seed)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _estimated(key: str, _choice: ChosenData, _raw: PartialLabelDataset, _made: PartialLabelDataset) -> Matrix:
+def _estimated(key: str, _choice: DataConfig, _raw: PartialLabelDataset, _made: PartialLabelDataset) -> Matrix:
     """Pr(label j | given i) as the classifier has it; the examples without a label are gone from `_made`."""
     labels = single_labels(_raw)
     assert labels is not None

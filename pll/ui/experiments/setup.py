@@ -19,12 +19,12 @@ from pll.experiments.cost import cost_in_words
 from pll.experiments.experiment import PRESETS, Experiment, changed, parse_experiment, preset
 from pll.methods import METHODS, method_title
 from pll.methods.deep import DeepEstimator
+from pll.runs.config import DataConfig
 from pll.runs.lanes import why_not
 from pll.ui import session
 from pll.ui.data import loader, server_data
 from pll.ui.data.upload import uploads_folder
 from pll.ui.format import count, plain
-from pll.ui.session import ChosenData
 from pll.ui.widgets import beside, button, choose_several, number_field
 
 FIVE_FOLDS, FIVE_SAMPLINGS, PUBLISHED_PART = "Five folds", "90/10, five samplings", "Published test part"
@@ -75,11 +75,11 @@ def experiment() -> Experiment | None:
     return changed(definition, **of_catalogue, methods=methods, **PROTOCOLS[protocol], settings=settings)
 
 
-def _title(name: str, mine: ChosenData | None) -> str:
+def _title(name: str, mine: DataConfig | None) -> str:
     return preset(name).title if name != OWN_FILE else f"Your data: {'' if mine is None else mine.source.name}"
 
 
-def _own_text(mine: ChosenData) -> str | None:
+def _own_text(mine: DataConfig) -> str | None:
     """Return the TOML text of an experiment on a file that was brought; None where it cannot be one, as is said."""
     source, flip = mine.source, mine.flip
     beyond = source.classes or source.answers or source.votes or source.options.keys() - {"columns"}

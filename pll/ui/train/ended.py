@@ -93,7 +93,7 @@ def _onward(now: Scene, status: ReviewStatus) -> None:
         if st.button("Other formats", type="tertiary", key="export"):
             go("export", run=now.run.id)
         if st.button("Compare with other methods", type="tertiary", key="compare"):
-            session.choose(session.ChosenData.of(now.run.config))
+            session.choose(now.run.config.untested())
             session.view(None, "comparison")
             go("compare")
 

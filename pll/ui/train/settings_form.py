@@ -19,14 +19,14 @@ from pll.methods import METHODS, method_title
 from pll.methods.advice import advise, expected_settings
 from pll.methods.names import RECIPES
 from pll.methods.proden import update_interval
-from pll.runs.config import RunConfig, new_estimator
+from pll.runs.config import DataConfig, RunConfig, new_estimator
 from pll.runs.data import method_of_votes
 from pll.runs.description import FIELDS
 from pll.training.devices import default_threads, device_in_words, devices
 from pll.training.names import MODELS
 from pll.ui.data import loader
+from pll.ui.data.candidates import usual_holdout
 from pll.ui.format import plain
-from pll.ui.session import ChosenData
 from pll.ui.widgets import beside, button, choose, share_slider
 from pll.wording import duration
 
@@ -87,7 +87,7 @@ def choose_model(data: PartialLabelDataset, key: str, *, is_searched: bool = Fal
 
 
 def choose_settings(
-    methods: Sequence[str], choice: ChosenData, data: PartialLabelDataset, params: dict[str, Any], *, key: str
+    methods: Sequence[str], choice: DataConfig, data: PartialLabelDataset, params: dict[str, Any], *, key: str
 ) -> Settings:
     """Show the settings that one or more methods have.
 
@@ -131,7 +131,8 @@ def choose_settings(
     form.offer_reset()
     touched = form.given(defaults | {"seed": 0})
     seed = touched.pop("seed", choice.seed)
-    config = choice.config(
+    config = RunConfig.on(
+        choice,
         method=methods[0],
         params=params | touched | device,
         holdout=holdout,
@@ -247,9 +248,9 @@ class SettingsForm:
         st.session_state[f"{self._key}-resets"] = st.session_state.get(f"{self._key}-resets", 0) + 1
 
 
-def _expected(method: str, params: dict[str, Any], choice: ChosenData, data: PartialLabelDataset) -> dict[str, Any]:
+def _expected(method: str, params: dict[str, Any], choice: DataConfig, data: PartialLabelDataset) -> dict[str, Any]:
     """What a run with these settings will use; None for what is searched."""
-    config = choice.config(method=method, params={name: params[name] for name in sorted(params)}, holdout=None, name="")
+    config = RunConfig.on(choice, method=method, params={name: params[name] for name in sorted(params)})
     return _expected_of(f"{config.method} {config.params}", loader.choice_key(choice), config, data)
 
 
@@ -272,11 +273,11 @@ def _choose_device(key: str) -> dict[str, str]:
     return {} if device == "auto" else {"device": device}
 
 
-def _choose_holdout(choice: ChosenData, data: PartialLabelDataset, key: str) -> float | None:
+def _choose_holdout(choice: DataConfig, data: PartialLabelDataset, key: str) -> float | None:
     """The share that is held out; None where nothing is, as where there is no truth or a test part already."""
-    if data.y is None or (data.is_test is not None and data.is_test.any()):
+    usual = usual_holdout(choice.source, data)
+    if usual is None:
         return None
-    usual = 0.2 if choice.source.path is None else 0.0  # every row of a user's own file gets a label
     return (
         share_slider(
             "holdout",
@@ -329,7 +330,7 @@ def advice(configs: Sequence[RunConfig], data: PartialLabelDataset, wrong: Seque
 # ---- a run of one lane -----------------------------------------------------------------------------------------------
 
 
-def choose_run_settings(choice: ChosenData, data: PartialLabelDataset) -> Settings:
+def choose_run_settings(choice: DataConfig, data: PartialLabelDataset) -> Settings:
     """Show the settings of a run, all but method, model and recipe in an expander.
 
     Parameters

@@ -147,6 +147,11 @@ class Source:
         if self.sha256 is not None and file_hash(file) != self.sha256:
             raise UserError(f"{self.name} at {self.path} has changed since the run was made; start a new run.")
 
+    def hashed(self) -> Source:
+        """Return the source with the hashes of its files."""
+        votes = tuple(one.hashed() for one in self.votes)
+        return replace(self, sha256=None if self.path is None else file_hash(Path(self.path)), votes=votes)
+
     def copied_to(self, folder: Path) -> Source:
         """Return the source with its file hashed, and copied into `folder` if it is small enough.
 

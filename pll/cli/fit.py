@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from pll import cli
-from pll.catalog.sources import Source, file_hash
+from pll.catalog.sources import Source
 from pll.cli.declared import FitOptions, option_of
 from pll.cli.options import (
     class_notes,
@@ -31,13 +29,14 @@ from pll.cli.options import (
 )
 from pll.cli.progress import SIGNALS, Bars, Stop, load, stopped_by_signals
 from pll.errors import UserError
-from pll.io import json_text
 from pll.methods import METHODS
 from pll.methods.advice import advise
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.data import method_of_votes, warnings_about
+from pll.runs.description import FIELDS
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
+from pll.runs.link import parts_of
 from pll.runs.ranks import follow
 from pll.runs.snapshots import HOW_SURE, SETTINGS
 from pll.training.devices import default_threads
@@ -99,10 +98,9 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 raise UserError(
                     f"{options.out} holds a run already; add --resume to go on with it, or choose another folder."
                 )
-            _check_unchanged(folder, options)
+            _check_unchanged(folder, config, options.settings)
         else:
             folder.create(config)
-            folder.note(options=_as_given(options))
         result = folder.state()
         if result["state"] != "finished":
             with Bars() as bars, stopped_by_signals() as stop:
@@ -173,56 +171,37 @@ def _run_config(options: FitOptions, source: Source) -> RunConfig:
     )
 
 
-FILES = ("data", "test", "reading", "confusion")
-NOT_OF_THE_RUN = ("out", "resume", "set")
-"""Options by name."""
-
-
-def _check_unchanged(folder: RunFolder, options: FitOptions) -> None:
+def _check_unchanged(folder: RunFolder, config: RunConfig, given: Collection[str]) -> None:
     """Refuse options that would make `--resume` go on with another run.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    config
+        What the options say.
+    given
+        Names of the settings among them.
 
     Raises
     ------
     UserError
-        An option differs, or what a file holds; the message names it.
+        Something differs, or what a file holds; the message names it.
     """
-    before, now = folder.about().get("options"), _as_given(options)
-    if before is None:
+    begun = folder.config()
+    if begun.decided_sets is not None or "comparison" in folder.about():
         raise UserError(f"The run in {folder.path} was begun on a page; resume it there, or choose another folder.")
-    if "threads" not in now:  # may be another machine's default; the run's own applies
-        before.pop("threads", None)
+    test = None if config.test is None else config.test.hashed()
+    before, now = parts_of(begun), parts_of(replace(config, source=config.source.hashed(), test=test))
     for name in before | now:
-        if before.get(name) != now.get(name):
+        # Threads that nobody named are those of a machine, perhaps of another one; the run's own apply.
+        if before.get(name) != now.get(name) and (name != "threads" or name in given):
+            word = option_of(name) if name in FIELDS else name
+            was, is_ = (f"with {word} {one[name]}" if name in one else f"without {word}" for one in (before, now))
             raise UserError(
-                f"{folder.path} was started {_in_words(name, before)}, now it is {_in_words(name, now)}; "
-                "resume with the same options, or choose another folder."
+                f"{folder.path} was started {was}, now it is {is_}; resume with the same options, or choose another "
+                "folder."
             )
-
-
-def _as_given(options: FitOptions) -> dict[str, Any]:
-    """Return the options that were given, by name, as config.json has them; of files name and content."""
-    named = {name: _marked(file) for name in FILES if (file := getattr(options, name))}
-    how, _, matrix = (options.flip or "").partition(":")
-    named |= {"flip": f"{how}:{_marked(matrix)}"} if matrix else {}
-    values = asdict(options) | dict(options.set) | named | {"votes": [_marked(file) for file in options.votes]}
-    plain = json.loads(json_text(values)).items()
-    given = ((name, value) for name, value in plain if name not in NOT_OF_THE_RUN and value is not False)
-    return {name: value for name, value in given if value not in (None, "", [])}
-
-
-def _marked(file: str) -> str:
-    """Return the name of a file with the beginning of its hash, wherever it lies; another text as it is."""
-    path = Path(file)
-    return f"{path.name} ({file_hash(path)[:8]})" if path.exists() else path.name
-
-
-def _in_words(name: str, options: dict[str, Any]) -> str:
-    option, value = "DATA" if name == "data" else option_of(name), options.get(name)
-    if value is None:
-        return f"without {option}"
-    pieces = value if isinstance(value, list) else [value]
-    words = " ".join("=".join(one) if isinstance(one, list) else str(one) for one in pieces)  # of pairs
-    return f"with {option}" if value is True else f"with {option} {words}"
 
 
 def _ready(bars: Bars, loop: FitLoop) -> None:

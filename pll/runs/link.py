@@ -285,20 +285,35 @@ def _parts(config: RunConfig, look: Look) -> dict[str, str]:
     for matrix in (flip and flip.matrix, noisy and noisy.confusion):
         if isinstance(matrix, str):
             raise UserError(f"The candidates were made with the file {matrix}; a link cannot carry it.")
+    own_name = "" if config.name == source.name else config.name
+    look_texts = _texts(asdict(look) | {"hidden": ",".join(look.hidden)})
+    return {"link": LINK_VERSION} | parts_of(config) | _texts({"name": own_name}) | look_texts
+
+
+def parts_of(config: RunConfig) -> dict[str, str]:
+    """Return what determines the result of a run, as the parts of a link are written; without what is the default.
+
+    Raises
+    ------
+    UserError
+        The fingerprint of a file is not known, or the method has a seed of its own.
+    """
+    source, flip, noisy, test = config.source, config.flip, config.noisy, config.test
     values = {
-        "link": LINK_VERSION,
         **({"data": source.name} if source.path is None else {"file": source.name, "sha256": _fingerprint(source)}),
         **{name: getattr(source, name) for name in ("format", "options", "rule", "classes", "answers")},
         "votes": [(one.name, _fingerprint(one)) for one in source.votes],
         **({} if flip is None else {"flip": flip.how} | {name: getattr(flip, name) for name in FLIP_SETTINGS}),
         **({} if noisy is None else {"noisy": str(noisy), "confusion": noisy.confusion, "rows": noisy.rows}),
-        "test": None if test is None else test.name,
+        "test": test and (test.name if test.path is None else f"{test.name} {_fingerprint(test)}"),
         **{name: getattr(config, name) for name in AS_THEY_ARE},
         **_settings_of(config),
-        "name": "" if config.name == source.name else config.name,
-        **asdict(look),
-        "hidden": ",".join(look.hidden),
     }
+    return _texts(values)
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parts as text, without those that are the default."""
     defaults = {name: _text(part.default) for name, part in PARTS.items() if name not in _ALWAYS}
     texts = {name: _text(value) for name, value in values.items()}
     return {name: text for name, text in texts.items() if text and text != defaults.get(name)}

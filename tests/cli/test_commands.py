@@ -238,7 +238,7 @@ def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path)
     assert run("predict", tmp_path / "run", other, "--out", tmp_path / "p.csv").status == 0
     assert len(pd.read_csv(tmp_path / "p.csv")) == 30
     again = ("fit", table, *SMALL, *flip, "--test", table, "--out", tmp_path / "run", "--resume")
-    run(*again).refuses("--column")
+    run(*again).refuses('with options {"columns":{"column 1":"ignore","column 4":"true_label"}}', "without options")
     assert run(*again, *told).status == 0
     assert run("evaluate", table, *SMALL, *flip, *told, "--holdout", "0.2").status == 0
     assert run("synthesize", table, *flip, *told, "--out", tmp_path / "d.npz").status == 0
@@ -268,7 +268,9 @@ def test_classes_are_merged_renamed_and_dropped_and_kept_with_the_run(run: Run, 
     labels = pd.read_csv(tmp_path / "run" / "labels.csv", dtype=str, keep_default_na=False)
     assert labels["candidates"].tolist()[:3] == ["late", "missing", "late|missing"]
     again = run("fit", tmp_path / "messy.csv", *tidy[:2], "--epochs", "2", "--out", tmp_path / "run", "--resume")
-    assert again.status == 2 and "with --rename lost=missing" in again.err  # another run
+    assert (
+        again.status == 2 and '"lost":"missing"}, now it is with classes {"la-te":"late"}' in again.err
+    )  # another run
     wrong = run("fit", tmp_path / "messy.csv", "--drop", "Nothing", "--out", tmp_path / "wrong")
     assert wrong.status == 2 and "no class 'Nothing'" in wrong.err
 
@@ -408,6 +410,10 @@ def test_resuming_with_another_option_is_refused_and_the_option_named(run: Run, 
     before = result_of(RunFolder(tmp_path / "run"))
     for option, words in OTHERWISE:
         run(*fit, "--resume", *option).refuses(*words, "same options")
+    other = tmp_path / "other" / data.name
+    other.parent.mkdir()
+    formats.write(formats.read(data).take(np.arange(1, len(formats.read(data)))), other)
+    run("fit", other, *fit[2:], "--resume").refuses("with sha256", "same options")
     assert result_of(RunFolder(tmp_path / "run")) == before
 
 
@@ -619,7 +625,7 @@ def test_a_setting_of_one_method_is_given_by_name(run: Run, data: Path, tmp_path
     fit = ("fit", data, *FLIP, "--method", "plknn", "--out", tmp_path / "run")
     assert run(*fit, "--set", "k=5").status == 0
     assert RunFolder(tmp_path / "run").config().params == {"k": 5}
-    run(*fit, "--set", "k=6", "--resume").refuses("with --k 5", "with --k 6")
+    run(*fit, "--set", "k=6", "--resume").refuses("with k 5", "with k 6")
     run("fit", data, *SMALL, "--set", "epochs=4", "--out", tmp_path / "no").refuses("epochs is given twice")
     run("fit", data, "--set", "lr=-1", "--out", tmp_path / "no").refuses("lr is -1", "from 0 to 10, more than 0")
     run("fit", data, *FLIP, "--set", "kk=1", "--out", tmp_path / "no").refuses("no setting called 'kk'")

@@ -14,7 +14,7 @@ import numpy as np
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
-from pll.formats.proposal import Proposal, one_of, which
+from pll.formats.proposal import Proposal, grades_in, one_of, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     FUNCTION,
@@ -418,7 +418,7 @@ def counts(table: Proposal) -> None:
         shown = [shown_name(name, "count") for name in group]
         _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
         return
-    ways = {"count": "how many voted for a class"} | _NOBODY
+    ways = {"count": "how many voted for a class", "annotator": "one voter's answers"} | _NOBODY
     _give_led_or_ask(table, _voted(table), "hold small whole numbers", ways)
     is_told = table.is_asked() or table.having("true_label", *LABELLED)
     if is_told or not (summed := _before_their_sum(table)):
@@ -514,10 +514,11 @@ def stranger_among(names: Sequence[str]) -> list[str]:
     --------
     >>> stranger_among(["Coder A", "Coder B", "Coder C", "final"]), stranger_among(["Ann", "Bob", "Cem", "final"])
     (['final'], [])
-    >>> stranger_among(["판독의1", "판독의2", "판독의3", "최종판정"]), stranger_among(["gpt-3", "gpt-4", "claude"])
-    (['최종판정'], [])
+    >>> stranger_among(["판독의1", "판독의2", "판독의3", "최종판정"]), stranger_among(["P1", "P2", "P3", "conference"])
+    (['최종판정'], ['conference'])
     """
-    words = [{part.casefold() for part in _PARTS.findall(name) if part[0].isalpha()} for name in names]
+    letters = [re.sub(r"\d+", " ", name.casefold()) for name in names]
+    words = [{part for part in _PARTS.findall(name) if part[0].isalpha()} for name in letters]
     users = Counter(word for some in words for word in some)
     shared = {word for word, times in users.items() if times == len(names) - 1 >= 3}
     found = [name for name, some in zip(names, words, strict=True) if not shared <= some]
@@ -563,7 +564,11 @@ def counted(table: Proposal) -> list[str]:
 def _voted(table: Proposal) -> list[dict[str, str]]:
     """Groups of columns that look like votes for a class each."""
     whole = [name for name in table.open() if present_cells(table.raw[name]) and _are_counts(table.raw[name])]
+    ill = [name for name in table.open() if name not in whole and any(grades_in(table.raw[name]))]
     groups = [group for group in _groups(table, whole) if _are_votes(table, group)]
+    # a 0 is nobody's grade, and a count would not say that somebody was ill
+    groups = [group for group in groups if any(0 in row for row in _amounts(table, group))]
+    groups = [group for group in groups if not any({*group, one} in map(set, _alike([*group, one])) for one in ill)]
     return _apart_from_each_other([group for group in groups if not agree(_grades(table, group))])
 
 

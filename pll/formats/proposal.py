@@ -513,6 +513,7 @@ def grades_in(cells: Cells) -> list[int | None]:
         return numbers
     silent = NO_ANSWER["codes"]
     filled = [one for one in plain if one and not is_no_answer(one, among_votes=True) and one not in silent]
+    filled = [one for one in filled if spelling(one) not in NO_ANSWER["rare"]]
     are_most = sum(one is not None for one in numbers) >= NEARLY_ALL * len(filled)
     return numbers if are_most and not has_fractions(filled) else [None] * len(cells)
 
@@ -663,6 +664,12 @@ def _varies(table: Proposal, name: str) -> bool:
     return bool(tasks) and not table.is_function(name, *tasks)
 
 
+def _is_of_occasion(table: Proposal, name: str) -> bool:
+    """Whether a column is called as what is of a moment is, or a remark: a `note` that is a grade is none."""
+    is_grade = says("grade", name) and any(one is not None for one in grades_in(table.raw[name]))
+    return says_fact(name, ["context"]) and not is_grade
+
+
 def _says_who(name: str) -> bool:
     return plain_name(name) in USUAL["worker"] or not FIELDS["who"].isdisjoint(words_of(name)[-1:])
 
@@ -679,7 +686,6 @@ OF_NAME: Mapping[str, Callable[[str], object]] = {
     "of counts": says_counts,
     "of an aggregate": says_aggregate,
     "of a fact": says_fact,
-    "of the occasion": lambda name: says_fact(name, ["context"]),
     "of a state": says_state,
     "of a person": _says_who,
     "of a machine": lambda name: says("machine", name),
@@ -732,6 +738,7 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "several": lambda table, name: holds_several(table.cells[name]),
     "several, or doubt": _name_several,
     "own name": _says_own_name,
+    "of the occasion": _is_of_occasion,
     "varying": _varies,
     "of a day or a person": _follows_occasion,
 }

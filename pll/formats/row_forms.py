@@ -42,6 +42,7 @@ from pll.formats.tabular.cells import (
     read_marks,
     spelling,
 )
+from pll.formats.voters import of_one_vocabulary
 
 MOST_PEOPLE = 30
 """Rows of a table with a row a person, where no name says so."""
@@ -391,6 +392,8 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
             once.sort(key=lambda key: not _are_agreed_on(table, key, worker))
         tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1]
         tasks = tasks or _two_keys(table, keys, worker) or _key_and_number(table, keys, worker) or usual[:1]
+    if not is_told and all(map(table.is_one_a_row, tasks)) and _are_beside(table, [worker, *tasks]):
+        return
     given = table.having("vote", "class")
     marked = {} if given or not tasks else _one_hot(table, [n for n in table.open() if n not in (*tasks, worker)])
     for name, label in marked.items():
@@ -413,6 +416,16 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     table.give_all([name for name in [worker] if name not in table.explicit], "worker", guessed=not is_told)
     table.give_all([name for name in chosen if name not in given], "vote", guessed=not is_told)
     _leave_facts(table, tasks, worker, [name for name in votes if name not in chosen])
+
+
+def _are_beside(table: Proposal, others: Sequence[str]) -> bool:
+    """Whether several columns have one vocabulary, as voters beside each other do: a row is an example then."""
+    answers = [name for name in which(table, *_SHORT_ANSWERS) if name not in others]
+    return any(len(group) >= LEAST_BESIDE for group in of_one_vocabulary(table, answers))
+
+
+LEAST_BESIDE = 3
+"""Columns of one vocabulary, at least, that are voters beside each other, whatever else stands in the table."""
 
 
 def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:

@@ -218,11 +218,14 @@ def _are_sets_alike(table: Proposal, name: str, other: str) -> bool:
 def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tuple[str, str]) -> None:
     """Columns of several vocabularies, each of several voters: what they were asked differs, or they are another role.
 
+    The one that is called otherwise is asked about when that is answered.
+
     Parameters
     ----------
     others
         What else all of them may be, and the role.
     """
+    questions = [[name for name in names if name not in stranger_among(names)] for names in questions]
     said = [{cell.strip() for cell in present_cells(table.cells[names[0]])} for names in questions]
     words = [listing(sorted(some), limit=4) for some in said]
     groups = [(f"{listing(names, limit=4)} ({said})", names) for names, said in zip(questions, words, strict=True)]
@@ -407,7 +410,10 @@ def _leave_majority(table: Proposal, name: str) -> None:
 
 
 def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
-    """Whether somebody decided what most say: of two, of two and a third who was asked, or called so where none does.
+    """Whether somebody decided what most say: of two, of two and a third who was asked, of some, or called so.
+
+    What is made of the votes by a program is made of all of them; called so counts where no more than half say one
+    thing.
 
     Parameters
     ----------
@@ -418,7 +424,13 @@ def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
     """
     others = {other: table.raw[other] for other in table.having("annotator") if other != name}
     asked = [other for other, own in others.items() if speaks_where_apart(own, _but(others, other))]
-    return len(others) - len(asked[:1]) == 2 or (says("settled", name) and bool(split))
+    blank = [not cell for cell, (most, _, _) in _beside_most(table, name) if most]
+    is_of_some = sum(blank) >= LEAST_BLANK * len(blank)
+    return is_of_some or len(others) - len(asked[:1]) == 2 or (says("settled", name) and bool(split))
+
+
+LEAST_BLANK = 0.1
+"""Share of the examples with a majority, at least, on which a column says nothing that no program made."""
 
 
 MAJORITY = "the majority of"

@@ -663,3 +663,16 @@ def test_the_only_column_of_few_words_beside_texts_may_be_the_labels(name: str) 
         header = {"width": [str(k / 7) for k in range(40)]} | other if "colour" in other else columns | other
         asked = question(roles_of([*header], [*header.values()]))
         assert asked is None or "true label" not in asked.text
+
+
+def test_a_note_that_is_a_grade_is_a_voters_though_somebody_was_ill(tmp_path: Path) -> None:
+    rolls, lines = random.Random(2), list[str]()
+    for k in range(60):
+        grade = rolls.randrange(1, 6)
+        notes = [min(6, max(1, grade + rolls.choice((-1, 0, 0, 1)))) for _ in range(3)]
+        cells = ["krank" if k == 7 else notes[0], notes[1], notes[2] if k % 2 else ""]
+        lines.append(",".join(map(str, [f"s{k}", rolls.randrange(200, 700), *cells])))
+    path = tmp_path / "grades.csv"
+    path.write_text("\n".join(["pupil,words,Note Hr. A,Note Fr. B,Note Fr. C", *lines]))
+    asked = question(formats.columns(path))
+    assert asked is not None and list(asked.answers[0][1].values()) == ["annotator"] * 3

@@ -140,3 +140,34 @@ def test_one_label_of_all_is_the_truth_where_its_name_says_so_and_nobody_else_co
         rows.append([one, other, third if k % 5 < 3 else "", most])
     data, _ = read_first(table(tmp_path, ["JM", "KS", "TB", name], rows))
     assert data.annotations is not None and data.annotations.n_annotators == 3 and (data.y is not None) is is_truth
+
+
+@pytest.mark.parametrize("share", [0.7, 1.0], ids=["of some", "of all"])
+def test_what_is_said_of_some_and_is_what_most_say_was_decided(tmp_path: Path, share: float) -> None:
+    rolls, rows = random.Random(3), list[list[str]]()
+    for _ in range(150):
+        truth = rolls.choice(WORDS)
+        votes = [said(rolls, truth) for _ in range(5)]
+        most = max({*votes}, key=votes.count)
+        rows.append([f"{rolls.gauss(9, 3):.2f}", *votes, most if rolls.random() < share else ""])
+    names = ["width", "P1", "P2", "P3", "P4", "P5", "Konferencediagnose"]
+    data, asked = read_first(table(tmp_path, names, rows))
+    assert asked is not None and data.annotations is not None and data.annotations.n_annotators == 5
+    assert (data.y is not None) is (share < 1)
+
+
+def test_reasons_beside_verdicts_and_the_one_called_otherwise_are_asked_about(tmp_path: Path) -> None:
+    rolls, rows = random.Random(4), list[list[str]]()
+    judges, why = ("gpt", "claude", "llama", "gemini"), ["Fine.", "Not whole.", "Wrong."]
+    for k in range(150):
+        truth = rolls.choice(WORDS)
+        votes = [said(rolls, truth) for _ in judges]
+        beside = [cell for one in votes for cell in (f"**{one}**" if k % 9 == 0 else one, rolls.choice(why))]
+        rows.append(
+            [f"s{k}", rolls.choice(["m1", "m2"]), f"Answer {k % 97}, at length.", *beside, truth if k % 3 else ""]
+        )
+    header = ["sample_id", "model", "response", *(f"{j}_{what}" for j in judges for what in ("verdict", "reason"))]
+    data, asked = read_first(table(tmp_path, [*header, "human_review"], rows))
+    assert asked is not None and data.annotations is not None
+    assert sorted(data.annotations.annotator_names) == sorted(f"{judge}_verdict" for judge in judges)
+    assert data.y is not None and {*data.class_names} == {*WORDS}

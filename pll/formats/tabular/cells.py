@@ -543,12 +543,15 @@ _ARABIC = str.maketrans("أإآىة", "ااايه", "".join(map(chr, range(0x64B
 """Letters that are written in two ways, and marks that are mostly left out."""
 
 
-_TYPED = str.maketrans("’‐‑–—−", "'-----")
+_TYPED = str.maketrans("’‐‑‒–—―−－", "'--------")
 """Signs that programs set for those of a keyboard: apostrophe, hyphens, dashes, minus."""
+_MARKED = re.compile(r"([*_`\"']{1,3})(.*\w.*)\1", re.DOTALL)
+"""A name between two marks, as Markdown sets it or as a quotation."""
+_MARKS_AROUND = tuple("*_`\"'")
 
 
 def spelling(label: str) -> str:
-    """A label without differences of case, of whitespace, of kinds of dashes, and of a final `.`, `,`, `!` or `?`.
+    """A label without differences of case, whitespace, kinds of dashes, a final `.`, `,`, `!`, `?`, or marks around it.
 
     Labels with one spelling are one class; digits, signs and anything within a name distinguish classes.
 
@@ -556,9 +559,13 @@ def spelling(label: str) -> str:
     --------
     >>> spelling(" PRAISE."), spelling("not  sure!"), spelling("C#"), spelling("−1"), spelling("e–mail")
     ('praise', 'not sure', 'c#', '-1', 'e-mail')
+    >>> spelling("**Pass**"), spelling("'good'."), spelling("A*"), spelling("**")
+    ('pass', 'good', 'a*', '**')
     """
     plain = " ".join(without_case(label).translate(_TYPED).split())
-    return plain.rstrip(".,!? ") or plain
+    plain = plain.rstrip(".,!? ") or plain
+    marked = _MARKED.fullmatch(plain) if plain[:1] in _MARKS_AROUND else None
+    return marked[2] if marked else plain
 
 
 # ---- names of labels in a cell ---------------------------------------------------------------------------------------

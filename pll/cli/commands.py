@@ -92,7 +92,7 @@ def _is_here(entry: catalog.Entry) -> bool:
 def synthesize(options: SynthesizeOptions) -> None:
     """Make candidate sets from true labels, from labels that may be wrong, or from several annotators; write them."""
     data = load(resolve_source(options))
-    how = Preparation(**prepared(options, data))
+    how = Preparation(**prepared(options, lambda: data))
     is_given = how.flip is None and how.noisy is None
     if is_given and not options.rule:
         raise UserError(

@@ -82,7 +82,7 @@ def _cells(
     seeds: Sequence[int],
 ) -> list[Cell]:
     """Return the fits, the methods of one part one after the other."""
-    how = prepared(options, data)
+    how = prepared(options, lambda: data)
     every = set().union(*(METHODS[name]().get_params() for name in names))
     unknown = next((name for name in options.settings if name not in every and name not in SETTINGS), None)
     if unknown is not None:

@@ -18,7 +18,6 @@ from pll.catalog.sources import Source
 from pll.cli.declared import FitOptions, option_of
 from pll.cli.options import (
     class_notes,
-    needs_classes,
     note,
     note_models_beside,
     prepared,
@@ -161,13 +160,12 @@ def _run_config(options: FitOptions, source: Source) -> RunConfig:
     method = METHODS[options.method]
     if method.takes_prior or method.takes_votes:
         source = with_voters(source, options)
-    data = load(source) if needs_classes(options) else None
     return RunConfig(
         source=source,
         method=options.method,
         params=params,
         test=source_of_test(options),
-        **prepared(options, data),
+        **prepared(options, lambda: load(source)),
     )
 
 

@@ -6,10 +6,10 @@ import json
 import math
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pll import formats
 from pll.annotations import SetRule
@@ -23,90 +23,12 @@ from pll.formats.tabular.cells import no_answers
 from pll.formats.votes import ONE_VOTER, kind_of
 from pll.runs.config import AS_GIVEN
 from pll.runs.data import weighs_voters
-from pll.synthesis import FLIP_SETTINGS, FLIPS, Flip
+from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
-from pll.synthesis.transitions import Matrix, read_matrix, transitions_from_confusion, truth_given_label
-
-Training = TypeVar("Training", bound=TrainingOptions)
+from pll.synthesis.transitions import read_matrix, transitions_from_confusion, truth_given_label
 
 
-def flip_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Flip | None:
-    """Return how candidates are to be made from true labels; None without `--flip`.
-
-    Parameters
-    ----------
-    options
-        Of the command.
-    data
-        Whose classes a matrix is of; with it, what the file of `--flip matrix:FILE` (or of `--confusion`) holds is
-        taken over, so that a run does not depend on that file.
-
-    Raises
-    ------
-    UserError
-        Settings without `--flip`, or that do not fit it.
-    """
-    if options.flip is None:
-        if options.q is not None:
-            raise UserError("--q needs --flip to say how wrong labels enter.")
-        return None
-    if options.confusion is not None:
-        return _from_confusion(options, data)
-    how, _, value = options.flip.partition(":")
-    given = {"q": options.q is not None, "matrix": bool(value)}
-    missing = next((name for name in FLIPS[how].needs if not given[name]), None) if how in FLIPS else None
-    if missing is not None:
-        wanted = "--q" if missing == "q" else f"a file (--flip {how}:FILE, or --confusion FILE)"
-        raise UserError(f"--flip {how} needs {wanted}: {FLIP_SETTINGS[missing]}.")
-    flip = Flip.parse(options.flip, options.q)
-    if data is None or flip.matrix is None:
-        return flip
-    return replace(flip, matrix=as_plain(flip.settings(data.n_classes, data.class_names)["matrix"]))
-
-
-def _from_confusion(options: SetOptions, data: PartialLabelDataset | None) -> Flip:
-    """Return the flip of `--flip matrix --confusion FILE [--q HIGHEST]`."""
-    if options.flip != "matrix":
-        raise UserError("--confusion goes with --flip matrix (without a file there), or with --noisy confusion.")
-    if data is None or options.confusion is None:  # the file is read when the classes are known
-        return Flip("matrix", matrix=options.confusion)
-    names = data.class_names
-    confusion = read_matrix(options.confusion, names)
-    if options.confusion_rows == "given":
-        confusion = confusion.T
-    return Flip("matrix", matrix=as_plain(transitions_from_confusion(confusion, names, highest=options.q)))
-
-
-def noisy_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Noisy | None:
-    """Return how single labels that may be wrong become candidates; None without `--noisy`.
-
-    Parameters
-    ----------
-    options
-        Of the command.
-    data
-        Whose classes a confusion matrix is of; with it, the content of the file is taken over.
-
-    Raises
-    ------
-    UserError
-        Settings that do not fit, or both `--flip` and `--noisy`.
-    """
-    if options.noisy is None:
-        if options.confusion is not None and options.flip is None:
-            raise UserError("--confusion needs --noisy confusion, or --flip matrix, to say what it is for.")
-        return None
-    if options.flip is not None:
-        raise UserError("--flip takes the labels for true, --noisy doubts them; give one of the two.")
-    noisy = Noisy.parse(options.noisy, confusion=options.confusion, rows=options.confusion_rows)
-    matrix = None if data is None else noisy.matrix(data.class_names)
-    if data is not None and matrix is not None:
-        truth_given_label(matrix, data.class_names, rows=noisy.rows)  # raises with a message
-        return replace(noisy, confusion=as_plain(matrix))
-    return noisy
-
-
-def prepared(options: SetOptions, data: PartialLabelDataset | None) -> dict[str, Any]:
+def prepared(options: SetOptions, data: Callable[[], PartialLabelDataset]) -> dict[str, Any]:
     """Return the fields of a `Preparation` that a command gives.
 
     Parameters
@@ -114,25 +36,51 @@ def prepared(options: SetOptions, data: PartialLabelDataset | None) -> dict[str,
     options
         Of the command.
     data
-        As for `flip_of`.
+        Returns what it is about, whose classes a matrix is of. What the file of a matrix holds is taken over, so that a
+        run does not depend on that file.
 
     Raises
     ------
     UserError
-        As `flip_of` and `noisy_of`.
+        Settings that do not fit each other, or no matrix of these classes.
     """
+    if options.flip is not None and options.noisy is not None:
+        raise UserError("--flip takes the labels for true, --noisy doubts them; give one of the two.")
+    if options.q is not None and options.flip is None:
+        raise UserError("--q needs --flip to say how wrong labels enter.")
+    if options.confusion is not None and options.flip is None and options.noisy is None:
+        raise UserError("--confusion needs --noisy confusion, or --flip matrix, to say what it is for.")
     given = {name: getattr(options, name) for name in AS_GIVEN if hasattr(options, name)}
-    return given | {"flip": flip_of(options, data), "noisy": noisy_of(options, data)}
+    return given | {"flip": _flip(options, data), "noisy": _noisy(options, data)}
 
 
-def needs_classes(options: SetOptions) -> bool:
-    """Return whether a file with a matrix is given: it is read once the classes are known."""
-    return ":" in (options.flip or "") or options.confusion is not None
+def _flip(options: SetOptions, data: Callable[[], PartialLabelDataset]) -> Flip | None:
+    if options.flip is None:
+        return None
+    if options.confusion is None:
+        flip = Flip.parse(options.flip, options.q)
+        if flip.matrix is None:
+            return flip
+        matrix = flip.settings(data().n_classes, data().class_names)["matrix"]
+    elif options.flip == "matrix":
+        names = data().class_names
+        confusion = read_matrix(options.confusion, names)
+        confusion = confusion.T if options.confusion_rows == "given" else confusion
+        matrix = transitions_from_confusion(confusion, names, highest=options.q)
+    else:
+        raise UserError("--confusion goes with --flip matrix (without a file there), or with --noisy confusion.")
+    return Flip("matrix", matrix=matrix.tolist())
 
 
-def as_plain(matrix: Matrix) -> tuple[tuple[float, ...], ...]:
-    """Return a matrix as plain values, which can be compared and stored."""
-    return tuple(tuple(row) for row in matrix.tolist())
+def _noisy(options: SetOptions, data: Callable[[], PartialLabelDataset]) -> Noisy | None:
+    if options.noisy is None:
+        return None
+    noisy = Noisy.parse(options.noisy, confusion=options.confusion, rows=options.confusion_rows)
+    if options.confusion is None:
+        return noisy
+    matrix = read_matrix(options.confusion, data().class_names)
+    truth_given_label(matrix, data().class_names, rows=noisy.rows)  # raises with a message
+    return replace(noisy, confusion=matrix.tolist())
 
 
 def listed(text: str, option: str, example: str) -> list[str]:

@@ -66,7 +66,8 @@ class Flip:
         for name in FLIP_SETTINGS:
             is_set = getattr(self, name) is not None
             if name in way.needs and not is_set:
-                raise UserError(f"Candidates made the way {self.how!r} need {FLIP_SETTINGS[name]}.")
+                hint = "--q 0.7" if name == "q" else f"--flip {self.how}:FILE, or --confusion FILE"
+                raise UserError(f"Candidates made the way {self.how!r} need {FLIP_SETTINGS[name]}.", shell=hint)
             if is_set and name not in way.needs + way.takes:
                 raise UserError(f"Candidates made the way {self.how!r} take no {name}; leave it out.")
         if self.matrix is not None and not isinstance(self.matrix, str):

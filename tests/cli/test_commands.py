@@ -169,7 +169,7 @@ def test_a_name_that_nothing_has_is_said(run: Run, word: str, tmp_path: Path) ->
         (("--q", "1.5", "--flip", "pair"), ("q is 1.5",)),
         (("--q", "nan", "--flip", "pair"), ("q is nan",)),
         (("--q", "0.5"), ("--q needs --flip",)),
-        (("--flip", "pair"), ("--flip pair needs --q",)),
+        (("--flip", "pair"), ("'pair' need q", "--q 0.7")),
         (("--seed", "-1", *FLIP), ("--seed",)),
         (("--lr", "inf", *FLIP), ("lr is inf",)),
         (("--lr", "-1", *FLIP), ("lr is -1",)),

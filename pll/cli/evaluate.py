@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from pll import cli
 from pll.cli.declared import SETTINGS, EvaluateOptions
@@ -83,20 +82,25 @@ def _cells(
 ) -> list[Cell]:
     """Return the fits, the methods of one part one after the other."""
     how = prepared(options, lambda: data)
-    every = set().union(*(METHODS[name]().get_params() for name in names))
-    unknown = next((name for name in options.settings if name not in every and name not in SETTINGS), None)
+    has = {name: METHODS[name]().get_params() for name in names}
+    every = set(SETTINGS).union(*has.values())
+    unknown = next((name for name in options.settings if name not in every), None)
     if unknown is not None:
         raise UserError(f"None of these methods has a setting {unknown!r}; candid methods NAME lists those of one.")
-    own = {name: _settings(name, options) for name in names}
+    for name in names:
+        foreign = sorted(options.settings.keys() - has[name].keys() - {"threads"})
+        note([f"{name} has no {', '.join(foreign)}; it runs without."] if foreign else [])
+    settings = {"threads": default_threads()} | options.settings
+    recipe = settings.pop("recipe", cli.RECIPE)
     return [
         Cell(
             dataset=data.name,
             source=brought.source,
             test=brought.test,
             method=name,
-            model=str(({"model": ""} | METHODS[name]().get_params() | own[name])["model"]),
-            recipe=options.settings.get("recipe", cli.RECIPE),
-            settings=own[name],
+            model=str((has[name] | settings)["model"]) if "model" in has[name] else "",
+            recipe=recipe,
+            settings=settings,
             seed=seed,
             fold=fold,
             folds=options.folds,
@@ -104,16 +108,6 @@ def _cells(
         )
         for seed, fold, name in product(seeds, range(max(options.folds or 1, 1)), names)
     ]
-
-
-def _settings(name: str, options: EvaluateOptions) -> dict[str, Any]:
-    """Return the settings given to a method; those it does not have are left out, with a note."""
-    explicit = {"threads": default_threads()} | options.settings
-    parameters = METHODS[name]().get_params()
-    foreign = sorted(set(explicit) - set(parameters) - {"threads"})
-    if foreign:
-        note([f"{name} has no {', '.join(foreign)}; it runs without."])
-    return {key: value for key, value in explicit.items() if key in parameters and key != "recipe"}
 
 
 def _show(bars: Bars, fits: int, of: int, method: str, epoch: int, epochs: int) -> None:

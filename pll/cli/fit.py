@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -54,31 +54,17 @@ def fit(options: FitOptions) -> int:
     ranks = Ranks.from_environment()
     if ranks is None:
         return _fit(options, None)
-    try:
+    with closing(ranks):
         if not ranks.leads:
-            return _follow(ranks)
-        with _leading(ranks):
+            for name in SIGNALS:  # signals are for rank 0, which then stops the others
+                signal.signal(name, signal.SIG_IGN)
+            follow(ranks)
+            return 0
+        try:
             return _fit(options, ranks)
-    finally:
-        ranks.close()
-
-
-def _follow(ranks: Ranks) -> int:
-    """Take part in the training of rank 0, which shows its progress and decides when it ends; return the exit code."""
-    for name in SIGNALS:  # signals are for rank 0, which then stops the others
-        signal.signal(name, signal.SIG_IGN)
-    follow(ranks)
-    return 0
-
-
-@contextmanager
-def _leading(ranks: Ranks) -> Iterator[None]:
-    """Release the other ranks if nothing is trained, or it was refused before."""
-    try:
-        yield
-    finally:
-        if not ranks.has_broadcast:
-            ranks.broadcast(None)
+        finally:
+            if not ranks.has_broadcast:  # nothing was trained, or it was refused before: the others may go
+                ranks.broadcast(None)
 
 
 def _fit(options: FitOptions, ranks: Ranks | None) -> int:

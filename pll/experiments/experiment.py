@@ -60,7 +60,8 @@ class Cell(DataConfig):
     recipe
         Where its settings come from: one of `RECIPES`, or another that the method takes.
     settings
-        Settings given explicitly, which come before those of the recipe.
+        Settings given explicitly, which come before those of the recipe; those that the method does not have mean
+        nothing.
     fold, folds
         Which part, where the data are divided into folds.
     """

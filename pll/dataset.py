@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,17 @@ CONTENTS = ("numbers", "words", "texts", "pictures")
 """Kinds of content that features are made of; data may hold several."""
 ROWS_AT_ONCE = 100_000
 """Rows whose ids are made at once for the fingerprint."""
+
+
+_flags = partial(np.asarray, dtype=np.bool_)
+
+
+def _true_labels(y: npt.ArrayLike) -> Ints:
+    return whole_numbers(y, "true labels").astype(np.int64)
+
+
+def _columns(table: Mapping[str, Any]) -> dict[str, Column]:
+    return {name: as_column(values) for name, values in table.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,22 +98,24 @@ class PartialLabelDataset(HasChanges):
         ids; the row is named.
     """
 
-    X: npt.NDArray[np.float32] = field(metadata={"rows": "rows of features"})
+    X: npt.NDArray[np.float32] = field(metadata={"rows": "rows of features", "form": feature_array})
     candidates: CandidateSets | None = field(default=None, metadata={"rows": "candidate sets"})
-    y: Ints | None = field(default=None, metadata={"rows": "true labels"})
+    y: Ints | None = field(default=None, metadata={"rows": "true labels", "form": _true_labels})
     class_names: tuple[str, ...] = ()
-    ids: npt.NDArray[np.str_] | None = field(default=None, metadata={"rows": "ids"})
+    ids: npt.NDArray[np.str_] | None = field(
+        default=None, metadata={"rows": "ids", "form": partial(np.asarray, dtype=np.str_)}
+    )
     feature_names: tuple[str, ...] = ()
-    images: npt.NDArray[np.uint8] | None = field(default=None, metadata={"rows": "images"})
-    texts: Column | None = field(default=None, metadata={"rows": "texts"})
+    images: npt.NDArray[np.uint8] | None = field(default=None, metadata={"rows": "images", "form": np.asarray})
+    texts: Column | None = field(default=None, metadata={"rows": "texts", "form": as_column})
     pictures: Pictures | None = field(default=None, metadata={"rows": "pictures"})
-    categories: Mapping[str, Column] = field(default_factory=dict, metadata={"rows": "cells of {!r}"})
-    extras: Mapping[str, Column] = field(default_factory=dict, metadata={"rows": "cells of {!r}"})
+    categories: Mapping[str, Column] = field(default_factory=dict, metadata={"rows": "cells of {!r}", "form": _columns})
+    extras: Mapping[str, Column] = field(default_factory=dict, metadata={"rows": "cells of {!r}", "form": _columns})
     annotations: Annotations | None = field(default=None, metadata={"rows": "annotated examples"})
     prior: Weights | None = field(default=None, metadata={"candidates": "priors"})
     changes: tuple[ChangedSets, ...] = field(default=(), metadata={"rows": "changed candidate sets"})
-    is_test: Flags | None = field(default=None, metadata={"rows": "split marks"})
-    unanswered: Flags | None = field(default=None, metadata={"rows": "marks of unanswered examples"})
+    is_test: Flags | None = field(default=None, metadata={"rows": "split marks", "form": _flags})
+    unanswered: Flags | None = field(default=None, metadata={"rows": "marks of unanswered examples", "form": _flags})
     name: str = "data"
     kind: str = "array"
     notes: tuple[str, ...] = ()
@@ -110,25 +123,12 @@ class PartialLabelDataset(HasChanges):
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the class is frozen; these are its normal forms
-        X = feature_array(self.X)
-        set_field(self, "X", X)
-        n = len(X)
-        if self.ids is not None:
-            set_field(self, "ids", np.asarray(self.ids, dtype=np.str_))
-        if self.images is not None:
-            set_field(self, "images", np.asarray(self.images))
-        if self.texts is not None:
-            set_field(self, "texts", as_column(self.texts))
-        for part in ("categories", "extras"):
-            set_field(self, part, {name: as_column(values) for name, values in getattr(self, part).items()})
-        if self.is_test is not None:
-            set_field(self, "is_test", np.asarray(self.is_test, dtype=np.bool_))
-        if self.unanswered is not None:
-            set_field(self, "unanswered", np.asarray(self.unanswered, dtype=np.bool_))
-        if self.y is not None:
-            set_field(self, "y", whole_numbers(self.y, "true labels").astype(np.int64))
+        for one in fields(self):
+            if "form" in one.metadata and (value := getattr(self, one.name)) is not None:
+                set_field(self, one.name, one.metadata["form"](value))
+        X = self.X
         set_field(self, "class_names", self._names())
-        check_lengths(self, n)
+        check_lengths(self, len(X))
         if self.ids is not None:
             check_unique_ids(self.ids)
         if self.feature_names and X.ndim == 2 and len(self.feature_names) != X.shape[1]:

@@ -244,7 +244,7 @@ class RunFolder(LockedFolder):
         UserError
             Outside.npz is damaged.
         """
-        arrays = self._arrays(files.OUTSIDE)
+        arrays = self.arrays(files.OUTSIDE)
         if arrays is None:
             return None
         with reading(self.path / files.OUTSIDE):
@@ -275,7 +275,7 @@ class RunFolder(LockedFolder):
         UserError
             The file `held_out.npz` is damaged.
         """
-        arrays = self._arrays(files.HELD_OUT)
+        arrays = self.arrays(files.HELD_OUT)
         if arrays is None:
             return None
         weights = arrays.get("weights")
@@ -293,7 +293,7 @@ class RunFolder(LockedFolder):
 
     def held_out_so_far(self, epoch: int) -> dict[str, Array] | None:
         """Return what `save_held_out_so_far` wrote for the model after this epoch; None where there is nothing."""
-        arrays = self._arrays(files.HELD_OUT_SO_FAR) or {}
+        arrays = self.arrays(files.HELD_OUT_SO_FAR) or {}
         return arrays if arrays.pop("epoch", None) == epoch else None
 
     def save_held_out_so_far(self, epoch: int, arrays: Mapping[str, Array]) -> None:
@@ -308,7 +308,14 @@ class RunFolder(LockedFolder):
         """
         self.put_arrays(files.HELD_OUT_SO_FAR, {"epoch": np.array(epoch), **arrays})
 
-    def _arrays(self, name: str) -> dict[str, Array] | None:
+    def arrays(self, name: str) -> dict[str, Array] | None:
+        """Return what `put_arrays` wrote; None where there is nothing.
+
+        Raises
+        ------
+        UserError
+            The file is damaged.
+        """
         if not (self.path / name).exists():
             return None
         with reading(self.path / name), np.load(self.checked(name), allow_pickle=False) as file:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,7 @@ from pll.runs.config import Preparation, RunConfig
 from pll.runs.data import Computed, Splits, prepare
 from pll.runs.files import COMPUTED, READING
 from pll.runs.folder import RunFolder
-from pll.runs.manifest import Manifest, check
+from pll.runs.manifest import Manifest
 from pll.weights import VOTES, ChangedSets
 
 DATA_PARTS = ("train", "test", "holdout")
@@ -106,31 +104,25 @@ def computed_of(folder: RunFolder) -> Computed | None:
     A run on decided sets goes on with that of the run that the review began with.
     """
     for place in _places(folder):
-        with suppress(UserError, OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):  # computed again then
-            file = check(place, COMPUTED)
-            with np.load(file, allow_pickle=False) as arrays:
-                made, more = None, dict[str, Any]()
-                if "kind" in arrays:
-                    state = {name.removeprefix("state."): arrays[name] for name in arrays if name.startswith("state.")}
-                    made = restored(str(arrays["kind"]), json.loads(str(arrays["settings"])), state)
-                if "sets.indptr" in arrays:
-                    more["sets"] = _sets(arrays, "sets")
-                if "votes.indptr" in arrays:
-                    given, votes = _sets(arrays, "given"), _sets(arrays, "votes")
-                    notes = tuple(arrays["notes"].tolist())
-                    more["votes"] = ChangedSets(
-                        given,
-                        votes,
-                        reason=VOTES,
-                        prior=arrays["prior"],
-                        tied_votes=arrays.get("tied_votes"),
-                        notes=notes,
-                    )
-                more |= {name: arrays[name] for name in ("disputed", "decided_prior") if name in arrays}
-                return Computed(
-                    made, **more, **{part: arrays[f"X.{part}"] for part in DATA_PARTS if f"X.{part}" in arrays}
-                )
+        with suppress(UserError, OSError, ValueError, KeyError, TypeError):  # computed again then
+            if (arrays := place.arrays(COMPUTED)) is not None:
+                return _computed(arrays)
     return None
+
+
+def _computed(arrays: Mapping[str, npt.NDArray[Any]]) -> Computed:
+    """Return what `save_computed` has written."""
+    made, sets = None, {name: _sets(arrays, name) for name in ("sets", "given", "votes") if f"{name}.indptr" in arrays}
+    if "kind" in arrays:
+        state = {name.removeprefix("state."): arrays[name] for name in arrays if name.startswith("state.")}
+        made = restored(str(arrays["kind"]), json.loads(str(arrays["settings"])), state)
+    votes = None
+    if "votes" in sets:
+        notes, tied, prior = tuple(arrays["notes"].tolist()), arrays.get("tied_votes"), arrays["prior"]
+        votes = ChangedSets(sets["given"], sets["votes"], reason=VOTES, prior=prior, tied_votes=tied, notes=notes)
+    more: dict[str, Any] = {part: arrays.get(f"X.{part}") for part in DATA_PARTS}
+    more |= {"disputed": arrays["disputed"], "decided_prior": arrays.get("decided_prior")}
+    return Computed(made, sets=sets.get("sets"), votes=votes, **more)
 
 
 def _sets(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> CandidateSets:
@@ -173,19 +165,19 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
         arrays |= _arrays(train.sets() if train.decisions is None else train.decisions.given, "sets")
     if (votes := train.change(VOTES)) is not None and votes.prior is not None:
         arrays |= _arrays(votes.given, "given") | _arrays(votes.candidates, "votes")
-        arrays |= {"prior": votes.prior, "notes": np.array(votes.notes, dtype=np.str_), "disputed": splits.disputed}
+        arrays |= {"prior": votes.prior, "notes": np.array(votes.notes, dtype=np.str_)}
         if (tied := train.tied_votes) is not None:
             arrays["tied_votes"] = tied
         if train.decisions is not None and train.decisions.prior is not None:
             arrays["decided_prior"] = train.decisions.prior
     if arrays:
-        folder.put_arrays(COMPUTED, arrays)
+        folder.put_arrays(COMPUTED, arrays | {"disputed": splits.disputed})
 
 
-def _places(folder: RunFolder) -> list[Path]:
+def _places(folder: RunFolder) -> list[RunFolder]:
     """Return the folders that may hold what was made of the data: of the run, and of the first run of its review."""
     decided = folder.config().decided_sets
-    return [folder.path] + ([] if decided is None else [folder.path.parent / decided.root])
+    return [folder] + ([] if decided is None else [RunFolder(folder.path.parent / decided.root)])
 
 
 def splits_of(

@@ -155,6 +155,8 @@ class Format(ABC):
         which these are; "" where they are written as any other.
     loses_new_classes
         Whether such labels are not in the file at all.
+    loses
+        What of a dataset it cannot hold: names of `pll.formats.tabular.writer.LIMITATIONS`.
     """
 
     name: ClassVar[str]
@@ -167,6 +169,7 @@ class Format(ABC):
     queue: ClassVar[str] = ""
     new_classes: ClassVar[str] = ""
     loses_new_classes: ClassVar[bool] = False
+    loses: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         place = f"{cls.__module__.removeprefix('pll.formats.')}:{cls.__name__}"

@@ -51,7 +51,7 @@ from pll.formats.tabular.parts import (
     stacked,
     with_items,
 )
-from pll.formats.tabular.writer import columns_of, table_limitations
+from pll.formats.tabular.writer import are_bytes, columns_of, limitations
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.exports import Argilla, LabelStudio
 from pll.formats.tools.models import with_answers
@@ -111,14 +111,7 @@ class ImageZip(Format):
                 return table.plan(options)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = table_limitations(_without_pixels(dataset), {"image shape", "images"})
-        if dataset.is_image:
-            lost.append("That the pixels are the features: they become pictures, of which features are made again.")
-            if dataset.X.shape[1] not in (1, 3):
-                lost.append("The channels of the images: pictures have one or three.")
-            if not _are_bytes(dataset.X):
-                lost.append("The exact values of the pixels: each becomes one of 256 levels.")
-        return lost
+        return limitations(dataset, self.loses)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         names = _names(dataset)
@@ -544,7 +537,7 @@ def _content(dataset: PartialLabelDataset, i: int) -> bytes | None:
     content = None if dataset.pictures is None else dataset.pictures.data(i)
     if content is not None:
         return content
-    if dataset.is_image and dataset.X.shape[1] in (1, 3) and _are_bytes(dataset.X):
+    if dataset.is_image and dataset.X.shape[1] in (1, 3) and are_bytes(dataset.X):
         pixels = dataset.X[i].astype(np.uint8)
         return encode(pixels[0] if len(pixels) == 1 else np.ascontiguousarray(pixels.transpose(1, 2, 0)))
     picture = dataset.picture(i)
@@ -555,7 +548,3 @@ def _without_pixels(dataset: PartialLabelDataset) -> PartialLabelDataset:
     if not dataset.is_image:
         return dataset
     return replace(dataset, X=np.empty((len(dataset), 0), dtype=np.float32), feature_names=(), kind="array")
-
-
-def _are_bytes(X: npt.NDArray[np.float32]) -> bool:
-    return bool(((X >= 0) & (X <= 255) & (np.floor(X) == X)).all())

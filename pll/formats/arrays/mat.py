@@ -27,7 +27,7 @@ from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
 from pll.formats.forms import ARRAYS
 from pll.formats.results import Results
-from pll.formats.tabular.writer import part_limitations
+from pll.formats.tabular.writer import limitations
 
 FOLD_NAMES = ("tr", "te")
 WANTED = {
@@ -86,10 +86,7 @@ class Mat(Format):
         )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = part_limitations(dataset, {"features", "truth"})
-        if dataset.is_image and dataset.images is not None:
-            lost.append("The pictures for annotators and reviewers.")
-        return lost
+        return limitations(dataset, self.loses)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         missing = np.argwhere(np.isnan(dataset.X))

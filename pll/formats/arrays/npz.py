@@ -10,7 +10,6 @@ and shares are the prior of the candidates, which are the classes that have any.
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import shutil
@@ -47,6 +46,7 @@ from pll.formats.forms import ARRAYS, WORDS, words_of
 from pll.formats.labels import sets_of, sets_of_shares
 from pll.formats.names import results_among
 from pll.formats.results import Results, free_name
+from pll.formats.tabular.writer import limitations
 from pll.images import Pictures
 from pll.io import Column, as_column
 from pll.weights import on_candidates
@@ -140,10 +140,7 @@ class Npz(Format):
         return _dataset(arrays, parts, given, notes, options, path.name)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        own = (*dataset.class_names, *dataset.feature_names, *dataset.row_ids.tolist())
-        every = itertools.chain(own, *_text_parts(dataset).values())
-        cut = [text for text in every if text.endswith("\0")]
-        return [f"NUL characters at the end of a name: {listing(cut)}."] if cut else []
+        return limitations(dataset, self.loses)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         given: dict[str, Any] = {

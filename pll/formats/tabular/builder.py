@@ -11,7 +11,6 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +38,7 @@ from pll.formats.tabular.cells import (
     is_number,
     nearly_all,
 )
-from pll.formats.tabular.writer import table_limitations
+from pll.formats.tabular.writer import limitations
 from pll.formats.tools.models import with_answers
 from pll.formats.unfold import unfolded
 from pll.images import Pictures
@@ -54,15 +53,7 @@ FEW_AGAIN = 0.05
 
 
 class TableFormat(Format):
-    """Base class of formats that are tables; a subclass says how a file becomes an `Records` and is written.
-
-    Attributes
-    ----------
-    holds
-        What it holds beyond a table of text: names of `table_limitations`.
-    """
-
-    holds: ClassVar[tuple[str, ...]] = ()
+    """Base class of formats that are tables; a subclass says how a file becomes an `Records` and is written."""
 
     @abstractmethod
     def table(self, path: Path, options: ReadOptions) -> Records:
@@ -131,7 +122,7 @@ class TableFormat(Format):
         return "The file that came in has a row a person, and no row for an example's label." if is_by_person else ""
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return table_limitations(dataset, self.holds)
+        return limitations(dataset, self.loses)
 
     @abstractmethod
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pll.annotations import Annotations
 from pll.candidates import sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.base import TABLE
 from pll.formats.checks import listing
 from pll.formats.forms import Form
 from pll.formats.labels import sets_of
@@ -222,32 +224,6 @@ def number_blocks(X: npt.NDArray[np.float32]) -> list[pa.Array]:
     return [pa.array(column, pa.float32(), from_pandas=True) for column in X.reshape(len(X), -1).T.copy()]
 
 
-def table_limitations(dataset: PartialLabelDataset, supported: Collection[str] = ()) -> list[str]:
-    """Return sentences on what a table of text cannot hold.
-
-    Parameters
-    ----------
-    dataset
-        What is written.
-    supported
-        What this kind of table holds all the same, by the names of `part_limitations` and `class_limitations`; and
-        "equal names", "anonymity", "types", "missing cells".
-    """
-    columns = [(name, values) for fields in (dataset.categories, dataset.extras) for name, values in fields.items()]
-    twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
-    anonymous = dataset.annotations is not None and dataset.annotations.anonymous
-    plain = [name for name, values in columns if not all(value is None or isinstance(value, str) for value in values)]
-    empty = [name for name, values in columns if any(isinstance(value, str) and value == "" for value in values)]
-    sentences = {
-        "equal names": twice and f"That several features have one name: {listing(twice)}.",
-        "anonymity": anonymous and "That the annotators are anonymous: each vote becomes a person.",
-        "types": plain and f"That values are numbers or lists and not text: {listing(plain)}.",
-        "missing cells": empty and f"The difference between an empty cell and a missing one: {listing(empty)}.",
-    }
-    lost = [*part_limitations(dataset, {*ALL_BUT_PIXELS, *supported}), *class_limitations(dataset, supported)]
-    return lost + [sentence for part, sentence in sentences.items() if sentence and part not in supported]
-
-
 def as_text(value: Any) -> str | None:
     """Return a plain value as a cell: text as it is, anything else as JSON, None where it is missing."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -276,85 +252,141 @@ def check_text(cell: str) -> None:
 
 # ---- what a format cannot hold ---------------------------------------------------------------------------------------
 
-ALL_BUT_PIXELS = frozenset(
-    ("features", "texts", "pictures", "categories", "extras", "annotations", "class names", "ids", "feature names")
-) | {"split", "truth"}
-"""What formats of text can hold."""
 
-
-def part_limitations(dataset: PartialLabelDataset, supported: Collection[str]) -> list[str]:
-    """What of a dataset is lost in a format that holds only some of its parts.
+def limitations(dataset: PartialLabelDataset, loses: Sequence[str]) -> list[str]:
+    """Return sentences on what of a dataset is lost in a format.
 
     Parameters
     ----------
     dataset
         What is written.
-    supported
-        The parts that are not lost, by the names below.
+    loses
+        What the format cannot hold, by the names of `LIMITATIONS`, or of a group in `formats.toml`.
 
     Examples
     --------
-    >>> part_limitations(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), {"features"})
+    >>> limitations(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), ["ids", "texts"])
     ['The ids: rows are numbered when read.']
     """
-    has_names = dataset.class_names not in ((), tuple(str(k) for k in range(dataset.n_classes)))
-    has_ids = (
-        "ids" not in supported
-        and dataset.ids is not None
-        and not np.array_equal(dataset.ids, np.arange(len(dataset)).astype(np.str_))
-    )
-    has_images = dataset.images is not None and not dataset.is_image
-    parts = {
-        "features": (dataset.X.size > 0, "The features."),
-        "image shape": (dataset.is_image, "The shape of the images: every pixel becomes a column."),
-        "images": (has_images, "The pictures for annotators and reviewers."),
-        "texts": (dataset.texts is not None, "The texts."),
-        "pictures": (dataset.pictures is not None, "The names of the pictures."),
-        "categories": (bool(dataset.categories), "The columns of words."),
-        "extras": (bool(dataset.extras), "The columns that are carried along."),
-        "prior": (dataset.prior is not None, "The prior of the candidates."),
-        "annotations": (dataset.annotations is not None, "Who gave which label."),
-        "class names": (has_names, "The names of the classes: they become numbers."),
-        "ids": (has_ids, "The ids: rows are numbered when read."),
-        "feature names": (bool(dataset.feature_names), "The names of the features."),
-        "split": (dataset.is_test is not None, "The split into a training and a test part."),
-        "truth": (dataset.y is not None, "The true labels."),
-    }
-    return [sentence for part, (has, sentence) in parts.items() if has and part not in supported]
+    said = list[str]()
+    for part in [part for name in loses for part in GROUPS.get(name, [name])]:
+        if found := LIMITATIONS[part](dataset):
+            said.append(TABLE["sentences"][part].format(listing(found) if isinstance(found, list) else ""))
+    return said
 
 
-def class_limitations(dataset: PartialLabelDataset, supported: Collection[str] = ()) -> list[str]:
-    """Return what is lost of the classes where a reader has only those that occur, sorted by name.
+def _has_names(data: PartialLabelDataset) -> bool:
+    return data.class_names not in ((), tuple(str(k) for k in range(data.n_classes)))
 
-    Parameters
-    ----------
-    dataset
-        What is written.
-    supported
-        What is not lost after all: "unused classes", "class order", "spelling".
-    """
-    names = class_names(dataset)
-    used = used_names(dataset)
-    lost = []
-    unused = [name for name in names if name not in used]
-    if unused and "unused classes" not in supported:
-        lost.append(f"Classes that no row mentions: {listing(unused)}.")
-    if list(sort_names(used)) != [name for name in names if name in used] and "class order" not in supported:
-        lost.append("The order of the classes: they are sorted by name when read.")
-    spelled = Counter(map(spelling, used))
-    similar = sorted(name for name in used if spelled[spelling(name)] > 1)
-    if similar and "spelling" not in supported:
-        lost.append(f"That classes are spelled alike: {listing(similar)} become one when read.")
-    given = set() if dataset.annotations is None else {names[k] for k in set(dataset.annotations.labels.tolist())}
-    decimal = sorted(name for name in given if "." in name)
-    if decimal and all(WHOLE.fullmatch(name) for name in given):
-        lost.append(f"How classes are written that are numbers: {listing(decimal)} are read without decimals.")
-    if dataset.y is not None and (dataset.candidates is not None or dataset.annotations is not None):
-        candidates = used_names(replace(dataset, y=None))
-        true = {names[k] for k in np.unique(dataset.y[dataset.y >= 0]).tolist()}
-        if no_label := sorted(filter(is_no_answer, true - candidates)):
-            lost.append(f"True labels that say there is none, where no candidate is called so: {listing(no_label)}.")
-    return lost
+
+def _has_ids(data: PartialLabelDataset) -> bool:
+    return data.ids is not None and not np.array_equal(data.ids, np.arange(len(data)).astype(np.str_))
+
+
+def _with_cells(data: PartialLabelDataset, test: Callable[[Any], bool]) -> list[str]:
+    """The columns of words, or that are carried along, with a cell of some kind."""
+    return [name for some in (data.categories, data.extras) for name, cells in some.items() if any(map(test, cells))]
+
+
+def _twice(names: Sequence[str]) -> list[str]:
+    return sorted(name for name, times in Counter(names).items() if times > 1)
+
+
+def _unused(data: PartialLabelDataset) -> list[str]:
+    used = used_names(data)
+    return [name for name in class_names(data) if name not in used]
+
+
+def _in_order(data: PartialLabelDataset) -> bool:
+    """Whether the classes that occur are sorted, as a reader does that has no others."""
+    used = used_names(data)
+    return list(sort_names(used)) == [name for name in class_names(data) if name in used]
+
+
+def _spelled_alike(data: PartialLabelDataset) -> list[str]:
+    alike = {*_twice([spelling(name) for name in used_names(data)])}
+    return sorted(name for name in used_names(data) if spelling(name) in alike)
+
+
+def _decimals(data: PartialLabelDataset) -> list[str]:
+    """The classes that annotators write with decimals, where all are whole numbers."""
+    names = class_names(data)
+    given = [] if data.annotations is None else [names[k] for k in np.unique(data.annotations.labels).tolist()]
+    return sorted(name for name in given if "." in name) if all(map(WHOLE.fullmatch, given)) else []
+
+
+def _without_a_truth(data: PartialLabelDataset) -> list[str]:
+    """The true labels that say that there is none, where no candidate is called so."""
+    others = used_names(replace(data, y=None))
+    return sorted(filter(is_no_answer, used_names(data) - others)) if others else []
+
+
+def _cut(data: PartialLabelDataset) -> list[str]:
+    """The names and texts whose ends arrays of text cut off."""
+    texts = () if data.texts is None else data.texts.tolist()
+    pictures = () if data.pictures is None else data.pictures.names.tolist()
+    people = () if data.annotations is None else data.annotations.annotator_names
+    own = (data.class_names, data.feature_names, data.row_ids.tolist(), data.categories, data.extras)
+    return [text for some in (*own, texts, pictures, people) for text in some if text.endswith("\0")]
+
+
+def _votes(data: PartialLabelDataset, test: Callable[[Annotations], bool]) -> bool:
+    return data.annotations is not None and test(data.annotations)
+
+
+GROUPS: Mapping[str, Sequence[str]] = TABLE["loses"]
+"""Parts of a dataset that several formats cannot hold, by the name of the group."""
+LIMITATIONS: Mapping[str, Callable[[PartialLabelDataset], bool | list[str]]] = {
+    "features": lambda data: data.X.size > 0,
+    "image shape": lambda data: data.is_image,
+    "images": lambda data: data.images is not None,
+    "texts": lambda data: data.texts is not None,
+    "pictures": lambda data: data.pictures is not None,
+    "categories": lambda data: bool(data.categories),
+    "extras": lambda data: bool(data.extras),
+    "prior": lambda data: data.prior is not None,
+    "annotations": lambda data: data.annotations is not None,
+    "class names": _has_names,
+    "ids": _has_ids,
+    "feature names": lambda data: bool(data.feature_names),
+    "split": lambda data: data.is_test is not None,
+    "truth": lambda data: data.y is not None,
+    "unused classes": _unused,
+    "class order": lambda data: not _in_order(data),
+    "spelling": _spelled_alike,
+    "decimals": _decimals,
+    "no truth": _without_a_truth,
+    "equal names": lambda data: _twice(data.feature_names),
+    "anonymity": lambda data: _votes(data, lambda votes: votes.anonymous),
+    "types": lambda data: _with_cells(data, lambda cell: not (cell is None or isinstance(cell, str))),
+    "missing cells": lambda data: _with_cells(data, lambda cell: isinstance(cell, str) and cell == ""),
+    "carriage returns": lambda data: data.texts is not None and any("\r" in text for text in data.texts.tolist()),
+    "ends": _cut,
+    "pixels": lambda data: data.is_image,
+    "channels": lambda data: data.is_image and data.X.shape[1] not in (1, 3),
+    "levels": lambda data: data.is_image and (not are_bytes(data.X)),
+    "silent": lambda data: _votes(data, lambda votes: len({*votes.annotators.tolist()}) < votes.n_annotators),
+    "votes beside sets": lambda data: _votes(data, lambda _: has_own_sets(data)),
+    "sets beside votes": lambda data: _votes(data, lambda _: has_own_sets(data)),
+    "several labels": lambda data: _votes(data, lambda votes: len(votes.rows) > votes.n_answers),
+    "nobody": lambda data: data.annotations is None,
+    "annotators": lambda data: _votes(data, lambda votes: not (votes.anonymous or has_own_sets(data))),
+    "tool": lambda data: (data.texts is None and data.pictures is None) or "_input_hash" in data.extras,
+}
+"""Whether a dataset has what may be lost, by name; or the names that the sentence on it is about."""
+
+
+def has_own_sets(dataset: PartialLabelDataset) -> bool:
+    """Whether the candidate sets have to be written: they are not the union of the annotators' labels."""
+    if dataset.candidates is None or dataset.annotations is None:
+        return dataset.candidates is not None
+    named = set(dataset.annotations.labels.tolist())  # an example without annotations may have any of these
+    return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
+
+
+def are_bytes(X: npt.NDArray[np.float32]) -> bool:
+    """Whether numbers are those of pixels: whole, from 0 to 255."""
+    return bool(((X >= 0) & (X <= 255) & (np.floor(X) == X)).all())
 
 
 def is_union(dataset: PartialLabelDataset) -> bool:
@@ -365,15 +397,12 @@ def is_union(dataset: PartialLabelDataset) -> bool:
 
 def used_names(dataset: PartialLabelDataset) -> set[str]:
     """The classes that occur as a candidate, as an annotator's label or as a truth."""
-    used: set[int] = set()
-    if dataset.candidates is not None:
-        used |= set(np.unique(dataset.candidates.indices).tolist())
-    if dataset.annotations is not None:
-        used |= set(np.unique(dataset.annotations.labels).tolist())
-    if dataset.y is not None:
-        used |= set(np.unique(dataset.y[dataset.y >= 0]).tolist())
+    sets, votes, y = dataset.candidates, dataset.annotations, dataset.y
+    used = [] if y is None else [np.unique(y[y >= 0])]
+    used += [] if sets is None else [np.unique(sets.indices)]
+    used += [] if votes is None else [np.unique(votes.labels)]
     names = class_names(dataset)
-    return {names[k] for k in used}
+    return {names[k] for numbers in used for k in numbers.tolist()}
 
 
 def class_names(dataset: PartialLabelDataset) -> list[str]:

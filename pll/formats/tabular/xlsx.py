@@ -78,12 +78,6 @@ class Xlsx(TableFormat):
         first = "" if len(read) > 1 else read[0]
         return list(dict.fromkeys([first, *_sheets(*key_of(path), options.max_bytes)]))
 
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = super().cannot_hold(dataset)
-        if dataset.texts is not None and any("\r" in text for text in dataset.texts.tolist()):
-            lost.append("Carriage returns in texts: they become line feeds.")
-        return lost
-
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         columns, numbers = columns_of(dataset, results)
         if len(dataset) >= MOST_ROWS or len(columns) + len(numbers) > 16_384:

@@ -21,8 +21,7 @@ from pll.formats.results import OURS, Results
 from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import Cells, is_number
 from pll.formats.tabular.csv import Csv, text_of_file, write_table
-from pll.formats.tabular.writer import TextColumn, answers_of, check_columns, class_limitations, part_limitations
-from pll.formats.tools.records import has_own_sets
+from pll.formats.tabular.writer import TextColumn, answers_of, check_columns
 
 MAX_CLASSES = 10_000
 """A larger number is read as a name, not as one of 0 … K−1."""
@@ -70,16 +69,6 @@ class Cleanlab(Csv):
             roles[names[0]] = "id"
         results = [name for name in names if name.removesuffix(f" ({OURS})") in CONSENSUS_COLUMNS]
         return replace(table, roles=roles | dict.fromkeys(results, "ignore"))
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = [*part_limitations(dataset, {"ids", "annotations"}), *class_limitations(dataset)]
-        if dataset.annotations is None:
-            lost.append("That nobody knows who named the candidates: each becomes somebody's label.")
-        elif has_own_sets(dataset):
-            lost.append("The candidate sets: they become what the annotators named.")
-        if any(len(labels) > 1 for answers in answers_of(dataset) for _, labels in answers):
-            lost.append("That one annotator gave several labels: each becomes somebody's label.")
-        return lost
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         columns = [TextColumn("", "id", dataset.row_ids.tolist()), *_people(dataset)]  # the index, as pandas writes it

@@ -19,7 +19,7 @@ from pll.formats.json_objects import ANSWERS, Record
 from pll.formats.results import Results
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.jsonl import JsonLines
-from pll.formats.tabular.writer import answers_of, class_limitations, class_names, part_limitations
+from pll.formats.tabular.writer import answers_of, class_names, has_own_sets
 from pll.formats.tools.records import (
     PAYLOAD,
     Example,
@@ -28,7 +28,6 @@ from pll.formats.tools.records import (
     RecordFormat,
     example_of,
     examples_of,
-    has_own_sets,
     key_in,
     table_of,
 )
@@ -53,12 +52,6 @@ class LabelStudio(RecordFormat):
     choices it states itself (`data.candidates`). Written back, every task keeps its id, data and annotations, and gets
     a prediction; in Label Studio the lowest score is then reviewed first.
     """
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = super().cannot_hold(dataset)
-        if dataset.annotations is not None and has_own_sets(dataset):
-            lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
-        return lost
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         ids = dataset.row_ids.tolist()
@@ -361,12 +354,6 @@ class Doccano(LineFormat):
     one annotator said. Written back, `label` is the identified label, and its candidates are under `candidates`.
     """
 
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = super().cannot_hold(dataset)
-        if (dataset.texts is None and dataset.pictures is None) or "_input_hash" in dataset.extras:
-            lost.append("Which tool the file is for: read again, it is taken for another's, and its labels are lost.")
-        return lost
-
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         for i, example in enumerate(examples_of(dataset, self.form)):
             record: Record = {"id": example.key}
@@ -403,17 +390,6 @@ class PlCifar(JsonLines):
         with suppress(UserError, UnicodeDecodeError):
             return json_objects.shape_of(path) == "keyed answers"
         return False
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = [*part_limitations(dataset, {"ids", "class names", "annotations"}), *class_limitations(dataset)]
-        annotations = dataset.annotations
-        if annotations is not None and has_own_sets(dataset):
-            lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
-        elif annotations is not None and not annotations.anonymous:
-            lost.append("The names of the annotators.")
-        elif annotations is None:
-            lost.append("That the sets are not one person's answer.")
-        return lost
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         dataset.sets()  # without any there is nothing to write

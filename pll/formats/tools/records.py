@@ -28,7 +28,7 @@ from pll.formats.records import Records, cell_of, json_column, no_rows
 from pll.formats.results import Results, Value
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.cells import read_label, write_label
-from pll.formats.tabular.writer import answers_of, headers, is_union, number_columns, own_columns, records_of
+from pll.formats.tabular.writer import answers_of, has_own_sets, headers, number_columns, own_columns, records_of
 from pll.formats.unfold import Said, said_in, value_at
 
 PAYLOAD = ("text", "image")
@@ -126,14 +126,6 @@ def examples_of(dataset: PartialLabelDataset, form: Form | None = None) -> Itera
     for i, (key, own_fields) in enumerate(zip(dataset.row_ids.tolist(), fields, strict=True)):
         sets = dataset.sets().names(i) if stated else ()
         yield Example(i, key, own_fields, sets, answers={ANSWERS: [*answers[i]]})
-
-
-def has_own_sets(dataset: PartialLabelDataset) -> bool:
-    """Whether the candidate sets have to be written: they are not the union of the annotators' labels."""
-    if dataset.candidates is None or dataset.annotations is None:
-        return dataset.candidates is not None
-    named = set(dataset.annotations.labels.tolist())  # an example without annotations may have any of these
-    return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
 
 
 # ---- records → a table -----------------------------------------------------------------------------------------------
@@ -501,13 +493,6 @@ class RecordFormat(TableFormat):
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         return ""
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = super().cannot_hold(dataset)
-        annotations = dataset.annotations
-        if annotations is not None and len(set(annotations.annotators.tolist())) < annotations.n_annotators:
-            lost.append("Annotators without an answer.")
-        return lost
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, self.records(dataset, results), as_list=self.is_list)

@@ -92,12 +92,9 @@ if not TYPE_CHECKING:  # a type checker would take any name for granted
             value = getattr(importlib.import_module(_PLACES[name]), name)
             globals()[name] = value  # the next use does not come here
             return value
-        import difflib  # only now: it costs as much as everything else here
+        from pll.errors import did_you_mean
 
-        lower = {name_.lower(): name_ for name_ in __all__}
-        close = difflib.get_close_matches(name.lower(), lower, n=1)
-        hint = f" Did you mean {lower[close[0]]!r}?" if close else ""
-        raise AttributeError(f"module 'pll' has no attribute {name!r}.{hint}", name=name)
+        raise AttributeError(f"module 'pll' has no attribute {name!r}.{did_you_mean(name, __all__)}", name=name)
 
 
 def __dir__() -> list[str]:

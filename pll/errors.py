@@ -66,7 +66,7 @@ class UserError(ValueError):
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:
-    """Return a question about the nearest name, for the end of a message; "" where none is near.
+    """Return a question about the nearest name, for the end of a message; "" where none is near. Capitals do not count.
 
     Parameters
     ----------
@@ -82,8 +82,9 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     """
     import difflib  # late: it costs as much as everything else here
 
-    close = difflib.get_close_matches(str(name).lower(), list(names), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    spelled = {one.lower(): one for one in names}
+    close = difflib.get_close_matches(str(name).lower(), spelled, n=1)
+    return f" Did you mean {spelled[close[0]]!r}?" if close else ""
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> UserError:

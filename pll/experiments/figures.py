@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -173,11 +173,21 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
             customdata=line["deviation"].to_numpy(),
             hovertemplate="%{y:.2f} ± %{customdata:.2f} %",
         )
-    fewest, most = panel.numbers["fits"].min(), panel.numbers["fits"].max()
-    number = f"{most}" if fewest == most else f"{fewest} to {most}"
-    over = "one fit" if most == 1 else f"mean ± deviation of {number} fits"
-    _titled(figure, f"{panel.title}: {over}", panel.x_title, panel.y_title)
+    _titled(figure, f"{panel.title}: {over_fits(panel.numbers['fits'])}", panel.x_title, panel.y_title)
     return figure, panel.numbers.assign(method=panel.numbers["method"].map(method_title))
+
+
+def over_fits(fits: Collection[int]) -> str:
+    """Return of what figures are the mean, in words.
+
+    Examples
+    --------
+    >>> over_fits([1, 1]), over_fits([5, 3])
+    ('one fit', 'mean ± deviation of 3 to 5 fits')
+    """
+    fewest, most = min(fits), max(fits)
+    number = f"{most}" if fewest == most else f"{fewest} to {most}"
+    return "one fit" if most == 1 else f"mean ± deviation of {number} fits"
 
 
 def save_figure(figure: go.Figure, frame: pd.DataFrame, path: Path) -> list[Path]:

@@ -147,9 +147,7 @@ class SecurityHeaders(Layer):
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in security_headers().items():
-                    headers[name] = value
+                MutableHeaders(scope=message).update(security_headers())
             await send(message)
 
         await self.app(scope, receive, with_headers)

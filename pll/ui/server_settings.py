@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlsplit
 
-from pll.errors import UserError
+from pll.errors import UserError, did_you_mean
 from pll.runs.access import person_id
 
 
@@ -148,6 +147,5 @@ def check_settings() -> list[str]:
     warnings = []
     for name in os.environ:
         if name.startswith("PLL_") and name not in BY_NAME and not name.startswith(OF_TESTS):
-            near = get_close_matches(name, BY_NAME, n=1)
-            warnings.append(f"{name} is no setting of Candid" + (f"; did you mean {near[0]}?" if near else "."))
+            warnings.append(f"{name} is no setting of Candid.{did_you_mean(name, BY_NAME)}")
     return warnings

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from pll.experiments import background
 from pll.experiments.cost import cost_in_words
 from pll.experiments.evaluation import read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, ExperimentProgress
-from pll.experiments.figures import panel_figure, q_panels, style
+from pll.experiments.figures import over_fits, panel_figure, q_panels, style
 from pll.experiments.report import REPORT, protocol_in_words, tables_of
 from pll.experiments.tables import Table, TableEntry, cells_frame, signed
 from pll.io import zipped
@@ -235,8 +236,7 @@ def _chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFr
     if not panels:
         return go.Figure(), pd.DataFrame()
     figure, numbers = panel_figure(panels[0], table.methods)
-    fits = sorted(set(panels[0].numbers["fits"]))
-    over = f"mean ± deviation of {_counted(fits)}" if fits[-1] > 1 else "one fit"
+    over = over_fits(panels[0].numbers["fits"])
     charts.dress(figure, title, f"{panels[0].x_title} · {over}", "%", height=360)
     return figure, numbers
 
@@ -245,7 +245,7 @@ def _mean_chart(
     entries: Sequence[TableEntry], methods: Sequence[str], title: str, *, transductive: bool
 ) -> tuple[go.Figure, pd.DataFrame]:
     """A mark a method, with a bar of ± one standard deviation."""
-    figure, rows, fits = go.Figure(), [], []
+    figure, rows = go.Figure(), list[dict[str, Any]]()
     for entry in entries:
         shown = entry.transductive if transductive else entry.test
         if shown is None:
@@ -263,13 +263,8 @@ def _mean_chart(
             hovertemplate="%{x:.2f} ± %{customdata:.2f} %<extra></extra>",
         )
         rows.append({"method": name, **asdict(shown), "fits": entry.n_fits})
-        fits.append(entry.n_fits)
-    over = f"%, mean ± deviation of {_counted(sorted(set(fits)) or [0])}"
-    charts.dress(figure, title, over, "", height=120 + 40 * len(rows))
+    over = over_fits([row["fits"] for row in rows]) if rows else ""
+    charts.dress(figure, title, f"%, {over}", "", height=120 + 40 * len(rows))
     figure.update_layout(showlegend=False, hovermode="closest")
     figure.update_yaxes(autorange="reversed", rangemode="normal")
     return figure, pd.DataFrame(rows)
-
-
-def _counted(fits: Sequence[int]) -> str:
-    return count(fits[0], "fit") if len(fits) == 1 else f"{fits[0]} to {count(fits[-1], 'fit')}"

@@ -46,11 +46,8 @@ def draw() -> None:
         )
         try:
             bound = _chosen_bound()
-        except NotComputable as error:
-            st.warning(plain(error), icon=":material/block:")
-            return
         except UserError as error:
-            st.warning(plain(error), icon=":material/info:")
+            st.warning(plain(error), icon=f":material/{'block' if isinstance(error, NotComputable) else 'info'}:")
             return
         st.latex(_numbers(bound))
         is_answered = guess(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 
@@ -195,13 +195,13 @@ def _are_sure(codes: Sequence[float | None]) -> bool:
     return kinds <= {-1, 0, 1, None} and bool(kinds & {-1, None}) and kinds != {None}
 
 
-def agree(columns: Sequence[Sequence[float | None]]) -> bool:
+def agree(columns: Sequence[Sequence[Hashable | None]]) -> bool:
     """Whether columns have the same in a row far more often than by chance, as each is.
 
     Parameters
     ----------
     columns
-        Of codes, None where one is missing.
+        Of what stands in each row, None where nothing does.
     """
     same, chance, rows = 0, 0.0, 0
     for one, other in combinations(columns[:MOST_COMPARED], 2):

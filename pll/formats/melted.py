@@ -166,8 +166,7 @@ def _is_other(kind: str | None, words: Mapping[str | None, Counter[str]]) -> boo
 
 def _agree(one: Mapping[object, str], other: Mapping[object, str]) -> bool:
     """Whether two names have the same words, and mostly the same one for an example, as people have who see it."""
-    codes = {word: float(k) for k, word in enumerate(dict.fromkeys([*one.values(), *other.values()]))}
     a, b = Counter(one.values()), Counter(other.values())
     is_one = min(share_among(a, b), share_among(b, a)) >= 1 / 2
     both = list(one.keys() & other.keys())
-    return is_one and agree([[codes[said[key]] for key in both] for said in (one, other)])
+    return is_one and agree([[said[key] for key in both] for said in (one, other)])

@@ -32,6 +32,7 @@ from pll.formats.names import (
     results_among,
 )
 from pll.formats.one_column import by_hand, settled
+from pll.formats.plausible import unclear
 from pll.formats.proposal import FEW, Proposal, says_fact, share_among, which
 from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
@@ -365,24 +366,6 @@ def _payload(table: Proposal) -> None:
     table.give_first([*texts, *which(table, "texts", "!measured")], "text")
 
 
-def _unclear_labels(table: Proposal) -> None:
-    """A column of few words whose name says labels, or the only one beside texts or pictures: the user is asked."""
-    found = which(table, "of some label", "!of an aggregate", "answers", "labels")
-    if not found and table.having("text", "image"):
-        few = which(table, "rows", "word", "answers", "labels", "!of an aggregate", "!of the occasion", "!of a state")
-        few = which(table, "!of a person", "!states", "!numbered names", "!too many words", among=few)
-        found = few if len(few) == 1 else []
-    for name in found[:1]:
-        table.give(name, "keep")
-        table.ask(
-            f"{name} may hold the labels ({listing(list(dict.fromkeys(present_cells(table.raw[name])))[:4])}). Is it "
-            "the true label?",
-            ("the true label", {name: "true_label"}),
-            ("one label each, which may be wrong", {name: "candidates"}),
-            ("only carried along", {name: "keep"}),
-        )
-
-
 def _about_labels(table: Proposal) -> None:
     """Words that stand after the labels, where what is learnt from stands before them, are about the labelling.
 
@@ -472,7 +455,7 @@ RULES: tuple[Rule, ...] = (
     Rule(grades, (*LABELLED, "true_label", "task"), may_be_asked=False),
     Rule(_ids, ("id", "task")),
     Rule(_payload),
-    Rule(_unclear_labels, (*LABELLED, *LINES, "true_label"), may_be_asked=False),
+    Rule(unclear, (*LABELLED, *LINES, "true_label"), may_be_asked=False),
     Rule(derived),
     Rule(_about_labels),
     Rule(_by_traits(_REST)),

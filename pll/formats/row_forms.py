@@ -233,9 +233,7 @@ def persons(table: Proposal) -> None:
 
 def _agree_in_rows(table: Proposal, names: Sequence[str]) -> bool:
     """Whether columns say the same in a row, as people do of one example, and not those of one person of several."""
-    columns = [[spelling(cell or "") for cell in table.raw[name]] for name in names]
-    codes = {word: float(code) for code, word in enumerate({word for column in columns for word in column} - {""})}
-    return agree([[codes.get(word) for word in column] for column in columns])
+    return agree([[spelling(cell or "") or None for cell in table.raw[name]] for name in names])
 
 
 LEAST_IN_GRID, LEAST_NUMBERED = 3, 5

@@ -1,0 +1,110 @@
+"""Where no rule finds labels: columns that agree as people do, or that may hold labels; the user is asked, never told.
+
+The rules want names and cells that are sure; what is left is judged by what labels have in common in any file: few
+different ones, which come again, and on which those who gave them agree more often than by chance.
+"""
+
+from __future__ import annotations
+
+from pll.errors import UserError
+from pll.formats.checks import listing
+from pll.formats.class_groups import agree
+from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
+from pll.formats.tabular.cells import (
+    default_role,
+    guess_separator,
+    is_no_answer,
+    present_cells,
+    spelling,
+    split_cell,
+)
+from pll.formats.voters import of_one_vocabulary
+
+LEAST_BOTH = 10
+"""Rows that two columns fill, from which it is no chance that they agree."""
+MOST_KINDS = 10
+"""Different numbers with fractions, at most, that may be codes of classes."""
+
+
+def unclear(table: Proposal) -> None:
+    """Ask whether columns that agree are voters; else which column of few words holds the labels.
+
+    Parameters
+    ----------
+    table
+        The columns and what they are so far: none is taken for labels.
+    """
+    if groups := agreeing(table):
+        every = [name for names in groups for name in names]
+        nobody = {name: default_role(table.cells[name]) for name in every}
+        table.give_all(every, "keep")
+        offered = [(f"each of {listing(names, limit=4)} is one voter's answers", names) for names in groups]
+        table.ask(
+            f"{listing(every, limit=12)} agree more often than by chance. Whose answers are these?",
+            *one_of(offered, "annotator"),
+            ("nobody's: learn from them", nobody),
+        )
+        return
+    _ask_for_the_column(table)
+
+
+def agreeing(table: Proposal) -> list[list[str]]:
+    """Return groups of open columns of few labels, each of which agrees with another one of its group.
+
+    Parameters
+    ----------
+    table
+        The columns and what they are so far.
+    """
+    free = which(table, "answers", "repeats", "!of the occasion", "!of a state", "!an id", "!of an aggregate")
+    numbers = which(table, "fractions", among=free)
+    free = [name for name in free if name not in numbers or len({*present_cells(table.cells[name])}) <= MOST_KINDS]
+    said = {name: _said(table, name) for name in free}
+
+    def alike(one: str, other: str) -> bool:
+        both = sum(a is not None and b is not None for a, b in zip(said[one], said[other], strict=True))
+        return one != other and both >= LEAST_BOTH and agree([said[one], said[other]])
+
+    groups = of_one_vocabulary(table, free)
+    found = [[name for name in names if any(alike(name, other) for other in names)] for names in groups]
+    return [names for names in found if len(names) > 1]
+
+
+def _said(table: Proposal, name: str) -> list[frozenset[str] | None]:
+    """Return the labels of each cell of a column, in their common spelling; None where there is no answer."""
+    mark = guess_separator(present_cells(table.cells[name]))
+
+    def labels(cell: str) -> frozenset[str] | None:
+        try:
+            labels = split_cell(cell, mark)
+        except UserError:  # reading says where a list cannot be read
+            labels = (cell,)
+        return frozenset(spelling(one) for one in labels if not is_no_answer(one, among_votes=True)) or None
+
+    known = {cell: labels(cell) for cell in {*table.cells[name]} if cell}
+    return [known.get(cell or "") for cell in table.cells[name]]
+
+
+def _ask_for_the_column(table: Proposal) -> None:
+    """Ask about columns of few words whose names say labels, or, beside texts or pictures, all that may be: which."""
+    found = which(table, "of some label", "!of an aggregate", "answers", "labels")
+    if not found and table.having("text", "image"):
+        found = which(table, "rows", "word", "answers", "labels", "!of an aggregate", "!of the occasion", "!of a state")
+        found = which(table, "!of a person", "!states", "!numbered names", "!too many words", among=found)
+    found = sorted(found, key=lambda name: (not says("labels", name), len(table.words(name))))[:MOST_OFFERED]
+    table.give_all(found, "keep")
+    said = {name: listing(list(dict.fromkeys(present_cells(table.raw[name])))[:4]) for name in found}
+    if len(found) == 1:
+        name = found[0]
+        table.ask(
+            f"{name} may hold the labels ({said[name]}). Is it the true label?",
+            ("the true label", {name: "true_label"}),
+            ("one label each, which may be wrong", {name: "candidates"}),
+            ("only carried along", {name: "keep"}),
+        )
+    elif found:
+        table.ask(
+            f"{listing(found)} may hold the labels. Which does?",
+            *one_of([(f"{name} ({said[name]})", [name]) for name in found], "true_label"),
+            ("none of them: only carried along", dict.fromkeys(found, "keep")),
+        )

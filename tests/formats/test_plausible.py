@@ -1,0 +1,50 @@
+"""Where no name says what a column is, columns that agree as people do, or that may hold labels, are asked about."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from pll import formats
+from pll.formats.reading import question
+from tests.formats.test_about_the_labelling import WORDS, read_first, table
+
+ROWS = 120
+NAMES = ["tavi", "roskel", "minuk"]
+
+
+def _rows(classes: tuple[str, ...], agreed: float) -> list[list[str]]:
+    """Numbers beside what three people say, who have the true one so often."""
+    rolls, rows = random.Random(31), list[list[str]]()
+    for _ in range(ROWS):
+        true = rolls.choice(classes)
+        said = [true if rolls.random() < agreed else rolls.choice(classes) for _ in NAMES]
+        rows.append([f"{rolls.gauss(9, 3):.3f}", *said])
+    return rows
+
+
+@pytest.mark.parametrize("classes", [("0", "1"), ("1.0", "1.1", "1.2")])
+def test_columns_that_agree_are_voters_if_the_user_says_so(tmp_path: Path, classes: tuple[str, ...]) -> None:
+    data, asked = read_first(table(tmp_path, ["gazo", *NAMES], _rows(classes, 0.8)))
+    assert asked is not None and asked.columns >= {*NAMES}
+    assert data.annotations is not None and data.annotations.annotator_names == tuple(NAMES)
+    assert data.feature_names == ("gazo",)
+
+
+@pytest.mark.parametrize("classes", [("0", "1"), ("1.0", "1.1", "1.2")])
+def test_columns_that_do_not_agree_are_numbers_to_learn_from(tmp_path: Path, classes: tuple[str, ...]) -> None:
+    columns = formats.columns(table(tmp_path, ["gazo", *NAMES], _rows(classes, 0.0)))
+    assert question(columns) is None and {column.role for column in columns} == {"feature"}
+
+
+def test_of_several_columns_of_words_beside_a_text_the_one_with_fewer_words_is_offered_first(tmp_path: Path) -> None:
+    rolls = random.Random(32)
+    places = [f"place {chr(97 + k)}" for k in range(9)]
+    rows = [
+        [f"Text {k} is about {rolls.random()} things.", rolls.choice(places), rolls.choice(WORDS)] for k in range(ROWS)
+    ]
+    data, asked = read_first(table(tmp_path, ["gazo", "tavi", "roskel"], rows))
+    assert asked is not None and [*asked.answers[0][1].items()] == [("roskel", "true_label"), ("tavi", "keep")]
+    assert {*data.class_names} == {*WORDS} and not data.categories

@@ -167,24 +167,14 @@ class PLECOC(ClassicalEstimator):
     def _learn(
         self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        length = default_length(candidates.n_classes) if self.length is None else self.length
         self.stage_ = "choosing columns that enough examples can use"
-        coding = choose_columns(
-            candidates,
-            length,
-            min_usable=self.min_usable,
-            min_purity=self.min_purity,
-            stand_ins=self.stand_ins,
-            max_tries=self.max_tries,
-            rng=rng,
-            hook=hook,
-        )
+        coding = self._columns(candidates, rng, hook)
         self.notes_, self.purities_ = coding.notes, coding.purities
         grid, quicker = MACHINE_C_GRID if self.C == "auto" else (float(self.C),), min(200, self.max_tries)
         self.C_ = self._best_fitted("C", grid, X, candidates, rng, hook, most=C_ROWS, max_tries=quicker)
-        length = coding.signs.shape[1]
+        length = len(coding.purities)
         machines = self._machines(X, length, rng, hook)
-        self.notes_ = coding.notes + machines.notes()
+        self.notes_ = coding.notes + machines.notes
         relaxed = (coding.purities > 0) & (coding.purities < 1)
         done = 0
         for part in np.array_split(np.arange(length), COLUMN_PARTS):
@@ -196,6 +186,37 @@ class PLECOC(ClassicalEstimator):
             self._take(machines, coding, done, candidates)
             self.stage_ = ""
             yield restricted_softmax(-SHARPNESS * self._losses(machines, candidates), candidates), None
+
+    def _columns(self, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Coding:
+        """Choose the purest columns that enough examples can use: `length` of them, or more where they are not pure.
+
+        A dichotomy qualifies at purity ρ if at least τ = `min_usable` · n examples have a share ρ (`positive_shares`)
+        on one side, at least τ/4 of them on each. At ρ = 1, the paper's condition, dichotomies are taken in the order
+        drawn; below, those with the largest smaller side come first. A relaxed column carries less information:
+        `stand_ins` of them replace each one that is missing.
+        """
+        length = default_length(candidates.n_classes) if self.length is None else self.length
+        drawn = random_dichotomies(candidates.n_classes, self.max_tries, rng)  # (T, c)
+        steps = [purity for purity in PURITIES if purity >= self.min_purity]
+        threshold = self.min_usable * len(candidates)
+        counts = np.zeros((0, len(steps), 2), dtype=np.int64)
+        for block in _counted(drawn, candidates, steps, hook):
+            counts = np.concatenate([counts, block])
+            if _qualifies(counts[:, 0], threshold).sum() >= length:
+                break  # as in the paper: draws until there are enough
+        chosen, purities = _purest(counts, steps, threshold, length, self.stand_ins)
+        notes = [_relaxed_note(purities)] if (purities < 1).any() else []
+        if not len(chosen):
+            chosen, purities = _best_available(counts, steps[-1], self.stand_ins * length)
+            if not len(chosen):
+                return one_against_rest(candidates)
+            notes = [_best_note(threshold, steps[-1], len(chosen), int(counts[chosen, -1].min()))]
+        if len(chosen) < min(length, len(drawn)):
+            notes.append(
+                f"The code has {len(chosen)} columns instead of {length}; {len(drawn):,} splits of the classes were "
+                "tried."
+            )
+        return Coding(drawn[chosen].T.copy(), purities, tuple(notes))
 
     def _machines(self, X: Floats, length: int, rng: np.random.Generator, hook: Hook) -> Machines:
         if self.kernel == "linear" or len(X) <= EXACT_KERNEL_UP_TO:
@@ -320,68 +341,6 @@ def default_length(n_classes: int) -> int:
     34
     """
     return math.ceil(10 * math.log2(n_classes))
-
-
-def choose_columns(
-    candidates: CandidateSets,
-    length: int,
-    *,
-    min_usable: float,
-    min_purity: float,
-    stand_ins: int,
-    max_tries: int,
-    rng: np.random.Generator,
-    hook: Hook,
-) -> Coding:
-    """Choose the purest columns that enough examples can use: `length` of them, or more where they are not pure.
-
-    A dichotomy qualifies at purity ρ if at least τ = `min_usable` · n examples have a share ρ (`positive_shares`) on
-    one side, at least τ/4 of them on each. At ρ = 1, the paper's condition, dichotomies are taken in the order drawn;
-    below, those with the largest smaller side come first. A relaxed column carries less information: `stand_ins` of
-    them replace each one that is missing.
-
-    Parameters
-    ----------
-    candidates
-        Of the training examples.
-    length
-        Number of pure columns wanted.
-    min_usable
-        τ/n in (0, 1].
-    min_purity
-        Smallest ρ, in (0.5, 1].
-    stand_ins
-        Columns that replace a missing pure one.
-    max_tries
-        Dichotomies drawn at most.
-    rng
-        Draws them.
-    hook
-        Called between draws.
-    """
-    drawn = random_dichotomies(candidates.n_classes, max_tries, rng)  # (T, c)
-    steps = [purity for purity in PURITIES if purity >= min_purity]
-    threshold = min_usable * len(candidates)
-    counts = np.zeros((0, len(steps), 2), dtype=np.int64)
-    for block in _counted(drawn, candidates, steps, hook):
-        counts = np.concatenate([counts, block])
-        if (_qualifies(counts[:, 0], threshold)).sum() >= length:
-            break  # as in the paper: draws until there are enough
-    chosen, purities = _purest(counts, steps, threshold, length, stand_ins)
-    notes = []
-    if (purities < 1).any():
-        notes.append(_relaxed_note(purities))
-    if not len(chosen):
-        chosen, purities = _best_available(counts, steps[-1], stand_ins * length)
-        if len(chosen):
-            notes.append(_best_note(threshold, steps[-1], len(chosen), int(counts[chosen, -1].min())))
-    if not len(chosen):
-        return one_against_rest(candidates)
-    if len(chosen) < min(length, len(drawn)):
-        notes.append(
-            f"The code has {len(chosen)} columns instead of {length}; {len(drawn):,} splits of the classes were tried."
-        )
-    return Coding(drawn[chosen].T.copy(), purities, tuple(notes))
 
 
 def random_dichotomies(n_classes: int, max_tries: int, rng: np.random.Generator) -> Signs:
@@ -532,7 +491,11 @@ class Machines:
         (s, L) coefficients of these (rbf), or (d, L) of the features. intercept: (L,).
     decisions
         (n, L) f_t(x_i).
+    notes
+        Sentences on what is approximate.
     """
+
+    notes: tuple[str, ...] = ()
 
     def __init__(self, X: Floats, kernel: str, C: float, length: int, hook: Hook) -> None:
         self.X = self.support = X
@@ -542,10 +505,6 @@ class Machines:
         self.coef = np.zeros((len(X) if kernel == "rbf" else X.shape[1], length))
         self.intercept = np.zeros(length)
         self.decisions = np.zeros((len(X), length))
-
-    def notes(self) -> tuple[str, ...]:
-        """Return sentences on approximations."""
-        return ()
 
     def together(self, columns: Ints) -> Ints:
         """Return (B, b) the columns in the batches that `learn` takes."""
@@ -599,16 +558,13 @@ class ApproximateMachines(Machines):
     """
 
     def __init__(self, X: Floats, C: float, length: int, hook: Hook, centres: Ints) -> None:
-        super().__init__(X[:0], "rbf", C, length, hook)
-        self.X, self.support = X, X[centres]
+        super().__init__(X, "rbf", C, length, hook)
+        self.support = X[centres]
         self._kernel = Nystrom(self.support, width_for(X), hook)
         self._features = self._kernel.features(X, constant=True, hook=hook)
         self.coef = np.zeros((len(centres), length))
-        self.decisions = np.zeros((len(X), length))
-
-    def notes(self) -> tuple[str, ...]:
-        note = nystrom_note(len(self.support), self._kernel.error(self._features))
-        return (f"{note} The machines have the squared hinge.",)
+        note = nystrom_note(len(centres), self._kernel.error(self._features))
+        self.notes = (f"{note} The machines have the squared hinge.",)
 
     def together(self, columns: Ints) -> Ints:
         return columns[None, :] if len(columns) else columns[:, None]

@@ -11,13 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 from pll.candidates import CandidateSets
 from pll.methods import ecoc
 from pll.methods.base import Task
-from pll.methods.ecoc import (
-    PLECOC,
-    Coding,
-    choose_columns,
-    random_dichotomies,
-    squared_hinge_machines,
-)
+from pll.methods.ecoc import PLECOC, random_dichotomies, squared_hinge_machines
 from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, table
 
@@ -98,12 +92,6 @@ def test_dichotomies_are_different_and_have_two_sides(seed: int, c: int) -> None
         assert len(drawn) == 2 ** (c - 1) - 1
     else:
         assert 0 < len(drawn) <= 50
-
-
-def columns(sets: CandidateSets, length: int, **own: float) -> Coding:
-    wanted = {"min_usable": 0.1, "min_purity": 0.6, "stand_ins": 3, "max_tries": 2000} | own
-    rng = np.random.default_rng(0)
-    return choose_columns(sets, length, rng=rng, hook=lambda: None, **wanted)  # type: ignore[arg-type]
 
 
 # ---- many examples -----------------------------------------------------------------------------------------------

@@ -302,7 +302,7 @@ class DeepEstimator(PartialLabelEstimator):
 
         with computing_threads(self.threads):
             problem = self.problem(task)
-            if problem.candidates is not task.candidates:  # where true labels are learnt from
+            if problem.task.candidates is not task.candidates:  # where true labels are learnt from
                 found = None
             recipe = search(problem, hook=hook or no_hook, progress=show, found=found)
         self.stage_ = ""
@@ -323,15 +323,14 @@ class DeepEstimator(PartialLabelEstimator):
 
     def problem(self, task: Task) -> Problem:
         """Return what the recipe `auto` searches on this task; see `pll.methods.recipe.search`."""
-        fixed, defaults = self.given_settings(), type(self)().get_params(deep=False)
-        sets, prior = task.candidates, task.prior
-        if self.needs_truth and task.y is not None and (task.y >= 0).all():
-            prior = None
-            sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
+        fixed, defaults, sets = self.given_settings(), type(self)().get_params(deep=False), task.candidates
         defaults |= suited(defaults | fixed, task.X, task.kind)
+        own = Task(task.X, sets, prior=task.prior)
+        if self.needs_truth and task.y is not None and (task.y >= 0).all():
+            own = Task(task.X, CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names), task.y)
         return Problem(
-            task.X, sets, fixed, defaults, partial(self._with, recipe="default"), choose_device(self.device), self.seed,
-            prior, own_objective=not self.searched_as_proden, own_rate=type(self)().lr is not None,
+            own, fixed, defaults, partial(self._with, recipe="default"), choose_device(self.device), self.seed,
+            own_objective=not self.searched_as_proden, own_rate=type(self)().lr is not None,
         )  # fmt: skip
 
     def _with(self, settings: dict[str, Any], **more: Any) -> Self:

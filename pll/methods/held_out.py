@@ -51,13 +51,10 @@ from pll.methods.aggregation import aggregate
 from pll.methods.base import PartialLabelEstimator, Task, as_features, as_votes
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import suited
-from pll.methods.recipe import can_be_batched
+from pll.methods.recipe import Together, can_be_batched
 from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
-from pll.training.batched import BatchedModels, Steps
 from pll.training.devices import choose_device, computing_threads
 from pll.training.metrics import Hook, no_hook
-from pll.training.models import SHALLOW_WIDTH
-from pll.training.scaling import fit_scaling, flattened
 from pll.training.trainer import evaluation_batch
 from pll.weights import Floats, Ints, Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
 
@@ -189,24 +186,20 @@ class HeldOut:
         self.total = n_models(estimator, task) if has_models else 0
         self.done = 0
         self.gain = (0.0, 0.0)
-        self._sums = np.zeros(task.candidates.nnz)  # of probabilities, float64: the order of the models must not matter
-        self._counts = np.zeros(n, dtype=np.int16)
-        self._tally = np.zeros(5)  # of answers: all, covering, covering by chance; of models: all, sum of log T
+        self._answers: dict[str, npt.NDArray[Any]] = {
+            "sums": np.zeros(task.candidates.nnz),  # of probabilities, float64: the order of models must not matter
+            "counts": np.zeros(n, dtype=np.int16),
+            "tally": np.zeros(5),  # of answers: all, covering, covering by chance; of models: all, sum of log T
+        }
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays from which another one can go on to the same result."""
-        return {
-            "done": np.array(self.done),
-            "sums": self._sums.copy(),
-            "counts": self._counts.copy(),
-            "tally": self._tally.copy(),
-        }
+        return {"done": np.array(self.done)} | {name: array.copy() for name, array in self._answers.items()}
 
     def load_state(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Go on from what `state()` of one with the same arguments returned."""
         self.done = int(state["done"])
-        self._sums, self._counts = np.array(state["sums"]), np.array(state["counts"])
-        self._tally = np.array(state["tally"])
+        self._answers = {name: np.array(state[name]) for name in self._answers}
 
     def run(self, hook: Hook | None = None, progress: ShareDone | None = None) -> Iterator[int]:
         """Train and ask the models that are left, yielding the number of complete ones after each step.
@@ -223,15 +216,13 @@ class HeldOut:
         tell = progress or (lambda share: None)
         while self.done < self.total:
             models = self._models()
-            for _ in models.train(hook):
-                tell((self.done + len(models) * models.share) / self.total)
-            sums, counts, tally = np.zeros_like(self._sums), np.zeros_like(self._counts), np.zeros_like(self._tally)
-            for k in range(len(models)):
-                self._ask(models, k, sums, counts, tally, hook)
-            self._sums += sums
-            self._counts += counts
-            self._tally += tally
-            self.done += len(models)
+            for share in models.train(hook):
+                tell((self.done + len(models.subsets) * share) / self.total)
+            new = {name: np.zeros_like(array) for name, array in self._answers.items()}
+            for k in range(len(models.subsets)):
+                self._ask(models, k, new, hook)
+            self._answers = {name: array + new[name] for name, array in self._answers.items()}
+            self.done += len(models.subsets)
             tell(self.done / self.total)
             yield self.done
 
@@ -240,8 +231,9 @@ class HeldOut:
         task, sets = self.task, self.task.candidates
         if task.votes is not None:
             return vote_weights(self.estimator, task, task.votes)
-        judged = self._counts > 0
-        mean = (1 - MIXED) * self._sums / np.maximum(self._counts, 1)[sets.rows] + MIXED / sets.n_classes
+        sums, counts = self._answers["sums"], self._answers["counts"]
+        judged = counts > 0
+        mean = (1 - MIXED) * sums / np.maximum(counts, 1)[sets.rows] + MIXED / sets.n_classes
         scores = np.where(judged[sets.rows], np.log(mean), 0.0)
         weights = restricted_softmax(scores, sets, task.prior, task.outside)
         return weights if task.outside is not None else self._with_companions(weights, mean, np.flatnonzero(judged))
@@ -281,13 +273,13 @@ class HeldOut:
 
         The answer of a model to an example it has not seen is the likeliest of all classes. None without any.
         """
-        asked, covering, by_chance, *_ = self._tally.tolist()
+        asked, covering, by_chance, *_ = self._answers["tally"].tolist()
         return (covering / asked, by_chance / asked) if asked else None
 
     @property
     def temperature(self) -> float | None:
         """Geometric mean of the temperatures of the models; None where no model has answered."""
-        *_, models, log_sum = self._tally.tolist()
+        *_, models, log_sum = self._answers["tally"].tolist()
         return math.exp(log_sum / models) if models else None
 
     def subset(self, k: int) -> Rows:
@@ -305,9 +297,7 @@ class HeldOut:
         seed = int(np.random.SeedSequence([self.seed, 9, self.done]).generate_state(1)[0])
         return _One(self.estimator, self.task, self.subset(self.done), seed)
 
-    def _ask(
-        self, models: _Together | _One, k: int, sums: Floats, counts: npt.NDArray[Any], tally: Floats, hook: Hook
-    ) -> None:
+    def _ask(self, models: _Together | _One, k: int, answers: dict[str, npt.NDArray[Any]], hook: Hook) -> None:
         """Add what the model says of the examples that it has not seen."""
         task, sets = self.task, self.task.candidates
         unseen = np.ones(len(sets), dtype=np.bool_)
@@ -317,18 +307,18 @@ class HeldOut:
         if temperature is None:
             return  # it has diverged and says nothing
         c, covering = sets.n_classes, 0
-        answers, members = np.zeros(c), np.zeros(c)  # by class: how often predicted, in how many sets
+        predictions, members = np.zeros(c), np.zeros(c)  # by class: how often predicted, in how many sets
         for part in _in_parts(rows, task):
             hook()
             log_p = torch.log_softmax(models.scores(k, task.X[part]).double() / temperature, dim=1).numpy()
             positions, some = sets.positions(part), sets.take(part)
-            sums[positions] += np.exp(log_p[some.rows, some.indices])
-            counts[part] += 1
+            answers["sums"][positions] += np.exp(log_p[some.rows, some.indices])
+            answers["counts"][part] += 1
             predicted = log_p.argmax(axis=1)
             covering += int(some.contains(predicted).sum())
-            answers += np.bincount(predicted, minlength=c)
+            predictions += np.bincount(predicted, minlength=c)
             members += np.bincount(some.indices, minlength=c)
-        tally += [len(rows), covering, float(answers @ members) / len(rows), 1, math.log(temperature)]
+        answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows), 1, math.log(temperature)]
 
     def _temperature(self, models: _Together | _One, k: int, rows: Rows) -> float | None:
         """Return the likeliest temperature of a model by unseen examples; None where its scores are not finite."""
@@ -340,7 +330,7 @@ class HeldOut:
         sets = self.task.candidates.take(some)
         prior = self.task.prior
         v = np.ones(sets.nnz) if prior is None else prior[self.task.candidates.positions(some)].astype(np.float64)
-        spread = float(scores.std()) if models.any_scale else 1.0
+        spread = 1.0 if isinstance(self.estimator, DeepEstimator) else float(scores.std())  # others: of any scale
         logits = (scores / max(spread, TINY))[:, None]
         best = likeliest_temperature(logits, torch.from_numpy(dense(v, sets))[:, None], steps=TEMPERATURE_STEPS)
         return float(best[0]) * max(spread, TINY)
@@ -433,57 +423,24 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
 class _Together:
     """Linear or shallow models as one batched model, each with its own examples."""
 
-    any_scale = False
-
     def __init__(self, estimator: PartialLabelEstimator, task: Task, subsets: list[Rows], seed: int) -> None:
         assert isinstance(estimator, DeepEstimator)
-        self.subsets = subsets
-        self._device, self._threads = choose_device(estimator.device), estimator.threads
+        self.subsets, self._threads = subsets, estimator.threads
         own = estimator.chosen_settings()
         own |= suited(own, task.X[subsets[0]], task.kind)
-        self._scalings = [fit_scaling(task.X[rows], own["scale"]) for rows in subsets]
-        steps = Steps(own["lr"], own["weight_decay"], own["momentum"])
-        sets = task.candidates
-        masks = np.stack([sets.take(rows).mask() for rows in subsets], axis=1)
-        prior = None
-        if task.prior is not None:
-            some = [dense(task.prior[sets.positions(rows)], sets.take(rows)) for rows in subsets]
-            prior = torch.from_numpy(np.stack(some, axis=1)).to(self._device)
-        examples = [flattened(one, task.X[rows]) for one, rows in zip(self._scalings, subsets, strict=True)]
-        self._models = BatchedModels(
-            torch.stack(examples, dim=1).to(self._device),
-            torch.from_numpy(masks).to(self._device),
-            [steps] * len(subsets),
-            hidden=0 if own["model"] == "linear" else SHALLOW_WIDTH,
-            optimiser=own["optimiser"],
-            batch_size=own["batch_size"],
-            seed=seed,
-            prior=prior,
-        )
+        parts = [_unmeasured(task, rows) for rows in subsets]
+        arms = [(own["lr"], own["weight_decay"])] * len(subsets)
+        self._together = Together(parts, own, arms, choose_device(estimator.device), seed)
+        self.scores = self._together.scores
         self._epochs = int(own["epochs"])
 
-    def __len__(self) -> int:
-        return len(self.subsets)
-
-    @property
-    def share(self) -> float:
-        """That is trained."""
-        return float(self._models.epoch / self._epochs)
-
-    def train(self, hook: Hook) -> Iterator[None]:
-        while self._models.epoch < self._epochs:
+    def train(self, hook: Hook) -> Iterator[float]:
+        """Train to the end, yielding the share that is done."""
+        models = self._together.models
+        while models.epoch < self._epochs:
             with computing_threads(self._threads):
-                self._models.train_epoch(hook)
-            yield
-
-    def scores(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
-        """Return the (B, c) logits of model k for raw features."""
-        x = flattened(self._scalings[k], X).to(self._device)
-        weights, bias, *second = self._models.parameters(k)
-        z = x @ weights + bias
-        if second:
-            z = z.relu_() @ second[0] + second[1]
-        return z.cpu()
+                models.train_epoch(hook)
+            yield models.epoch / self._epochs
 
 
 class _One:
@@ -491,30 +448,23 @@ class _One:
 
     def __init__(self, estimator: PartialLabelEstimator, task: Task, rows: Rows, seed: int) -> None:
         self.subsets = [rows]
-        self.any_scale = not isinstance(estimator, DeepEstimator)
         self._estimator = unfitted(estimator).set_params(seed=seed)
-        y = task.y if estimator.needs_truth else None
-        some = replace(task, y=y, X_test=None, y_test=None)
-        self._task = replace(some, **taken(some, rows))
-        self._epoch = 0
+        self._task = _unmeasured(task if estimator.needs_truth else replace(task, y=None), rows)
 
-    def __len__(self) -> int:
-        return 1
-
-    @property
-    def share(self) -> float:
-        """That is trained."""
-        return float(self._epoch / max(1, self._estimator.total_epochs()))
-
-    def train(self, hook: Hook) -> Iterator[None]:
+    def train(self, hook: Hook) -> Iterator[float]:
+        """Train to the end, yielding the share that is done."""
         for record in self._estimator.iter_fit(self._task, hook=hook):
-            self._epoch = record.epoch
-            yield
+            yield record.epoch / max(1, self._estimator.total_epochs())
         self._estimator._forget_training()  # not `release`: the model stays on its device, where it is asked
 
     def scores(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
         """Return the (B, c) scores for raw features."""
         return torch.from_numpy(self._estimator.predict_scores(X))
+
+
+def _unmeasured(task: Task, rows: Rows) -> Task:
+    """Return the task of some rows, without test examples."""
+    return replace(task, **taken(task, rows), X_test=None, y_test=None)
 
 
 def unfitted(estimator: PartialLabelEstimator) -> PartialLabelEstimator:

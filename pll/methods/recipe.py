@@ -44,15 +44,17 @@ from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.errors import DivergenceError
+from pll.io import taken
 from pll.methods.base import PartialLabelEstimator, Task
 from pll.methods.chosen import Recipe, Settings, Trial
+from pll.methods.classical import SCORE_BLOCK, on_candidates_by_blocks
 from pll.methods.defaults import default_batch_size
 from pll.methods.set_likelihood import likeliest_temperature, set_likelihood
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling, flattened
-from pll.weights import Flags, Floats, Ints, Weights, dense, on_candidates, restricted_softmax
+from pll.weights import Flags, Floats, Ints, Weights, dense, restricted_softmax
 
 Values = npt.NDArray[Any]
 
@@ -97,10 +99,8 @@ class Problem:
 
     Attributes
     ----------
-    X
-        (n, …) raw features.
-    candidates
-        n candidate sets.
+    task
+        Features, candidate sets, their prior and, for a method that learns from them, true labels.
     fixed
         Settings set by the user.
     defaults
@@ -111,24 +111,24 @@ class Problem:
         Where to compute.
     seed
         Of the search.
-    prior
-        (nnz,) prior label weights, as `fit` takes them.
     own_objective
         Whether it learns otherwise than PRODEN.
     own_rate
         Whether its steps are then of another scale than PRODEN's: it keeps its learning rate.
     """
 
-    X: npt.NDArray[np.float32]
-    candidates: CandidateSets
+    task: Task
     fixed: Settings
     defaults: Settings
     new_estimator: Callable[[Settings], PartialLabelEstimator]
     device: torch.device
     seed: int = 0
-    prior: Weights | None = None
     own_objective: bool = False
     own_rate: bool = False
+
+    def part(self, rows: Ints) -> Task:
+        """Return the task of some rows."""
+        return replace(self.task, **taken(self.task, rows))
 
 
 LINEAR_STEPS = ((0.1, 1e-4), (0.1, 1e-3), (0.1, 1e-2), (0.1, 2e-2), (0.03, 2e-2), (0.3, 1e-3))
@@ -171,7 +171,7 @@ def search(
         An explicit setting that does not fit the data.
     """
     started = time.perf_counter()
-    if len(problem.candidates) < FEWEST_SEARCHED:
+    if len(problem.task.candidates) < FEWEST_SEARCHED:
         note = f"Settings are compared on {FEWEST_SEARCHED} examples or more; the default settings are used."
         return Recipe("auto", {}, problem.fixed, seed=problem.seed, notes=(note,))
     contest = _Contest(problem, _plan(problem), progress, found)
@@ -212,7 +212,7 @@ def _plan(problem: Problem) -> _SearchPlan:
 
     Fewer examples and parts come first, then fewer representations and models, the default's last.
     """
-    n = len(problem.candidates)
+    n = len(problem.task.candidates)
     groups = _groups(problem)
     budget = max(BUDGET, 3 * _cost(problem, _default_group(problem), n))
     plans = ((FOUR_PARTS_UP_TO, 4), *PLANS) if n <= FOUR_PARTS_UP_TO else PLANS
@@ -258,11 +258,11 @@ def inner_parts(n: int, examples: int, folds: int, seed: int) -> list[tuple[Ints
 
 def _groups(problem: Problem) -> tuple[ConfigurationGroup, ...]:
     """Return what is searched, the default settings first."""
-    fixed, defaults, shape = problem.fixed, problem.defaults, problem.X.shape[1:]
-    batch = fixed.get("batch_size", default_batch_size(len(problem.X), steps=12))
+    fixed, defaults, shape = problem.fixed, problem.defaults, problem.task.X.shape[1:]
+    batch = fixed.get("batch_size", default_batch_size(len(problem.task.X), steps=12))
     is_image = len(shape) > 1
     model = fixed.get("model")
-    scales = (fixed["scale"],) if "scale" in fixed else _scales(problem.X, defaults["scale"])
+    scales = (fixed["scale"],) if "scale" in fixed else _scales(problem.task.X, defaults["scale"])
     groups = [_default_group(problem)]
     for name in BATCHED if model is None else (model,):
         adam = fixed.get("optimiser", "adam" if name == SHALLOW else "sgd") == "adam"
@@ -312,7 +312,7 @@ def can_be_batched(settings: Settings) -> bool:
 
 def _cost(problem: Problem, group: ConfigurationGroup, n: int) -> float:
     """Estimate the seconds of a reference core that a group takes on n examples."""
-    shape, c = problem.X.shape[1:], problem.candidates.n_classes
+    shape, c = problem.task.X.shape[1:], problem.task.candidates.n_classes
     model, batch, arms = group.shared["model"], group.shared["batch_size"], len(group.arms)
     steps = -(-n // batch)
     if not can_be_batched(problem.fixed | {"model": model}):
@@ -328,46 +328,86 @@ def _cost(problem: Problem, group: ConfigurationGroup, n: int) -> float:
 
 def _training_cost(problem: Problem, settings: Settings, n: int) -> float:
     """Estimate the seconds of one fit of the method itself on n examples."""
-    flops = forward_flops(settings["model"], problem.X.shape[1:], problem.candidates.n_classes)
+    flops = forward_flops(settings["model"], problem.task.X.shape[1:], problem.task.candidates.n_classes)
     return float(settings["epochs"] * (3 * n * flops / 3e10 + -(-n // settings["batch_size"]) * 2e-3))
 
 
-class _Arms:
-    """A group as one batched model, on scaled features."""
+class Together:
+    """Linear or shallow models of PRODEN that train as one (`pll.training.batched`), on scaled features.
 
-    def __init__(self, problem: Problem, group: ConfigurationGroup, train: Ints) -> None:
-        shared = group.shared
-        self._scaling = fit_scaling(problem.X[train], shared["scale"]).to(problem.device)
-        sets, prior = problem.candidates.take(train), _prior_of(problem, train)
-        self._models = BatchedModels(
-            flattened(self._scaling, problem.X[train]),
-            torch.from_numpy(sets.mask()).to(problem.device),
-            [Steps(lr, decay, shared["momentum"]) for lr, decay in group.arms],
+    Parameters
+    ----------
+    parts
+        What they learn from: one task of all models, or one for each.
+    shared
+        Scale, model, optimiser, momentum and batch size.
+    arms
+        Learning rate and weight decay of each.
+    device
+        Where they train.
+    seed
+        Of the initial parameters and the order of examples.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Task],
+        shared: Settings,
+        arms: Sequence[tuple[float, float]],
+        device: torch.device,
+        seed: int,
+    ) -> None:
+        self._scalings = [fit_scaling(part.X, shared["scale"]).to(device) for part in parts]
+
+        def side_by_side(tables: Sequence[Tensor]) -> Tensor:
+            return (tables[0] if len(tables) == 1 else torch.stack(list(tables), dim=1)).to(device)
+
+        priors = [torch.from_numpy(dense(part.prior, part.candidates)) for part in parts if part.prior is not None]
+        self.models = BatchedModels(
+            side_by_side([flattened(scaling, part.X) for scaling, part in zip(self._scalings, parts, strict=True)]),
+            side_by_side([torch.from_numpy(part.candidates.mask()) for part in parts]),
+            [Steps(lr, decay, shared["momentum"]) for lr, decay in arms],
             hidden=SHALLOW_WIDTH if shared["model"] == SHALLOW else 0,
             optimiser=shared["optimiser"],
             batch_size=shared["batch_size"],
-            seed=problem.seed,
-            prior=None if prior is None else torch.from_numpy(dense(prior, sets)).to(problem.device),
+            seed=seed,
+            prior=side_by_side(priors) if priors else None,
         )
-        self.keep = self._models.keep
 
-    def train_until(self, epoch: int, hook: Hook) -> list[float]:
-        """Return the mean training loss of each configuration in the last epoch."""
-        while self._models.epoch < epoch - 1:
-            self._models.train_epoch(hook)
-        losses = self._models.train_epoch(hook, with_loss=True)
-        return [] if losses is None else losses.cpu().tolist()
+    def scores(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
+        """Return the (B, c) logits of model k, on the CPU.
 
-    def logits(self, problem: Problem, rows: Ints) -> Tensor:
-        return self._models.logits(flattened(self._scaling, problem.X[rows]))
+        Parameters
+        ----------
+        k
+            Its number, from 0.
+        X
+            (B, …) raw features.
+        """
+        weights, bias, *second = self.models.parameters(k)
+        z = flattened(self._scalings[min(k, len(self._scalings) - 1)], X) @ weights + bias
+        if second:
+            z = z.relu_() @ second[0] + second[1]
+        return z.cpu()
 
-    def label_weights(self, problem: Problem, model: int) -> Weights:
-        """Return (nnz,) label weights of all examples under one of the models."""
-        scores = [
-            on_candidates(self.logits(problem, rows)[:, model].cpu().numpy(), problem.candidates.take(rows))
-            for rows in np.array_split(np.arange(len(problem.X)), -(-len(problem.X) // 4096))
-        ]
-        return restricted_softmax(np.concatenate(scores), problem.candidates, problem.prior)
+    def label_weights(self, k: int, task: Task) -> Weights:
+        """Return (nnz,) label weights of the examples of a task under model k.
+
+        Parameters
+        ----------
+        k
+            Its number, from 0.
+        task
+            Features, candidate sets and their prior.
+        """
+        scores = on_candidates_by_blocks(
+            lambda rows: self.scores(k, task.X[rows]).double().numpy(), task.candidates, SCORE_BLOCK
+        )
+        return restricted_softmax(scores, task.candidates, task.prior)
+
+    def all_scores(self, X: npt.NDArray[np.float32]) -> Tensor:
+        """Return the (B, M, c) logits of models that learn from one task, for (B, …) raw features."""
+        return self.models.logits(flattened(self._scalings[0], X))
 
 
 @dataclass(frozen=True, eq=False)
@@ -407,13 +447,13 @@ class _Contest:
         self, problem: Problem, plan: _SearchPlan, progress: SearchProgress, found: NoteFound | None = None
     ) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
-        self.found = found if len(problem.candidates) <= MOST_FOUND else None
-        self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
+        self.found = found if len(problem.task.candidates) <= MOST_FOUND else None
+        self.parts = inner_parts(len(problem.task.candidates), plan.examples, plan.folds, problem.seed)
         self.results: list[_Measured] = []  # of PRODEN's batched models
         self.own: list[_Measured] = []  # of the method itself
         self._done = 0.0
         loss = (problem.defaults | problem.fixed).get("loss")
-        self._top_loss = math.log(problem.candidates.n_classes) if loss == "ce" else None
+        self._top_loss = math.log(problem.task.candidates.n_classes) if loss == "ce" else None
 
     def run(self, hook: Hook) -> None:
         """Train every group, then the method itself where that is judged."""
@@ -438,7 +478,10 @@ class _Contest:
         """Train a group to the end, dropping the less likely configurations after each number of epochs."""
         group = self.plan.groups[g]
         arms = list(group.arms)
-        models = [_Arms(self.problem, group, train) for train, _ in self.parts]
+        problem = self.problem
+        models = [
+            Together([problem.part(train)], group.shared, arms, problem.device, problem.seed) for train, _ in self.parts
+        ]
         planned = _cost(self.problem, group, len(self.parts[0][0])) / len(COMPARED_AFTER)
         for epochs, share in zip(COMPARED_AFTER, SURVIVING, strict=True):
             until = min(epochs, group.longest)
@@ -446,21 +489,25 @@ class _Contest:
                 likely = np.argsort([-self._score(one) for one in self.results[-len(arms) :]], kind="stable")
                 kept = sorted(likely[: math.ceil(share * len(group.arms))].tolist())
                 arms = [arms[k] for k in kept]
-                for model in models:
-                    model.keep(kept)
+                for one in models:
+                    one.models.keep(kept)
             logits, losses = [], []
-            for model, (_, validation) in zip(models, self.parts, strict=True):
+            for one, (_, validation) in zip(models, self.parts, strict=True):
                 work = f"{group.shared['model']} on {group.shared['scale']}, {len(arms)} settings, {until} epochs"
                 self.progress(min(self._done / self.plan.seconds, 0.99), work)
-                losses.append(model.train_until(until, hook))
-                logits.append(model.logits(self.problem, validation))
+                while one.models.epoch < until - 1:
+                    one.models.train_epoch(hook)
+                last = one.models.train_epoch(hook, with_loss=True)
+                assert last is not None
+                losses.append(last.cpu().tolist())
+                logits.append(one.all_scores(problem.task.X[validation]))
                 self._done += planned
             settings = [self._settings(g, arm, until) for arm in arms]
             new = self._measured(g, settings, logits, np.mean(losses, axis=0).tolist())
             top = max(map(self._score, self.results), default=-math.inf)
             best = int(np.argmax([self._score(one) for one in new]))
             if self.found is not None and self._score(new[best]) > top:
-                self.found(models[0].label_weights(self.problem, best))
+                self.found(models[0].label_weights(best, problem.task))
             self.results += new
             if until == group.longest:
                 return
@@ -475,14 +522,12 @@ class _Contest:
             for train, validation in self.parts[:parts]:
                 work = f"the method itself with {place} of {len(tried)} settings"
                 self.progress(min(self._done / self.plan.seconds, 0.99), work)
-                sets = problem.candidates.take(train)
                 one = problem.new_estimator(settings)
-                y = sets.indices.astype(np.int64) if one.needs_truth else None
-                scores = np.full((len(validation), sets.n_classes), np.nan, dtype=np.float32)
+                scores = np.full((len(validation), problem.task.candidates.n_classes), np.nan, dtype=np.float32)
                 with suppress(DivergenceError):
-                    for _ in one.iter_fit(Task(problem.X[train], sets, y, prior=_prior_of(problem, train)), hook=hook):
+                    for _ in one.iter_fit(problem.part(train), hook=hook):
                         pass
-                    scores = one.predict_scores(problem.X[validation])
+                    scores = one.predict_scores(problem.task.X[validation])
                 logits.append(torch.from_numpy(scores)[:, None])
                 self._done += _training_cost(problem, settings, len(train))
             own += self._measured(g, [settings], logits, [None])
@@ -500,7 +545,7 @@ class _Contest:
         """Return the results of configurations by their logits (h, M, c) of every part."""
         problem, sets = self.problem, self._validation(len(logits))
         figures = [
-            _figures(z, problem.candidates.take(validation))
+            _figures(z, problem.task.candidates.take(validation))
             for z, (_, validation) in zip(logits, self.parts, strict=False)
         ]
         covered, log_p = (np.concatenate(arrays) for arrays in zip(*figures, strict=True))
@@ -512,7 +557,7 @@ class _Contest:
         return results
 
     def _validation(self, parts: int) -> CandidateSets:
-        return self.problem.candidates.take(np.concatenate([validation for _, validation in self.parts[:parts]]))
+        return self.problem.task.candidates.take(np.concatenate([validation for _, validation in self.parts[:parts]]))
 
     def _score(self, result: _Measured) -> float:
         return result.likelihood - 1e6 * self._diverges(result)  # what diverges is behind all others
@@ -566,10 +611,6 @@ class _Contest:
             ),
             **common,
         )
-
-
-def _prior_of(problem: Problem, rows: Ints) -> Weights | None:
-    return None if problem.prior is None else problem.prior[problem.candidates.positions(rows)]
 
 
 def _figures(logits: Tensor, sets: CandidateSets) -> tuple[Flags, Values]:

@@ -129,8 +129,7 @@ def test_every_axis_keeps_its_ends(n: int, d: int, c: int, monkeypatch: pytest.M
     monkeypatch.undo()
     sets = CandidateSets.from_labels(np.arange(n) % c, c)
     problem = recipe.Problem(
-        np.broadcast_to(np.float32(0), (n, d)),
-        sets,
+        Task(np.zeros((n, d), dtype=np.float32), sets),
         {},
         PRODEN().get_params() | {"batch_size": default_batch_size(n), "lr": 0.05},
         lambda _: pytest.fail("nothing is trained"),

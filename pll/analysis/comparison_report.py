@@ -119,8 +119,7 @@ def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: Ints) -> V
     running = [lane for lane in lanes if lane.epoch > 0]
     if not running:
         return Verdict("Nothing has been learnt yet: before training every candidate weighs the same.")
-    labelled = np.zeros(len(sizes), dtype=np.bool_) if y is None else y >= 0
-    report = _without_truth(running, sizes) if y is None or not labelled.any() else _with_truth(running, y, labelled)
+    report = _without_truth(running, sizes) if y is None or not (y >= 0).any() else _with_truth(running, y)
     tied = [f"{lane.title}: {ties(lane.n_tied)}" for lane in running if lane.n_tied]
     return replace(report, notes=(*report.notes, *tied))
 
@@ -137,11 +136,9 @@ def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None
     """
     lines = []
     for lane, y in zip(lanes, truths, strict=True):
-        labelled = None if y is None else y >= 0
-        if y is not None and labelled is not None and labelled.any():
-            text = f"{_share_with_interval(int((lane.identified == y)[labelled].sum()), int(labelled.sum()))} correct"
-        else:
-            text = f"no true labels; sharpness {percent(float(lane.confidence.mean()))}"
+        right, known = _counts(lane, y)
+        sharp = f"no true labels; sharpness {percent(float(lane.confidence.mean()))}"
+        text = f"{_share_with_interval(right, known)} correct" if known else sharp
         lines.append(LaneSummary(lane.title, f"{text}, {len(lane.identified):,} examples"))
     return Verdict(
         "These runs did not learn from the same examples and candidate sets, so their figures cannot be compared.",
@@ -153,7 +150,13 @@ def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None
 # ---- with truth ------------------------------------------------------------------------------------------------------
 
 
-def _with_truth(lanes: Sequence[LaneFigures], y: Labels, has_truth: Flags) -> Verdict:
+def _counts(lane: LaneFigures, y: Labels | None) -> tuple[int, int]:
+    """Return how many identified labels are the true ones, and how many of these are known."""
+    return (0, 0) if y is None else (int((lane.identified == y).sum()), int((y >= 0).sum()))
+
+
+def _with_truth(lanes: Sequence[LaneFigures], y: Labels) -> Verdict:
+    has_truth = y >= 0
     n = int(has_truth.sum())
     right = {lane.title: (lane.identified == y)[has_truth] for lane in lanes}
     ranked = sorted(lanes, key=lambda lane: -int(right[lane.title].sum()))
@@ -173,7 +176,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Labels, has_truth: Flags) -> Ve
         lines.append(LaneSummary(best.title, unseen))
     for lane in ranked:
         if lane is not best:
-            lines.append(_compared(lane, best, right, y, has_truth))
+            lines.append(_compared(lane, best, right, y))
     notes = (
         f"In brackets: 95 % intervals over these {n:,} examples, for differences from the examples that one lane has "
         "right and the other wrong. Called a tie where chance alone would give such a difference in more than 5 % of "
@@ -182,9 +185,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Labels, has_truth: Flags) -> Ve
     return Verdict(headline + ".", tuple(lines), notes)
 
 
-def _compared(
-    lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], y: Labels, has_truth: Flags
-) -> LaneSummary:
+def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], y: Labels) -> LaneSummary:
     """Compare one lane with the best of those that did not learn from the truth."""
     mine, reference = right[lane.title], right[best.title]
     gap = difference(mine, reference)
@@ -205,43 +206,43 @@ def _compared(
         )
     evidence = [lane.rule] if lane.rule else []
     if gap.share < 0:
-        evidence += _evidence(lane, best, y, has_truth)
+        evidence += _evidence(lane, best, y)
     return LaneSummary(lane.title, text, ": " + "; ".join(evidence) if evidence else "")
 
 
-def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, has_truth: Flags) -> list[str]:
+def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels) -> list[str]:
     """Describe how the lane differs from the best one, where the figures differ clearly."""
     sentences = []
     mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
-    accuracy = float((lane.identified == y)[has_truth].mean())
+    right, known = _counts(lane, y)
     if mine < other - TELLING:
         sentences.append(f"its label weights stay flat, sharpness {percent(mine)} against {percent(other)}")
     if lane.early is not None and best.early is not None and lane.early[0] < lane.epoch:
-        stuck, stuck_of = _still_wrong(lane, y, has_truth)
-        also, also_of = _still_wrong(best, y, has_truth)
+        stuck, stuck_of = _still_wrong(lane, y)
+        also, also_of = _still_wrong(best, y)
         if clearly_more(stuck, stuck_of, also, also_of, by=TELLING):
             sentences.append(
                 f"of the {stuck_of:,} labels it had wrong after epoch {lane.early[0]}, {percent(stuck / stuck_of, 0)} "
                 f"are still wrong ({best.title}: {percent(also / also_of, 0)} of {also_of:,})"
             )
-    wrong, sure = _sure_and_wrong(lane, y, has_truth)
-    wrong_too, sure_too = _sure_and_wrong(best, y, has_truth)
+    wrong, sure = _sure_and_wrong(lane, y)
+    wrong_too, sure_too = _sure_and_wrong(best, y)
     if clearly_more(sure, wrong, sure_too, wrong_too, by=TELLING):
         sentences.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {percent(CONFIDENT, 0)}")
-    elif mine > accuracy + TELLING:
+    elif mine > right / known + TELLING:
         sentences.append(f"it is sharper than it is right, sharpness {percent(mine)}")
     return sentences
 
 
-def _still_wrong(lane: LaneFigures, y: Labels, has_truth: Flags) -> tuple[int, int]:
+def _still_wrong(lane: LaneFigures, y: Labels) -> tuple[int, int]:
     """Describe how many of the labels that were wrong early are wrong now."""
     assert lane.early is not None
-    was_wrong = (lane.early[1] != y) & has_truth
+    was_wrong = (lane.early[1] != y) & (y >= 0)
     return int((was_wrong & (lane.identified != y)).sum()), int(was_wrong.sum())
 
 
-def _sure_and_wrong(lane: LaneFigures, y: Labels, has_truth: Flags) -> tuple[int, int]:
-    wrong = (lane.identified != y) & has_truth
+def _sure_and_wrong(lane: LaneFigures, y: Labels) -> tuple[int, int]:
+    wrong = (lane.identified != y) & (y >= 0)
     return int(wrong.sum()), int((wrong & (lane.confidence >= CONFIDENT)).sum())
 
 
@@ -292,9 +293,7 @@ def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None])
     """
     rows: list[dict[str, Any]] = []
     for lane, y in zip(lanes, truths, strict=True):
-        labelled = np.zeros(len(lane.identified), dtype=np.bool_) if y is None else y >= 0
-        n = int(labelled.sum())
-        k = 0 if y is None else int((lane.identified == y)[labelled].sum())
+        k, n = _counts(lane, y)
         low, high = wilson(k, n)
         rows.append(
             {
@@ -307,7 +306,7 @@ def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None])
                 "test_accuracy": lane.test[0] / lane.test[1] if lane.test and lane.test[1] else None,
                 "mean_confidence": float(lane.confidence.mean()),
                 "at_least_90_sure": float((lane.confidence >= CONFIDENT).mean()),
-                "sure_and_wrong": None if y is None or not n else _sure_and_wrong(lane, y, labelled)[1],
+                "sure_and_wrong": None if y is None or not n else _sure_and_wrong(lane, y)[1],
             }
         )
     return pd.DataFrame(rows)

@@ -27,7 +27,7 @@ from pll.runs.run import Lane, Run
 from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.training.metrics import TRUTH_METRICS
 from pll.ui.format import after, count
-from pll.weights import Sharpness, Weights, identified_labels, sharpness, taken_home
+from pll.weights import Sharpness, Weights, accuracy, identified_labels, sharpness, taken_home
 from pll.wording import percent
 
 EARLY_SHARE = 0.1
@@ -168,10 +168,7 @@ class Scene:
     @property
     def right(self) -> float | None:
         """Share of the known true labels that are identified; None before training, and where none is known."""
-        is_labelled = self.truth >= 0
-        if not is_labelled.any() or not self.frame.epoch:
-            return None
-        return float((self.frame.sharp.identified == self.truth)[is_labelled].mean())
+        return accuracy(self.frame.sharp.identified, self.data.y) if self.frame.epoch else None
 
     @property
     def confidence(self) -> float | None:

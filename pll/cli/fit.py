@@ -175,8 +175,7 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, given: Collection[str
     begun = folder.config()
     if begun.decided_sets is not None or "comparison" in folder.about():
         raise UserError(f"The run in {folder.path} was begun on a page; resume it there, or choose another folder.")
-    test = None if config.test is None else config.test.hashed()
-    before, now = parts_of(begun), parts_of(replace(config, source=config.source.hashed(), test=test))
+    before, now = parts_of(begun), parts_of(config.hashed())
     for name in before | now:
         # Threads that nobody named are those of a machine, perhaps of another one; the run's own apply.
         if before.get(name) != now.get(name) and (name != "threads" or name in given):

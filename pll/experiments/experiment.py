@@ -11,7 +11,7 @@ import json
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pll import catalog
 from pll.catalog.download import by_hand
-from pll.catalog.sources import Source, file_hash, holds_data, source_of
+from pll.catalog.sources import Source, holds_data, source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, did_you_mean, unknown
 from pll.experiments.evaluation import CHOSEN, Result, as_json
@@ -29,9 +29,10 @@ from pll.methods import METHODS
 from pll.methods.base import PartialLabelEstimator
 from pll.methods.names import RECIPES
 from pll.methods.published import OF_OTHER_METHODS
-from pll.runs.config import AS_GIVEN, DataConfig, Preparation, RunConfig, new_estimator
+from pll.runs.config import AS_GIVEN, DataConfig, RunConfig, new_estimator
 from pll.runs.data import Splits, one_fold, prepare
 from pll.runs.description import FIELDS
+from pll.runs.link import data_parts
 from pll.synthesis import Flip
 
 OTHERS = "others"
@@ -40,7 +41,7 @@ MOST_FITS = 100_000
 LONGEST_TOML, MOST_DOTS = 200_000, 200
 """Characters of a TOML text, and dots in one line of it: a name of n parts (`a.a.a`) takes n² steps to read."""
 HASH = 16
-"""Hexadecimal digits of a cell's key, and of a file's SHA-256 in it."""
+"""Hexadecimal digits of a cell's key."""
 OF_THE_MACHINE = ("seed", "device", "precision", "threads", "recipe")
 """Settings that are in other columns of results.csv, or of the machine."""
 
@@ -138,23 +139,9 @@ class Cell(DataConfig):
         )
 
     def described(self) -> dict[str, Any]:
-        """Return, as plain values, what its result depends on besides flip, q, seed, fold and method."""
-        source, flip = self.source, self.flip
-        usual = asdict(Preparation())
-        how = asdict(Preparation(**{name: getattr(self, name) for name in usual}))
-        facts = {
-            "data": content_hash(source, self.test),
-            "rule": source.rule,
-            "options": source.options,
-            "classes": source.classes,
-            "answers": source.answers,
-            "folds": self.folds,
-            "test": None if self.test is None else self.test.name,
-            **{name: value for name, value in how.items() if value != usual[name] and name not in ("flip", "seed")},
-            "size": None if flip is None else flip.size,
-            "matrix": None if flip is None else flip.matrix,
-        }
-        return {name: value for name, value in facts.items() if value}
+        """Return what its result depends on besides dataset, flip, q, seed, fold and method, as in a link."""
+        parts = data_parts(self.hashed()) | ({} if self.folds is None else {"folds": self.folds})
+        return {name: part for name, part in parts.items() if name not in ("data", "flip", "q", "seed")}
 
     @cached_property
     def key(self) -> str:
@@ -412,13 +399,6 @@ def _source(name: str, explicit: str | DataFile) -> Source:
         raise UserError(f"There is no file {path}; check the path of {name}.")
     options = {"columns": file.columns} if file.columns else {}
     return replace(source_of(str(path), file.rule), name=name, format=file.format, options=options)
-
-
-def content_hash(*sources: Source | None) -> str:
-    """Return the hashes of all files that these sources read, joined; "" where they are the catalogue's."""
-    every = [one for source in sources if source is not None for one in (source, *source.vote_files)]
-    files = [one.path for one in every if one.path is not None]
-    return " ".join(file_hash(Path(path))[:HASH] for path in dict.fromkeys(files))
 
 
 def _check_here(name: str, *, download: bool) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 from pll.annotations import SetRule
 from pll.catalog.sources import Source
@@ -91,6 +91,10 @@ class DataConfig(Preparation):
         if test is not None:
             test = with_classes(test, self.source.classes, strict=False)
         return self.source.load(progress), test
+
+    def hashed(self) -> Self:
+        """Return the same with the hashes of its files."""
+        return replace(self, source=self.source.hashed(), test=None if self.test is None else self.test.hashed())
 
     def untested(self) -> DataConfig:
         """Return the same data and candidate sets, to be learnt from as a whole."""

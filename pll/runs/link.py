@@ -29,7 +29,7 @@ from pll.features import without_folders
 from pll.formats import ReadOptions
 from pll.formats.checks import listing
 from pll.methods import METHODS
-from pll.runs.config import AS_GIVEN, RunConfig, new_estimator
+from pll.runs.config import AS_GIVEN, DataConfig, RunConfig, new_estimator
 from pll.runs.description import FIELDS, MOST_EPOCHS, Field, FieldKind, setting_of
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
@@ -298,6 +298,17 @@ def parts_of(config: RunConfig) -> dict[str, str]:
     UserError
         The fingerprint of a file is not known, or the method has a seed of its own.
     """
+    return data_parts(config) | _texts({"method": config.method, **_settings_of(config)})
+
+
+def data_parts(config: DataConfig) -> dict[str, str]:
+    """Return what determines the data of a run, as `parts_of`.
+
+    Raises
+    ------
+    UserError
+        The fingerprint of a file is not known.
+    """
     source, flip, noisy, test = config.source, config.flip, config.noisy, config.test
     values = {
         **({"data": source.name} if source.path is None else {"file": source.name, "sha256": _fingerprint(source)}),
@@ -306,8 +317,7 @@ def parts_of(config: RunConfig) -> dict[str, str]:
         **({} if flip is None else {"flip": flip.how} | {name: getattr(flip, name) for name in FLIP_SETTINGS}),
         **({} if noisy is None else {"noisy": str(noisy), "confusion": noisy.confusion, "rows": noisy.rows}),
         "test": test and (test.name if test.path is None else f"{test.name} {_fingerprint(test)}"),
-        **{name: getattr(config, name) for name in AS_THEY_ARE},
-        **_settings_of(config),
+        **{name: getattr(config, name) for name in AS_GIVEN},
     }
     return _texts(values)
 

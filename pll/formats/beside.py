@@ -11,14 +11,12 @@ from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-import pyarrow as pa
-
 from pll.formats import json_objects
 from pll.formats.archive import Members
 from pll.formats.checks import MAX_RECORD_BYTES
 from pll.formats.encodings import as_utf8
 from pll.formats.json_objects import Record
-from pll.formats.records import Records, json_column
+from pll.formats.records import Records
 from pll.formats.results import free_name
 from pll.formats.tabular.cells import NEARLY_ALL
 from pll.images import SUFFIXES
@@ -98,8 +96,7 @@ def table_of_files(records: Mapping[str, Record], pictures: Sequence[str]) -> Re
     if all(shown := [picture_of(name, of_end) for name in records]):
         columns[image], roles[image] = [*shown], "image"
     columns |= {key: [record.get(key) for record in records.values()] for key in fields}
-    table = pa.table({name: json_column(values) for name, values in columns.items()})
-    return Records.of(table, roles=roles, may_be_empty=True)
+    return Records.of(columns, roles=roles, may_be_empty=True)
 
 
 def people_in(paths: Sequence[str]) -> list[str]:

@@ -58,16 +58,10 @@ def class_edits(
     >>> class_edits([("PRAISE", "praise")], [("praise", "thanks")], ["N/A"])
     {'PRAISE': 'thanks', 'N/A': None, 'praise': 'thanks'}
     """
-    edits: dict[str, str | None] = {}
-    for name, becomes in (*merge, *((name, None) for name in drop)):
-        if name in edits:
-            raise UserError(f"There are two edits of the class {shorten(name)}; merge, rename or drop it once.")
-        edits[name] = becomes
     renamed = dict(rename)
-    if len(renamed) < len(rename):
-        raise UserError("A class is renamed twice; rename it once.")
-    edits = {name: becomes if becomes is None else renamed.get(becomes, becomes) for name, becomes in edits.items()}
-    for name, becomes in rename:
+    merged = [(name, renamed.get(becomes, becomes)) for name, becomes in merge]
+    edits: dict[str, str | None] = {}
+    for name, becomes in (*merged, *((name, None) for name in drop), *rename):
         if name in edits:
             raise UserError(f"There are two edits of the class {shorten(name)}; merge, rename or drop it once.")
         edits[name] = becomes

@@ -20,7 +20,6 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import MissingPictures, RowError, UserError
@@ -430,7 +429,7 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     if empty:
         raise UserError(f"The folder {shorten(empty[0])} names no label; call it after the labels of its pictures.")
     cells = {"id": names, "image": names, "candidates": [sets[folder] for folder in folders]}
-    records = Records.of(pa.table(cells), roles={name: name for name in cells})
+    records = Records.of(cells, roles={name: name for name in cells})
     data = build(records, records.plan(options), options)
     note = f"The folders were taken for the candidates: {listing(sorted(sets))}."
     pictures = Pictures(as_column(names), members.path)
@@ -448,7 +447,7 @@ def _sorted_by_people(names: Sequence[str], paths: Sequence[tuple[str, ...]], me
     if not once or len(seen) > len({*pictures}) or 2 * sum(len(people) > 1 for people in seen.values()) < len(seen):
         return None
     cells = {"picture": pictures, "annotator": [path[0] for path in paths], "label": [path[-1] for path in paths]}
-    return Records.of(pa.table(cells), roles={"picture": "task", "annotator": "worker", "label": "vote"})
+    return Records.of(cells, roles={"picture": "task", "annotator": "worker", "label": "vote"})
 
 
 CHECKED_BYTES = 64 * 2**20

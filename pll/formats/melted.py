@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-import pyarrow as pa
-
 from pll.formats.checks import listing
 from pll.formats.class_groups import agree
 from pll.formats.forms import USUAL, plain_name
@@ -72,8 +70,7 @@ def wide(table: Records, given: Mapping[str, str]) -> Records:
     lines = list(first.values())
     each = " and ".join(keys)
     note = f"{what} names what {value} holds: {listing(names)} were made columns, with a row for each {each}."
-    arrow = pa.table({name: pa.array(some, pa.string()) for name, some in columns.items()})
-    return Records.of(arrow, row_of=lambda at: table.row_of(lines[at]), roles=roles, notes=(*table.notes, note))
+    return Records.of(columns, row_of=lambda at: table.row_of(lines[at]), roles=roles, notes=(*table.notes, note))
 
 
 def turned(table: Records, given: Mapping[str, str]) -> Records:
@@ -92,7 +89,7 @@ def turned(table: Records, given: Mapping[str, str]) -> Records:
     --------
     >>> rows = [("sugar", *map(str, range(40))), *((who, *("ab"[k % 2] for k in range(40))) for who in ("amy", "bo"))]
     >>> names = ["jar", *(f"J{k}" for k in range(40))]
-    >>> across = Records.of(pa.table(dict(zip(names, map(list, zip(*rows))))))
+    >>> across = Records.of(dict(zip(names, map(list, zip(*rows)))))
     >>> turned(across, {}).names, len(turned(across, {"J3": "category"}).names)
     (['jar', 'sugar', 'amy', 'bo'], 41)
     """
@@ -105,12 +102,12 @@ def turned(table: Records, given: Mapping[str, str]) -> Records:
     if not are_distinct(called) or any(map(is_number, filter(None, called))) or not _are_said_below(rows):
         return table
     key = table.names[0]
-    told = {name.strip(): cells for name, cells in rows.items() if name}
+    told: dict[str, Sequence[str | None]] = {name.strip(): cells for name, cells in rows.items() if name}
     if key in told:
         return table
     note = f"Each column is an example ({listing(examples, limit=3)}), so the table was turned: its rows are columns."
-    arrow = pa.table({name: pa.array(some, pa.string()) for name, some in {key: examples, **told}.items()})
-    return Records.of(arrow, row_of=lambda at: at + 2, roles={key: "id"}, notes=(*table.notes, note))
+    told = {key: examples, **told}
+    return Records.of(told, row_of=lambda at: at + 2, roles={key: "id"}, notes=(*table.notes, note))
 
 
 def _are_said_below(rows: Mapping[str | None, Cells]) -> bool:

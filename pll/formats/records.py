@@ -98,14 +98,17 @@ class Records:
         return self.signature or form_told_by([name.strip() for name in self.names])
 
     @classmethod
-    def of(cls, arrow: pa.Table, **more: Any) -> Records:
-        """Return the table of an Arrow table that is in memory; `more` are other attributes.
+    def of(cls, columns: pa.Table | Mapping[str, Sequence[Any]], **more: Any) -> Records:
+        """Return the table of columns in memory, of Arrow or of values of JSON by name; `more` are other attributes.
 
         Examples
         --------
-        >>> Records.of(pa.table({"id": ["a"], "width": [1.5]})).sample()
+        >>> Records.of({"id": ["a"], "width": [1.5]}).sample()
         [['a'], ['1.5']]
         """
+        arrow: pa.Table = columns
+        if isinstance(columns, Mapping):
+            arrow = pa.table({name: json_column(some) for name, some in columns.items()})
         return cls(arrow.column_names, lambda used: arrow.select(list(used)).to_batches(), len(arrow), **more)
 
     def sample(self) -> Sequence[Cells]:

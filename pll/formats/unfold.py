@@ -13,12 +13,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
-
-import pyarrow as pa
 
 from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing
@@ -28,7 +25,7 @@ from pll.formats.melted import turned, wide
 from pll.formats.names import GRID, MARKS, NAMED, NUMBERED
 from pll.formats.proposal import FEW, says_fact
 from pll.formats.reading import OF_LABELS
-from pll.formats.records import Records, cell_of, json_column, value_of
+from pll.formats.records import Records, cell_of, value_of
 from pll.formats.row_forms import LEAST_SHARED, agreement
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
@@ -136,9 +133,8 @@ def _one_an_item(table: Records, form: Form) -> Records:
     new = _by_name(said, [name for name in table.names if any(fits(name, pattern) for pattern in form.flatten)])
     if not any(cell for name, cells in new.items() for cell in cells if any(fits(name, p) for p in form.flatten)):
         return table
-    columns = {name: json_column(cells) for name, cells in _by_name(said, ()).items()}
     return Records.of(
-        pa.table(columns),
+        _by_name(said, ()),
         row_of=lambda at: table.row_of(rows[at]),
         signature=form,
         roles=table.roles,
@@ -657,8 +653,7 @@ def fields_in(value: Any) -> list[dict[str, Any]] | None:
 
 def _leaves(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, str) and value[:1] in ("{", "[") and depth > 0:
-        with suppress(ValueError, RecursionError):
-            value = json.loads(value)
+        value = value_of(value)
     if isinstance(value, dict | list):
         inner = value.items() if isinstance(value, dict) else (("", one) for one in value)
         for key, one in inner if depth > 0 else ():

@@ -143,25 +143,14 @@ class Npz(Format):
         return limitations(dataset, self.loses)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        given: dict[str, Any] = {
-            "X": dataset.X,
-            "ids": dataset.row_ids,
-            "kind": np.array(dataset.kind),
-            "y": dataset.y,
-            "prior": dataset.prior,
-            "is_test": dataset.is_test,
-            "images": dataset.images,
-        }
+        given: dict[str, Any] = {"X": dataset.X, "ids": dataset.row_ids, "kind": np.array(dataset.kind)}
+        given |= {name: getattr(dataset, name) for name in ("y", "prior", "is_test", "images")}
         if (sets := dataset.candidates) is not None:
             given |= {"indptr": sets.indptr, "indices": sets.indices, "n_classes": np.array(sets.n_classes)}
         if (annotations := dataset.annotations) is not None:
-            given |= {
-                "answer_rows": annotations.rows,
-                "answer_annotators": annotations.annotators,
-                "answer_labels": annotations.labels,
-                "answer_scores": annotations.scores,
-                "anonymous": np.array(annotations.anonymous),
-            }
+            of_answers = ("rows", "annotators", "labels", "scores")
+            given |= {f"answer_{name}": getattr(annotations, name) for name in of_answers}
+            given |= {"anonymous": np.array(annotations.anonymous)}
         arrays: Arrays = {name: array for name, array in given.items() if array is not None}
         names = {"class_names": dataset.class_names, "feature_names": dataset.feature_names}
         arrays |= {name: np.array(some, dtype=np.str_) for name, some in names.items() if some}

@@ -930,10 +930,17 @@ _NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))
 """Arrays as NumPy prints them: without commas."""
 
 
-def _value_in(text: str) -> Any:
+def _value_in(text: str, *, as_written: bool = True) -> Any:
     """Return the list or object in a text, as JSON, Python or NumPy writes it; None of any other text.
 
-    Numbers of a list are as they are written; tuples and sets are lists.
+    Tuples and sets are lists.
+
+    Parameters
+    ----------
+    text
+        As it stands there.
+    as_written
+        Whether numbers are text, as they are written.
 
     Raises
     ------
@@ -943,7 +950,7 @@ def _value_in(text: str) -> Any:
     if not _like_a_list(text):
         return None
     with suppress(ValueError):
-        return json.loads(text, parse_int=str, parse_float=str, parse_constant=_not_json)
+        return json.loads(text, **_AS_WRITTEN) if as_written else json.loads(text)
     if printed := _NUMPY_NUMBERS.fullmatch(text):
         return printed[1].split()
     if _NUMPY_WORDS.fullmatch(text):  # Python would join the words
@@ -973,6 +980,9 @@ def _bare_words(text: str) -> list[str] | None:
 
 def _not_json(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
+
+
+_AS_WRITTEN: Mapping[str, Any] = {"parse_int": str, "parse_float": str, "parse_constant": _not_json}
 
 
 # ---- cells in JSON ---------------------------------------------------------------------------------------------------
@@ -1353,17 +1363,10 @@ def _object(cell: str) -> dict[str, Any] | None:
     """
     fenced = _FENCE.fullmatch(cell)
     text = (cell if fenced is None else fenced[1]).strip()
-    if not (text.startswith("{") and text.endswith("}")):
-        return None
-    read = ast.literal_eval if _OF_PYTHON.match(text) else json.loads
-    try:
-        value = read(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
-    return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
-
-
-_OF_PYTHON = re.compile(r"\{\s*'")
+    with suppress(RecursionError):
+        value = _value_in(text, as_written=False) if text[:1] == "{" else None
+        return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
+    return None
 
 
 def _name(value: Any) -> str | None:

@@ -81,7 +81,6 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
 
     roles = {name: role for table in tables for name, role in table.roles.items()}
     if is_one_a_person:
-        columns = _with_settled_apart(columns, names, whole)
         column = next(name for name in PERSON if name not in every)
         who = [name for name, part in zip(people, whole, strict=True) for _ in range(len(part))]
         columns = {column: pa.array(who, pa.string()), **columns}
@@ -102,7 +101,8 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
             roles |= {SPLIT: "split"}
     may_be_empty = all(table.may_be_empty for table in tables)
     notes_of_all = (about, *notes)
-    return Records.of(pa.table(columns), row_of=row_of, roles=roles, notes=notes_of_all, may_be_empty=may_be_empty)
+    table = Records.of(pa.table(columns), row_of=row_of, roles=roles, notes=notes_of_all, may_be_empty=may_be_empty)
+    return settled_apart(table, column) if is_one_a_person else table
 
 
 SPLIT = "split"
@@ -181,29 +181,6 @@ def _counts_each(column: pa.ChunkedArray, starts: Sequence[int]) -> bool:
     return all(len({*part}) == len(part) for part in parts) and len({*cells}) < len(cells)
 
 
-def _with_settled_apart(
-    columns: dict[str, pa.ChunkedArray], names: Sequence[str], parts: Sequence[pa.Table]
-) -> dict[str, pa.ChunkedArray]:
-    """Put the labels of the one file called as what somebody settled (`gold.csv`) into a column of that name."""
-    sizes = [len(part) for part in parts]
-    settled = [k for k, name in enumerate(names) if says("settled", name)]
-    if len(settled) != 1 or len(names) < LEAST_BESIDE or names[settled[0]] in columns:
-        return columns
-    k = settled[0]
-    start, end = sum(sizes[:k]), sum(sizes[: k + 1])
-    said = {
-        name: Counter(filter(None, text_of(c.slice(start, end - start).combine_chunks()).to_pylist()))
-        for name, c in columns.items()
-    }
-    labels = [name for name, words in said.items() if _repeats(words)]
-    if len(labels) != 1:
-        return columns
-    cells = columns[labels[0]]
-    own, none = cells.slice(start, end - start), end - start
-    others = one_column([cells.slice(0, start), none, cells.slice(end)])
-    return columns | {labels[0]: others, names[k]: one_column([start, own, len(cells) - end])}
-
-
 def settled_apart(table: Records, who: str) -> Records:
     """Return a table of answers in which those of the one person called as what somebody settled are a column apart.
 
@@ -218,9 +195,10 @@ def settled_apart(table: Records, who: str) -> Records:
     settled = {one for one in people if one and (says("settled", one) or _is_truth(table, one))}
     form, free = table.form, [name for name in table.names if name not in table.roles]
     plain = [name for name in free if form is None or not form.role_of(name)]
-    words = {name: _words_in(table, name) for name in plain if settled}
+    of_whom = {name: zip(people, cells_of(table, name), strict=True) for name in plain if settled}
+    words = {name: Counter(cell for one, cell in some if cell and one in settled) for name, some in of_whom.items()}
     labels = [n for n, some in words.items() if _repeats(some) and not any(word[:1] in "[{" for word in some)]
-    if len(settled) != 1 or len(labels) != 1 or len({*people}) < LEAST_BESIDE:
+    if len(settled) != 1 or len(labels) != 1 or len({*people}) < LEAST_BESIDE or settled <= {*table.names}:
         return table
     (name,), (label,) = settled, labels
     rows = list(zip(people, cells_of(table, label), strict=True))

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
-import pyarrow as pa
-
 from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
@@ -24,7 +22,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.forms import Form, form_called
 from pll.formats.json_objects import ANSWERS, Record
 from pll.formats.names import LABEL_COLUMNS, marked
-from pll.formats.records import Records, cell_of, json_column, no_rows
+from pll.formats.records import Records, cell_of, no_rows
 from pll.formats.results import Results, Value
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.cells import read_label, write_label
@@ -299,11 +297,10 @@ def table_of(examples: Iterable[Example], form: Form, found: Found) -> Records:
         if name in columns or any(label is not None for label in truth):
             add(name, "true_label", list(map(write_label, truth)))
     lines = [one.row for one in every]
-    arrow = pa.table({name: json_column(values) for name, values in columns.items()})
     others = ", ".join(f"{count} of type {kind}" for kind, count in found.others.most_common(5))
     notes = (f"Answers that are no choices were left out: {others}.",) if others else ()
     return Records.of(
-        arrow,
+        columns,
         row_of=lines.__getitem__,
         signature=form.having(roles),
         may_be_empty=True,

@@ -239,9 +239,12 @@ MEASURE = """() => {
   const main = document.querySelector('[data-testid=stMain]');
   const how = {visibilityProperty: true, opacityProperty: true};
   const seen = (one) => one.checkVisibility(how) && !one.parentElement.closest('details:not([open]) > :not(summary)');
-  const text = main.innerText.split(/\\s+/).filter((word) => /\\p{L}|\\d/u.test(word));
+  const words = (text) => text.split(/\\s+/).filter((word) => /\\p{L}|\\d/u.test(word)).length;
+  const cut = [...main.querySelectorAll('*')].filter(  // a line that ends in three points shows a part of its words
+    (one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).textOverflow === 'ellipsis');
+  const hidden = cut.map((one) => Math.floor(words(one.innerText) * (1 - one.clientWidth / one.scrollWidth)));
   return {
-    words: text.length,
+    words: words(main.innerText) - hidden.reduce((sum, some) => sum + some, 0),
     buttons: [...main.querySelectorAll('button, [role=button], [role=radio], summary')].filter(seen).length,
     height: Math.round(main.querySelector('[data-testid=stMainBlockContainer]').scrollHeight),
   };

@@ -47,7 +47,7 @@ def test_a_star_plot_and_a_heatmap_are_saved_as_both(page: Any) -> None:
         assert name == "candid-after-5-passes.png" and content[:8] == b"\x89PNG\r\n\x1a\n"
     name, content = of_canvas(page, 0, "SVG")
     star = ElementTree.fromstring(content)
-    assert name == "candid-after-5-epochs.svg"
+    assert name == "candid-after-5-passes.svg"
     assert len(list(star.iter(f"{SVG}circle"))) == 150  # every example
     assert {"After 5 passes", "150 examples", "setosa"} <= set(words(star))
     assert star.findtext(f"{SVG}title", "").startswith("Star plot, After 5 passes")

@@ -163,16 +163,19 @@ def _of_classes(source: Source, names: Sequence[str]) -> Source:
 
 
 def _chips(source: Source, proposed: Sequence[str]) -> Sequence[str]:
-    """The classes as a person corrected them."""
-    return st.multiselect(
-        "Classes that the answers name",
-        list(proposed),
-        default=list(proposed),
-        placeholder="Type a class, then Enter",
-        accept_new_options=True,
-        key=f"{_answers_key(source)}-classes",
-        persist_state="session",
-    )
+    """The classes as a person corrected them; folded away where there are some, which the sentence names."""
+    label = "Classes that the answers name"
+    with st.expander(label, icon=":material/label:") if proposed else st.container():
+        return st.multiselect(
+            label,
+            list(proposed),
+            default=list(proposed),
+            placeholder="Type a class, then Enter",
+            accept_new_options=True,
+            key=f"{_answers_key(source)}-classes",
+            label_visibility="collapsed" if proposed else "visible",
+            persist_state="session",
+        )
 
 
 def _answers_key(source: Source) -> str:

@@ -91,7 +91,7 @@ def open_sample(*paths: Path) -> None:
 def drop_area() -> Source | None:
     """Show the drop area; return what the dropped files, or the last ones of this tab, are together."""
     uploaded = st.container(key="open" if last_uploads() else "drop").file_uploader(
-        "A table, pictures in a ZIP, or a tool's export; several files are joined on their ids",
+        "Tables, pictures in a ZIP, exports of tools; several are joined on their ids",
         key=_uploader_key(),
         accept_multiple_files=True,
         on_change=_forget_if_taken_away,

@@ -39,12 +39,7 @@ def wide(table: Records, given: Mapping[str, str]) -> Records:
     Examples
     --------
     >>> said = [(k, n, f"w{k} x" if n == "word" else "ab"[k % 2]) for k in range(30) for n in ("word", "amy", "bo")]
-    >>> long = Records.of(
-    ...     pa.table(
-    ...         dict(zip(("at", "tier", "text"), map(list, zip(*said)))),
-    ...         pa.schema([("at", pa.int64()), ("tier", pa.string()), ("text", pa.string())]),
-    ...     )
-    ... )
+    >>> long = Records.of(dict(zip(("at", "tier", "text"), map(list, zip(*said)))))
     >>> wide(long, {}).names, wide(long, {"tier": "worker"}).names
     (['at', 'word', 'amy', 'bo'], ['at', 'tier', 'text'])
     """

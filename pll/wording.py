@@ -200,3 +200,26 @@ def duration(seconds: float) -> str:
 SHORTEST_WORK = 10.0
 """Seconds that any work takes with its start, as far as an estimate can tell."""
 _UNITS = ((86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"))
+
+
+EXCERPT = 160
+"""Characters of a text on a card."""
+
+
+def excerpt(text: object, most: int = EXCERPT) -> str:
+    """The beginning of a text, on one line.
+
+    Parameters
+    ----------
+    text
+        The text.
+    most
+        Characters of what is returned.
+
+    Examples
+    --------
+    >>> excerpt("a long   text of many words", most=15)
+    'a long text of…'
+    """
+    line = " ".join(str(text).split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

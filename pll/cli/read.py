@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from pll import formats
@@ -17,11 +18,13 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
 from pll.formats.reading import ROLES, Column, Reading, form_of, question, signature
 from pll.io import write_text
+from pll.wording import excerpt
 
 FORMS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
 """What a row is, in words."""
 WIDTH = 22
 """Letters of a cell that are shown."""
+_short = partial(excerpt, most=WIDTH)
 
 
 def read(options: ReadFileOptions) -> int:
@@ -102,8 +105,3 @@ def summary(data: PartialLabelDataset) -> str:
     learnt = [*data.feature_names, *data.categories]
     words.append(f"learnt from: {', '.join(learnt[:8]) or ('the text' if data.texts is not None else 'nothing')}")
     return "; ".join(words) + "."
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"

@@ -47,7 +47,7 @@ from pll.errors import UserError
 from pll.io import check_unique_ids, from_json
 from pll.review.events import broken_links, chained
 from pll.weights import Flags, Floats, Ints
-from pll.wording import percent
+from pll.wording import excerpt, percent
 
 Ids = Sequence[str] | npt.NDArray[np.str_]
 
@@ -937,9 +937,5 @@ def _differences(stated: Any, anew: Any, where: str = "") -> list[str]:
     else:
         same = type(stated) is type(anew) and stated == anew
     place = where.rstrip(".").replace(".", ", ")
-    return [] if same else [f"{place} was altered: it is stated as {_short(stated)}, and comes out as {_short(anew)}."]
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 120 else text[:119] + "…"
+    said = [excerpt(repr(value), 120) for value in (stated, anew)]
+    return [] if same else [f"{place} was altered: it is stated as {said[0]}, and comes out as {said[1]}."]

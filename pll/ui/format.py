@@ -231,26 +231,3 @@ def with_left(done: str, seconds: float | None) -> str:
     ('3 of 10 · about 1 min 15 s left', '3 of 10 · about 1 s left', '3 of 10')
     """
     return done if seconds is None else f"{done} · about {duration(max(1.0, seconds))} left"
-
-
-EXCERPT = 160
-"""Characters of a text on a card."""
-
-
-def excerpt(text: object, most: int = EXCERPT) -> str:
-    """The beginning of a text, on one line.
-
-    Parameters
-    ----------
-    text
-        The text.
-    most
-        Characters of what is returned.
-
-    Examples
-    --------
-    >>> excerpt("a long   text of many words", most=15)
-    'a long text of…'
-    """
-    line = " ".join(str(text).split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

@@ -128,8 +128,7 @@ def show_details(key: str, annotations: Annotations, y: npt.NDArray[np.int64] | 
 
 def can_be_judged(annotations: Annotations) -> bool:
     """Whether it is known who answered, and the voter models are fitted while one waits."""
-    is_small = annotations.n_rows * annotations.n_classes <= MOST_FITTED
-    return not annotations.anonymous and annotations.n_classes > 1 and is_small
+    return can_be_weighed(annotations) and annotations.n_rows * annotations.n_classes <= MOST_FITTED
 
 
 def show_voters(table: pd.DataFrame) -> None:

@@ -12,6 +12,7 @@ from PIL import Image
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.wording import excerpt
 
 SIDES = (48, 32, 24, 16)
 """Pixels of a picture's longer side, largest first; the first size at which all pictures fit is used."""
@@ -36,12 +37,8 @@ def picture_payload(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> d
     texts = None
     if data.texts is not None:
         length = max(20, min(400, MOST_LETTERS // max(len(rows), 1)))
-        texts = [_cut(str(text or ""), length) for text in data.texts[rows]]
+        texts = [excerpt(text or "", length) for text in data.texts[rows]]
     return {"pictures": _sheet(data, rows), "texts": texts}
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def _sheet(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> dict[str, Any] | None:

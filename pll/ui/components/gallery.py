@@ -18,9 +18,8 @@ from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.canvas import HERE
 from pll.ui.components.component import Payload, register
-from pll.ui.format import excerpt
 from pll.weights import Weights
-from pll.wording import short_names
+from pll.wording import excerpt, short_names
 
 MOST_BARS = 6
 """Candidates drawn for an example; the rest are counted."""

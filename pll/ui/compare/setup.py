@@ -139,13 +139,9 @@ def settings(
         model = {"model": choose_model(data, "compare")} if any("model" in one for one in defaults.values()) else {}
         shared = choose_settings(methods, choice, data, model, key="compare")
         own = _own_settings(defaults, shared.config.params)
-    return lane_configs(shared.config, methods, own), [*shared.wrong, *_wrong_of_lanes(own)]
-
-
-def _wrong_of_lanes(own: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return what is wrong with the settings of single lanes."""
     problems = ((method, FIELDS[name].problem(value)) for method, one in own.items() for name, value in one.items())
-    return [f"{method_title(method)}: {problem}" for method, problem in problems if problem]
+    wrong = [f"{method_title(method)}: {problem}" for method, problem in problems if problem]
+    return lane_configs(shared.config, methods, own), [*shared.wrong, *wrong]
 
 
 def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:

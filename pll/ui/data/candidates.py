@@ -53,8 +53,8 @@ RULE_TITLES = {
 
 def ways(data: PartialLabelDataset) -> list[str]:
     """What can be done with this data, the usual first; nothing where it has neither candidates nor truth."""
-    doubtful = single_labels(data) is not None
-    if doubtful and _is_of_one_person(data):
+    doubtful, votes = single_labels(data) is not None, data.annotations
+    if doubtful and votes is not None and votes.n_annotators == 1 and not votes.anonymous:
         return [DOUBT, AS_IN_DATA, SYNTHESISE]
     return [AS_IN_DATA] * (data.candidates is not None) + [SYNTHESISE] * (data.y is not None) + [DOUBT] * doubtful
 
@@ -89,10 +89,6 @@ def choose_way(ways: Sequence[str], source: Source, page: DeltaGenerator, detail
     return page.radio(
         "Are these labels right?", ways, format_func=PLAIN_WAYS.__getitem__, key=key, persist_state="session"
     )
-
-
-def _is_of_one_person(data: PartialLabelDataset) -> bool:
-    return data.annotations is not None and data.annotations.n_annotators == 1 and not data.annotations.anonymous
 
 
 def _feature_title(spec: str) -> str:

@@ -137,7 +137,8 @@ def _together(sources: Sequence[Source]) -> Source:
     if len(sources) == 1:
         return _with_own_votes(sources[0], kinds[0])
     if not any(kinds) and _are_one_a_person(tuple(str(source.path) for source in sources)):
-        return _archive_of(sources)
+        files = {source.name: Path(str(source.path)).read_bytes() for source in sources}
+        return store_upload(f"{len(sources)} files.zip", zipped(files))  # the archive that they could have come in
     examples = data[0] if data else None
     if data:
         names = dict(enumerate([*(source.name for source in data), ONLY_VOTES]))
@@ -164,12 +165,6 @@ def _are_one_a_person(paths: tuple[str, ...]) -> bool:
         return len(tables) == len({Path(path).name for path in paths}) and are_one_a_person(tables)
     except UserError:
         return False  # the error comes when the file is read
-
-
-def _archive_of(sources: Sequence[Source]) -> Source:
-    """Files in the archive that they could have come in."""
-    files = {source.name: Path(str(source.path)).read_bytes() for source in sources}
-    return store_upload(f"{len(sources)} files.zip", zipped(files))
 
 
 def _count_as_votes(others: Sequence[Source]) -> bool:

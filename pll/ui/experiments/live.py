@@ -127,11 +127,8 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentPro
     text = f"{_format_state(state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}"
     text += f" · {progress.failed:,} failed" if progress.failed else ""
     if state == "running":
-        expected = (
-            f"{60 * progress.rate:.3g} fits a minute"
-            if progress.rate
-            else _cost(str(folder.path), progress.done, folder)
-        )
+        speed = f"{60 * progress.rate:.3g} fits a minute" if progress.rate else ""
+        expected = speed or _cost(str(folder.path), progress.done, folder)
         text = with_left(" · ".join(filter(None, (text, expected))), progress.left or None)
     st.progress(min(1.0, progress.done / max(progress.total, 1)), text=text)
     if progress.missing:

@@ -117,7 +117,6 @@ def card_of(source: ExportSource) -> ModelCard:
         source.estimator,
         model_weights(source.estimator),
         method=source.method,
-        input_shape=source.train.input_shape,
         feature_names=source.train.feature_names,
         extra={RANGE: source.inputs},
     )

@@ -84,7 +84,6 @@ def save_model(
     folder: Path | str,
     *,
     method: str,
-    input_shape: Sequence[int],
     feature_names: Sequence[str] = (),
     extra: dict[str, Any] | None = None,
 ) -> None:
@@ -98,8 +97,6 @@ def save_model(
         Where they are written.
     method
         Its name in `METHODS`.
-    input_shape
-        Shape of one example, (d,) or (C, H, W).
     feature_names
         d names of the columns, where there are some.
     extra
@@ -111,9 +108,7 @@ def save_model(
         The method is not the estimator's, or the folder cannot be written.
     """
     weights = model_weights(estimator)
-    card = model_card(
-        estimator, weights, method=method, input_shape=input_shape, feature_names=feature_names, extra=extra
-    )
+    card = model_card(estimator, weights, method=method, feature_names=feature_names, extra=extra)
     place = Path(folder)
     with writing_to(place):
         write_atomically(place / WEIGHTS_FILE, lambda path: path.write_bytes(weights))
@@ -202,7 +197,6 @@ def model_card(
     weights: bytes,
     *,
     method: str,
-    input_shape: Sequence[int],
     feature_names: Sequence[str] = (),
     extra: dict[str, Any] | None = None,
 ) -> ModelCard:
@@ -214,7 +208,7 @@ def model_card(
         The fitted method.
     weights
         Content of `model.safetensors`.
-    method, input_shape, feature_names, extra
+    method, feature_names, extra
         As for `save_model`.
     """
     if METHODS.get(method) is not type(estimator):
@@ -227,7 +221,7 @@ def model_card(
         method=method,
         params={name: _plain(value) for name, value in params.items() if name not in custom},
         custom=custom,
-        input_shape=tuple(int(size) for size in input_shape),
+        input_shape=estimator.input_shape_,
         class_names=estimator.class_names_,
         weights_sha256=hashlib.sha256(weights).hexdigest(),
         feature_names=tuple(str(name) for name in feature_names),

@@ -32,13 +32,13 @@ from pll.review.certificate import (
     CERTIFICATE_LEVEL,
     RIGHT,
     UNANSWERED,
-    Answers,
     CheckedLabel,
     DrawNotes,
     DrawnPlan,
     Ids,
     Judgement,
     LabelTable,
+    answers_of,
     certificate_document,
     controls_of,
     judge,
@@ -267,11 +267,7 @@ class Certification:
         self.plan, self.table = plan, table
         self.controls = controls_of(plan, table)
         self.order = label_order(table.confidence, plan.seed, table.ids)
-        # Of the review whose state was looked at last:
-        self._answers: Answers = np.full(len(table), UNANSWERED, dtype=np.int8)
-        self._seen = 0
-        self._required: Ints | None = None
-        self._judgement: Judgement | None = None
+        self._judged: tuple[tuple[int, bytes], Judgement] | None = None  # after so many events, with so many reviewers
 
     def certified(
         self, decisions: Sequence[CheckedLabel], *, drawn: Collection[str] = (), name: str = "", audit: str = ""
@@ -312,18 +308,11 @@ class Certification:
         required
             (n,) how many reviewers are to answer each example.
         """
-        if self._required is None or not np.array_equal(required, self._required):
-            rows = {row for row, _ in state.outcomes()}
-            self._required = required.copy()
-        else:
-            rows = {event.row for event in state.all_events[self._seen :]}
-        self._seen = len(state.all_events)
-        for row in rows:
-            checked = self._checked(row, state, required)
-            self._answers[row] = UNANSWERED if checked is None else checked.verdict_on(self.table.labels[row])
-        if rows or self._judgement is None:
-            self._judgement = Judgement(self.plan, self.controls, self.order, self._answers.copy())
-        return self._judgement
+        key = len(state.all_events), required.tobytes()
+        if self._judged is None or self._judged[0] != key:
+            answers = answers_of(self.table, self.decisions(state, required))
+            self._judged = key, Judgement(self.plan, self.controls, self.order, answers)
+        return self._judged[1]
 
     def queue(self, state: ReviewState, required: Ints) -> tuple[str, Ints, bool]:
         """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.

@@ -25,7 +25,7 @@ from pll.review.retraining import Retraining
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare_signals
 from pll.review.similar import Similar
-from pll.review.status import ReviewStatus, open_controls, status_of
+from pll.review.status import ReviewStatus, status_of
 from pll.runs.background import Job, Report
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
@@ -170,7 +170,7 @@ class ReviewQueue:
                 expected = certification.expected(review.state, review.required, self.neighbour_labels)
                 self._expected = key, expected, answered
             _, expected, before = self._expected
-        return expected.after(answered - before, open_controls(judgement))
+        return expected.after(answered - before, len(judgement.controls) - judgement.answered)
 
     @property
     def neighbour_labels(self) -> npt.NDArray[np.object_] | None:

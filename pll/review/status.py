@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pll.analysis.health import Health
-from pll.review.certificate import UNANSWERED, Judgement
+from pll.review.certificate import Judgement
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.state import ReviewState
 from pll.weights import CONFIDENT, Certainty
@@ -157,8 +157,3 @@ def status_of(
         unseen=judgement.unseen if judgement is not None and is_certified else 0,
         checks=None if is_certified else checks,
     )
-
-
-def open_controls(judgement: Judgement) -> int:
-    """Return how many controls nobody has answered yet."""
-    return int((judgement.answers[judgement.controls] == UNANSWERED).sum())

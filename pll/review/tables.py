@@ -37,14 +37,7 @@ from sqlalchemy.schema import SchemaItem
 
 from pll.review.events import Claim, Event, LabelVersion, ReviewRecord
 
-metadata = MetaData(
-    naming_convention={
-        "pk": "pk_%(table_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    }
-)
+metadata = MetaData()
 
 
 class UtcDateTime(TypeDecorator[datetime]):

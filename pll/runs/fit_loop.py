@@ -513,7 +513,6 @@ class FitLoop:
             self.estimator,
             self.folder.path,
             method=self.config.method,
-            input_shape=train.input_shape,
             feature_names=train.feature_names,
             extra={RANGE: input_range(train.X)},
         )

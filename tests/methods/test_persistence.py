@@ -42,10 +42,8 @@ def fitted(method: str, shape: tuple[int, ...] = (4,), **params: Any) -> Partial
     return estimator.fit(X, candidates, truth=y) if estimator.needs_truth else estimator.fit(X, candidates)
 
 
-def saved(
-    folder: Path, estimator: PartialLabelEstimator, method: str = "proden", shape: tuple[int, ...] = (4,)
-) -> None:
-    save_model(estimator, folder, method=method, input_shape=shape)
+def saved(folder: Path, estimator: PartialLabelEstimator, method: str = "proden") -> None:
+    save_model(estimator, folder, method=method)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -53,7 +51,7 @@ def saved(
 def test_every_method_predicts_as_before(method: str, shape: tuple[int, ...], tmp_path: Path) -> None:
     X, _, _ = data(shape)
     before = fitted(method, shape)
-    saved(tmp_path, before, method, shape)
+    saved(tmp_path, before, method)
     after = load_model(tmp_path)
     assert type(after) is type(before)
     assert after.get_params() == before.fitted_params()

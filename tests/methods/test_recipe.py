@@ -49,7 +49,7 @@ def chosen() -> Recipe:
 def test_every_scale_is_saved_with_its_model(tmp_path: Path) -> None:
     for scale in ("quantile", "unit", "zscore+rbf"):
         fitted = PRODEN(scale=scale, epochs=2).fit(X, SETS)
-        save_model(fitted, tmp_path / scale, method="proden", input_shape=(4,))
+        save_model(fitted, tmp_path / scale, method="proden")
         np.testing.assert_array_equal(load_model(tmp_path / scale).predict_proba(X), fitted.predict_proba(X))
 
 

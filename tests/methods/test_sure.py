@@ -133,7 +133,7 @@ def test_the_kernel_is_chosen_by_the_covering_rate(tmp_path: Path) -> None:
     fitted = SURE().fit(corners, sets)
     assert fitted.kernel_ == "rbf"
     np.testing.assert_array_equal(fitted.label_weights_, SURE(kernel="rbf").fit(corners, sets).label_weights_)
-    save_model(fitted, tmp_path, method="sure", input_shape=(2,))
+    save_model(fitted, tmp_path, method="sure")
     again = load_model(tmp_path)
     assert again.kernel == "rbf"
     np.testing.assert_array_equal(again.predict_scores(corners), fitted.predict_scores(corners))

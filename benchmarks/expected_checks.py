@@ -54,11 +54,11 @@ def datasets(cache: Path) -> Iterator[Labels]:
                     print(f"{setting} is left out: {error}")
                     continue
                 signals, sets = ready.signals, ready.signals.sets
-                identified = signals.certainty.identified
+                identified = signals.labels.certainty.identified
                 names = np.array(sets.class_names, dtype=object)
                 neighbours = signals.neighbour_labels
                 disagrees = None if neighbours is None else neighbours != names[identified]
-                confidence = signals.certainty.confidence.astype(float)
+                confidence = signals.labels.certainty.confidence.astype(float)
                 yield Labels(f"{setting}, {recipe}", group, identified != ready.y, confidence, disagrees)
     for one in (read_stance(), read_imagenet()):
         if one is not None:

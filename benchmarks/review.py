@@ -76,7 +76,7 @@ def order_of(name: str, ready: Prepared, seed: int = 0) -> Ranking:
     """
     if name == LEARNING:
         return lambda signals, decided: review_order(signals, decided, seed=seed)
-    labels, confidence = ready.signals.certainty.identified, ready.signals.certainty.confidence
+    labels, confidence = ready.signals.labels.certainty.identified, ready.signals.labels.certainty.confidence
     if name == BASE:
         score = confidence.astype(np.float64)
     elif name == CLEANLAB:
@@ -119,7 +119,7 @@ def review(
     done = 0
     while done < n:
         decided = Decided.of(sets, answers)
-        labels = signals.certainty.identified
+        labels = signals.labels.certainty.identified
         if follows and len(decided) >= FEWEST_DECISIONS:
             labels = identified_labels(propose(signals, decided), sets)
         wrong = (labels != y) & ~seen
@@ -150,7 +150,7 @@ def reviews_needed(curve: Curve, errors: int) -> float:
 def rows_of(setting: str, recipe: str, seed: int, cache: Path) -> list[Row]:
     """Simulate every order on one draw of a setting."""
     ready = prepared(SETTINGS[setting], recipe, seed, cache)
-    wrong = int((ready.signals.certainty.identified != ready.y).sum())
+    wrong = int((ready.signals.labels.certainty.identified != ready.y).sum())
     left = [int((1 - share) * wrong) for share in SHARES]
     rows = []
     for name in ORDERS:

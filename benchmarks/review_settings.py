@@ -25,6 +25,7 @@ from pll.methods import METHODS
 from pll.methods.held_out import HeldOut
 from pll.review.forest import grow_forest
 from pll.review.kernel_ridge import fit_factor
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.neighbours import best_points, find_neighbours
 from pll.review.signals import ReviewSignals
 from pll.runs.config import Preparation
@@ -135,7 +136,8 @@ def prepared(setting: Setting, recipe: str, seed: int, cache: Path) -> Prepared:
     points = best_points(data.X, sets, weights)
     near, factor = find_neighbours(points), fit_factor(points, sets, weights)
     leaves = grow_forest(points, sets, weights)
-    return Prepared(data, ReviewSignals(sets, weights, near, factor=factor, leaves=leaves, held_out=held_out))
+    labels = LabelSnapshot(file.stem, data.row_ids, sets, weights, held_out)
+    return Prepared(data, ReviewSignals(labels, near, factor=factor, leaves=leaves))
 
 
 def train(setting: Setting, splits: Splits, recipe: str, seed: int) -> tuple[Weights, Weights]:

@@ -16,7 +16,7 @@ from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.session import ReviewSession
 from pll.review.store import reading
 from pll.runs.registry import RunRegistry
-from pll.weights import normalise
+from pll.weights import Weights, normalise
 
 NAMES = ("ant", "bee", "cat", "dog")
 
@@ -32,6 +32,11 @@ class Clock:
 
     def go_on(self, seconds: float) -> None:
         self.at += timedelta(seconds=seconds)
+
+
+def labels_of(sets: CandidateSets, weights: Weights, held_out: Weights | None = None) -> LabelSnapshot:
+    """Labels of a run whose examples are called by their rows."""
+    return LabelSnapshot("run", np.arange(len(sets)).astype(str), sets, weights, held_out)
 
 
 def snapshot(n: int = 40, *, run: str = "first", seed: int = 0, names: tuple[str, ...] = NAMES) -> LabelSnapshot:

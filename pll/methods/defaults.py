@@ -35,11 +35,6 @@ RATE_ROWS = 1000
 """Maximum number of examples, evenly spaced, that the rate of such a model is computed from."""
 
 
-def default_scale(kind: str) -> str:
-    """Return the scaling for features of this kind: `"unit"` for those of texts, else `"auto"`."""
-    return "unit" if kind == "text" else "auto"
-
-
 def default_batch_size(n: int, *, steps: int = 6) -> int:
     """Return the batch size for n examples: a power of two from 32 to 256 that gives about so many steps an epoch.
 
@@ -68,7 +63,7 @@ def suited(settings: Mapping[str, Any], X: npt.NDArray[np.float32], kind: str = 
     X
         (n, …) raw features.
     kind
-        As for `default_scale`.
+        `"text"` where the features were made of texts alone, else `""`.
 
     Examples
     --------
@@ -78,7 +73,7 @@ def suited(settings: Mapping[str, Any], X: npt.NDArray[np.float32], kind: str = 
     """
     found: dict[str, Any] = {}
     if settings["scale"] == "auto":
-        found["scale"] = default_scale(kind)
+        found["scale"] = "unit" if kind == "text" else "auto"
     if settings["batch_size"] is None:
         found["batch_size"] = default_batch_size(len(X))
     if settings["lr"] is None:

@@ -48,7 +48,7 @@ from pll.errors import UserError
 from pll.io import taken
 from pll.methods.advice import fit_seconds
 from pll.methods.aggregation import aggregate
-from pll.methods.base import PartialLabelEstimator, Task, as_features, as_votes
+from pll.methods.base import PartialLabelEstimator, Task, as_votes
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import suited
 from pll.methods.recipe import Together, can_be_batched
@@ -56,7 +56,7 @@ from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperatur
 from pll.training.devices import choose_device, computing_threads
 from pll.training.metrics import Hook, no_hook
 from pll.training.trainer import evaluation_batch
-from pll.weights import Floats, Ints, Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
+from pll.weights import Floats, Ints, Weights, dense, normalise, on_candidates, restricted_softmax
 
 SUBSETS = 10
 ROWS, WORTH_LABELS = 2000, 1000
@@ -138,17 +138,11 @@ def held_out_weights(
     >>> weights.shape, bool((weights.reshape(60, 2).sum(axis=1) > 0.999).all())
     ((120,), True)
     """
-    annotations = None if votes is None else as_votes(votes, sets)
     candidates = as_candidate_sets(sets)
     if candidates is None:
         raise UserError("The candidate sets must be CandidateSets, lists of labels, or a 0/1 matrix.")
-    task = Task(
-        as_features(X, allow_missing=True),
-        candidates,
-        None if truth is None else np.asarray(truth, dtype=np.int64),
-        prior=None if prior is None else checked_prior(prior, candidates),
-        votes=annotations,
-    )
+    annotations = None if votes is None else as_votes(votes, sets)
+    task = Task(X, candidates, truth, prior=prior, votes=annotations)  # type: ignore[arg-type]  # any form
     held_out = HeldOut(estimator, task, seed=seed)
     for _ in held_out.run(hook, progress):
         pass

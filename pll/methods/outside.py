@@ -60,7 +60,7 @@ from pll.methods.kernels import Nystrom, RidgeGrid, mean_distance
 from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import CLIP, fit_scaling
-from pll.weights import ChangedSets, Floats, Ints, Outside, Weights
+from pll.weights import ChangedSets, Floats, Ints, Outside, Weights, dense
 from pll.wording import percent
 
 RIDGE_GRID = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -368,11 +368,8 @@ class _Ridge:
 def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Ints) -> Floats:
     """Return (m, c) prior of the rows over its mean on the set, so that a uniform one is 1 everywhere on it."""
     sets = candidates.take(rows)
-    table = np.zeros((len(rows), candidates.n_classes))
     own = np.ones(sets.nnz) if prior is None else prior[candidates.positions(rows)].astype(np.float64)
-    own = own * (sets.sizes / np.add.reduceat(own, sets.indptr[:-1]))[sets.rows]
-    table[sets.rows, sets.indices] = own
-    return table
+    return dense(own * (sets.sizes / np.add.reduceat(own, sets.indptr[:-1]))[sets.rows], sets)
 
 
 def _fit_miss_model(scores: Floats, sets: CandidateSets, u: Floats) -> _MissModel:

@@ -33,6 +33,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
@@ -169,16 +170,13 @@ class PLKNN(NeighbourEstimator):
             yield block.rows, self._counted(block.distances, block.at)
 
     def _counted(self, distances: Floats, at: Ints) -> Floats:
-        """Return (B, c) the votes of these neighbours (B, k), in time that does not depend on n."""
-        c = len(self.class_names_)
-        first = self.votes_indptr_[at.ravel()]
-        sizes = self.votes_indptr_[at.ravel() + 1] - first
-        before = np.cumsum(sizes) - sizes
-        labels = self.votes_indices_[np.repeat(first - before, sizes) + np.arange(sizes.sum())]
-        rows = np.repeat(np.repeat(np.arange(len(at)), at.shape[1]), sizes)
-        weights = np.repeat(votes(distances).ravel(), sizes)
-        counted = np.bincount(rows * c + labels, weights, minlength=len(at) * c)
-        return np.asarray(counted, dtype=np.float64).reshape(len(at), c)
+        """Return (B, c) the votes of these neighbours (B, k)."""
+        n, c = len(self.train_), len(self.class_names_)
+        named = np.ones(len(self.votes_indices_))
+        sets = scipy.sparse.csr_array((named, self.votes_indices_, self.votes_indptr_), (n, c))
+        ends = np.arange(len(at) + 1) * at.shape[1]
+        said = scipy.sparse.csr_array((votes(distances).ravel(), at.ravel(), ends), (len(at), n)) @ sets
+        return np.asarray(said.toarray(), dtype=np.float64)
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return (n, c) the share of all votes that each label got. Not calibrated: distractors get votes too."""

@@ -21,7 +21,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from pll.analysis.intervals import hypergeometric
@@ -49,7 +48,7 @@ from pll.review.expected_checks import ExpectedChecks, evenly, expected_checks
 from pll.review.follow import CERTIFY_QUEUE
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.state import ReviewState
-from pll.weights import Ints
+from pll.weights import Flags, Ints
 
 # ---- the draw --------------------------------------------------------------------------------------------------------
 
@@ -197,7 +196,7 @@ def table_of(snapshot: LabelSnapshot, state: ReviewState) -> LabelTable:
 
 
 def expected_before(
-    table: LabelTable, state: ReviewState, error: float, level: float, neighbour_labels: npt.NDArray[np.object_] | None
+    table: LabelTable, state: ReviewState, error: float, level: float, disagrees: Flags | None
 ) -> ExpectedChecks:
     """Return how many labels people would look at for a certificate whose controls are not drawn yet.
 
@@ -209,15 +208,14 @@ def expected_before(
         Of the review.
     error, level
         ε and 1 − α.
-    neighbour_labels
-        (n,) names, see `ReviewSignals.neighbour_labels`; None where there are no neighbours.
+    disagrees
+        As for `expected_checks`.
     """
     plan = plan_controls(len(table), error, level)
     answers = np.full(len(table), UNANSWERED, dtype=np.int8)
     answers[state.labels()[0]] = RIGHT
     order = np.argsort(-table.confidence, kind="stable")
     controls = evenly(order, plan.controls)
-    disagrees = None if neighbour_labels is None else neighbour_labels != table.labels
     return expected_checks(order, table.confidence, controls, answers, plan.tolerated, disagrees=disagrees)
 
 
@@ -331,32 +329,6 @@ class Certification:
         if judgement.answered < len(self.controls):
             return "control", self.controls, True
         return CERTIFY_QUEUE, judgement.remaining, False
-
-    def expected(
-        self, state: ReviewState, required: Ints, neighbour_labels: npt.NDArray[np.object_] | None = None
-    ) -> ExpectedChecks:
-        """Return how many further labels people will look at.
-
-        Parameters
-        ----------
-        state
-            Of the review.
-        required
-            As for `status`.
-        neighbour_labels
-            (n,) names, the likeliest labels to the neighbours (`ReviewSignals.neighbour_labels`).
-        """
-        judgement = self.status(state, required)
-        if judgement.done:
-            return ExpectedChecks(0, 0, 0)
-        return expected_checks(
-            self.order,
-            self.table.confidence,
-            self.controls,
-            judgement.answers,
-            self.plan.tolerated,
-            disagrees=None if neighbour_labels is None else neighbour_labels != self.table.labels,
-        )
 
     def decisions(self, state: ReviewState, required: Ints) -> list[CheckedLabel]:
         """Return the answers as the certificate counts them: of rows that all their reviewers have answered.

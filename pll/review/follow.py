@@ -87,8 +87,9 @@ def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: It
     >>> near = np.array([[(i // 6) * 6 + k for k in range(6) if k != i % 6] for i in range(12)], dtype=np.int32)
     >>> from pll.review.logit import propose
     >>> from pll.review.signals import ReviewSignals
-    >>> run = ReviewSignals(sets, np.tile(np.array([0.6, 0.4], dtype=np.float32), 12), neighbours=near)
-    >>> own = LabelSnapshot("run", np.arange(12).astype(str), sets, run.weights)
+    >>> weights = np.tile(np.array([0.6, 0.4], dtype=np.float32), 12)
+    >>> own = LabelSnapshot("run", np.arange(12).astype(str), sets, weights)
+    >>> run = ReviewSignals(own, neighbours=near)
     >>> decided = Decided.of(sets, {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0})
     >>> follow(own, propose(run, decided), decided, [5]).labels.tolist()
     ['1', '1', '1', '1', '1', '0', '0', '0', '0', '0', '0', '0']

@@ -134,9 +134,9 @@ def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     decided
         The decisions so far.
     """
-    result: dict[str, Flat] = {"weights": log_of(signals.opinion)}
+    result: dict[str, Flat] = {"weights": log_of(signals.labels.shown)}
     sets, counts, near = signals.sets, decided.counts, signals.neighbourhood
-    weights, of_each = decided.apply_to(signals.opinion), counts[sets.rows]
+    weights, of_each = decided.apply_to(signals.labels.shown), counts[sets.rows]
     if near is not None:
         result["near"] = log_of(near.shares(weights * of_each))
     if signals.factor is not None:
@@ -164,7 +164,7 @@ def near_then(signals: ReviewSignals, decided: Decided, rows: Ints) -> dict[str,
     if near is None:
         return {}
     own_turn = decided.turn[signals.sets.rows[at]]
-    before, after = _ruled_out(decided, signals.opinion), decided.apply_to(signals.opinion)
+    before, after = _ruled_out(decided, signals.labels.shown), decided.apply_to(signals.labels.shown)
     after = after * decided.counts[signals.sets.rows]
     means = near.means_at(at, before, after, lambda rows: decided.turn.take(rows) < own_turn)
     return {"near": log_of(normalise(means, signals.sets.take(rows)))}

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from pll.dataset import PartialLabelDataset
 from pll.review.certificate import DrawnPlan
 from pll.review.decided import Decided
-from pll.review.expected_checks import ExpectedChecks
+from pll.review.expected_checks import ExpectedChecks, expected_checks
 from pll.review.follow import FEWEST_DECISIONS, LabelChanges, changes, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
@@ -29,7 +29,7 @@ from pll.review.status import ReviewStatus, status_of
 from pll.runs.background import Job, Report
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
-from pll.weights import Ints, Weights
+from pll.weights import Flags, Ints, Weights
 
 EVERY = 0.01
 """Share of the examples decided after which the order is recomputed."""
@@ -65,11 +65,11 @@ def review_order(
     -------
     (n,) int64
     """
-    decided = Decided.of(signals.sets) if decided is None else decided
+    sets, own = signals.sets, signals.labels.certainty
+    decided = Decided.of(sets) if decided is None else decided
     proposed = propose(signals, decided) if proposed is None else proposed
-    shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
-    own = signals.certainty
-    certainty = np.maximum.reduceat(proposed, signals.sets.indptr[:-1]) * signals.inside
+    shuffled = np.random.default_rng(seed).permutation(len(sets))
+    certainty = np.maximum.reduceat(proposed, sets.indptr[:-1]) * signals.inside
     has_winner = np.ones(len(certainty), dtype=np.bool_)
     if signals.votes_alone:
         has_winner = ~own.is_tied
@@ -167,15 +167,29 @@ class ReviewQueue:
         key = (certification.plan, review.version.number, answered // ANEW)
         with self._lock:
             if self._expected is None or self._expected[0] != key:
-                expected = certification.expected(review.state, review.required, self.neighbour_labels)
+                table, plan = certification.table, certification.plan
+                expected = expected_checks(
+                    certification.order,
+                    table.confidence,
+                    certification.controls,
+                    judgement.answers,
+                    plan.tolerated,
+                    disagrees=self.neighbours_disagree(table.labels),
+                )
                 self._expected = key, expected, answered
             _, expected, before = self._expected
         return expected.after(answered - before, len(judgement.controls) - judgement.answered)
 
-    @property
-    def neighbour_labels(self) -> npt.NDArray[np.object_] | None:
-        """(n,) the likeliest labels to the neighbours; None without neighbours, and for votes."""
-        return None if self.data.annotations is not None else self.signals.neighbour_labels
+    def neighbours_disagree(self, labels: npt.NDArray[np.str_]) -> Flags | None:
+        """Return (n,) whether the neighbours of an example have another label; None of voters, or without neighbours.
+
+        Parameters
+        ----------
+        labels
+            (n,) names.
+        """
+        theirs = None if self.data.annotations is not None else self.signals.neighbour_labels
+        return None if theirs is None else theirs != labels
 
     def status(self) -> ReviewStatus:
         """Return the state of the review with all decisions so far."""

@@ -24,10 +24,10 @@ from pll.io import save_array
 from pll.methods import METHODS
 from pll.review.forest import GROWN_ON, Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
-from pll.review.label_snapshot import snapshot_of
+from pll.review.label_snapshot import LabelSnapshot, snapshot_of
 from pll.review.neighbours import Neighbourhood, Neighbours, best_points, find_neighbours
 from pll.runs.folder import RunFolder
-from pll.weights import Certainty, Flags, Floats, Ints, Weights, best_known, identified_labels, taken_home
+from pll.weights import Flags, Floats, Ints, identified_labels
 
 FOLDER = "review"
 """Of a run's folder, what is made for its review."""
@@ -41,18 +41,14 @@ class ReviewSignals:
 
     Parameters
     ----------
-    sets
-        The candidate sets of the n training examples, as the run has them.
-    weights
-        (nnz,) final label weights.
+    labels
+        Of the n training examples, as the run has them.
     neighbours
         (n, k) rows of the nearest examples; None until `prepare_signals` has sought them.
     factor
         (n, r) of the kernel ridge in the same space; None until then.
     leaves
         (n, T) of the forest on the same points; None until then.
-    held_out
-        (nnz,) held-out weights, NaN where they are not known; None where none are.
     votes
         (nnz,) share of an example's annotators who named the label; None without annotators.
     votes_alone
@@ -61,13 +57,11 @@ class ReviewSignals:
         As for `taken_home`, until labels follow decisions.
     """
 
-    sets: CandidateSets
-    weights: Weights
+    labels: LabelSnapshot
     neighbours: Neighbours | None = None
     votes: npt.NDArray[np.float32] | None = None
     factor: Factor | None = None
     leaves: Leaves | None = None
-    held_out: Weights | None = None
     votes_alone: bool = False
     tied_votes: Flags | None = None
 
@@ -87,32 +81,24 @@ class ReviewSignals:
         UserError
             It has none yet.
         """
-        labels = snapshot_of(folder, data)
-        sets = labels.candidates
+        sets = data.sets()
         return cls(
-            sets,
-            labels.weights,
-            held_out=labels.held_out,
+            snapshot_of(folder, data),
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
             votes_alone=not METHODS[folder.config().method].needs_features,
             tied_votes=data.tied_votes,
             **_of_features(folder, len(sets)),
         )
 
-    @cached_property
-    def certainty(self) -> Certainty:
-        """The run's own label of each example, and how sure it is."""
-        return taken_home(self.weights, self.held_out, self.sets)
-
-    @cached_property
-    def opinion(self) -> Weights:
-        """(nnz,) the run's best opinion: held-out weights, label weights where these are not known."""
-        return best_known(self.weights, self.held_out)
+    @property
+    def sets(self) -> CandidateSets:
+        """The candidate sets of the run."""
+        return self.labels.candidates
 
     @cached_property
     def inside(self) -> npt.NDArray[np.float32]:
         """(n,) probability that the truth is in the set: less than 1 where it may be a label that no voter named."""
-        total = np.add.reduceat(self.opinion, self.sets.indptr[:-1], dtype=np.float64)
+        total = np.add.reduceat(self.labels.shown, self.sets.indptr[:-1], dtype=np.float64)
         return np.minimum(1.0, total.round(6)).astype(np.float32)
 
     @cached_property
@@ -138,7 +124,7 @@ class ReviewSignals:
         """(n,) names of the likeliest candidates to the neighbours, by the run's own labels; None without them."""
         if self.neighbourhood is None:
             return None
-        likeliest = identified_labels(self.neighbourhood.shares(self.opinion), self.sets)
+        likeliest = identified_labels(self.neighbourhood.shares(self.labels.shown), self.sets)
         return np.array(self.sets.class_names, dtype=object)[likeliest]
 
 
@@ -165,10 +151,10 @@ def prepare_signals(folder: RunFolder, data: PartialLabelDataset, *, like: RunFo
         return signals
     made = {} if like is None else _of_features(like, len(data))
     if not made:
-        points = best_points(data.X, signals.sets, signals.weights)
+        points = best_points(data.X, signals.sets, signals.labels.weights)
         made = {
-            "factor": fit_factor(points, signals.sets, signals.weights),
-            "leaves": grow_forest(points, signals.sets, signals.weights),
+            "factor": fit_factor(points, signals.sets, signals.labels.weights),
+            "leaves": grow_forest(points, signals.sets, signals.labels.weights),
             "neighbours": find_neighbours(points),
         }
     (folder.path / FOLDER).mkdir(exist_ok=True)  # without parents: a run deleted meanwhile is not partly recreated

@@ -66,7 +66,7 @@ def test_the_undecided_follow_and_every_process_sees_the_same(runs: RunRegistry)
     assert (review.state.answers[changed.rows] == 0).all()
     assert review.current.labels[changed.rows].tolist() == changed.after.tolist()
     assert review.label_of(int(changed.rows[0])) == changed.after[0]
-    assert queue.signals.certainty.identified.tolist() == review.own.certainty.identified.tolist()
+    assert queue.signals.labels.certainty.identified.tolist() == review.own.certainty.identified.tolist()
     other.review.refresh()
     other.compute_order()
     again = opened(RunRegistry(runs.root))
@@ -159,8 +159,8 @@ def test_decisions_made_before_count_as_right_in_the_certificate(runs: RunRegist
 SETS = CandidateSets.from_lists([[0, 1]] * 12, n_classes=2)
 NEAR = np.array([[j for j in range(6) if j != i] for i in range(6)] * 2, dtype=np.int32)
 NEAR[6:] += 6
-RUN = ReviewSignals(SETS, np.tile(np.array([0.6, 0.4], dtype=np.float32), 12), neighbours=NEAR)
-OWN = LabelSnapshot("run", np.arange(12).astype(str), SETS, RUN.weights)
+OWN = LabelSnapshot("run", np.arange(12).astype(str), SETS, np.tile(np.array([0.6, 0.4], dtype=np.float32), 12))
+RUN = ReviewSignals(OWN, neighbours=NEAR)
 
 
 def test_decisions_change_their_neighbours_and_those_only() -> None:

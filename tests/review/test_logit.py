@@ -11,6 +11,7 @@ from pll.review.logit import LOGIT_RIDGE, fit, propose
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import Weights, dense, normalise
+from tests.review_helpers import labels_of
 
 
 def some_weights(sets: CandidateSets, seed: int) -> Weights:
@@ -22,7 +23,7 @@ def some_signals(sets: CandidateSets, seed: int = 0, k: int = 3, **others: objec
     factor = (np.random.default_rng(seed).normal(size=(len(sets), 4)) / (2 * np.sqrt(len(sets)))).astype(np.float16)
     leaves = np.random.default_rng(seed).integers(-4, 4, (len(sets), 6)).astype(np.int16)
     made = {"factor": factor, "leaves": leaves}
-    return ReviewSignals(sets, some_weights(sets, seed), near, **(made | others))  # type: ignore[arg-type]
+    return ReviewSignals(labels_of(sets, some_weights(sets, seed)), near, **(made | others))  # type: ignore[arg-type]
 
 
 def as_rows(values: np.ndarray, sets: CandidateSets) -> list[dict[int, float]]:
@@ -35,7 +36,7 @@ def as_rows(values: np.ndarray, sets: CandidateSets) -> list[dict[int, float]]:
 def slow_features(signals: ReviewSignals, known: dict[int, int], i: int) -> np.ndarray:
     """(|S_i|, 2): the features of example i when `known` has been decided."""
     sets = signals.sets
-    rows = as_rows(signals.weights, sets)
+    rows = as_rows(signals.labels.weights, sets)
     own = [rows[i][j] for j in sets[i].tolist()]
     for row, label in known.items():
         rows[row] = {j: float(j == label) for j in rows[row]}
@@ -49,7 +50,7 @@ def slow_features(signals: ReviewSignals, known: dict[int, int], i: int) -> np.n
 def slow_others(signals: ReviewSignals, known: dict[int, int], i: int) -> np.ndarray:
     """(|S_i|, 2) what the kernel ridge and the forest say without example i."""
     sets = signals.sets
-    table = dense(signals.weights, sets).astype(float)
+    table = dense(signals.labels.weights, sets).astype(float)
     for row, label in known.items():
         table[row] = np.arange(table.shape[1]) == label
     counts = np.array([DECISION_COUNTS if row in known else 1.0 for row in range(len(sets))])
@@ -116,7 +117,7 @@ def test_it_learns_which_class_the_run_confuses() -> None:
     y = np.array([1] * 60 + [2] * 60)
     sets = CandidateSets.from_lists([[0, label] for label in y], n_classes=3)
     weights = np.where(sets.indices == 0, np.where(y[sets.rows] == 1, 0.7, 0.3), np.where(y[sets.rows] == 1, 0.3, 0.7))
-    signals = ReviewSignals(sets, weights.astype(np.float32))
+    signals = ReviewSignals(labels_of(sets, weights.astype(np.float32)))
     decided = Decided.of(sets, {row: int(y[row]) for row in [*range(12), *range(60, 72)]})
     learnt = fit(signals, decided)
     assert learnt.bias[1] > learnt.bias[0] and learnt.bias[2] > learnt.bias[0]

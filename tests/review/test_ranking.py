@@ -13,6 +13,7 @@ from pll.review.queue import review_order
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import normalise
+from tests.review_helpers import labels_of
 from tests.strategies import candidate_sets
 
 
@@ -24,12 +25,13 @@ def full(sets: CandidateSets, seed: int = 0) -> ReviewSignals:
         return normalise(rng.random(sets.nnz) ** 4, sets)
 
     near = rng.integers(0, len(sets), (len(sets), 10)).astype(np.int32)
-    return ReviewSignals(sets, weights(), near, rng.random(sets.nnz).astype(np.float32))
+    return ReviewSignals(labels_of(sets, weights()), near, rng.random(sets.nnz).astype(np.float32))
 
 
 def test_without_neighbours_and_decisions_the_least_certain_comes_first_and_decided_ones_last() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2)
-    signals = ReviewSignals(sets, np.array([0.9, 0.1, 0.6, 0.4, 0.8, 0.2, 0.7, 0.3], dtype=np.float32))
+    weights = np.array([0.9, 0.1, 0.6, 0.4, 0.8, 0.2, 0.7, 0.3], dtype=np.float32)
+    signals = ReviewSignals(labels_of(sets, weights))
     assert review_order(signals).tolist() == [1, 3, 2, 0]
     assert review_order(signals, Decided.of(sets, {1: 0})).tolist()[-1] == 1
 
@@ -37,7 +39,8 @@ def test_without_neighbours_and_decisions_the_least_certain_comes_first_and_deci
 def test_ties_of_votes_alone_come_first() -> None:
     sets = CandidateSets.from_lists([[0, 1, 2], [0, 1], [0, 1, 2], [0]], n_classes=3)
     weights = np.array([0.4, 0.32, 0.28, 0.5, 0.5, 0.45, 0.45, 0.1, 1], dtype=np.float32)
-    order = {alone: review_order(ReviewSignals(sets, weights, votes_alone=alone)).tolist() for alone in (True, False)}
+    own = labels_of(sets, weights)
+    order = {alone: review_order(ReviewSignals(own, votes_alone=alone)).tolist() for alone in (True, False)}
     assert set(order[True][:2]) == {1, 2} and order[True][3] == 3
     assert order[False][0] == 0
 
@@ -45,7 +48,8 @@ def test_ties_of_votes_alone_come_first() -> None:
 def test_one_label_that_may_be_wrong_comes_before_surer_ones() -> None:
     sets = CandidateSets.from_lists([[0], [0, 1], [1]], n_classes=2)
     held_out = np.array([1, 0.9, 0.1, 0.6], dtype=np.float32)  # of votes: a label that nobody named may be true
-    assert review_order(ReviewSignals(sets, np.ones(4, dtype=np.float32), held_out=held_out)).tolist() == [2, 1, 0]
+    signals = ReviewSignals(labels_of(sets, np.ones(4, dtype=np.float32), held_out))
+    assert review_order(signals).tolist() == [2, 1, 0]
 
 
 def test_it_moves_with_the_decisions() -> None:

@@ -12,6 +12,7 @@ from pll.review.signals import ReviewSignals, prepare_signals
 from pll.runs import fit_loop, run_data
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
+from tests.review_helpers import labels_of
 from tests.run_helpers import config, write_data
 
 
@@ -32,7 +33,7 @@ def test_what_a_run_leaves(finished: tuple[RunFolder, PartialLabelDataset]) -> N
     folder, data = finished
     history = History(folder.history, data.sets())
     signals = ReviewSignals.of_run(folder, data)
-    np.testing.assert_array_equal(signals.weights, history.weights(6))
+    np.testing.assert_array_equal(signals.labels.weights, history.weights(6))
     assert signals.votes is None
 
 
@@ -46,7 +47,7 @@ def test_slow_parts_are_made_once_and_kept(
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
     again = prepare_signals(folder, data)
     read = ReviewSignals.of_run(folder, data)
-    for name in ("weights", "neighbours", "factor", "leaves"):
+    for name in ("neighbours", "factor", "leaves"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
         np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
     assert sorted(review_order(read).tolist()) == list(range(len(data)))
@@ -66,7 +67,8 @@ def test_neighbour_labels_are_the_likeliest_candidates_to_the_neighbours() -> No
     sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2, class_names=("a", "b"))
     weights = np.array([0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.9], dtype=np.float32)
     near = np.array([[1, 2], [0, 2], [0, 1], [0, 1]], dtype=np.int32)
-    signals = ReviewSignals(sets, weights, neighbours=near)
+    labels = labels_of(sets, weights)
+    signals = ReviewSignals(labels, neighbours=near)
     assert signals.neighbour_labels is not None
     assert signals.neighbour_labels.tolist() == ["a"] * 4
-    assert ReviewSignals(sets, weights).neighbour_labels is None
+    assert ReviewSignals(labels).neighbour_labels is None

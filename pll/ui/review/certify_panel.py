@@ -84,7 +84,7 @@ def _form(tab: ReviewTab) -> None:
         st.caption("This is under way.")  # how far it is stands above: no second number beside that
         return
     table = table_of(review.current, review.state)
-    expected = expected_before(table, review.state, error, level, tab.queue.neighbour_labels)
+    expected = expected_before(table, review.state, error, level, tab.queue.neighbours_disagree(table.labels))
     st.caption(_sentence(expected.after(0, expected.controls), error, level))
     if plan_controls(n, error, level).controls > n / 2:
         st.caption(":material/info: There are few labels for that: most of them have to be looked at.")

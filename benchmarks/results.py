@@ -51,7 +51,7 @@ def fit(folder: Path) -> None:
     for name, experiment in EXPERIMENTS.items():
         place = ExperimentFolder(folder / name)
         place.create(experiment)
-        outcomes = run(experiment.plan().cells, place, tell=lambda progress: print(progress.done, flush=True))
+        outcomes = run(experiment.plan(), place, tell=lambda progress: print(progress.done, flush=True))
         made = [outcome.result for outcome in outcomes.values() if outcome.result is not None]
         results |= {part_of(result): result for result in made}
     columns = pd.read_csv(CSV, nrows=0).columns

@@ -55,16 +55,15 @@ def experiment(options: ExperimentOptions) -> int:
     with stopped_by_signals() as stop, _bar() as tell:
         folder.create(result)
         outcomes = run(
-            plan.cells,
+            plan,
             folder,
-            missing=plan.missing,
             among=among,
             jobs=options.jobs,
             scheduler=options.scheduler,
             is_stopped=stop.event.is_set,
             tell=tell,
         )
-        write_report(result, plan.cells, outcomes, folder, plan.missing)
+        write_report(result, plan, outcomes, folder)
     failed, results = failures(among, outcomes), results_of(plan.cells, outcomes)
     for table in tables_of(result, results):
         print(markdown(table))

@@ -178,8 +178,8 @@ def _fit(folder: ExperimentFolder, report: Report) -> None:
     jobs = max(1, (os.cpu_count() or 1) - 1)  # the server needs a core too
     plan = experiment.plan()
     folder.create(experiment)
-    outcomes = run(plan.cells, folder, missing=plan.missing, jobs=jobs, is_stopped=is_stopped, tell=tell)
-    write_report(experiment, plan.cells, outcomes, folder, plan.missing)
+    outcomes = run(plan, folder, jobs=jobs, is_stopped=is_stopped, tell=tell)
+    write_report(experiment, plan, outcomes, folder)
     report("fits", latest.done, latest.total)  # raises where it was stopped
 
 

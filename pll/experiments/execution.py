@@ -32,7 +32,7 @@ from typing import Literal, TypeVar
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.experiments.evaluation import EpochMetrics, Result, figures, measured, results_frame
-from pll.experiments.experiment import Cell, Experiment, Missing
+from pll.experiments.experiment import Cell, Experiment, ExperimentPlan, Missing
 from pll.extras import require_extra, versions
 from pll.io import Progress, from_json, remove_parts, write_atomically, write_csv, write_json, writing_to
 from pll.runs.config import DataConfig
@@ -379,10 +379,9 @@ Tell = Callable[[ExperimentProgress], None]
 
 
 def run(
-    cells: Sequence[Cell],
+    plan: ExperimentPlan,
     folder: ExperimentFolder,
     *,
-    missing: Sequence[Missing] = (),
     among: Sequence[Cell] | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
@@ -396,12 +395,10 @@ def run(
 
     Parameters
     ----------
-    cells
-        Of the experiment, in order.
+    plan
+        Of the experiment.
     folder
         Created; this process holds its lock meanwhile.
-    missing
-        Data sets that are not here, for the record.
     among
         Fit only these; None for all.
     jobs
@@ -418,6 +415,7 @@ def run(
     UserError
         Another process is at work in the folder, or the cluster cannot be reached or is lost.
     """
+    cells = plan.cells
     with folder.locked():
         remove_parts(folder.path)
         outcomes = {cell.key: result for cell in cells if (result := folder.outcome(cell)) is not None}
@@ -440,7 +438,7 @@ def run(
                 done=sum(cell.key in outcomes for cell in cells) - len(errors),
                 failed=len(errors),
                 todo=len(todo) - ended,
-                missing=tuple(missing),
+                missing=plan.missing,
                 errors=tuple(errors[:MOST_ERRORS]),
                 rate=ended / max(now - begun, 1e-9) if ended else None,
             )

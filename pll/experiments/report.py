@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pll.experiments.evaluation import Result
 from pll.experiments.execution import CellOutcome, ExperimentFolder, results_of
-from pll.experiments.experiment import Cell, Experiment, Missing
+from pll.experiments.experiment import Cell, Experiment, ExperimentPlan
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, save_figure
 from pll.experiments.tables import Table, entries_frame, markdown, tables
 from pll.extras import is_installed
@@ -59,11 +59,7 @@ def failures(cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome]) -> list
 
 
 def write_report(
-    experiment: Experiment,
-    cells: Sequence[Cell],
-    outcomes: Mapping[str, CellOutcome],
-    folder: ExperimentFolder,
-    missing: Sequence[Missing] = (),
+    experiment: Experiment, plan: ExperimentPlan, outcomes: Mapping[str, CellOutcome], folder: ExperimentFolder
 ) -> list[Path]:
     """Write tables, figures where Plotly is installed, and the checksums of all files; return the report's files.
 
@@ -73,17 +69,15 @@ def write_report(
     ----------
     experiment
         The experiment.
-    cells
-        Its cells, in order.
+    plan
+        Its cells, and what of it is not at hand.
     outcomes
         The outcomes there are, by key.
     folder
         Where they are written.
-    missing
-        What of the experiment is not at hand.
     """
-    result = tables_of(experiment, results_of(cells, outcomes))
-    text = "\n".join([*_head(experiment, cells, outcomes, missing), *(markdown(table) for table in result)])
+    result = tables_of(experiment, results_of(plan.cells, outcomes))
+    text = "\n".join([*_head(experiment, plan, outcomes), *(markdown(table) for table in result)])
     path = folder.path
     write_text(path / "tables.md", text.rstrip() + "\n")
     write_csv(path / "tables.csv", entries_frame(result))
@@ -91,8 +85,8 @@ def write_report(
     shutil.rmtree(figures, ignore_errors=True)
     files = [path / name for name in REPORT]
     if is_installed(PLOTTING):
-        panels = [(panel.file_name, panel) for panel in (*q_panels(result), *curve_panels(cells, outcomes))]
-        of_training = curve_panels(cells, outcomes, transductive=True)
+        panels = [(panel.file_name, panel) for panel in (*q_panels(result), *curve_panels(plan.cells, outcomes))]
+        of_training = curve_panels(plan.cells, outcomes, transductive=True)
         panels += [(f"transductive-{panel.file_name}", panel) for panel in of_training]
         for name, panel in panels:
             files += save_figure(*panel_figure(panel, experiment.methods), figures / name)
@@ -116,11 +110,8 @@ def protocol_in_words(experiment: Experiment) -> str:
     return f"{tested}, {seeds}"
 
 
-def _head(
-    experiment: Experiment, cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome], missing: Sequence[Missing]
-) -> list[str]:
-    done = results_of(cells, outcomes)
-    failed = failures(cells, outcomes)
+def _head(experiment: Experiment, plan: ExperimentPlan, outcomes: Mapping[str, CellOutcome]) -> list[str]:
+    done, failed = results_of(plan.cells, outcomes), failures(plan.cells, outcomes)
     first = method_title(experiment.methods[0])
     lines = [
         f"## {experiment.title or 'Experiment'}",
@@ -133,14 +124,14 @@ def _head(
         "Below a figure that of the paper, where it has one, and the difference; its folds and candidate sets are not "
         "published.",
         "",
-        f"{len(done):,} of {len(cells):,} fits are done.",
+        f"{len(done):,} of {len(plan.cells):,} fits are done.",
         "",
     ]
     if failed:
         lines += [*(f"- {sentence}" for sentence in failed[:20]), ""]
         lines += [f"… and {len(failed) - 20} more errors; log.txt has all.", ""] if len(failed) > 20 else []
-    if missing:
+    if plan.missing:
         lines += ["Data that are not here:", ""]
-        lines += [f"- {one.dataset} ({one.cells} fits): {one.reason}" for one in missing]
+        lines += [f"- {one.dataset} ({one.cells} fits): {one.reason}" for one in plan.missing]
         lines += [""]
     return lines

@@ -33,7 +33,8 @@ EXPERIMENT = Experiment.model_validate(
         "settings": [{"epochs": 20}],
     }
 )
-CELLS = EXPERIMENT.plan().cells
+PLAN = EXPERIMENT.plan()
+CELLS = PLAN.cells
 
 
 @pytest.fixture
@@ -75,10 +76,10 @@ def test_a_worker_is_killed_and_the_table_is_complete_and_identical(
     there, here = ExperimentFolder(tmp_path / "there"), ExperimentFolder(tmp_path / "here")
     for folder in (there, here):
         folder.create(EXPERIMENT)
-    on_cluster = run(CELLS, there, scheduler=address, tell=kill)
+    on_cluster = run(PLAN, there, scheduler=address, tell=kill)
     assert killed.is_set() and all(outcome.result for outcome in on_cluster.values())
-    write_report(EXPERIMENT, CELLS, on_cluster, there)
-    write_report(EXPERIMENT, CELLS, {cell.key: run_cell(cell) for cell in CELLS}, here)
+    write_report(EXPERIMENT, PLAN, on_cluster, there)
+    write_report(EXPERIMENT, PLAN, {cell.key: run_cell(cell) for cell in CELLS}, here)
     for name in ("tables.md", "tables.csv"):
         assert (there.path / name).read_bytes() == (here.path / name).read_bytes()
 
@@ -88,4 +89,4 @@ def test_an_address_where_nobody_answers_is_refused(tmp_path: Path) -> None:
     folder = ExperimentFolder(tmp_path / "x")
     folder.create(EXPERIMENT)
     with pytest.raises(UserError, match=r"127\.0\.0\.1:1"):
-        run(CELLS, folder, scheduler="tcp://127.0.0.1:1")
+        run(PLAN, folder, scheduler="tcp://127.0.0.1:1")

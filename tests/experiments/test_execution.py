@@ -29,7 +29,8 @@ EXPERIMENT = Experiment.model_validate(
         "settings": [{"epochs": 3}],
     }
 )
-CELLS = EXPERIMENT.plan().cells
+PLAN = EXPERIMENT.plan()
+CELLS = PLAN.cells
 
 
 class Here:
@@ -63,7 +64,7 @@ def made(path: Path) -> ExperimentFolder:
 
 def report(folder: ExperimentFolder, outcomes: dict[str, CellOutcome]) -> dict[str, bytes]:
     """Every file of the report."""
-    write_report(EXPERIMENT, CELLS, outcomes, folder)
+    write_report(EXPERIMENT, PLAN, outcomes, folder)
     files = [*folder.path.glob("tables.*"), *folder.path.glob("figures/*")]
     return {str(file.relative_to(folder.path)): file.read_bytes() for file in files}
 
@@ -107,20 +108,20 @@ def test_a_result_is_the_mean_of_the_last_ten_epochs_and_says_what_it_is_of() ->
 
 def test_a_rerun_does_what_is_missing_and_the_report_is_the_same(here: type[Here], tmp_path: Path) -> None:
     whole = made(tmp_path / "whole")
-    expected = report(whole, run(CELLS, whole))
+    expected = report(whole, run(PLAN, whole))
     assert len(here.fitted) == 9
     folder = made(tmp_path / "pieces")
-    run(CELLS, folder, is_stopped=lambda: len(here.fitted) == 4)
+    run(PLAN, folder, is_stopped=lambda: len(here.fitted) == 4)
     assert folder.progress()[0] == "stopped"
     next((folder.path / "cells").iterdir()).write_text("{ cut")  # not ours: our writes are whole or not there
-    outcomes = run(CELLS, folder)
+    outcomes = run(PLAN, folder)
     assert len(here.fitted) == 6
     assert report(folder, outcomes) == expected
     columns = [name for name in pd.read_csv(whole.path / "results.csv") if name != "seconds"]
     one, other = (pd.read_csv(path.path / "results.csv")[columns] for path in (whole, folder))
     pd.testing.assert_frame_equal(one, other)
     assert read_results(folder.path / "results.csv")[0].method == "proden"
-    run(CELLS, folder)
+    run(PLAN, folder)
     assert here.fitted == []
     assert folder.progress()[0] == "finished"
     assert folder.experiment() == EXPERIMENT
@@ -135,7 +136,7 @@ def test_a_failed_cell_stops_nothing_and_is_tried_again(
     folder = made(tmp_path / "x")
     with monkeypatch.context() as patch:
         patch.setattr(METHODS["plknn"], "iter_fit", broken)
-        outcomes = run(CELLS, folder)
+        outcomes = run(PLAN, folder)
     failed = [cell.method for cell in CELLS if outcomes[cell.key].error]
     assert failed == ["plknn"] * 3
     assert "no such luck" in outcomes[CELLS[2].key].error and "broken" in (folder.path / "log.txt").read_text()
@@ -144,7 +145,7 @@ def test_a_failed_cell_stops_nothing_and_is_tried_again(
     assert [key for key, _ in progress.errors] == [cell.key for cell in CELLS if cell.method == "plknn"]
     told = report(folder, outcomes)["tables.md"].decode()
     assert told.count("no such luck") == 1 and "3 fits failed (" in told  # an error is told once
-    run(CELLS, folder)
+    run(PLAN, folder)
     assert [cell.method for cell in here.fitted] == ["plknn"] * 3
     assert not (folder.progress()[1] or ExperimentProgress(0, 0, 1)).failed
 
@@ -152,7 +153,7 @@ def test_a_failed_cell_stops_nothing_and_is_tried_again(
 def test_only_some_cells_and_progress(here: type[Here], tmp_path: Path) -> None:
     said: list[ExperimentProgress] = []
     folder = made(tmp_path / "x")
-    run(CELLS, folder, among=CELLS[:2], tell=said.append)
+    run(PLAN, folder, among=CELLS[:2], tell=said.append)
     assert [progress.done for progress in said] == [0, 1, 2, 2]
     assert said[0].left is None and said[-1].left == 0
     assert len(read_results(folder.path / "results.csv")) == 2

@@ -45,13 +45,14 @@ def made(number: int = 6, state: Any = "finished") -> ExperimentFolder:
     experiment = parse_experiment(TEXT, "x")
     folder = ExperimentFolder(experiments_home() / "small")
     folder.create(experiment)
-    cells = experiment.plan().cells
+    plan = experiment.plan()
+    cells = plan.cells
     outcomes = {cell.key: run_cell(cell) for cell in cells[:number]}
     for cell in cells[:number]:
         folder.write(cell, outcomes[cell.key])
     folder.write_results(cells, outcomes)
     folder.write_progress(state, ExperimentProgress(6, number, 0, 6 - number, rate=1.0))
-    write_report(experiment, cells, outcomes, folder)
+    write_report(experiment, plan, outcomes, folder)
     return folder
 
 

@@ -7,11 +7,12 @@ only one, and some cells name several labels, or one with a doubt (`by_hand`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import combinations
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import stranger_among
+from pll.formats.class_groups import MOST_COMPARED, stranger_among
 from pll.formats.forms import words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import FEW, Proposal, decides, says, says_aggregate, says_fact, share_among
@@ -79,8 +80,8 @@ def settled(table: Proposal) -> None:
     table.give(name, "keep")
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
-    if name in votes and _is_in_doubt(table, name):  # what somebody settled has no doubts
-        ways.reverse()
+    if name in votes and (_is_in_doubt(table, name) or _agrees_less(table, name, [v for v in votes if v != name])):
+        ways.reverse()  # what somebody settled has no doubts, and is what most voters say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
@@ -101,6 +102,16 @@ def _is_in_doubt(table: Proposal, name: str) -> bool:
     """Whether a column has labels with a doubt as often as others that are no slips."""
     cells = Counter(cell for cell in present_cells(table.cells[name]) if not is_no_answer(cell, among_votes=True))
     return sum(cells[cell] for cell in _doubted(cells)) >= max(2, LEAST * cells.total())
+
+
+def _agrees_less(table: Proposal, name: str, voters: Sequence[str]) -> bool:
+    """Whether a column says less often what a voter says than voters do of each other, in the rows that it fills."""
+    columns = [table.cells[one] for one in (name, *voters[:MOST_COMPARED])]
+    words = [[spelling(c) if c and not is_no_answer(c, among_votes=True) else "" for c in cells] for cells in columns]
+    said = [(own, list(filter(None, others))) for own, *others in zip(*words, strict=True) if own]
+    ours = [one == own for own, others in said for one in others]
+    theirs = [one == other for _, others in said for one, other in combinations(others, 2)]
+    return bool(theirs) and sum(ours) * len(theirs) < sum(theirs) * len(ours)
 
 
 def _filled(cells: Cells, silent: Collection[str]) -> int:

@@ -171,3 +171,17 @@ def test_reasons_beside_verdicts_and_the_one_called_otherwise_are_asked_about(tm
     assert asked is not None and data.annotations is not None
     assert sorted(data.annotations.annotator_names) == sorted(f"{judge}_verdict" for judge in judges)
     assert data.y is not None and {*data.class_names} == {*WORDS}
+
+
+@pytest.mark.parametrize("sure", [0.6, 0.97])
+def test_one_of_a_few_rows_is_a_voter_more_where_the_others_agree_more_with_each_other(
+    tmp_path: Path, sure: float
+) -> None:
+    rolls, rows = random.Random(18), list[list[str]]()
+    for k in range(240):
+        truth = rolls.choice(WORDS)
+        last = said(rolls, truth, sure) if k % 4 == 0 else ""
+        rows.append([*(said(rolls, truth, 0.85) for _ in range(3)), last])
+    data, asked = read_first(table(tmp_path, ["Ann", "Bob", "Cleo", "Dana"], rows))
+    assert asked is not None and "Dana" in asked.text
+    assert (data.y is not None) is (sure > 0.9) and data.annotations is not None

@@ -30,11 +30,11 @@ def log_event(event: str, *, by: str = "", **facts: object) -> None:
 
 
 class _TextFormatter(logging.Formatter):
-    """One line a record; text for people."""
+    """One line a record, then the trace of an error; text for people."""
 
-    def format(self, record: logging.LogRecord) -> str:
+    def formatMessage(self, record: logging.LogRecord) -> str:
         facts = " ".join(f"{name}={json.dumps(value, default=str)}" for name, value in _facts(record).items())
-        return f"{_moment(record)} {record.levelname} {record.getMessage()} {facts}".rstrip() + _trace(self, record)
+        return f"{_moment(record)} {record.levelname} {record.message} {facts}".rstrip()
 
 
 class _JsonFormatter(logging.Formatter):
@@ -42,8 +42,8 @@ class _JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         entry = {"time": _moment(record), "level": record.levelname.lower(), "event": record.getMessage()}
-        trace = _trace(self, record).strip()
-        more = {"logger": record.name} | _facts(record) | ({"trace": trace} if trace else {})
+        trace = {"trace": self.formatException(record.exc_info)} if record.exc_info else {}
+        more = {"logger": record.name} | _facts(record) | trace
         return json.dumps(entry | {name: value for name, value in more.items() if name not in entry}, default=str)
 
 
@@ -64,7 +64,3 @@ def _facts(record: logging.LogRecord) -> dict[str, object]:
 
 def _moment(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-
-
-def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    return f"\n{formatter.formatException(record.exc_info)}" if record.exc_info else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -11,11 +11,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS, method_title
 from pll.methods.advice import advise
-from pll.runs.config import RunConfig, differences, new_estimator
+from pll.runs.config import DataConfig, RunConfig, differences, new_estimator
 from pll.runs.run import MOST_LANES
-
-OF_A_LANE = ("method", "params", "name", "decided_sets")
-"""Fields of a run in which lanes may differ."""
 
 
 def lane_configs(
@@ -52,9 +49,8 @@ def check_lanes(configs: Sequence[RunConfig]) -> None:
         raise UserError(f"{len(configs)} lanes cannot be compared; choose two to {MOST_LANES}.")
     for config in configs:
         new_estimator(config)
-        for one in fields(config):
-            name = one.name
-            if name not in OF_A_LANE and getattr(config, name) != getattr(configs[0], name):
+        for name in DataConfig.__dataclass_fields__:
+            if getattr(config, name) != getattr(configs[0], name):
                 raise UserError(f"The lanes differ in {name}; lanes share everything but method and settings.")
 
 

@@ -168,8 +168,7 @@ class Manifest:
         """List every file: the run has ended. Called after the last file is written."""
         self.files.pop(STATE, None)
         self.complete = True
-        self._record()
-        self._write()
+        self.record()
 
     def _record(self, *, durable: bool = False) -> None:
         there = [name for name in listed_files(self.folder) if self.complete or name != STATE]

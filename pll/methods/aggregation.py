@@ -19,11 +19,11 @@ sets are just the answers: a classifier trained on one voter's labels cannot cor
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from dataclasses import dataclass
 from functools import partial
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -132,7 +132,8 @@ def aggregate(
     UserError
         See `fit_voters`.
     """
-    key = _key(X, votes, decided, seed)
+    said = (votes.n_rows, votes.class_names, votes.annotator_names, votes.rows, votes.annotators, votes.labels)
+    key = joblib.hash((X, said, votes.scores, decided, seed))
     with _LOCK:
         if key in _CACHE:
             return _CACHE[key]
@@ -148,15 +149,6 @@ def aggregate(
         while len(_CACHE) > CACHE_SIZE:
             del _CACHE[next(iter(_CACHE))]
     return result
-
-
-def _key(X: npt.NDArray[np.float32], votes: Annotations, decided: Ints | None, seed: int) -> str:
-    digest = hashlib.sha256(f"{X.shape}{seed}{votes.n_rows}{decided is None}\x00".encode())
-    digest.update("\x00".join((*votes.class_names, *votes.annotator_names)).encode())
-    for part in (X, votes.rows, votes.annotators, votes.labels, votes.scores, decided):
-        if part is not None:
-            digest.update(np.ascontiguousarray(part).data)
-    return digest.hexdigest()
 
 
 def _grown(votes: Annotations, posterior: Floats) -> tuple[CandidateSets, int]:

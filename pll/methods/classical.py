@@ -228,7 +228,9 @@ class ClassicalEstimator(PartialLabelEstimator):
         return self._best(name, values, predictions, X[rows], candidates.take(rows), rng)
 
 
-def on_candidates_by_blocks(table: Callable[[slice], Floats], candidates: CandidateSets, size: int) -> Floats:
+def on_candidates_by_blocks(
+    table: Callable[[slice], npt.NDArray[np.floating[Any]]], candidates: CandidateSets, size: int
+) -> Floats:
     """Return the (nnz,) entries on the candidates of a matrix (n, c) that is computed in blocks of rows.
 
     Parameters

@@ -30,13 +30,12 @@ from pll.features.serialization import packed, unpacked
 from pll.io import from_json, write_atomically, writing_to
 from pll.methods import METHODS
 from pll.methods.base import PartialLabelEstimator
-from pll.weights import Weights, on_candidates, restricted_softmax
+from pll.methods.classical import SCORE_BLOCK, on_candidates_by_blocks
+from pll.weights import Weights, restricted_softmax
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
 FORMAT = "candid-model"
-MOST_SCORES = 2 * 10**8
-"""Number of scores (examples × classes) up to which the earlier model's label weights are computed."""
 
 
 @dataclass(frozen=True)
@@ -180,10 +179,7 @@ def warm_start(
     if not same or model.input_shape_ != train.input_shape or not estimator.warm_starts:
         return None
     arrays, sets = model.fitted_arrays(), train.sets()
-    if len(sets) * sets.n_classes > MOST_SCORES:
-        uniform = sets.uniform_weights() if train.prior is None else train.prior
-        return arrays, uniform if train.outside is None else train.outside.start(train.prior)
-    scores = on_candidates(model.predict_scores(train.X), sets).astype(np.float64)
+    scores = on_candidates_by_blocks(lambda rows: model.predict_scores(train.X[rows]), sets, SCORE_BLOCK)
     return arrays, restricted_softmax(scores, sets, train.prior, train.outside)
 
 

@@ -401,7 +401,7 @@ class Together:
             Features, candidate sets and their prior.
         """
         scores = on_candidates_by_blocks(
-            lambda rows: self.scores(k, task.X[rows]).double().numpy(), task.candidates, SCORE_BLOCK
+            lambda rows: self.scores(k, task.X[rows]).numpy(), task.candidates, SCORE_BLOCK
         )
         return restricted_softmax(scores, task.candidates, task.prior)
 

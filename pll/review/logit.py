@@ -87,7 +87,7 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
         What people decided; decisions that judge the certificate are to be left out by the caller.
     """
     features = features_now(signals, decided)
-    learnt = _fitted(signals, decided, features)
+    learnt = fit(signals, decided, features)
     scores = sum(weight * features[name] for weight, name in zip(learnt.theta, learnt.features, strict=True))
     scores = scores + learnt.bias[signals.sets.indices]
     p = restricted_softmax(np.where(decided.open, scores, -np.inf), signals.sets)
@@ -97,8 +97,10 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
     return p
 
 
-def fit(signals: ReviewSignals, decided: Decided) -> Logit:
+def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> Logit:
     """θ and b from the decisions so far; θ₀ and 0 where there are none.
+
+    What was decided as "none of these", and sets of one label, teach nothing.
 
     Parameters
     ----------
@@ -106,12 +108,9 @@ def fit(signals: ReviewSignals, decided: Decided) -> Logit:
         Of the run.
     decided
         The decisions so far.
+    features
+        Of `features_now`, by these.
     """
-    return _fitted(signals, decided, features_now(signals, decided))
-
-
-def _fitted(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> Logit:
-    """Fit on the decided examples but those decided as "none of these" and sets of one label."""
     sets = signals.sets
     usable = np.flatnonzero((decided.positions >= 0) & (sets.sizes[decided.rows] > 1))
     rows = decided.rows[usable]

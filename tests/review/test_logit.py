@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
 from pll.review.decided import DECISION_COUNTS, Decided
-from pll.review.logit import LOGIT_RIDGE, fit, propose
+from pll.review.logit import LOGIT_RIDGE, features_now, fit, propose
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import Weights, dense, normalise
@@ -96,7 +96,7 @@ def test_fit_and_proposals_are_those_of_the_formulas() -> None:
     order = [(int(row), int(y[row])) for row in rng.permutation(25)[:12]]
     decided = Decided.of(sets, dict(order))
 
-    result = fit(signals, decided)
+    result = fit(signals, decided, features_now(signals, decided))
     x = slow_fit(signals, order, LOGIT_RIDGE)
     assert result.features == ("weights", "near", "others", "forest")
     np.testing.assert_allclose(np.concatenate([result.theta, result.bias]), x, atol=2e-3)
@@ -119,7 +119,7 @@ def test_it_learns_which_class_the_run_confuses() -> None:
     weights = np.where(sets.indices == 0, np.where(y[sets.rows] == 1, 0.7, 0.3), np.where(y[sets.rows] == 1, 0.3, 0.7))
     signals = ReviewSignals(labels_of(sets, weights.astype(np.float32)))
     decided = Decided.of(sets, {row: int(y[row]) for row in [*range(12), *range(60, 72)]})
-    learnt = fit(signals, decided)
+    learnt = fit(signals, decided, features_now(signals, decided))
     assert learnt.bias[1] > learnt.bias[0] and learnt.bias[2] > learnt.bias[0]
     p = propose(signals, decided)
     assert (p[sets.indices == 0] < 0.5).all()

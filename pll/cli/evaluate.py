@@ -18,7 +18,6 @@ from pll.cli.options import (
     print_result,
     resolve_source,
     source_of_test,
-    whole_number,
     with_voters,
 )
 from pll.cli.progress import Bars
@@ -31,13 +30,14 @@ from pll.experiments.tables import TableEntry, tables
 from pll.io import write_csv
 from pll.methods import METHODS
 from pll.runs.config import DataConfig
+from pll.runs.description import FIELDS
 from pll.training.devices import default_threads
 
 
 def evaluate(options: EvaluateOptions) -> None:
     """Compare methods; print mean ± standard deviation, write results.csv."""
     names = listed(options.methods, "--methods", "proden,proden-naive")
-    seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
+    seeds = [FIELDS["seed"].value_of(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     resolved = resolve_source(options)
     note_models_beside(resolved)
     source = with_voters(resolved, options)

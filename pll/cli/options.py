@@ -109,19 +109,6 @@ def listed(text: str, option: str, example: str) -> list[str]:
     return result
 
 
-def whole_number(text: str) -> int:
-    """Parse one of `--seeds`.
-
-    Raises
-    ------
-    UserError
-        It is not a whole number, or below 0.
-    """
-    if not text.isdecimal():
-        raise UserError(f"--seeds has {text!r}; give whole numbers, 0 or more, separated by commas, such as 0,1,2.")
-    return int(text)
-
-
 def resolve_source(options: SetOptions) -> Source:
     """Return the source that DATA and `--votes` name, with all that is said of how it is read.
 
@@ -144,11 +131,6 @@ def resolve_source(options: SetOptions) -> Source:
 
 def _votes_of(options: FileOptions) -> tuple[str, ...]:
     return options.votes if isinstance(options, TrainingOptions) else ()
-
-
-def listed_classes(text: str) -> list[str]:
-    """Return the names in `--classes`."""
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def note_models_beside(source: Source) -> None:
@@ -226,7 +208,7 @@ def said_of_reading(options: FileOptions) -> dict[str, Any]:
         "columns": dict(options.column),
         "sheet": options.sheet,
         "merge": False if options.no_merge else None,
-        "class_names": listed_classes(options.classes),
+        "class_names": [one.strip() for one in options.classes.split(",") if one.strip()],
         "answers": dict(options.answer),
         "keep": list(options.keep_answer),
         "accept": list(options.accept),

@@ -201,6 +201,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     kept = (*options.keep, *(form.keep if form else ()))
     options = replace(options, class_names=options.class_names or table.class_names, keep=kept)
     cells, X, names_of_features = table.collected(columns, options)
+    said_missing = _without_marks(X, [column.name for column in columns if column.role == "feature"], options.keep)
     row_of = table.row_of
 
     asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
@@ -265,6 +266,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         kind="table",
         notes=(
             *_notes(X, columns),
+            *said_missing,
             *about_columns,
             *answers.notes,
             *labels.notes,
@@ -384,6 +386,47 @@ def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
     if empty:
         notes.append(f"Columns without a single value: {listing(empty)}.")
     return notes + notes_on(columns)
+
+
+_NO_NUMBER = (-99, -999, -9999, -99999, 999, 9999, 99999)
+"""With which people write that a number is missing, as instruments do."""
+LEAST_MARKS = 2
+"""Cells with such a number from which it is no measurement that is odd."""
+_APART = 2
+"""How many times as far from all others as these are from each other, such a number lies."""
+
+
+def _without_marks(X: npt.NDArray[np.float32], names: Sequence[str], keep: Sequence[str]) -> list[str]:
+    """Make numbers such as −999 missing, in (n, d) X, where they lie far from all others of a column; say which.
+
+    Parameters
+    ----------
+    X
+        The features; those of `names` come first.
+    names
+        Of the features that have a column each.
+    keep
+        Cells that are meant as they stand.
+    """
+    ends = [np.asarray(end(X[:, : len(names)], axis=0)) for end in (np.fmin.reduce, np.fmax.reduce)]
+    found = dict[str, list[str]]()
+    for mark in [mark for mark in _NO_NUMBER if str(mark) not in keep]:
+        for k in np.flatnonzero((ends[0] == mark) | (ends[1] == mark)).tolist():
+            is_mark = X[:, k] == mark
+            others = X[~is_mark & ~np.isnan(X[:, k]), k]
+            low, high = (float(others.min()), float(others.max())) if len(others) else (0.0, 0.0)
+            is_far = max(low - mark, mark - high) > _APART * (high - low) > 0
+            if is_far and LEAST_MARKS <= int(is_mark.sum()) <= len(others) / 2:
+                X[is_mark, k] = np.nan
+                found.setdefault(str(mark), []).append(names[k])
+    return [
+        Note(
+            f"{mark} was taken for a missing number, since it is far from all others: {listing(some)}.",
+            kind="missing numbers",
+            hint=f"--keep-answer={mark}",
+        )
+        for mark, some in found.items()
+    ]
 
 
 def _is_no_label(word: str) -> bool:

@@ -329,14 +329,10 @@ class DeepEstimator(PartialLabelEstimator):
         if self.needs_truth and task.y is not None and (task.y >= 0).all():
             own = Task(task.X, CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names), task.y)
         return Problem(
-            own, fixed, defaults, partial(self._with, recipe="default"), choose_device(self.device), self.seed,
+            own, fixed, defaults, lambda settings: clone(self).set_params(**settings, recipe="default"),
+            choose_device(self.device), self.seed,
             own_objective=not self.searched_as_proden, own_rate=type(self)().lr is not None,
         )  # fmt: skip
-
-    def _with(self, settings: dict[str, Any], **more: Any) -> Self:
-        """Return an unfitted one with other settings."""
-        one: Self = clone(self).set_params(**settings, **more)
-        return one
 
     def given_settings(self) -> dict[str, Any]:
         """Return the settings of `SEARCHED` that the user has set: those in `given`, or not as by default."""

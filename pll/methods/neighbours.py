@@ -86,18 +86,15 @@ class NeighbourEstimator(ClassicalEstimator):
 
         The result does not depend on how the rows are cut into blocks.
         """
-        search = self._prepared()
         n, d = self.train_.shape
-        points = self.train_ if queries is None else queries.astype(np.float32)
         k = min(self.in_use("k"), n if queries is not None else n - 1)
         size = int(np.clip(BLOCK_WORK // (n * d), 8, QUERY_BLOCK))
-        for block in blocks(len(points), size):
+        for block in blocks(n if queries is None else len(queries), size):
             hook()
-            if queries is not None:
-                distances, at = search.kneighbors(points[block], k)
+            if queries is None:
+                distances, at = self._others(np.arange(block.start, block.stop), k)
             else:
-                distances, at = search.kneighbors(points[block], k + 1)
-                distances, at = without_self(distances, at, np.arange(block.start, block.stop))
+                distances, at = self._prepared().kneighbors(queries[block].astype(np.float32), k)
             yield QueryNeighbours(block, distances.astype(np.float64), at)
 
     def _others(self, rows: Ints, k: int) -> tuple[Floats, Ints]:

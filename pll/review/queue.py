@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -78,13 +77,8 @@ def review_order(
     return np.lexsort((shuffled, own.confidence, certainty, has_winner, decided.is_decided))
 
 
-@dataclass(frozen=True, eq=False)
-class _ReviewedRun:
-    """Training part and signals of the run whose labels are under review."""
-
-    run: str
-    data: PartialLabelDataset
-    signals: ReviewSignals
+_Model = tuple[PartialLabelDataset, ReviewSignals]
+"""The data and the signals of the run under review."""
 
 
 class ReviewQueue:
@@ -113,7 +107,7 @@ class ReviewQueue:
         self._lock = threading.RLock()
         self._order_lock = threading.Lock()
         self._job: Job | None = None
-        self._model: _ReviewedRun | None = None
+        self._model: _Model | None = None
         self._similar: tuple[LabelSnapshot, Similar] | None = None
         self._ordered_at: tuple[str, int] = ("", 0)
         self._expected: tuple[tuple[DrawnPlan, int, int], ExpectedChecks, int] | None = None
@@ -128,12 +122,12 @@ class ReviewQueue:
     @property
     def data(self) -> PartialLabelDataset:
         """Training part of the current model; a retrained one may have further classes."""
-        return self._current_model().data
+        return self._current_model()[0]
 
     @property
     def signals(self) -> ReviewSignals:
         """Of the current model."""
-        return self._current_model().signals
+        return self._current_model()[1]
 
     @property
     def similar(self) -> Similar:
@@ -144,12 +138,12 @@ class ReviewQueue:
                 self._similar = labels, Similar(data, labels.certainty)
             return self._similar[1]
 
-    def _current_model(self) -> _ReviewedRun:
+    def _current_model(self) -> _Model:
         with self._lock:
-            if self._model is None or self._model.run != self.review.own.run:
+            if self._model is None or self._model[1].labels.run != self.review.own.run:
                 run = self.run
                 data = run.splits().train
-                self._model = _ReviewedRun(run.id, data, ReviewSignals.of_run(run.folder, data))
+                self._model = data, ReviewSignals.of_run(run.folder, data)
             return self._model
 
     # ---- the state of the review, in figures ---------------------------------------------------------------------
@@ -211,16 +205,17 @@ class ReviewQueue:
     def compute_order(self) -> None:
         """Recompute following labels and the order from all decisions so far."""
         with self._order_lock:
-            model, review = self._current_model(), self.review
-            self._ordered_at = (model.run, len(review.state.all_events))
+            (data, signals), review = self._current_model(), self.review
+            run = signals.labels.run
+            self._ordered_at = (run, len(review.state.all_events))
             decided = teaching_decisions(review.state, review.own.candidates)
-            proposed = propose(model.signals, decided)
+            proposed = propose(signals, decided)
             if review.certification is None or not review.current.follows:  # they stay frozen, also after a restart
-                config = self._runs.get(model.run).config
+                config = self._runs.get(run).config
                 restored = review.state.restored_rows
-                review.follow(followed(review.own, config, model.data, proposed, decided, restored))
-            rows = review_order(model.signals, decided, proposed)
-            if review.own.run == model.run:
+                review.follow(followed(review.own, config, data, proposed, decided, restored))
+            rows = review_order(signals, decided, proposed)
+            if review.own.run == run:
                 review.order = ("learning", rows)
 
     def begin(self) -> None:
@@ -266,14 +261,14 @@ class ReviewQueue:
 
     def _prepare(self) -> None:
         """Compute neighbours and then the order, unless they exist."""
-        model = self._current_model()
-        if model.signals.neighbours is not None or not model.data.X.size:
+        data, found = self._current_model()
+        if found.neighbours is not None or not data.X.size:
             return
-        own, root = (self._runs.get(run).folder for run in (model.run, self.review.root.run))
-        signals = prepare_signals(own, model.data, like=root)  # a retrained run has the examples of the first one
+        own, root = (self._runs.get(run).folder for run in (found.labels.run, self.review.root.run))
+        signals = prepare_signals(own, data, like=root)  # a retrained run has the examples of the first one
         with self._lock:
-            if self.review.own.run == model.run:
-                self._model = _ReviewedRun(model.run, model.data, signals)
+            if self.review.own.run == found.labels.run:
+                self._model = data, signals
         self.compute_order()
 
     def _in_background(self, work: Callable[[], None]) -> None:

@@ -558,9 +558,6 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     def check_settings(self) -> None:
         """Raise UserError for a setting out of range, as `fit` does; a method with settings of its own extends it."""
-        check_number("seed", self.seed, whole=True, least=0)
-        if self.missing not in MISSING_CHOICES:
-            raise UserError(f"missing is {self.missing!r}; use one of {', '.join(MISSING_CHOICES)}.")
         for name, one in self._declared.items():
             one.check(name, getattr(self, name))
 
@@ -709,6 +706,7 @@ def _checked_truth(y: npt.ArrayLike, n_classes: int, part: str) -> Ints:
 
 KERNELS = ("rbf", "linear")
 MISSING_CHOICES = ("error", "mean")
+"""What is done about NaN in X."""
 WHOLE = 2**63
 """Exclusive limit of whole numbers: 64 bits must hold them."""
 

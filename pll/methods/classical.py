@@ -17,7 +17,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.io import check_fits_memory
-from pll.methods.base import AFRESH, PartialLabelEstimator, Start, Task, setting
+from pll.methods.base import AFRESH, MISSING_CHOICES, PartialLabelEstimator, Start, Task, setting
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling, flattened
 from pll.weights import Floats, Weights, restricted_softmax
@@ -54,8 +54,8 @@ class ClassicalEstimator(PartialLabelEstimator):
     """The setting that says how many iterations there are at most; "" for one."""
 
     scale: str = setting("auto")
-    missing: str = setting("error")
-    seed: int = setting(0)
+    missing: str = setting("error", MISSING_CHOICES)
+    seed: int = setting(0, whole=True, least=0)
 
     scale_: str
     covering_rates_: dict[Any, float]

@@ -21,7 +21,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.errors import UserError, unknown
 from pll.io import is_mapped
-from pll.methods.base import AFRESH, Labels, PartialLabelEstimator, Start, Task, setting
+from pll.methods.base import AFRESH, MISSING_CHOICES, Labels, PartialLabelEstimator, Start, Task, setting
 from pll.methods.chosen import SEARCHED, Recipe
 from pll.methods.defaults import suited
 from pll.methods.names import RECIPES
@@ -122,12 +122,12 @@ class DeepEstimator(PartialLabelEstimator):
     lr_decay_every: int = setting(10, whole=True, least=1)
     augment: str = setting("none")
     scale: str = setting("auto")
-    missing: str = setting("error")
+    missing: str = setting("error", MISSING_CHOICES)
     device: str = setting("auto")
     precision: str = setting("auto")
     threads: int | None = setting(None)
     recipe: str = setting("default")
-    seed: int = setting(0)
+    seed: int = setting(0, whole=True, least=0)
 
     takes_prior: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True

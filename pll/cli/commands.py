@@ -24,7 +24,6 @@ from pll.cli.options import (
     prepared,
     print_result,
     read_as,
-    read_options,
     resolve_source,
     said_of_reading,
     source_like,
@@ -58,18 +57,23 @@ def datasets(_: DatasetsOptions) -> None:
 def convert(options: ConvertOptions) -> None:
     """Write data, or a run's labels, in another format; a note says first what the format cannot hold."""
     folder = RunFolder(Path(options.origin))
-    note(missing_review(folder) if folder.exists() else [])
-    if folder.exists() or options.origin in catalog.CATALOG:
-        read = formats.ReadOptions(**said_of_reading(options), combine=options.combine)
-    else:
-        read = read_options(read_as(source_of(options.origin), options), combine=options.combine)
+    source = None if folder.exists() else read_as(source_of(options.origin), options)
+    said = said_of_reading(options) or options.reading or options.source_format or options.combine != "union"
+    if said and (source is None or source.path is None):
+        raise UserError(
+            f"--column, --classes, --combine and the like are for files; how {options.origin} is read is known."
+        )
+    if source is None and class_edits(options.merge, options.rename, options.drop):
+        raise UserError(f"--merge, --rename and --drop are for data; {options.origin} is a run, whose classes stay.")
+    if source is None:
+        note(missing_review(folder))
+    elif source.path is not None:
+        more = {"combine": options.combine}
+        source = replace(source, format=options.source_format, options=source.options | more)
     done = convert_to(
-        options.origin,
+        source or folder,
         options.to,
         Path(options.out),
-        options=read,
-        classes=class_edits(options.merge, options.rename, options.drop),
-        format=options.source_format,
         uncertain_first=options.uncertain_first,
         by_example=options.by_example,
         tell=note,

@@ -12,13 +12,12 @@ import numpy as np
 
 from pll import formats
 from pll.candidates import CandidateSets
-from pll.catalog.sources import Source, source_of
+from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
 from pll.export.run_export import export_source
 from pll.formats import ENTRIES, FORMATS, ReadOptions, Results
-from pll.formats.classes import Edits, with_classes
 from pll.formats.results import read_results
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.votes import VOTES
@@ -161,13 +160,10 @@ class Conversion:
 
 
 def convert(
-    origin: str,
+    origin: Source | RunFolder,
     to: str,
     out: Path,
     *,
-    options: ReadOptions | None = None,
-    classes: Edits | None = None,
-    format: str | None = None,
     uncertain_first: bool = False,
     by_example: bool = False,
     tell: Tell,
@@ -177,17 +173,11 @@ def convert(
     Parameters
     ----------
     origin
-        a file, a name of the catalogue, or the folder of a run.
+        The data, or the folder of the run.
     to
         a name in `FORMATS`.
     out
         The file to write.
-    options
-        How to read `origin`, where it is a file.
-    classes
-        What becomes of the classes of data (`pll.formats.classes.Edits`).
-    format
-        The format of `origin`, where it is a file; by default what its content says.
     uncertain_first
         See `Conversion.write`.
     by_example
@@ -198,50 +188,18 @@ def convert(
     Raises
     ------
     UserError
-        No such data or format, a run without labels, data that the format cannot hold at all, or it is said how to read
-        what is no file.
-    """
-    folder = RunFolder(Path(origin))
-    source = None if folder.exists() else source_of(origin)
-    if (source is None or source.path is None) and (format or options not in (None, ReadOptions())):
-        raise UserError(f"--column, --classes, --combine and the like are for files; how {origin} is read is known.")
-    if source is None and classes:
-        raise UserError(f"--merge, --rename and --drop are for data; {origin} is a run, whose classes stay.")
-    if source is None:
-        plan = of_run(folder, to, results=_decided_results(folder), by_example=by_example)
-    else:
-        if source.path is not None:
-            _check_other(Path(source.path), out)
-        plan = of_data(replace(source, format=format, classes=dict(classes or {})), to, options)
-    tell([*(plan.data.notes if source is not None else ()), *plan.notes])
-    return plan.write(out, uncertain_first=uncertain_first)
-
-
-def of_data(source: Source, to: str, options: ReadOptions | None = None) -> Conversion:
-    """Plan of a conversion.
-
-    Parameters
-    ----------
-    source
-        The data.
-    to
-        Name of a format.
-    options
-        How the file is read; None for what it says itself.
-
-    Raises
-    ------
-    UserError
-        No such format, or data that cannot be read.
+        No such data or format, a run without labels, or data that the format cannot hold at all.
     """
     _check_format(to)
-    if source.path is None:
-        data = source.load()
+    if isinstance(origin, RunFolder):
+        plan = of_run(origin, to, results=_decided_results(origin), by_example=by_example)
+        tell(plan.notes)
     else:
-        options = replace(options or ReadOptions(), edited=tuple(source.classes))
-        read = formats.read(source.path, name=source.name, options=options, format=source.format)
-        data = with_classes(read, source.classes)
-    return _anew(data, to, None)
+        if origin.path is not None:
+            _check_other(Path(origin.path), out)
+        plan = _anew(origin.load(), to, None)
+        tell([*plan.data.notes, *plan.notes])
+    return plan.write(out, uncertain_first=uncertain_first)
 
 
 def of_run(

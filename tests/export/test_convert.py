@@ -19,6 +19,7 @@ import pytest
 import scipy.io
 
 from pll import formats
+from pll.catalog.sources import Source, source_of
 from pll.cli.main import main
 from pll.errors import UserError
 from pll.export.convert import convert, of_run, results_of
@@ -43,10 +44,15 @@ def labels(run: Path) -> dict[str, str]:
         return {row["id"]: row["identified_label"] for row in csv.DictReader(file)}
 
 
+def origin(given: Path | str) -> Source | RunFolder:
+    folder = RunFolder(Path(given))
+    return folder if folder.exists() else source_of(str(given))
+
+
 def converted(given: Path | str, to: str, out: Path, **options: Any) -> list[str]:
     """Convert; what was told."""
     told: list[str] = []
-    done = convert(str(given), to, out, tell=told.extend, **options)
+    done = convert(origin(given), to, out, tell=told.extend, **options)
     assert done.files[0] == out and out.exists()
     return told
 
@@ -68,7 +74,7 @@ def test_what_is_lost_is_said_before_it_is_written(tmp_path: Path) -> None:
     assert "plcifar" in texts and "texts" in texts and "annotators" in names
     notes.clear()
     with pytest.raises(UserError, match=r"out\.mat: There are no features"):
-        convert(str(SAMPLES / "reviews.csv"), "mat", tmp_path / "out.mat", tell=notes.extend)
+        convert(origin(SAMPLES / "reviews.csv"), "mat", tmp_path / "out.mat", tell=notes.extend)
     assert "mat cannot hold: The texts." in notes and not (tmp_path / "out.mat").exists()
 
 
@@ -88,7 +94,7 @@ def test_a_catalogue_entry(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_converted(tmp_path: Path, given: Path | str, to: str, out: Path | str, words: str) -> None:
     with pytest.raises(UserError, match=words):
-        convert(str(given), to, tmp_path / out, tell=lambda told: None)
+        convert(origin(given), to, tmp_path / out, tell=lambda told: None)
 
 
 class TestRuns:
@@ -215,7 +221,7 @@ class TestRuns:
         run = fit(SAMPLES / "flowers.csv", tmp_path / "run")
         (run / "source" / "flowers.csv").write_text("x,candidates\n1,a\n")
         with pytest.raises(UserError, match="has changed since the run was made"):
-            convert(str(run), "csv", tmp_path / "out.csv", tell=lambda told: None)
+            convert(origin(run), "csv", tmp_path / "out.csv", tell=lambda told: None)
 
 
 class TestCommand:

@@ -105,7 +105,7 @@ def test_exports_carry_them(runs: RunRegistry, tmp_path: Path) -> None:
     decided = source.learnt["source"] == "human"
     assert decided.sum() == 20
     assert source.learnt["identified_label"][~decided].tolist() == queue.review.current.labels[~decided].tolist()
-    convert(str(run.folder.path), "csv", tmp_path / "out.csv", tell=lambda notes: None)
+    convert(run.folder, "csv", tmp_path / "out.csv", tell=lambda notes: None)
     table = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
     given_back = dict(zip(table["id"], table["identified_label"], strict=True))
     assert [given_back[name] for name in source.labels.ids.tolist()] == source.learnt["identified_label"].tolist()

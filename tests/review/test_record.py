@@ -109,14 +109,14 @@ def test_decisions_go_back_into_the_format_they_came_from(runs: RunRegistry, hom
     params = {"model": "linear", "epochs": 3, "threads": 1}
     run = run_of(runs, RunConfig(source=Source(file.name, str(file)), params=params))
     review = reviewed(runs, run)
-    convert(str(run.folder.path), "labelstudio", home / "out.json", tell=lambda notes: None)
+    convert(run.folder, "labelstudio", home / "out.json", tell=lambda notes: None)
     given_back = json.loads((home / "out.json").read_text())
     assert [task["id"] for task in given_back] == list(range(40))
     said = [_predicted(task) for task in given_back]
     assert said[:2] == [review.decisions()[0].label, "lynx, perhaps"]
     assert said[2] is None  # none of these: no label to give back
     assert said[3:] == review.current.labels[3:].tolist()
-    convert(str(run.folder.path), "csv", home / "out.csv", tell=lambda notes: None)
+    convert(run.folder, "csv", home / "out.csv", tell=lambda notes: None)
     table = pd.read_csv(home / "out.csv", dtype=str, keep_default_na=False)
     assert table["source"].tolist()[:4] == ["human", "human", "human", "model"]
     close(review)

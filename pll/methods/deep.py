@@ -135,9 +135,8 @@ class DeepEstimator(PartialLabelEstimator):
     """Whether its objective is PRODEN's, so that the search of the recipe auto trains what it chooses for."""
     recipe_: Recipe
     _has_begun: bool = True
-    _monitor: Monitor
     """False while labels to add are sought; a checkpoint then holds nothing to go on from."""
-    _raw_shape: tuple[int, ...]
+    _monitor: Monitor
     _suited: Mapping[str, Any] = {}
     """Settings that suit the data, where the user sets none."""
     model_: nn.Module
@@ -428,7 +427,6 @@ class DeepEstimator(PartialLabelEstimator):
         self.label_weights_ = weights
         self.notes_ = tuple(dict.fromkeys((*self.notes_, *self._trainer.notes)))
         self.class_names_ = self.candidates_.class_names
-        self.input_shape_ = self._raw_shape
         self.model_.eval()
 
     def _new_trainer(self, task: Task, device: torch.device, start: Start = AFRESH) -> Trainer:
@@ -438,8 +436,8 @@ class DeepEstimator(PartialLabelEstimator):
         if checkpoint is not None:  # what suited the data then, whatever would today
             self._suited = {name: checkpoint["suited"][name] for name in self._suited}
         scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
-        self._raw_shape = task.X.shape[1:]
-        shape = scaling.output_shape(self._raw_shape)
+        self.input_shape_ = task.X.shape[1:]
+        shape = scaling.output_shape(self.input_shape_)
         with seeded(self.seed):
             network = build_model(self.setting("model"), shape, task.candidates.n_classes)
             _check_output(

@@ -674,6 +674,18 @@ def _says_who(name: str) -> bool:
     return plain_name(name) in USUAL["worker"] or not FIELDS["who"].isdisjoint(words_of(name)[-1:])
 
 
+def _says_whether_checked(name: str) -> bool:
+    """Whether a column is called as one that says whether a row has a known answer, or is there to see who reads.
+
+    Examples
+    --------
+    >>> _says_whether_checked("is_gold"), _says_whether_checked("is_catch_trial"), _says_whether_checked("is_new")
+    (True, True, False)
+    """
+    first, *others = words_of(name) or [""]
+    return first in ("is", "was") and (says("practice", name) or not {"gold", "golden"}.isdisjoint(others))
+
+
 OF_NAME: Mapping[str, Callable[[str], object]] = {
     "unnamed": lambda name: name.startswith(UNNAMED),
     "an option": OPTION_COLUMN.fullmatch,
@@ -687,6 +699,7 @@ OF_NAME: Mapping[str, Callable[[str], object]] = {
     "of an aggregate": says_aggregate,
     "of a fact": says_fact,
     "of a state": says_state,
+    "of a check": _says_whether_checked,
     "of a person": _says_who,
     "of a machine": lambda name: says("machine", name),
 }
@@ -703,6 +716,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "words among numbers": lambda cells: (
         not all(is_number(c) or is_none_among_numbers(c) for c in present_cells(cells))
     ),
+    "marks": lambda cells: read_marks(cells) is not None,
     "measured": is_measured,
     "fractions": has_fractions,
     "dates": are_dates,

@@ -152,21 +152,13 @@ class SURE(ClassicalEstimator):
     def _learn(
         self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        n, c = len(X), candidates.n_classes
         kernels = KERNELS if self.kernel == "auto" else (self.kernel,)
         quicker = min(30, self.max_rounds)
         self.kernel_ = self._best_fitted(
             "kernel", kernels, X, candidates, rng, hook, most=KERNEL_ROWS, max_rounds=quicker
         )
-        rbf = self.kernel_ == "rbf"
-        self.support_ = X[:0]
-        if rbf:
-            self.support_ = X if n <= EXACT_KERNEL_UP_TO else X[np.sort(rng.permutation(n)[:KERNEL_CENTRES])]
-        self.width_ = 1.0
-        self.coef_ = np.zeros((len(self.support_) if rbf else X.shape[1], c))
-        self.intercept_ = np.zeros(c)  # training stopped during the factorisation leaves a model that can predict
-        self.stage_ = f"factorising the kernel of {n:,} examples"
-        ridge, kernel = self._ridge(X, hook)
+        self.stage_ = f"factorising the kernel of {len(X):,} examples"
+        ridge, kernel = self._ridge(X, rng, hook)
         self.stage_ = ""
         p = self.label_weights_.astype(np.float64)  # (nnz,) uniform, or the prior
         for _ in range(self.max_rounds):
@@ -184,20 +176,28 @@ class SURE(ClassicalEstimator):
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         return neighbours_scale(self, task, clip=CLIP, hook=hook)
 
-    def _ridge(self, X: Floats, hook: Hook) -> tuple[LinearRidge | KernelRidge, Nystrom | None]:
-        """Return the regression with the kernel in use, and the kernel where it is approximate."""
+    def _ridge(
+        self, X: Floats, rng: np.random.Generator, hook: Hook
+    ) -> tuple[LinearRidge | KernelRidge, Nystrom | None]:
+        """Return the regression with the kernel in use, and the kernel where it is approximate.
+
+        Stopped meanwhile, the model stays the untrained one.
+        """
         if self.kernel_ == "linear":
             return LinearRidge(X.copy(), self.beta, hook), None
-        if len(self.support_) == len(X):
+        n, c = len(X), len(self.class_names_)
+        if n <= EXACT_KERNEL_UP_TO:
             exact = KernelRidge(X, self.beta, hook)
-            self.width_ = exact.width
+            self.support_, self.width_, self.coef_ = X, exact.width, np.zeros((n, c))
             return exact, None
-        kernel = Nystrom(self.support_, mean_distance(X, self.support_, hook), hook)
-        self.width_ = kernel.width
+        centres = X[np.sort(rng.permutation(n)[:KERNEL_CENTRES])]
+        kernel = Nystrom(centres, mean_distance(X, centres, hook), hook)
         features = kernel.features(X, hook=hook)
         self.kernel_error_ = kernel.error(features)
-        self.notes_ = (nystrom_note(len(self.support_), self.kernel_error_),)
-        return LinearRidge(features, self.beta, hook), kernel
+        self.notes_ = (nystrom_note(len(centres), self.kernel_error_),)
+        ridge = LinearRidge(features, self.beta, hook)
+        self.support_, self.width_, self.coef_ = centres, kernel.width, np.zeros((len(centres), c))
+        return ridge, kernel
 
     def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         c = candidates.n_classes

@@ -564,10 +564,10 @@ def counted(table: Proposal) -> list[str]:
 def _voted(table: Proposal) -> list[dict[str, str]]:
     """Groups of columns that look like votes for a class each."""
     whole = [name for name in table.open() if present_cells(table.raw[name]) and _are_counts(table.raw[name])]
-    ill = [name for name in table.open() if name not in whole and any(grades_in(table.raw[name]))]
     groups = [group for group in _groups(table, whole) if _are_votes(table, group)]
     # a 0 is nobody's grade, and a count would not say that somebody was ill
     groups = [group for group in groups if any(0 in row for row in _amounts(table, group))]
+    ill = [n for n in table.open() if n not in whole and any(grades_in(table.raw[n]))] if groups else []
     groups = [group for group in groups if not any({*group, one} in map(set, _alike([*group, one])) for one in ill)]
     return _apart_from_each_other([group for group in groups if not agree(_grades(table, group))])
 

@@ -9,6 +9,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from pll.cli.doctor import CORE
 from pll.extras import EXTRAS
 
@@ -50,6 +52,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.slow
 def test_without_the_optional_parts_the_library_and_the_shell_work_and_name_what_is_missing() -> None:
     modules = sorted({module for extra in EXTRAS.values() for module in extra.packages.values()})
     book = ROOT / "assets" / "samples" / "reviews.xlsx"

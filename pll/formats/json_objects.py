@@ -405,6 +405,8 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     (('columns', ''), ('lists', ''))
     >>> _shape('{"train": [{"a": 1}, {"a": 2}], "test": [{"a": 3}, {"a": 4}]}', True)
     ('parts', '')
+    >>> _shape('{"train": [{"a": 1}, {"a": 2}], "test": [{"a": 3}, {"a"', False)
+    ('parts', '')
     """
     if text.startswith("["):
         return "lists" if text[1:].lstrip(_SPACE).startswith("[") else "list", ""
@@ -413,14 +415,15 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         return "lines", ""
     found = list(values.values())
     closed = rest == ""
-    parts = [name for name in _lists_in(values) if _is_part(name)]
-    if (closed and len(parts) > 1) or (rest.startswith("[") and rest[1:].casefold() in WORDS["train"]):
+    opened = rest[1:] if rest.startswith("[") and _is_part(rest[1:]) else ""
+    parts = [name for name in (*_lists_in(values), opened) if name and _is_part(name)]
+    if ((closed or opened) and len(parts) > 1) or opened.casefold() in WORDS["train"]:
         return "parts", ""
     are_objects = len(found) > 1 and all(isinstance(value, dict) and value for value in found)
-    if _are_alike(found):
-        rows = all(key.isdecimal() for value in found for key in value)
-        flat = not any(isinstance(one, dict | list) for value in found for one in value.values())
-        is_indexed = rows and flat and not any(key.isdecimal() for key in values)
+    is_indexed = (
+        (rest == "#" or _are_alike(found)) and all(map(_is_column, found)) and not any(map(str.isdecimal, values))
+    )
+    if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
     if are_objects and _are_answers(found):
         return "keyed people", ""
@@ -431,7 +434,7 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     if len(found) > 1 and all(isinstance(value, list) for value in found):
         sizes = {len(value) for value in found}
         inner = any(isinstance(one, dict) for value in found for one in value)
-        if len(sizes) == 1 and (min(sizes) > len(found) or inner) and closed:
+        if len(sizes) == 1 and (min(sizes) > len(found) or inner) and (closed or rest == "["):
             return "columns", ""
         if not inner:
             return "keyed lists", ""
@@ -444,6 +447,8 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     keyed = [key for key, value in objects.items() if _are_alike([*value.values()])]
     if (closed and whole and len(keyed) == 1 and KEY not in values) or rest.startswith("{"):
         return "keyed", rest[1:] or keyed[0]
+    if rest == "[" and len(found) == 1 and isinstance(found[0], list) and len(found[0]) > _MOST_KEYS:
+        return "columns", ""  # of which the second is cut off
     if not closed and not lists and KEY not in values and rest.startswith("["):
         return ("inside", rest[1:]) if rest[1:] else ("columns", "")
     return "lines", ""
@@ -451,6 +456,12 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
 
 def _is_part(name: str) -> bool:
     return name.casefold() in WORDS["train"] | WORDS["test"]
+
+
+def _is_column(value: Any) -> bool:
+    """Whether a value is an object of plain values whose keys are the numbers of rows."""
+    is_numbered = isinstance(value, dict) and len(value) > 0 and all(map(str.isdecimal, value))
+    return is_numbered and not any(isinstance(one, dict | list) for one in value.values())
 
 
 def _are_alike(found: Sequence[Any]) -> bool:
@@ -488,7 +499,7 @@ def _fields(text: str) -> tuple[Record, str]:
 
     That is "" where the object is all there is, "{" where another one follows, "…" after many fields; where a list is
     cut off "[", with its field where it is one of objects; where an object of objects that are alike is cut off "{"
-    with its field; "?" for anything else.
+    with its field; "#" where one of values whose keys are numbers is; "?" for anything else.
     """
     values: Record = {}
     reader = _ObjectReader(StringIO(text), limit=len(text) + 1)
@@ -505,6 +516,8 @@ def _fields(text: str) -> tuple[Record, str]:
                     inner, rest = _fields(reader.text[reader.at :])
                     if key in ROWS and _are_alike([*inner.values()]):
                         return values, f"{{{key}"
+                    if _is_column(inner):
+                        return values, "#"
                     return values, f"[{key}{_WITHIN}{rest[1:]}" if rest[:1] == "[" and rest[1:] else "?"
                 return values, f"[{key}" if start == "[{" else start[:1] if len(start) == 2 and start[0] == "[" else "?"
             end = reader._next_character()

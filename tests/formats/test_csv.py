@@ -124,6 +124,7 @@ def test_a_bad_cell_is_found_in_a_later_batch(tmp_path: Path, monkeypatch: pytes
         table(tmp_path, "x,y,candidates\n" + rows + "7,oops,a\n")
 
 
+@pytest.mark.slow
 def test_a_file_takes_little_more_memory_than_its_features(tmp_path: Path) -> None:
     X = np.random.default_rng(0).random((40_000, 25), dtype=np.float32)
     formats.write(PartialLabelDataset(X), tmp_path / "big.csv")

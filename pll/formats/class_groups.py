@@ -601,17 +601,21 @@ def _counted(table: Proposal) -> list[str]:
 
 def _before_their_sum(table: Proposal) -> list[str]:
     """The columns of counts that stand before the column of their sum, whatever that is called, and they are."""
+    free = {*table.open(), *table.having("keep")} - table.explicit
+    whole = [name for name in table.raw if name in free and present_cells(table.raw[name])]
+    whole = [name for name in whole if _are_counts(table.raw[name])]
+    numbers = {name: [amount(cell) or 0.0 for cell in table.raw[name]] for name in whole[: MOST_COUNTS + 1]}
     run: list[str] = []
-    for name in table.raw:
-        is_free = name in table.open() or (name in table.having("keep") and name not in table.explicit)
-        if not is_free or not present_cells(table.raw[name]) or not _are_counts(table.raw[name]):
+    for name in table.raw if len(whole) <= MOST_COUNTS else ():
+        if name not in numbers:
             run = []
             continue
-        total = _sums(table, [name])
-        for first in range(len(run) - LEAST_SUMMED + 1):
-            if len({*total}) >= LEAST_SUMMED and _sums(table, run[first:]) == total:
-                return run[first:]
-        run = [*run[-MOST_COUNTS:], name]
+        below, total = [0.0] * len(numbers[name]), numbers[name]
+        for k, before in enumerate(reversed(run), start=1):
+            below = [a + b for a, b in zip(below, numbers[before], strict=True)]
+            if k >= LEAST_SUMMED and below == total and len({*total}) >= LEAST_SUMMED:
+                return run[-k:]
+        run.append(name)
     return []
 
 

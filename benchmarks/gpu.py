@@ -39,13 +39,13 @@ from torch import Tensor, nn
 from benchmarks import simulated_gpu
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
-from pll.methods import deep as deep_module
 from pll.methods.base import Start, Task
 from pll.methods.deep import DeepEstimator
 from pll.methods.held_out import held_out_weights
 from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
 from pll.training import devices, layouts
+from pll.training import streamed as streamed_module
 from pll.training.metrics import EpochRecord
 from pll.training.models import build_model, step_work
 from pll.training.precision import choose_precision
@@ -200,10 +200,10 @@ def waits(place: Place) -> Iterator[Row]:
         padded, streamed = settings.pop("padded", False), settings.pop("streamed", False)
         method = settings.pop("method", "proden")
         X, sets, y = small(pictures=settings.get("model") in ("convnet", "resnet"))
-        share = 0.0 if streamed else deep_module.FEATURES_SHARE
+        share = 0.0 if streamed else streamed_module.FEATURES_SHARE
         with (
             mock.patch.object(layouts, "DENSE_ENTRIES", 0 if padded else 2**28),
-            mock.patch.object(deep_module, "FEATURES_SHARE", share),
+            mock.patch.object(streamed_module, "FEATURES_SHARE", share),
             place.entered(10**9) as simulated,
         ):
             estimator = METHODS[method](batch_size=16, device=place.name, **settings)
@@ -277,7 +277,7 @@ def streamed(place: Place) -> Iterator[Row]:
     for method in ("proden", "cr-dpll"):  # which reads each mini-batch again, while the next ones are read
         with place.entered(10**9):
             kept = learn(method, X, sets, y, device=place.name, lr=0.01)
-            with mock.patch.object(deep_module, "FEATURES_SHARE", 0.0):
+            with mock.patch.object(streamed_module, "FEATURES_SHARE", 0.0):
                 read = learn(method, X, sets, y, device=place.name, lr=0.01)
         difference = apart(kept[1], read[1])
         said = any("by batches" in note for note in read[0].notes_)

@@ -11,13 +11,14 @@ from pll.errors import UserError
 from pll.io import is_mapped, memory_of_machine
 from pll.methods.base import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator
-from pll.methods.deep import DeepEstimator, features_fit
+from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import TABLE_LR, default_batch_size, suited
 from pll.methods.recipe import BUDGET
 from pll.training.devices import choose_device, gpus, memory_of
 from pll.training.layouts import DenseLayout, layout_type
 from pll.training.models import MODEL_FACTORIES, count_parameters, count_tensors, forward_flops, why_unfit
-from pll.training.trainer import evaluation_batch
+from pll.training.scaling import evaluation_batch
+from pll.training.streamed import features_fit
 from pll.wording import duration
 
 LONG_RUN = 600.0

@@ -6,9 +6,8 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
-from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,33 +27,21 @@ from pll.methods.names import RECIPES
 from pll.methods.published import paper_recipe
 from pll.methods.recipe import NoteFound, Problem, SearchProgress, search
 from pll.training.augment import get_augmentation
-from pll.training.devices import Memory, choose_device, computing_threads, memory_of
+from pll.training.devices import choose_device, computing_threads
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining, TrainingProgress, no_hook
 from pll.training.models import ModelSpec, build_model, has_batch_norm
 from pll.training.precision import choose_precision
 from pll.training.rng import seeded
-from pll.training.scaling import Scaling, fit_scaling
-from pll.training.streamed import Features, StreamedFeatures
-from pll.training.trainer import (
-    Objective,
-    Optimisation,
-    Trainer,
-    evaluating,
-    evaluation_batch,
-    refuse_divergence,
-    train,
-)
+from pll.training.scaling import Scaling, fit_scaling, pieces
+from pll.training.streamed import scaled_features
+from pll.training.trainer import Objective, Optimisation, Trainer, evaluating, refuse_divergence, train
 from pll.weights import Weights
 from pll.wording import percent
 
 SHAPE_ERRORS = (RuntimeError, AssertionError, ValueError, TypeError, IndexError)
 """What torch's layers raise at inputs that do not fit them."""
-
-
-FEATURES_SHARE = 0.6
-"""Share of a GPU's free memory that features may take."""
 
 
 class DeepEstimator(PartialLabelEstimator):
@@ -203,7 +190,7 @@ class DeepEstimator(PartialLabelEstimator):
                 trainer.load_state(checkpoint["trainer"])
                 identified = checkpoint["identified"]
                 monitor.identified = None if identified is None else identified.cpu().numpy().copy()
-            X_test = None if task.X_test is None else scaled_features(self._scaling, task.X_test, device)
+            X_test = None if task.X_test is None else scaled_features(self._scaling, task.X_test)
             if trainer.epoch >= epochs:  # the checkpoint was the last one: what is left is to take the result
                 self.finish()
         records = train(trainer, epochs, monitor, X_test=X_test, hook=hook)
@@ -215,20 +202,20 @@ class DeepEstimator(PartialLabelEstimator):
             yield record
 
     def total_epochs(self) -> int:
-        return int(self.setting("epochs"))
+        return int(self.settings_in_use()["epochs"])
 
     def chosen_settings(self) -> dict[str, Any]:
         """Return the settings, those that the recipe has chosen in their place; None where the data chooses."""
         params: dict[str, Any] = self.get_params(deep=False)
         return params | (self.recipe_.settings if "recipe_" in self.__dict__ else {})
 
-    def setting(self, name: str) -> Any:
-        """Return a setting as it is used: what the recipe has chosen, else the parameter, else what suits the data."""
-        return self._suited.get(name, self.chosen_settings()[name])
+    def settings_in_use(self) -> dict[str, Any]:
+        """Return the settings as they are used: what recipe and user leave open is what suits the data."""
+        return self.chosen_settings() | dict(self._suited)
 
     def fitted_params(self) -> dict[str, Any]:
         """Return the parameters that give this model without a search."""
-        return {**self.chosen_settings(), **self._suited, "recipe": "default"}
+        return self.settings_in_use() | {"recipe": "default"}
 
     def follow(self, task: Task, ranks: Ranks) -> None:
         """On a rank other than 0: train together with the `iter_fit` of rank 0, on the same task, until it ends.
@@ -392,7 +379,9 @@ class DeepEstimator(PartialLabelEstimator):
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         scaling = Scaling.from_state(tensors, "0.")
         with seeded(self.seed):  # the drawn parameters are overwritten; the caller's random stream stays as it was
-            network = build_model(self.setting("model"), scaling.output_shape(tuple(input_shape)), len(class_names))
+            network = build_model(
+                self.settings_in_use()["model"], scaling.output_shape(tuple(input_shape)), len(class_names)
+            )
         self.model_ = nn.Sequential(scaling, network)
         self.model_.load_state_dict(tensors)
         self.model_.eval()
@@ -420,7 +409,7 @@ class DeepEstimator(PartialLabelEstimator):
         """Yield the (B, c) logits of consecutive rows, on the CPU."""
         device, c = next(self.model_.parameters()).device, len(self.class_names_)
         with evaluating(self.model_):
-            for part in _pieces(features, c):
+            for part in pieces(features, c):
                 yield self.model_(part.to(device)).float().cpu()
 
     def _take_result(self, weights: Weights) -> None:
@@ -435,30 +424,29 @@ class DeepEstimator(PartialLabelEstimator):
         self._suited = suited(self.chosen_settings(), task.X, task.kind)
         if checkpoint is not None:  # what suited the data then, whatever would today
             self._suited = {name: checkpoint["suited"][name] for name in self._suited}
-        scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
+        own = self.settings_in_use()
+        scaling = self._scaling = fit_scaling(task.X, own["scale"])
         self.input_shape_ = task.X.shape[1:]
-        shape = scaling.output_shape(self.input_shape_)
+        shape, c = scaling.output_shape(self.input_shape_), task.candidates.n_classes
         with seeded(self.seed):
-            network = build_model(self.setting("model"), shape, task.candidates.n_classes)
-            _check_output(
-                network, get_loss(self.loss), shape, task.candidates.n_classes
-            )  # lazy layers take their shape, and are drawn, here
-        if has_batch_norm(network) and self.setting("batch_size") < 2:
+            network = build_model(own["model"], shape, c)
+            _check_output(network, get_loss(self.loss), shape, c)  # lazy layers take their shape, and are drawn, here
+        if has_batch_norm(network) and own["batch_size"] < 2:
             raise UserError("This model normalises over the batch; use a batch size of at least 2.")
         self.model_ = nn.Sequential(scaling, network).to(device)
         self.candidates_ = task.candidates
         part = task
         if ranks is not None:
-            own = slice(*ranks.bounds(len(task.X)))
-            part = Task(task.X[own], task.candidates[own], None if task.y is None else task.y[own])
-        precision = choose_precision(self.precision, self.setting("model"), shape, device)
+            rows = slice(*ranks.bounds(len(task.X)))
+            part = Task(task.X[rows], task.candidates[rows], None if task.y is None else task.y[rows])
+        precision = choose_precision(self.precision, own["model"], shape, device)
         alone = partial(Trainer, outside=task.outside, sample_weight=task.sample_weight)
         trainer = (alone if ranks is None else partial(SharedTrainer, ranks))(
             network,
-            scaled_features(scaling, part.X, device),
+            scaled_features(scaling, part.X),
             task.candidates,
             self._objective(part),
-            self._optimisation(),
+            Optimisation(**{one.name: own[one.name] for one in fields(Optimisation)}),
             self.seed,
             augment=augment,
             loss_draws=callable(self.loss),  # a function of the user may draw random numbers
@@ -470,10 +458,6 @@ class DeepEstimator(PartialLabelEstimator):
             self.model_.load_state_dict(parameters)
             trainer.warm_up()
         return trainer
-
-    def _optimisation(self) -> Optimisation:
-        names = ("batch_size", "lr", "momentum", "weight_decay", "optimiser", "lr_decay", "lr_decay_every")
-        return Optimisation(**{name: self.setting(name) for name in names})
 
     def check_settings(self) -> None:
         super().check_settings()
@@ -521,72 +505,6 @@ def _of_training(start: Start) -> Mapping[str, Any] | None:
 
 def _differs(value: Any, default: Any) -> bool:
     return value is not default and (type(value) is not type(default) or bool(value != default))
-
-
-def scaled_features(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Features:
-    """Return the scaled features of X (n, …): on the device, or read batch by batch.
-
-    They are read by batches where X is memory-mapped, or where they take more than `FEATURES_SHARE` of the memory that
-    a GPU has free: the rest is for the passes.
-
-    Parameters
-    ----------
-    scaling
-        Fitted.
-    X
-        (n, …) raw features.
-    device
-        Where the network is.
-    """
-    if is_mapped(X):
-        return StreamedFeatures(X, scaling, device)
-    memory, needed = memory_of(device), 4 * len(X) * prod(scaling.output_shape(X.shape[1:]))
-    if memory is None or features_fit(needed, memory):
-        return scaled(scaling, X, device)
-    note = (
-        f"The features ({needed / 1e9:.1f} GB) do not fit into the GPU's memory ({memory.free / 1e9:.1f} GB free): "
-        "they stay in the machine's memory and go there by batches."
-    )
-    return StreamedFeatures(X, scaling, device, note)
-
-
-def features_fit(needed: int, memory: Memory | None) -> bool:
-    """Return whether features of so many bytes are kept in this memory of a GPU; None, of the CPU, takes them all.
-
-    Parameters
-    ----------
-    needed
-        Bytes.
-    memory
-        Of the device.
-    """
-    return memory is None or needed <= FEATURES_SHARE * memory.free
-
-
-def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Tensor:
-    """Return the scaled features (n, …) of X on the device, made piece by piece so that only one copy of all exists.
-
-    Parameters
-    ----------
-    scaling
-        Fitted.
-    X
-        (n, …) raw features.
-    device
-        Where they go.
-    """
-    scaling = scaling.to(device)
-    out = torch.empty((len(X), *scaling.output_shape(X.shape[1:])), device=device)
-    for piece, part in zip(torch.split(out, evaluation_batch(X.shape)), _pieces(X), strict=True):
-        piece.copy_(scaling(part.to(device)))
-    return out
-
-
-def _pieces(X: npt.NDArray[np.float32], n_outputs: int = 1) -> Iterator[Tensor]:
-    size = evaluation_batch(X.shape, n_outputs)
-    for start in range(0, max(1, len(X)), size):
-        part = X[start : start + size]
-        yield torch.from_numpy(part if part.flags.writeable else np.array(part))  # torch has no read-only tensors
 
 
 def _check_output(network: nn.Module, loss: Loss, shape: tuple[int, ...], c: int) -> None:

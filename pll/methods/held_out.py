@@ -55,7 +55,7 @@ from pll.methods.recipe import Together, can_be_batched
 from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
 from pll.training.devices import choose_device, computing_threads
 from pll.training.metrics import Hook, no_hook
-from pll.training.trainer import evaluation_batch
+from pll.training.scaling import evaluation_batch
 from pll.weights import Floats, Ints, Weights, dense, normalise, on_candidates, restricted_softmax
 
 SUBSETS = 10

@@ -48,18 +48,16 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, logsumexp
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task
 from pll.methods.classical import blocks
-from pll.methods.deep import scaled
 from pll.methods.kernels import Nystrom, RidgeGrid, mean_distance
 from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook
-from pll.training.scaling import CLIP, fit_scaling
+from pll.training.scaling import clipped, fit_scaling
 from pll.weights import ChangedSets, Floats, Ints, Outside, Weights, dense
 from pll.wording import percent
 
@@ -128,12 +126,11 @@ class PRODENOutside(PRODEN):
         outside = task.outside
         if outside is None:
             self.stage_ = "Looking for sets that miss the truth"
-            scale = self.setting("scale")
             outside = find_outside(
                 task.X,
                 task.candidates,
                 prior=task.prior,
-                scale=scale,
+                scale=self.settings_in_use()["scale"],
                 seed=self.seed,
                 hook=hook or no_hook,
                 decisions=task.decisions,
@@ -258,7 +255,7 @@ def find_outside(
     open_rows = candidates.sizes < c
     if n < FEWEST_OF_ALL or not open_rows.any():
         return nothing
-    inputs = scaled(fit_scaling(X, scale), X, torch.device("cpu")).flatten(1).clamp(-CLIP, CLIP).numpy()
+    inputs = clipped(fit_scaling(X, scale), X)
     drawn = np.sort(
         np.random.default_rng([seed, 4]).permutation(n)[: max(FEWEST_DRAWN, min(MOST_ROWS, MOST_SCORES_DRAWN // c))]
     )

@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from pll.candidates import CandidateSets
 from pll.methods.neighbours import without_self
-from pll.training.scaling import ROWS_AT_ONCE, clipped, fit_scaling
+from pll.training.scaling import clipped, fit_scaling
 from pll.weights import Flags, Ints, Weights, normalise, sparse
 
 NEIGHBOURS = 10
@@ -127,12 +127,7 @@ def neighbour_agreement(
 
 def comparable(X: npt.NDArray[np.float32]) -> Points:
     """Return X as (n, d) float32: columns z-scored and clipped to ±3, images by channel and flattened, NaN filled."""
-    scaling = fit_scaling(X)
-    flat = np.empty((len(X), int(np.prod(X.shape[1:]))), dtype=np.float32)
-    for start in range(0, len(X), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        flat[part] = clipped(scaling, X[part])
-    return flat
+    return clipped(fit_scaling(X), X)
 
 
 class Neighbourhood:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -129,6 +129,63 @@ _BASE = ("fill", "shift", "spread")
 _OPTIONAL = ("knots", "targets", "limit", "length", "centres", "width", "basis_shift", "basis_spread")
 
 
+MOST_OUTPUTS = 2**26
+"""Logits of a forward pass without gradients, at most: 256 MB."""
+
+
+def evaluation_batch(shape: tuple[int, ...], n_outputs: int = 1) -> int:
+    """Return the number of examples of a forward pass without gradients.
+
+    It is small for images, of which a layer of a convnet takes 512 KiB for each, and for many outputs.
+
+    Parameters
+    ----------
+    shape
+        Of the features, (n, d) or (n, C, H, W).
+    n_outputs
+        Of the network for one example.
+
+    Examples
+    --------
+    >>> evaluation_batch((9000, 20), 10), evaluation_batch((9000, 20), 200_000), evaluation_batch((9000, 1, 28, 28), 10)
+    (4096, 335, 256)
+    """
+    return min(4096 if len(shape) < 4 else 256, max(1, MOST_OUTPUTS // n_outputs))
+
+
+def pieces(X: npt.NDArray[np.float32], n_outputs: int = 1) -> Iterator[Tensor]:
+    """Yield consecutive raw features of X as tensors, so many at once as `evaluation_batch` says.
+
+    Parameters
+    ----------
+    X
+        (m, …) raw features; of none of them the one piece is empty.
+    n_outputs
+        Of the network for one example.
+    """
+    size = evaluation_batch(X.shape, n_outputs)
+    for start in range(0, max(1, len(X)), size):  # torch has no read-only tensors
+        yield torch.from_numpy(np.require(X[start : start + size], requirements=["C", "W"]))
+
+
+def scaled(scaling: Scaling, X: npt.NDArray[np.float32]) -> Tensor:
+    """Return the representation of examples, (m, …), on the device of the scaling; made in pieces: one copy of all.
+
+    Parameters
+    ----------
+    scaling
+        Fitted.
+    X
+        (m, …) raw features.
+    """
+    device = scaling.shift.device
+    out = torch.empty((len(X), *scaling.output_shape(X.shape[1:])), device=device)
+    with torch.no_grad():
+        for piece, part in zip(torch.split(out, evaluation_batch(X.shape)), pieces(X), strict=True):
+            piece.copy_(scaling(part.to(device)))
+    return out
+
+
 def flattened(scaling: Scaling, X: npt.NDArray[np.float32]) -> Tensor:
     """Return the representation of examples, (m, d) float32, on the device of the scaling.
 
@@ -139,10 +196,7 @@ def flattened(scaling: Scaling, X: npt.NDArray[np.float32]) -> Tensor:
     X
         (m, …) raw features.
     """
-    rows = torch.from_numpy(np.require(X, requirements=["C", "W"]))  # torch has no read-only tensors
-    with torch.no_grad():
-        scaled: Tensor = scaling(rows.to(scaling.shift.device))
-    return scaled.flatten(1)
+    return scaled(scaling, X).flatten(1)
 
 
 def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -10,18 +10,22 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from pll.training.devices import copies_by_itself
-from pll.training.scaling import Scaling
+from pll.io import is_mapped
+from pll.training.devices import Memory, copies_by_itself, memory_of
+from pll.training.scaling import Scaling, scaled
 from pll.weights import Ints
 
 BATCHES_AHEAD = 4
 """Number of mini-batches read ahead."""
+FEATURES_SHARE = 0.6
+"""Share of a GPU's free memory that features may take."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +156,45 @@ class StreamedFeatures:
 
 Features = Tensor | StreamedFeatures
 """(n, …) scaled features of examples: on the device, or read batch by batch."""
+
+
+def scaled_features(scaling: Scaling, X: npt.NDArray[np.float32]) -> Features:
+    """Return the scaled features of X (n, …): on the device of the scaling, or read batch by batch.
+
+    They are read by batches where X is memory-mapped, or where they take more than `FEATURES_SHARE` of the memory that
+    a GPU has free: the rest is for the passes.
+
+    Parameters
+    ----------
+    scaling
+        Fitted.
+    X
+        (n, …) raw features.
+    """
+    device = scaling.shift.device
+    if is_mapped(X):
+        return StreamedFeatures(X, scaling, device)
+    memory, needed = memory_of(device), 4 * len(X) * prod(scaling.output_shape(X.shape[1:]))
+    if memory is None or features_fit(needed, memory):
+        return scaled(scaling, X)
+    note = (
+        f"The features ({needed / 1e9:.1f} GB) do not fit into the GPU's memory ({memory.free / 1e9:.1f} GB free): "
+        "they stay in the machine's memory and go there by batches."
+    )
+    return StreamedFeatures(X, scaling, device, note)
+
+
+def features_fit(needed: int, memory: Memory | None) -> bool:
+    """Return whether features of so many bytes are kept in this memory of a GPU; None, of the CPU, takes them all.
+
+    Parameters
+    ----------
+    needed
+        Bytes.
+    memory
+        Of the device.
+    """
+    return memory is None or needed <= FEATURES_SHARE * memory.free
 
 
 def read_ahead(X: Features, batches: Iterator[tuple[Tensor, Tensor]]) -> Iterator[Tensor]:

@@ -33,6 +33,7 @@ from pll.training.names import OPTIMISERS
 from pll.training.precision import Precision
 from pll.training.recorded import LEAST_STEPS, RecordedSteps
 from pll.training.rng import Stream
+from pll.training.scaling import evaluation_batch
 from pll.training.streamed import Features, StreamedFeatures, read_ahead
 from pll.weights import Ints, Outside, Weights
 
@@ -692,30 +693,6 @@ def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:
             f"Training diverged in epoch {epoch}: the {'label weights are' if np.isfinite(loss) else 'loss is'} "
             "no longer finite. Use a smaller learning rate, or scale the features."
         )
-
-
-MOST_OUTPUTS = 2**26
-"""Logits of a forward pass without gradients, at most: 256 MB."""
-
-
-def evaluation_batch(shape: tuple[int, ...], n_outputs: int = 1) -> int:
-    """Return the number of examples of a forward pass without gradients.
-
-    It is small for images, of which a layer of a convnet takes 512 KiB for each, and for many outputs.
-
-    Parameters
-    ----------
-    shape
-        Of the features, (n, d) or (n, C, H, W).
-    n_outputs
-        Of the network for one example.
-
-    Examples
-    --------
-    >>> evaluation_batch((9000, 20), 10), evaluation_batch((9000, 20), 200_000), evaluation_batch((9000, 1, 28, 28), 10)
-    (4096, 335, 256)
-    """
-    return min(4096 if len(shape) < 4 else 256, max(1, MOST_OUTPUTS // n_outputs))
 
 
 @contextmanager

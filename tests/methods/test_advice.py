@@ -14,7 +14,7 @@ from pll.io import memory_of_machine
 from pll.methods import METHODS, advice
 from pll.methods.advice import advise, check_memory
 from pll.runs.labels_table import predicted_frame
-from pll.training import trainer
+from pll.training import scaling
 from pll.training.devices import Memory
 
 
@@ -52,7 +52,7 @@ def test_predictions_in_parts_are_those_of_all_rows(has_sets: bool, monkeypatch:
     model.temperature_ = 1.5
     tempered = softmax(model.predict_scores(others.X) / 1.5, axis=1)
     whole = model.predict(others.X), tempered, predicted_frame(model, others, train.class_names)
-    monkeypatch.setattr(trainer, "MOST_OUTPUTS", 70 * 5)
+    monkeypatch.setattr(scaling, "MOST_OUTPUTS", 70 * 5)
     parts = list(model.iter_tempered(others.X))
     assert [len(part) for part in parts] == [5, 5, 5, 5, 3]
     np.testing.assert_allclose(np.concatenate(parts), whole[1], atol=1e-6)

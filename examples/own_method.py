@@ -7,7 +7,6 @@ To have it on the pages and in the shell too, put the file into pll/methods/ and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -17,9 +16,9 @@ from sklearn.datasets import load_iris
 
 from pll import CandidateSets, flip_binomial
 from pll.methods.base import setting
-from pll.methods.classical import ClassicalEstimator, Cost
+from pll.methods.classical import ClassicalEstimator, Cost, Iterations
 from pll.training.metrics import Hook
-from pll.weights import Floats, Weights, on_candidates, restricted_softmax
+from pll.weights import Floats, on_candidates, restricted_softmax
 
 
 class Centroids(ClassicalEstimator):
@@ -45,9 +44,7 @@ class Centroids(ClassicalEstimator):
         """Estimate the cost of `fit` with 10 passes."""
         return Cost(memory_bytes=8 * d * (nnz + n * c), seconds=2e-8 * d * (nnz + n * c))
 
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         weights = candidates.uniform_weights()
         for _ in range(self.passes):
             self.means_ = np.zeros((candidates.n_classes, X.shape[1]))

@@ -37,6 +37,8 @@ from pll.weights import DECISIONS, ChangedSets, HasChanges, Ints, Weights, check
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[Any]
+Arrays = dict[str, npt.NDArray[Any]]
+"""Numbers of a model, by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +143,7 @@ class Start:
 
     recipe: Recipe | None = None
     ranks: Ranks | None = None
-    arrays: Mapping[str, npt.NDArray[Any]] | None = None
+    arrays: Arrays | None = None
     checkpoint: Mapping[str, Any] | None = None
 
 
@@ -298,13 +300,11 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             self.__dict__.pop(name, None)
 
     @abstractmethod
-    def fitted_arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def fitted_arrays(self) -> Arrays:
         """Return the arrays that prediction needs, by name; they are saved as safetensors."""
 
     @abstractmethod
-    def restore(
-        self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
-    ) -> Self:
+    def restore(self, arrays: Arrays, input_shape: tuple[int, ...], class_names: tuple[str, ...]) -> Self:
         """Set the fitted state from arrays of another estimator.
 
         Parameters

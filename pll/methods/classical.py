@@ -17,12 +17,14 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.io import check_fits_memory
-from pll.methods.base import AFRESH, MISSING_CHOICES, PartialLabelEstimator, Start, Task, setting
+from pll.methods.base import AFRESH, MISSING_CHOICES, Arrays, PartialLabelEstimator, Start, Task, setting
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling, flattened
 from pll.weights import Floats, Weights, restricted_softmax
 
 V = TypeVar("V")
+Iterations = Iterator[tuple[Weights, float | None]]
+"""Of each iteration of a method: its (nnz,) label weights, and its loss where there is one."""
 
 
 class ClassicalEstimator(PartialLabelEstimator):
@@ -63,9 +65,7 @@ class ClassicalEstimator(PartialLabelEstimator):
     """Names of the array attributes that `_scores` reads."""
 
     @abstractmethod
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         """Yield (label weights (nnz,), loss or None) per iteration; set the attributes of `_fitted` before each yield.
 
         At its start `label_weights_` is uniform, or the prior for a method that takes one.
@@ -150,14 +150,12 @@ class ClassicalEstimator(PartialLabelEstimator):
         """Return the (n, c) scores of raw features X."""
         return self._scores(self._scaled(self.checked_features(X))).astype(np.float32)
 
-    def fitted_arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def fitted_arrays(self) -> Arrays:
         self.check_fitted()
         arrays = {f"scaling.{name}": tensor.numpy() for name, tensor in self._scaling.state_dict().items()}
         return arrays | {name: np.asarray(getattr(self, name)) for name in self._fitted}
 
-    def restore(
-        self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
-    ) -> Self:
+    def restore(self, arrays: Arrays, input_shape: tuple[int, ...], class_names: tuple[str, ...]) -> Self:
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         self._scaling = Scaling.from_state(tensors, "scaling.")
         for name in self._fitted:

@@ -41,9 +41,9 @@ from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
 from pll.methods.base import setting
-from pll.methods.classical import SCORE_BLOCK, SEARCH_FOLDS, SEARCH_ROWS, Cost, LinearEstimator, blocks
+from pll.methods.classical import SCORE_BLOCK, SEARCH_FOLDS, SEARCH_ROWS, Cost, Iterations, LinearEstimator, blocks
 from pll.training.metrics import Hook
-from pll.weights import Floats, Weights, sparse
+from pll.weights import Floats, sparse
 
 LOSS_FORMS = ("pairwise", "mean")
 """Forms of the loss that `"auto"` chooses from; of equally good ones the first."""
@@ -121,9 +121,7 @@ class CLPL(LinearEstimator):
         seconds = rows * c * (4.0 * d / 1e10 + 2e-8)
         return Cost(memory_bytes=8 * (2 * n * d + 6 * min(n, SCORE_BLOCK) * c + 20 * d * c), seconds=seconds)
 
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         forms = LOSS_FORMS if self.form == "auto" else (self.form,)
         grid = [(form, C) for form in forms for C in (C_GRID if self.C == "auto" else (float(self.C),))]
 

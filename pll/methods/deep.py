@@ -20,7 +20,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.errors import UserError, unknown
 from pll.io import is_mapped
-from pll.methods.base import AFRESH, MISSING_CHOICES, Labels, PartialLabelEstimator, Start, Task, setting
+from pll.methods.base import AFRESH, MISSING_CHOICES, Arrays, Labels, PartialLabelEstimator, Start, Task, setting
 from pll.methods.chosen import SEARCHED, Recipe
 from pll.methods.defaults import suited
 from pll.methods.names import RECIPES
@@ -369,13 +369,11 @@ class DeepEstimator(PartialLabelEstimator):
             self.trainer.close()
         super()._forget_training()
 
-    def fitted_arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def fitted_arrays(self) -> Arrays:
         self.check_fitted()
         return {name: tensor.cpu().contiguous().numpy() for name, tensor in self.model_.state_dict().items()}
 
-    def restore(
-        self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
-    ) -> Self:
+    def restore(self, arrays: Arrays, input_shape: tuple[int, ...], class_names: tuple[str, ...]) -> Self:
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         scaling = Scaling.from_state(tensors, "0.")
         with seeded(self.seed):  # the drawn parameters are overwritten; the caller's random stream stays as it was

@@ -59,10 +59,10 @@ from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
 from pll.methods.base import KERNELS, setting
-from pll.methods.classical import ClassicalEstimator, Cost, blocks, on_candidates_by_blocks
+from pll.methods.classical import ClassicalEstimator, Cost, Iterations, blocks, on_candidates_by_blocks
 from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, linear_in_kernel, nystrom_note
 from pll.training.metrics import Hook
-from pll.weights import Flags, Floats, Ints, Weights, restricted_softmax, sparse
+from pll.weights import Flags, Floats, Ints, restricted_softmax, sparse
 
 COLUMN_PARTS = 10
 MACHINE_C_GRID = (1.0, 10.0)
@@ -164,9 +164,7 @@ class PLECOC(ClassicalEstimator):
     def total_epochs(self) -> int:
         return COLUMN_PARTS
 
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         self.stage_ = "choosing columns that enough examples can use"
         coding = self._columns(candidates, rng, hook)
         self.notes_, self.purities_ = coding.notes, coding.purities

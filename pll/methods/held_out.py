@@ -48,10 +48,10 @@ from pll.errors import UserError
 from pll.io import taken
 from pll.methods.advice import fit_seconds
 from pll.methods.aggregation import aggregate
-from pll.methods.base import PartialLabelEstimator, Task, as_votes
+from pll.methods.base import Arrays, PartialLabelEstimator, Task, as_votes
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import suited
-from pll.methods.recipe import Together, can_be_batched
+from pll.methods.recipe import ConfigurationGroup, Together, can_be_batched
 from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
 from pll.training.devices import choose_device, computing_threads
 from pll.training.metrics import Hook, no_hook
@@ -180,17 +180,17 @@ class HeldOut:
         self.total = n_models(estimator, task) if has_models else 0
         self.done = 0
         self.gain = (0.0, 0.0)
-        self._answers: dict[str, npt.NDArray[Any]] = {
+        self._answers: Arrays = {
             "sums": np.zeros(task.candidates.nnz),  # of probabilities, float64: the order of models must not matter
             "counts": np.zeros(n, dtype=np.int16),
             "tally": np.zeros(5),  # of answers: all, covering, covering by chance; of models: all, sum of log T
         }
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
+    def state(self) -> Arrays:
         """Return the arrays from which another one can go on to the same result."""
         return {"done": np.array(self.done)} | {name: array.copy() for name, array in self._answers.items()}
 
-    def load_state(self, state: dict[str, npt.NDArray[Any]]) -> None:
+    def load_state(self, state: Arrays) -> None:
         """Go on from what `state()` of one with the same arguments returned."""
         self.done = int(state["done"])
         self._answers = {name: np.array(state[name]) for name in self._answers}
@@ -291,7 +291,7 @@ class HeldOut:
         seed = int(np.random.SeedSequence([self.seed, 9, self.done]).generate_state(1)[0])
         return _One(self.estimator, self.task, self.subset(self.done), seed)
 
-    def _ask(self, models: _Together | _One, k: int, answers: dict[str, npt.NDArray[Any]], hook: Hook) -> None:
+    def _ask(self, models: _Together | _One, k: int, answers: Arrays, hook: Hook) -> None:
         """Add what the model says of the examples that it has not seen."""
         task, sets = self.task, self.task.candidates
         unseen = np.ones(len(sets), dtype=np.bool_)
@@ -414,7 +414,7 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
     return is_plain and is_small and can_be_batched(estimator.chosen_settings())
 
 
-class _Together:
+class _Together(Together):
     """Linear or shallow models as one batched model, each with its own examples."""
 
     def __init__(self, estimator: PartialLabelEstimator, task: Task, subsets: list[Rows], seed: int) -> None:
@@ -422,19 +422,16 @@ class _Together:
         self.subsets, self._threads = subsets, estimator.threads
         own = estimator.chosen_settings()
         own |= suited(own, task.X[subsets[0]], task.kind)
-        parts = [_unmeasured(task, rows) for rows in subsets]
-        arms = [(own["lr"], own["weight_decay"])] * len(subsets)
-        self._together = Together(parts, own, arms, choose_device(estimator.device), seed)
-        self.scores = self._together.scores
-        self._epochs = int(own["epochs"])
+        group = ConfigurationGroup(own, ((own["lr"], own["weight_decay"]),) * len(subsets), int(own["epochs"]))
+        super().__init__([_unmeasured(task, rows) for rows in subsets], group, choose_device(estimator.device), seed)
+        self._epochs = group.longest
 
     def train(self, hook: Hook) -> Iterator[float]:
         """Train to the end, yielding the share that is done."""
-        models = self._together.models
-        while models.epoch < self._epochs:
+        while self.models.epoch < self._epochs:
             with computing_threads(self._threads):
-                models.train_epoch(hook)
-            yield models.epoch / self._epochs
+                self.models.train_epoch(hook)
+            yield self.models.epoch / self._epochs
 
 
 class _One:

@@ -44,11 +44,11 @@ from scipy.optimize import nnls
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
-from pll.methods.classical import SEARCH_ROWS, Cost
+from pll.methods.classical import SEARCH_ROWS, Cost, Iterations
 from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_seconds
 from pll.methods.plknn import SCALES_TRIED, neighbours_scale
 from pll.training.metrics import Hook, no_hook
-from pll.weights import Floats, Ints, Weights, identified_labels, normalise
+from pll.weights import Floats, Ints, identified_labels, normalise
 
 
 class IPAL(NeighbourEstimator):
@@ -126,9 +126,7 @@ class IPAL(NeighbourEstimator):
         length = np.linalg.norm(scaled, axis=1, keepdims=True)
         return scaled / np.where(length > 0, length, 1.0)
 
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         start = self.label_weights_.astype(np.float64)  # F⁰ (nnz,)
         flow = self._flow(candidates, hook)
         f = start

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from pydantic import Field
 
@@ -29,7 +28,7 @@ from pll.features import serialization
 from pll.features.serialization import packed, unpacked
 from pll.io import from_json, write_atomically, writing_to
 from pll.methods import METHODS
-from pll.methods.base import PartialLabelEstimator
+from pll.methods.base import Arrays, PartialLabelEstimator
 from pll.methods.classical import SCORE_BLOCK, on_candidates_by_blocks
 from pll.weights import Weights, restricted_softmax
 
@@ -152,7 +151,7 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
 
 def warm_start(
     estimator: PartialLabelEstimator, earlier: Path, train: PartialLabelDataset
-) -> tuple[dict[str, npt.NDArray[Any]], Weights] | None:
+) -> tuple[Arrays, Weights] | None:
     """Return what a method starts from to go on from the model in a run folder.
 
     Parameters
@@ -166,7 +165,7 @@ def warm_start(
 
     Returns
     -------
-    tuple[dict[str, npt.NDArray[Any]], Weights] | None
+    tuple[Arrays, Weights] | None
         `Start.arrays`, and the (nnz,) label weights of the earlier model on the sets of `train`; None where the method
         has to start afresh: it has no warm start, or the earlier model is missing, of another method or of other
         classes.

@@ -37,7 +37,7 @@ import scipy.sparse
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
-from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost
+from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost, Iterations
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
@@ -128,9 +128,7 @@ class PLKNN(NeighbourEstimator):
             self.k_ = best if self.k == "auto" else self.k_
         return self.scale_
 
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         votes = np.ones(candidates.nnz)
         for rows, scores in self._voted(None, hook):
             self.stage_ = f"neighbours of {rows.stop:,} of {len(X):,} examples"

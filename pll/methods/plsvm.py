@@ -38,7 +38,7 @@ machines on four fifths of up to 4,000 examples, 5 times. Memory: O(n·d + 7·d�
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -46,9 +46,9 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.methods.base import setting
-from pll.methods.classical import SEARCH_FOLDS, SEARCH_ROWS, Cost, LinearEstimator, blocks
+from pll.methods.classical import SEARCH_FOLDS, SEARCH_ROWS, Cost, Iterations, LinearEstimator, blocks
 from pll.training.metrics import Hook
-from pll.weights import Flags, Floats, Ints, Weights
+from pll.weights import Flags, Floats, Ints
 
 LAM_GRID = tuple(10.0**power for power in range(-3, 4))
 """Values of λ that `"auto"` chooses from (PRODEN paper, supplement)."""
@@ -127,9 +127,7 @@ class PLSVM(LinearEstimator):
         seconds = 1e-4 * steps + passed * (4.0 * d * c / 1e10 + 2e-8 * c) / (2 if n * d * c > LARGE_PROBLEM else 1)
         return Cost(memory_bytes=8 * (2 * n * d + 3 * len(LAM_GRID) * d * c), seconds=seconds)
 
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         d, c = X.shape[1], candidates.n_classes
         plain, X = X, with_constant(X)
         large = X.size * c > LARGE_PROBLEM

@@ -33,7 +33,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,7 @@ from pll.methods.chosen import Recipe, Settings, Trial
 from pll.methods.classical import SCORE_BLOCK, on_candidates_by_blocks
 from pll.methods.defaults import default_batch_size
 from pll.methods.set_likelihood import likeliest_temperature, set_likelihood
-from pll.training.batched import BatchedModels, Steps
+from pll.training.batched import BatchedModels
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling, flattened
@@ -339,34 +341,27 @@ class Together:
     ----------
     parts
         What they learn from: one task of all models, or one for each.
-    shared
-        Scale, model, optimiser, momentum and batch size.
-    arms
-        Learning rate and weight decay of each.
+    group
+        Their settings.
     device
         Where they train.
     seed
         Of the initial parameters and the order of examples.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[Task],
-        shared: Settings,
-        arms: Sequence[tuple[float, float]],
-        device: torch.device,
-        seed: int,
-    ) -> None:
-        self._scalings = [fit_scaling(part.X, shared["scale"]).to(device) for part in parts]
+    def __init__(self, parts: Sequence[Task], group: ConfigurationGroup, device: torch.device, seed: int) -> None:
+        shared = group.shared
+        self.scalings = [fit_scaling(part.X, shared["scale"]).to(device) for part in parts]
 
         def side_by_side(tables: Sequence[Tensor]) -> Tensor:
             return (tables[0] if len(tables) == 1 else torch.stack(list(tables), dim=1)).to(device)
 
         priors = [torch.from_numpy(dense(part.prior, part.candidates)) for part in parts if part.prior is not None]
         self.models = BatchedModels(
-            side_by_side([flattened(scaling, part.X) for scaling, part in zip(self._scalings, parts, strict=True)]),
+            side_by_side([flattened(scaling, part.X) for scaling, part in zip(self.scalings, parts, strict=True)]),
             side_by_side([torch.from_numpy(part.candidates.mask()) for part in parts]),
-            [Steps(lr, decay, shared["momentum"]) for lr, decay in arms],
+            group.arms,
+            momentum=shared["momentum"],
             hidden=SHALLOW_WIDTH if shared["model"] == SHALLOW else 0,
             optimiser=shared["optimiser"],
             batch_size=shared["batch_size"],
@@ -385,7 +380,7 @@ class Together:
             (B, …) raw features.
         """
         weights, bias, *second = self.models.parameters(k)
-        z = flattened(self._scalings[min(k, len(self._scalings) - 1)], X) @ weights + bias
+        z = flattened(self.scalings[min(k, len(self.scalings) - 1)], X) @ weights + bias
         if second:
             z = z.relu_() @ second[0] + second[1]
         return z.cpu()
@@ -405,10 +400,6 @@ class Together:
         )
         return restricted_softmax(scores, task.candidates, task.prior)
 
-    def all_scores(self, X: npt.NDArray[np.float32]) -> Tensor:
-        """Return the (B, M, c) logits of models that learn from one task, for (B, …) raw features."""
-        return self.models.logits(flattened(self._scalings[0], X))
-
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
@@ -426,6 +417,8 @@ class _Measured:
         How many inner parts the examples are of.
     loss
         Mean training loss of the last epoch; None where the method itself was trained.
+    diverges
+        Whether that is worse than any prediction without learning.
     """
 
     settings: Settings
@@ -433,11 +426,18 @@ class _Measured:
     covered: Flags
     log_likelihood: Floats
     parts: int
-    loss: float | None = None
+    loss: float | None
+    diverges: bool
 
-    @property
-    def likelihood(self) -> float:
-        return float(self.log_likelihood.mean())
+    @cached_property
+    def score(self) -> float:
+        return float(self.log_likelihood.mean()) - 1e6 * self.diverges  # what diverges is behind all others
+
+    def as_trial(self) -> Trial:
+        return Trial(self.settings, float(self.covered.mean()), float(self.log_likelihood.mean()), self.loss)
+
+
+by_score = attrgetter("score")
 
 
 class _Contest:
@@ -466,10 +466,10 @@ class _Contest:
             self._train_itself([(g, self._settings(g, arm)) for g in others for arm in groups[g].arms], hook)
             return
         best: dict[int, _Measured] = {}  # of each group the likeliest
-        for result in sorted(self._finals(), key=self._score):
+        for result in sorted(self._finals(), key=by_score):
             best[result.group] = result
         best.pop(0, None)
-        likely = sorted(best.values(), key=self._score, reverse=True)[:OWN_TRIED]
+        likely = sorted(best.values(), key=by_score, reverse=True)[:OWN_TRIED]
         tried = [(0, self._settings(0, groups[0].arms[0])), *((one.group, one.settings) for one in likely)]
         cost = sum(_training_cost(self.problem, settings, len(self.parts[0][0])) for _, settings in tried)
         self._train_itself(tried, hook, max(1, int(self.plan.budget / cost)))
@@ -479,14 +479,12 @@ class _Contest:
         group = self.plan.groups[g]
         arms = list(group.arms)
         problem = self.problem
-        models = [
-            Together([problem.part(train)], group.shared, arms, problem.device, problem.seed) for train, _ in self.parts
-        ]
+        models = [Together([problem.part(train)], group, problem.device, problem.seed) for train, _ in self.parts]
         planned = _cost(self.problem, group, len(self.parts[0][0])) / len(COMPARED_AFTER)
         for epochs, share in zip(COMPARED_AFTER, SURVIVING, strict=True):
             until = min(epochs, group.longest)
             if share < 1:
-                likely = np.argsort([-self._score(one) for one in self.results[-len(arms) :]], kind="stable")
+                likely = np.argsort([-one.score for one in self.results[-len(arms) :]], kind="stable")
                 kept = sorted(likely[: math.ceil(share * len(group.arms))].tolist())
                 arms = [arms[k] for k in kept]
                 for one in models:
@@ -500,14 +498,13 @@ class _Contest:
                 last = one.models.train_epoch(hook, with_loss=True)
                 assert last is not None
                 losses.append(last.cpu().tolist())
-                logits.append(one.all_scores(problem.task.X[validation]))
+                logits.append(one.models.logits(flattened(one.scalings[0], problem.task.X[validation])))
                 self._done += planned
             settings = [self._settings(g, arm, until) for arm in arms]
             new = self._measured(g, settings, logits, np.mean(losses, axis=0).tolist())
-            top = max(map(self._score, self.results), default=-math.inf)
-            best = int(np.argmax([self._score(one) for one in new]))
-            if self.found is not None and self._score(new[best]) > top:
-                self.found(models[0].label_weights(best, problem.task))
+            best = max(new, key=by_score)
+            if self.found is not None and all(best.score > one.score for one in self.results):
+                self.found(models[0].label_weights(new.index(best), problem.task))
             self.results += new
             if until == group.longest:
                 return
@@ -553,17 +550,13 @@ class _Contest:
         for k, one in enumerate(settings):
             likelihood = set_likelihood(log_p[:, k], sets, problem.seed)
             likelihood[~np.isfinite(log_p[:, k]).all(axis=1)] = -50.0
-            results.append(_Measured(one, g, covered[:, k], likelihood, parts=len(logits), loss=losses[k]))
+            loss = losses[k]
+            diverges = loss is not None and is_diverging(loss, self._top_loss)
+            results.append(_Measured(one, g, covered[:, k], likelihood, len(logits), loss, diverges))
         return results
 
     def _validation(self, parts: int) -> CandidateSets:
         return self.problem.task.candidates.take(np.concatenate([validation for _, validation in self.parts[:parts]]))
-
-    def _score(self, result: _Measured) -> float:
-        return result.likelihood - 1e6 * self._diverges(result)  # what diverges is behind all others
-
-    def _diverges(self, result: _Measured) -> bool:
-        return result.loss is not None and is_diverging(result.loss, self._top_loss)
 
     def _finals(self) -> list[_Measured]:
         """Return the results that the choice is made of: of the method itself, or of the last numbers of epochs."""
@@ -575,11 +568,11 @@ class _Contest:
 
     def _best(self, finals: Sequence[_Measured]) -> tuple[_Measured, _Measured]:
         """Return the best; the defaults, where it is not likelier by more than a standard error. And the defaults."""
-        top = max(finals, key=self._score)
+        top = max(finals, key=by_score)
         default = ([one for one in finals if one.group == 0] or [top])[-1]
         ahead = top.log_likelihood - default.log_likelihood
         is_clear = ahead.mean() > ahead.std() / math.sqrt(len(ahead))
-        return (top if is_clear or self._diverges(default) else default), default
+        return (top if is_clear or default.diverges else default), default
 
     def recipe(self, complete: bool) -> Recipe:
         """Return the best so far."""
@@ -605,10 +598,7 @@ class _Contest:
             validated=h,
             folds=chosen.parts,
             notes=(*self.plan.notes, *stopped),
-            trials=tuple(
-                Trial(one.settings, float(one.covered.mean()), one.likelihood, one.loss)
-                for one in (*self.results, *self.own)
-            ),
+            trials=tuple(one.as_trial() for one in (*self.results, *self.own)),
             **common,
         )
 

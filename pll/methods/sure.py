@@ -36,7 +36,6 @@ d³/3) once, O(n·d·c) per iteration, 8 (2 n·d + d² + 4 n·c) bytes. The proj
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -45,11 +44,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.methods.base import KERNELS, Task, setting
-from pll.methods.classical import (
-    ClassicalEstimator,
-    Cost,
-    linear_module,
-)
+from pll.methods.classical import ClassicalEstimator, Cost, Iterations, linear_module
 from pll.methods.kernels import (
     EXACT_KERNEL_UP_TO,
     KERNEL_BLOCK,
@@ -63,7 +58,7 @@ from pll.methods.kernels import (
 from pll.methods.plknn import neighbours_scale
 from pll.training.metrics import Hook
 from pll.training.scaling import CLIP
-from pll.weights import Floats, Ints, Weights, dense, on_candidates, top_positions
+from pll.weights import Floats, Ints, dense, on_candidates, top_positions
 
 
 class SURE(ClassicalEstimator):
@@ -149,9 +144,7 @@ class SURE(ClassicalEstimator):
         seconds = (n**3 / 3 + 2.0 * n * n * d) / 1e10 + 30 * (2.0 * n * n * c / 4e9 + 2e-7 * nnz)
         return Cost(memory_bytes=memory, seconds=seconds)
 
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         kernels = KERNELS if self.kernel == "auto" else (self.kernel,)
         quicker = min(30, self.max_rounds)
         self.kernel_ = self._best_fitted(

@@ -18,7 +18,6 @@ numbers.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -28,7 +27,7 @@ from pll.annotations.data import Annotations
 from pll.annotations.voters import VoterModels, fit_voters
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
-from pll.methods.classical import Cost, LinearEstimator
+from pll.methods.classical import Cost, Iterations, LinearEstimator
 from pll.methods.kernels import LinearRidge
 from pll.training.metrics import Hook
 from pll.weights import Floats, Ints, Weights, dense, normalise, on_candidates
@@ -68,9 +67,7 @@ class VoteEstimator(LinearEstimator):
         small = min(n, d)
         return Cost(8 * (n * c + n * d + small**2), 2e-10 * n * d * small + 1e-10 * n * d * c + 1e-5 * nnz)
 
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         hook()
         P = dense(self.label_weights_.astype(np.float64), candidates)
         self.intercept_ = P.mean(axis=0)

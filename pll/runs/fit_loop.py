@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from pll.analysis.health import Health, against_sets, against_truth, health_of
@@ -24,7 +23,7 @@ from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import Progress, check_free_space, remove_parts
 from pll.methods.advice import check_memory
-from pll.methods.base import PartialLabelEstimator, Start
+from pll.methods.base import Arrays, PartialLabelEstimator, Start
 from pll.methods.chosen import Recipe
 from pll.methods.deep import DeepEstimator
 from pll.methods.held_out import HeldOut
@@ -376,7 +375,7 @@ class FitLoop:
         self.folder.save_outside(outside)
         self.splits = replace(self.splits, train=train.changed(outside))
 
-    def _warm_start(self) -> tuple[dict[str, npt.NDArray[Any]], Weights] | None:
+    def _warm_start(self) -> tuple[Arrays, Weights] | None:
         """For a run on decided sets, return the model of the run before, to start from, and its label weights."""
         decided = self.config.decided_sets
         if decided is None or not decided.warm:

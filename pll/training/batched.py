@@ -3,15 +3,14 @@
 Where all see the same mini-batches, the linear models are columns of one matrix product, (B, d) × (d, M·c); where each
 has examples of its own, and in the second layer of shallow perceptrons, it is a batched product over the M models. The
 gradient of the cross-entropy under fixed weights, softmax(z) − w, is written out. A step is Algorithm 1's (paper): the
-forward pass gives the loss's gradient under the old weights and the new weights. Only the settings of the optimiser
-differ between the models.
+forward pass gives the loss's gradient under the old weights and the new weights. Only learning rate and weight
+decay differ between the models.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -20,15 +19,6 @@ from pll.training.devices import computing_threads, moved, pinned
 from pll.training.models import step_work
 from pll.training.recorded import LEAST_STEPS, RecordedSteps
 from pll.training.trainer import epoch_order
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The settings that may differ between the models: of the optimiser."""
-
-    lr: float
-    weight_decay: float
-    momentum: float = 0.9
 
 
 class BatchedModels:
@@ -40,8 +30,10 @@ class BatchedModels:
         (n, d) scaled features; or (n, M, d), those of each model's own examples.
     sets
         (n, c) bool, the candidate sets; or (n, M, c).
-    steps
-        Settings of the M models.
+    arms
+        Learning rate and weight decay of each of the M models.
+    momentum
+        Of all.
     hidden
         Units of the hidden layer of a shallow perceptron; 0 for linear models.
     optimiser
@@ -59,8 +51,9 @@ class BatchedModels:
         self,
         X: Tensor,
         sets: Tensor,
-        steps: Sequence[Steps],
+        arms: Sequence[tuple[float, float]],
         *,
+        momentum: float = 0.9,
         hidden: int = 0,
         optimiser: str = "sgd",
         batch_size: int = 256,
@@ -72,7 +65,7 @@ class BatchedModels:
         self.epoch = 0
         self._count = 0
         self._recorded = RecordedSteps[None](X.device)
-        n, c, d, size = len(X), sets.shape[-1], X.shape[-1], len(steps)
+        n, c, d, size = len(X), sets.shape[-1], X.shape[-1], len(arms)
         generator = torch.Generator().manual_seed(seed)
         self._parameters: list[Tensor] = []  # (d, M, h or c), (1, M, h or c); of a hidden layer (M, h, c), (M, 1, c)
         for layer, (fan_in, fan_out) in enumerate(((d, hidden), (hidden, c)) if hidden else ((d, c),)):
@@ -82,7 +75,7 @@ class BatchedModels:
                 self._parameters.append(torch.stack(copies, dim=1 - layer))
         self._moments = [torch.zeros_like(p) for p in self._parameters]
         self._squares = [torch.zeros_like(p) for p in self._parameters] if optimiser == "adam" else []
-        self._settings = torch.tensor([[s.lr, s.weight_decay, s.momentum] for s in steps], device=X.device)
+        self._settings = torch.tensor([[lr, decay, momentum] for lr, decay in arms], device=X.device)
         start = sets / sets.sum(dim=-1, keepdim=True) if prior is None else prior.float()
         log_prior = torch.where(sets, 0.0, -torch.inf) if prior is None else start.log()
         self._log_prior = log_prior if log_prior.ndim == 3 else log_prior[:, None, :]  # (n, M or 1, c)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,12 +19,12 @@ from pll.export import EXPORTS, ExportSource, export_all
 from pll.export.bundle import ExportResult
 from pll.export.readme import readme
 from pll.methods import METHODS
-from pll.methods.classical import ClassicalEstimator
+from pll.methods.classical import ClassicalEstimator, Iterations
 from pll.methods.persistence import load_model
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.status import ReviewStatus
 from pll.training.metrics import Hook
-from pll.weights import Floats, Weights, normalise
+from pll.weights import Floats, normalise
 
 FILES = (
     *("labels.csv", "label_weights.npz"),
@@ -42,9 +42,7 @@ class Centroids(ClassicalEstimator):
     def total_epochs(self) -> int:
         return 1
 
-    def _learn(
-        self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         mask = candidates.mask()
         self.centres_ = mask.T @ X / mask.sum(axis=0)[:, None]
         yield normalise(np.exp(self._scores(X))[mask], candidates), None

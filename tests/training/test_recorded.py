@@ -14,7 +14,7 @@ from pll.methods.deep import DeepEstimator
 from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
 from pll.training import layouts, recorded
-from pll.training.batched import BatchedModels, Steps
+from pll.training.batched import BatchedModels
 from pll.training.recorded import RecordedSteps
 from pll.training.trainer import Trainer
 
@@ -59,7 +59,7 @@ def test_whole_mini_batches_but_the_first_are_repeated_and_give_the_same(
 def test_models_at_once_are_repeated_and_give_the_same(repeated: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     def trained() -> list[Tensor]:
         models = BatchedModels(
-            torch.from_numpy(X), torch.from_numpy(SETS.mask()), [Steps(0.1, 0.0), Steps(0.2, 0.01)], batch_size=SIZE
+            torch.from_numpy(X), torch.from_numpy(SETS.mask()), [(0.1, 0.0), (0.2, 0.01)], batch_size=SIZE
         )
         losses = [models.train_epoch(with_loss=True) for _ in range(2)]
         return [*models.parameters(1), *(loss for loss in losses if loss is not None)]

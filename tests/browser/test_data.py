@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pll.formats.forms import ROLES
 from pll.ui.data.loader import LARGE_FILE
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
@@ -31,9 +32,9 @@ def _correct(page: Any, row: int, role: str) -> None:
     """Say of one column what it is, as a person does: go to the cell, open it, a few letters, enter."""
     choices = page.locator("#portal").get_by_text("results available")
     for _ in range(10):  # a click is lost while the table is being drawn anew
-        box = (
-            page.get_by_test_id("stExpander").get_by_test_id("stDataFrame").first.locator("canvas").first.bounding_box()
-        )
+        table = page.get_by_test_id("stExpander").get_by_test_id("stDataFrame").first.locator("canvas").first
+        table.scroll_into_view_if_needed()
+        box = table.bounding_box()
         page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + (row + 1.5) * ROW)
         page.keyboard.press("Enter")
         with suppress(sync_api.TimeoutError):
@@ -53,10 +54,11 @@ def test_columns_are_corrected_in_the_table(app: str, new_page: NewPage) -> None
     page.get_by_text("3 examples, 2 classes").wait_for()
     page.get_by_text("Details", exact=True).click()
     page.get_by_text("Double-click what is wrong").wait_for()
-    _correct(page, 0, "Leave out")
-    page.get_by_text("1 of 5 columns is left out: unnamed 1.").wait_for()
-    _correct(page, 3, "One annotator")
-    page.get_by_text("1 person answered 3 times").wait_for()
+    _correct(page, 1, ROLES["keep"]["title"])
+    above = page.get_by_role("combobox", name="Name", exact=True)  # the same choice, above the column's first cells
+    sync_api.expect(above).to_have_value(ROLES["keep"]["title"])
+    _correct(page, 4, ROLES["annotator"]["title"])
+    page.get_by_text("2 people answered 6 times").wait_for()
     assert page.get_by_test_id("stException").count() == 0
 
 

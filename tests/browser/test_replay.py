@@ -54,7 +54,7 @@ def come_to_rest(page: Any) -> None:
 def test_it_shows_the_run_and_is_scrubbed_without_a_network(page: Any, made: tuple[Path, RunFolder]) -> None:
     final = made[1].state()["metrics"]
     assert page.locator("h1").inner_text() == "my digits"
-    assert "12 epochs" in page.locator(".settings").inner_text()
+    assert "epochs 12" in page.locator(".settings").inner_text()
     assert epoch(page) == str(EPOCHS)
     shown = page.locator("#figures strong").all_inner_texts()
     assert shown[1] == f"{100 * final['transductive_accuracy']:.1f} %"

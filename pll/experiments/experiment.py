@@ -15,9 +15,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from pll import catalog
 from pll.catalog.download import by_hand
@@ -35,6 +44,7 @@ from pll.runs.description import FIELDS
 from pll.runs.link import data_parts
 from pll.synthesis import Flip
 
+T = TypeVar("T")
 OTHERS = "others"
 """In the table `models`: the data sets that it does not name."""
 MOST_FITS = 100_000
@@ -188,16 +198,31 @@ def _fits(value: Any, info: ValidationInfo) -> Any:
     return value
 
 
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple | dict) else [value]
+
+
+def _once(values: list[T], info: ValidationInfo) -> list[T]:
+    twice = next((value for value in values if values.count(value) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{info.field_name} has {twice} twice; name each once")
+    return values
+
+
+Several = Annotated[list[T], BeforeValidator(_listed), AfterValidator(_once), Field(min_length=1)]
+"""One or several different values, in a list or alone."""
+
+
 class FlipGrid(_TomlTable):
     """A way to make candidates, with one or several values of q or of the size."""
 
     how: str
-    q: float | list[float] | None = None
-    size: int | list[int] | None = None
+    q: Several[float | None] = [None]
+    size: Several[int | None] = [None]
 
     def flips(self) -> Iterator[Flip]:
         """Yield every combination."""
-        for q, size in product(_listed(self.q), _listed(self.size)):
+        for q, size in product(self.q, self.size):
             yield Flip(self.how, q, size)
 
 
@@ -208,6 +233,19 @@ class DataFile(_TomlTable):
     rule: str = ""
     format: str | None = None
     columns: dict[str, str] = Field(default_factory=dict)
+
+
+def _files_by_name(value: Any, info: ValidationInfo) -> Any:
+    """Return names of the catalogue, or paths and tables by name, as tables by name."""
+    if isinstance(value, list):
+        value = dict.fromkeys(map(str, _once(value, info)), "")
+    if not isinstance(value, dict):
+        return value
+    return {name: {"path": one} if isinstance(one, str) else one for name, one in value.items()}
+
+
+def _models_by_data(value: Any) -> Any:
+    return value if isinstance(value, dict) else {OTHERS: value}
 
 
 class Experiment(_TomlTable):
@@ -238,14 +276,14 @@ class Experiment(_TomlTable):
     """
 
     title: str = ""
-    datasets: list[str] | dict[str, str | DataFile] = Field(min_length=1)
+    datasets: Annotated[dict[str, DataFile], BeforeValidator(_files_by_name), Field(min_length=1)]
     flips: list[FlipGrid] = Field(default_factory=list)
-    methods: list[str] = Field(min_length=1)
-    models: list[str] | dict[str, list[str]] = Field(default_factory=lambda: ["linear"], min_length=1)
-    recipe: str | list[str] = "default"
+    methods: Several[str]
+    models: Annotated[dict[str, Several[str]], BeforeValidator(_models_by_data)] = {OTHERS: ["linear"]}
+    recipe: Several[str] = ["default"]
     folds: int | None = Field(default=None, ge=2)
     holdout: Annotated[float | None, BeforeValidator(_fits)] = FIELDS["holdout"].default
-    seeds: list[int] = Field(default_factory=lambda: [0], min_length=1)
+    seeds: Several[Annotated[int, Field(ge=0)]] = [0]
     features: Annotated[str, BeforeValidator(_fits)] = FIELDS["features"].default
     strict: Annotated[bool, BeforeValidator(_fits)] = FIELDS["strict"].default
     settings: list[dict[str, Any]] = Field(default_factory=list)
@@ -254,22 +292,13 @@ class Experiment(_TomlTable):
     def _check(self) -> Self:
         if self.folds is not None and self.holdout is not None:
             raise ValueError("folds and holdout exclude each other; give one of them")
-        for name in ("datasets", "methods", "models", "recipe", "seeds"):
-            values = [str(value) for value in _listed(getattr(self, name))]
-            twice = [value for value in values if values.count(value) > 1]
-            if twice:
-                raise ValueError(f"{name} has {twice[0]} twice; name each once")
-        if any(seed < 0 for seed in self.seeds):
-            raise ValueError("seeds are whole numbers, 0 or more")
-        unknown = [recipe for recipe in _listed(self.recipe) if recipe not in RECIPES]
+        unknown = [recipe for recipe in self.recipe if recipe not in RECIPES]
         if unknown:
             raise ValueError(f"there is no recipe {unknown[0]!r}; use {' or '.join(RECIPES)}")
-        for flip in self.flips:
-            list(flip.flips())
         for method in self.methods:
             METHODS[method]
-        models = self.models.values() if isinstance(self.models, dict) else [self.models]
-        sizes = (self.datasets, self.flip_list, self.methods, max(models, key=len), _listed(self.recipe), self.seeds)
+        models = max(self.models.values(), key=len, default=[])
+        sizes = (self.datasets, self.flip_list, self.methods, models, self.recipe, self.seeds)
         cells = math.prod(map(len, sizes)) * (self.folds or 1)
         if cells > MOST_FITS:
             raise ValueError(f"this would be {cells:,} fits; an experiment has {MOST_FITS:,} at most")
@@ -300,28 +329,18 @@ class Experiment(_TomlTable):
         """Every way to make candidates; None for those of the data."""
         return [flip for grid in self.flips for flip in grid.flips()] or [None]
 
-    def resolved(self, folder: Path | None = None) -> Experiment:
-        """Return the experiment with absolute paths.
-
-        Parameters
-        ----------
-        folder
-            Where relative paths begin; None for the working directory.
-        """
-        if isinstance(self.datasets, list):
-            return self
-        base = (folder or Path()).resolve()
-        result: dict[str, Any] = {}
-        for name, source in self.datasets.items():
-            file = DataFile(path=source) if isinstance(source, str) else source
-            path = str(base / Path(file.path).expanduser()) if file.path else ""
-            result[name] = path if isinstance(source, str) else file.model_dump() | {"path": path}
-        return changed(self, datasets=result)
+    def resolved(self, folder: Path) -> Experiment:
+        """Return the experiment with absolute paths; relative ones begin at a folder."""
+        whole = {
+            name: file.model_copy(update={"path": str(folder.resolve() / Path(file.path).expanduser())})
+            for name, file in self.datasets.items()
+            if file.path
+        }
+        return self.model_copy(update={"datasets": self.datasets | whole})
 
     def paths(self) -> list[str]:
         """Return the paths of all files of data."""
-        sources = self.datasets.values() if isinstance(self.datasets, dict) else ()
-        return [path for one in sources if (path := one if isinstance(one, str) else one.path)]
+        return [file.path for file in self.datasets.values() if file.path]
 
     def plan(self, *, download: bool = False) -> ExperimentPlan:
         """Return the cells that can run here, and the data sets that are missing.
@@ -333,10 +352,9 @@ class Experiment(_TomlTable):
         """
         cells: list[Cell] = []
         missing = []
-        named = self.datasets if isinstance(self.datasets, dict) else dict.fromkeys(self.datasets, "")
-        for name, explicit in named.items():
+        for name, file in self.datasets.items():
             try:
-                source = _source(name, explicit)
+                source = _source(name, file)
                 if source.path is None:
                     _check_here(source.name, download=download)
             except UserError as error:
@@ -346,11 +364,11 @@ class Experiment(_TomlTable):
         return ExperimentPlan(tuple(cells), tuple(missing))
 
     def _of_dataset(self, name: str, source: Source) -> Iterator[Cell]:
-        models = self.models if isinstance(self.models, list) else self.models.get(name, self.models.get(OTHERS))
+        models = self.models.get(name, self.models.get(OTHERS))
         if not models:
             raise UserError(f"models says nothing of {name}; name its models, or those of all {OTHERS}.")
         for flip, seed, fold in product(self.flip_list, self.seeds, range(self.folds or 1)):
-            for model, recipe, method in product(models, _listed(self.recipe), self.methods):
+            for model, recipe, method in product(models, self.recipe, self.methods):
                 has_model = "model" in METHODS[method]().get_params()
                 if not has_model and model != models[0]:
                     continue
@@ -379,19 +397,14 @@ class Experiment(_TomlTable):
         return result
 
 
-_SELECTORS = {"dataset": None, "method": None, "model": None}.keys()
+_SELECTORS = ("dataset", "method", "model")
 
 
 def _applies(table: Mapping[str, Any], selector: str, one: str) -> bool:
     return selector not in table or one in _listed(table[selector])
 
 
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple | dict) else [value]
-
-
-def _source(name: str, explicit: str | DataFile) -> Source:
-    file = DataFile(path=explicit) if isinstance(explicit, str) else explicit
+def _source(name: str, file: DataFile) -> Source:
     if not file.path:
         return Source(catalog.find(name).name, rule=file.rule)
     path = Path(file.path).expanduser()
@@ -477,7 +490,7 @@ def preset(name: str) -> Experiment:
 
     Examples
     --------
-    >>> preset("real-world").datasets
+    >>> list(preset("real-world").datasets)
     ['lost', 'birdsong', 'msrcv2', 'soccer-player', 'yahoo-news']
     """
     if name not in PRESETS:
@@ -503,9 +516,7 @@ def _first(error: ValidationError) -> str:
     """Return the first problem with its place, as one sentence; a misspelt field before what is missing for it."""
     every = error.errors(include_url=False)
     result = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
-    *_, last = loc = [
-        str(part) for part in result["loc"] if not str(part).startswith(("list[", "dict[", "DataFile"))
-    ] or [""]
+    *_, last = loc = list(map(str, result["loc"])) or [""]
     place = ".".join(loc)
     message = result["msg"].removeprefix("Value error, ").rstrip(".")
     if result["type"] == "extra_forbidden":

@@ -41,11 +41,9 @@ def decided_sets_of(review: ReviewSession) -> DecidedSets:
     labels = (result.label for _, result in outcomes)
     new = dict.fromkeys(label for label in labels if label is not None and label not in names)
     place = {name: j for j, name in enumerate((*names, *new))}
-    changed = {row: left for row, result in outcomes if (left := _left(sets[row].tolist(), result, place))}
+    changed = {row: tuple(left) for row, result in outcomes if (left := _left(sets[row].tolist(), result, place))}
     decided = sum(result.status in ("label", "none") for _, result in outcomes)
-    return DecidedSets.of(
-        review.id, review.root.run, review.current.run, changed, new_classes=list(new), decisions=decided
-    )
+    return DecidedSets(review.id, review.root.run, review.current.run, changed, tuple(new), decisions=decided)
 
 
 def changed_by_retraining(review: ReviewSession) -> LabelChanges:
@@ -122,7 +120,7 @@ class Retraining:
         if self._run is not None and self._run.snapshot().is_active:
             raise UserError("A model is being retrained already; wait for it, or stop it first.")
         decided = decided_sets_of(self._review)
-        if not decided.sets:
+        if not decided.by_row:
             raise UserError("There is nothing to train on yet; decide some examples first (controls are not used).")
         decided = replace(decided, taught_by=by, verified=verified)
         root = self._runs.get(self._review.root.run)

@@ -7,15 +7,13 @@ the result come from the decisions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from pll.candidates import with_sets
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.weights import DECISIONS, ChangedSets
 
 
@@ -31,8 +29,8 @@ class DecidedSets:
         Id of the run that the review began with.
     parent
         Id of the run that this one continues, from its model where the method can (warm start).
-    sets
-        `"row:label,label row:label …"`, the changed sets; text, which is quick to read in config.json.
+    by_row
+        Row → its remaining labels, sorted; of the rows whose set was changed.
     new_classes
         Names of classes that reviewers added after those of the data.
     warm
@@ -44,67 +42,19 @@ class DecidedSets:
 
     Examples
     --------
-    >>> decided = DecidedSets.of("r", "a", "a", {3: [1], 7: [0, 2]})
-    >>> decided.sets, decided.by_row
-    ('3:1 7:0,2', {3: (1,), 7: (0, 2)})
+    >>> DecidedSets("r", "a", "a", {3: (1,), 7: (0, 2)}).decided_rows
+    [3]
     """
 
     review: str
     root: str
     parent: str
-    sets: str
+    by_row: Mapping[int, tuple[int, ...]]
     new_classes: tuple[str, ...] = ()
     warm: bool = True
     decisions: int = 0
     taught_by: str | None = None
     verified: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        review: str,
-        root: str,
-        parent: str,
-        sets: Mapping[int, Sequence[int]],
-        *,
-        new_classes: Sequence[str] = (),
-        decisions: int = 0,
-    ) -> DecidedSets:
-        """Return the decided sets of a mapping row → remaining labels.
-
-        Parameters
-        ----------
-        review
-            Its name.
-        root, parent
-            Names of the run under review and of the one before this.
-        sets
-            Row → labels that remain.
-        new_classes
-            That people added.
-        decisions
-            How many were made.
-        """
-        text = " ".join(f"{row}:{','.join(map(str, sorted(labels)))}" for row, labels in sorted(sets.items()))
-        return cls(review, root, parent, text, tuple(new_classes), decisions=decisions)
-
-    @cached_property
-    def by_row(self) -> dict[int, tuple[int, ...]]:
-        """Mapping row → remaining labels.
-
-        Raises
-        ------
-        UserError
-            The text is damaged.
-        """
-        sets = {}
-        try:
-            for part in self.sets.split():
-                row, labels = part.split(":")
-                sets[int(row)] = tuple(int(label) for label in labels.split(","))
-        except ValueError as error:
-            raise UserError(f"The run's decided sets are damaged ({error}); train on the decisions again.") from error
-        return sets
 
     @property
     def decided_rows(self) -> list[int]:

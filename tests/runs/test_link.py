@@ -143,7 +143,7 @@ def test_a_file_is_named_by_its_fingerprint_and_never_by_its_path() -> None:
         (replace(DIGITS, test=Source("b.csv", "/b.csv", sha256=SHA)), r"tested on a file of its own, b\.csv"),
         (replace(DIGITS, flip=Flip("matrix", matrix="/m.csv")), r"made with the file /m\.csv"),
         (replace(DIGITS, params={"seed": 5}), "a seed of its own"),
-        (replace(DIGITS, decided_sets=DecidedSets.of("review", "a", "b", {3: [1]})), "taught by people's decisions"),
+        (replace(DIGITS, decided_sets=DecidedSets("review", "a", "b", {3: (1,)})), "taught by people's decisions"),
         (replace(DIGITS, name="x" * 7000), "would have 7,"),
     ],
 )

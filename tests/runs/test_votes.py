@@ -126,9 +126,9 @@ def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFol
 def test_decisions_measure_the_voters(trained: RunFolder) -> None:
     train = run_data.splits_of(trained).train
     wrong = train.sets().indices[train.sets().indptr[:-1]]  # say the first candidate is right: others than m0.8 say so
-    sets = {row: [int(label)] for row, label in enumerate(wrong[:60])}
+    sets = {row: (int(label),) for row, label in enumerate(wrong[:60])}
     child = RunFolder(trained.path.parent / "child")
-    decided = DecidedSets.of("r", "root", "root", sets, decisions=len(sets))
+    decided = DecidedSets("r", "root", "root", sets, decisions=len(sets))
     decided = replace(decided, warm=False)
     child.create(replace(trained.config(), decided_sets=decided))
     fit_loop.FitLoop(child).train()

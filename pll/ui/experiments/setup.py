@@ -50,7 +50,7 @@ def experiment() -> Experiment | None:
     else:
         text = PRESETS[name]
     definition = parse_experiment(text, "The definition")
-    in_catalogue = definition.datasets if name != OWN_FILE else []
+    in_catalogue = list(definition.datasets) if name != OWN_FILE else []
     here = [dataset for dataset in in_catalogue if catalog.available(catalog.find(dataset))]
     titles = {dataset: catalog.find(dataset).title for dataset in here}
     datasets = choose_several("Datasets", titles, default=here, key=f"experiment-datasets-{name}") if here else []

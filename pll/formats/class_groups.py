@@ -342,19 +342,17 @@ def _with_points(cells: Cells) -> list[str]:
 
 
 def _shares_of_one(table: Proposal, names: Sequence[str]) -> None:
-    """Columns that begin or end alike and make up 1 in nearly every row; asked about where none says which leads."""
+    """Columns that begin or end alike and make up 1 in nearly every row: the user is asked."""
     groups = [group for group in _groups(table, names) if _make_up_one(table, group)]
     ways = {"probability": "how likely a class is"} | _NOBODY
-    _give_led_or_ask(table, _apart_from_each_other(groups), "make up 1", ways)
+    _give_and_ask(table, _apart_from_each_other(groups), "make up 1", ways)
 
 
-def _give_led_or_ask(table: Proposal, groups: Sequence[dict[str, str]], hold: str, ways: Mapping[str, str]) -> None:
-    """Give the groups of which another column says what leads their role, the first of `ways`; else ask about all."""
-    led = [written for group in groups if (written := _as_led(table, group))]
-    groups = led or ([] if table.having("true_label") or table.is_asked() else groups)
+def _give_and_ask(table: Proposal, groups: Sequence[dict[str, str]], hold: str, ways: Mapping[str, str]) -> None:
+    """Give groups their likeliest role, the first of `ways`, and ask about it."""
     for group in groups:
         _give(table, group, next(iter(ways)))
-    if len(groups) > 1 or (groups and not led):
+    if groups:
         _ask_what(table, groups, hold, ways)
 
 
@@ -406,10 +404,9 @@ def amount(cell: str | None) -> float | None:
 def counts(table: Proposal) -> None:
     """Columns of whole numbers that are votes for a class, and of percents that make up 100.
 
-    They have one sum (of 2 to `MOST_VOTERS`), or that of a column beside; or they begin or end alike, and another
-    column names the class with most votes. Where they only look so, the user is asked.
+    They have one sum (of 2 to `MOST_VOTERS`), or that of a column beside. Where they only look so, the user is asked.
     """
-    if (group := _counted(table)) and (questions := _questions_in(table, group)):
+    if (group := counted(table)) and (questions := _questions_in(table, group)):
         for some in questions:
             _give(table, dict(zip(some, apart(some), strict=True)), "count")
         _ask_what(table, questions, "are counts of several questions", {"count": "how many voted for a class"})
@@ -419,12 +416,11 @@ def counts(table: Proposal) -> None:
         _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
         return
     ways = {"count": "how many voted for a class", "annotator": "one voter's answers"} | _NOBODY
-    _give_led_or_ask(table, _voted(table), "hold small whole numbers", ways)
-    is_told = table.is_asked() or table.having("true_label", *LABELLED)
-    if is_told or not (summed := _before_their_sum(table)):
+    if table.is_asked() or table.having("true_label"):
         return
-    _give(table, dict(zip(summed, summed, strict=True)), "count")
-    _ask_what(table, [summed], "hold whole numbers whose sum stands beside them", ways)
+    _give_and_ask(table, _voted(table), "hold small whole numbers", ways)
+    if not table.having(*LABELLED) and (summed := _before_their_sum(table)):
+        _give_and_ask(table, [{name: name for name in summed}], "hold whole numbers whose sum stands beside them", ways)
 
 
 def _questions_in(table: Proposal, group: Sequence[str]) -> list[list[str]]:
@@ -466,27 +462,6 @@ def _are_votes(table: Proposal, group: Mapping[str, str]) -> bool:
 
 LEAST_OF_ONE_MIND = 0.05
 """Share of the rows with votes for one class only, from which numbers may be votes."""
-
-
-def _as_led(table: Proposal, group: Mapping[str, str]) -> dict[str, str]:
-    """Return the classes as a column writes them that names the one with most votes, or by another word; else {}."""
-    leads = [[k for k, votes in enumerate(row) if votes == max(row)] for row in _amounts(table, group)]
-    others = [name for name in (*table.open(), *table.having("true_label")) if name not in group]
-    for other in others:
-        if _are_leaders(table.raw[other], leads):
-            written = {spelling(cell): cell.strip() for cell in present_cells(table.raw[other])}
-            return {name: written.get(spelling(called), called) for name, called in group.items()}
-    return {}
-
-
-def _are_leaders(cells: Cells, leads: Sequence[Sequence[int]]) -> bool:
-    filled = [(spelling(cell), lead) for cell, lead in zip(cells, leads, strict=True) if cell and cell.strip()]
-    alone = [(lead[0], cell) for cell, lead in filled if len(lead) == 1]
-    word = dict(alone)
-    is_one_each = len({*alone}) == len(word) == len({*word.values()}) > 1
-    return (
-        is_one_each and len(alone) >= LEAST_ROWS and all(cell in [word.get(k) for k in lead] for cell, lead in filled)
-    )
 
 
 def apart(names: Sequence[str]) -> list[str]:
@@ -556,11 +531,6 @@ def _alike(names: Sequence[str], every: Sequence[str] = ()) -> list[list[str]]:
     return [group for _, group in alike if len(group) > 1]
 
 
-def counted(table: Proposal) -> list[str]:
-    """Columns of counts without a doubt."""
-    return _counted(table) or [*next((group for group in _voted(table) if _as_led(table, group)), ())]
-
-
 def _voted(table: Proposal) -> list[dict[str, str]]:
     """Groups of columns that look like votes for a class each."""
     whole = [name for name in table.open() if present_cells(table.raw[name]) and _are_counts(table.raw[name])]
@@ -577,7 +547,8 @@ def _grades(table: Proposal, names: Iterable[str]) -> list[list[float | None]]:
     return [[None if is_missing(cell) else amount(cell) for cell in table.raw[name]] for name in names]
 
 
-def _counted(table: Proposal) -> list[str]:
+def counted(table: Proposal) -> list[str]:
+    """Columns of counts without a doubt."""
     likely = [n for n in table.open() if table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)]
     cells = {name: table.raw[name] for name in likely if are_amounts(table.raw[name])}
     percents = [n for n, some in cells.items() if all("%" in (c or "%") for c in some) and present_cells(some)]

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, compress, product
+from itertools import combinations, compress
 
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import agree, amount, counted
@@ -389,7 +389,7 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
         if len(once) > 1 and once[0] not in usual:  # the number of a trial is another example for everybody
             once.sort(key=lambda key: not _are_agreed_on(table, key, worker))
         tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1]
-        tasks = tasks or _two_keys(table, keys, worker) or _key_and_number(table, keys, worker) or usual[:1]
+        tasks = tasks or _two_keys(table, keys, worker) or usual[:1]
     if not is_told and all(map(table.is_one_a_row, tasks)) and _are_beside(table, [worker, *tasks]):
         return
     given = table.having("vote", "class")
@@ -427,17 +427,8 @@ LEAST_BESIDE = 3
 
 
 def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
-    """Return two columns that name the example together, as a document and the number of a sentence do."""
-    rows = len(table.raw[worker])
-    for names in combinations(keys, 2):
-        both = list(zip(*(table.raw[name] for name in names), strict=True))
-        if len(set(zip(both, table.raw[worker], strict=True))) >= ONCE * rows >= SOME and 2 * len({*both}) <= rows:
-            return [*names]
-    return []
-
-
-def _key_and_number(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
-    """Return two columns that name the example together, one a number, as a recording and the time in it do.
+    """Return two columns that name the example together: a document and the number of a sentence, or a recording and
+    the time in it.
 
     Lines of one example agree on an answer then; of several such pairs those count that agree most.
     """
@@ -445,10 +436,10 @@ def _key_and_number(table: Proposal, keys: Sequence[str], worker: str) -> list[s
     numbers = which(table, "repeats", "number", "!fractions", "!of the occasion")
     answers = which(table, *_SHORT_ANSWERS)
     named = which(table, "!of the occasion", among=keys)
-    for names in product(named, [name for name in numbers if name not in (*keys, worker)]):
+    for names in combinations(dict.fromkeys([*named, *(name for name in numbers if name != worker)]), 2):
         both = ["\0".join(cell or "" for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]
         once = len(set(zip(both, table.raw[worker], strict=True)))
-        if once >= ONCE * rows >= SOME and len({*both}) < ONCE * rows:
+        if names[0] in named and once >= ONCE * rows >= SOME and len({*both}) < ONCE * rows:
             said = [table.raw[n] for n in answers if n not in names and not follows(table.raw[n], table.raw[names[0]])]
             found[names] = max((agreement(cells, both) for cells in said), default=0.0)
     best = max(found, key=found.__getitem__, default=None)

@@ -22,7 +22,7 @@ from pll.formats.checks import listing
 from pll.formats.class_groups import agree, amount
 from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name, words_of
 from pll.formats.melted import turned, wide
-from pll.formats.names import GRID, MARKS, NAMED, NUMBERED
+from pll.formats.names import GRID, MARKS
 from pll.formats.proposal import FEW, says_fact
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
@@ -31,8 +31,6 @@ from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
     are_dates,
-    are_lists_of_numbers,
-    elements,
     guess_separator,
     is_number,
     labels_in,
@@ -205,29 +203,6 @@ def _flat(table: Records, form: Form) -> dict[str, str]:
     patterns = {name: next((p for p in form.flatten if fits(name, p.rstrip("."))), "") for name in table.names}
     inner = {name: name[: name.rfind(".") + 1] for name in table.names}
     return {n: f"{n}." if pattern.endswith(".") else inner[n] for n, pattern in patterns.items() if pattern}
-
-
-def _people_in_objects(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """Objects with a field for each of several people are their fields, where no column is called as answers are."""
-    labels = {name for role in ("answers", "people", "vote") for name in USUAL[role]}
-    if not any(plain_name(name) in labels for name in table.names):
-        for name in [name for name, cells in free.items() if _holds_people(cells)]:
-            yield Inside([name], partial(_fields_of_people, name=name, taken={*table.names}))
-
-
-def _fields_of_people(rows: Rows, *, name: str, taken: Collection[str]) -> New:
-    stem = name[: name.rfind(".") + 1]
-    fields = [_fields(row[name]) for row in rows]
-    new = _by_name([{stem + key: value for key, value in (one or {}).items()} for one in fields], taken)
-    return new | ({name: [row[name] for row in rows]} if None in fields else {}), ""
-
-
-def _holds_people(column: Cells) -> bool:
-    """Whether the cells of a column are objects with a field for each of several people: `{"rater_A": "cat", …}`."""
-    cells = [cell for cell in column if cell] if _begin_with(column, "{") else []
-    fields = [set(value) for cell in cells if isinstance(value := value_of(cell), dict)]
-    people = {key for key in set().union(*fields) if NAMED.fullmatch(key) or NUMBERED.fullmatch(key)}
-    return len(people) > 1 and 2 * sum(len(people & some) > 1 for some in fields) > len(cells)
 
 
 def _fields(value: Any) -> Mapping[str, Any] | None:
@@ -569,11 +544,6 @@ def _answers_listed(name: str, rows: Sequence[Row]) -> dict[str, list[Any]]:
             for who, what in pairs
         ]
         return dict(zip(called, answers, strict=True))
-    if (asked := questions_of(filled)) is not None:
-        question, what = asked
-        every = [{str(one[question]): one.get(what) for one in row if question in one} for row in rows]
-        titles = dict.fromkeys(title for row in every for title in row)
-        return {title: [row.get(title) for row in every] for title in titles}
     return {}
 
 
@@ -602,30 +572,6 @@ def _made_by_machine(one: Mapping[str, Any]) -> str:
     return next(
         (f"{path}: {cell.lower()}" for path, cell in told if not WORDS["machine"].isdisjoint(words_of(cell))), ""
     )
-
-
-def questions_of(rows: Sequence[Row]) -> tuple[str, str] | None:
-    """Return which field names the question of an answer, and which the answer, where a row has one of each; else None.
-
-    Examples
-    --------
-    >>> questions_of([[{"task": "T0", "value": v}, {"task": "T1", "value": n}] for v, n in zip("xyxy", "1221")])
-    ('task', 'value')
-    """
-    objects = [one for row in rows for one in row]
-    fields = dict.fromkeys(path for one in objects for path in one)
-    named = [path for path in fields if _words(path) & FIELDS["question"] and _says_question(path, rows)]
-    what = [path for path in fields if path not in named and _words(path) & {"value", "answer", "label", "choice"}]
-    what = [path for path in what if _says_what(path, objects)]
-    return (named[-1], what[0]) if len(rows) > 1 and named and what else None
-
-
-def _says_question(path: str, rows: Sequence[Row]) -> bool:
-    """Whether a field is the same few names in nearly every row, each once."""
-    cells = _cells_at(path, rows)
-    kinds = Counter(cell for some in cells for cell in some)
-    is_apart = all(len({*some}) == len(some) for some in cells)
-    return is_apart and 0 < len(kinds) <= FEW and 2 * min(kinds.values()) >= len(rows)
 
 
 def _cells_at(path: str, rows: Sequence[Row]) -> list[list[str]]:
@@ -758,105 +704,35 @@ def _different(paths: Sequence[str], objects: Row) -> list[str]:
     return kept
 
 
-# ---- columns of people beside columns of their answers ---------------------------------------------------------------
-
-_ENDS = re.compile(r"(?P<stem>.*?[^\W\d])[\W_]*(?P<end>\d{1,3}|(?<=[\W_])[a-zA-Z])")
-"""A name that ends in a number or in one letter: `TurkId3`, `coder_a`."""
-
-
-def _families(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """`Score1, Score2, …` beside the people `TurkId1, TurkId2, …` are one column of answers."""
-    families: dict[str, dict[str, str]] = {}
-    for name in free:
-        if match := _ENDS.fullmatch(name):
-            families.setdefault(match["stem"], {})[match["end"]] = name
-    families = {stem: names for stem, names in families.items() if len(names) > 1}
-    for stem, whose in families.items():
-        beside = [other for other in families if other != stem and families[other].keys() == whose.keys()]
-        if not beside or not _are_people_in_turn([free[name] for name in whose.values()]):
-            continue
-        found = [other for other in beside if _are_answers_of([free[name] for name in families[other].values()])]
-        pairs = {other.rstrip(" _.-"): [(whose[end], name) for end, name in families[other].items()] for other in found}
-        if pairs and pairs.keys().isdisjoint(table.names):
-            of = [*whose.values(), *(name for other in found for name in families[other].values())]
-            yield Inside(of, partial(_answers_paired, pairs=pairs))
-            return
-
-
-def _answers_paired(rows: Rows, *, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> New:
-    """The answers in pairs of columns, of who and what."""
-    return {
-        name: [
-            [
-                {"annotator": row[who], "label": row[what]}
-                for who, what in some
-                if row[who] is not None and row[what] is not None
-            ]
-            for row in rows
-        ]
-        for name, some in pairs.items()
-    }, ""
-
-
-def _are_people_in_turn(columns: Sequence[Cells]) -> bool:
-    """Whether columns name people: nobody twice in a row, most again in other rows and in another column."""
-    rows = [[cell for cell in row if cell] for row in zip(*columns, strict=True)]
-    times = Counter(cell for row in rows for cell in row)
-    places = Counter(cell for cell, _ in {(cell, k) for k, some in enumerate(columns) for cell in some if cell})
-    again = [cell for cell, n in times.items() if n > 1]
-    is_apart = all(len({*row}) == len(row) for row in rows) and any(len(row) > 1 for row in rows)
-    moved = 2 * sum(places[cell] > 1 for cell in again) >= len(again)
-    return is_apart and moved and len(times) > 2 and 2 * len(times) <= times.total()
-
-
-def _are_answers_of(columns: Sequence[Cells]) -> bool:
-    """Whether columns hold few words or whole numbers each, that recur, and are no marks of one of them."""
-    cells = [cell for some in columns for cell in some if cell]
-    marks = [read_marks(some) for some in columns]
-    is_one = None not in marks and all(
-        sum(m is True for m in row) <= 1 for row in zip(*(m or () for m in marks), strict=True)
-    )
-    few = 1 < len({*cells}) <= max(FEW, len(cells) // 10)
-    return few and not is_one and not are_dates(cells) and not any("." in cell for cell in cells)
-
-
 # ---- who named each class --------------------------------------------------------------------------------------------
-
-People = Mapping[str, Sequence[str]]
-"""The people who named each class, in a row."""
 
 
 def _people_by_class(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """Lists of people, one a class, are answers: in an object, or in a column each; also names with commas."""
+    """Lists of people, one a class, are answers: in an object, or in a column each, between commas."""
+    for name, cells in free.items():
+        if _begin_with(cells, "{") and answers_by_class(map(_value_in, cells)) is not None:
+            yield Inside([name], partial(_answers_in_objects, name=name))
+            return
     own, marks = {name for some in USUAL.values() for name in some}, (*MARKS.values(),)  # who say what they are
     plain = {n: cells for n, cells in free.items() if plain_name(n) not in own and not n.startswith(marks)}
-    lists = {name: people for name, cells in plain.items() if (people := _people_of(cells))}
-    objects = [(name,) for name, cells in free.items() if _begin_with(cells, "{")]
-    for names in (*objects, *_alike(lists)):
-        if answers_by_class(zip(*(map(_value_in, free[name]) for name in names), strict=True), names) is not None:
-            yield Inside(names, partial(_answers_of_people, names=names))
-            return
-    named = {name: people for name, cells in plain.items() if (people := _people_named(cells))}
-    for names in _alike(named):
+    people = {name: some for name, cells in plain.items() if (some := _people_named(cells))}
+    alike = (tuple(n for n, some in people.items() if 2 * len(some & who) >= len(some)) for who in people.values())
+    for names in dict.fromkeys(alike):
         rows = list(zip(*(free[name] for name in names), strict=True))
-        if _answers_of_named(rows, names) is not None:
-            yield Inside(names, partial(_answers_of_people, names=names, are_named=True))
+        if len(names) > 1 and _answers_of_named(rows, names) is not None:
+            yield Inside(names, partial(_answers_in_columns, names=names))
             return
 
 
-def _alike(people: Mapping[str, set[str]]) -> list[tuple[str, ...]]:
-    """Columns, two or more, that each name people of whom most are in the others."""
-    groups = (tuple(n for n, some in people.items() if 2 * len(some & who) >= len(some)) for who in people.values())
-    return [names for names in dict.fromkeys(groups) if len(names) > 1]
+def _answers_in_objects(rows: Rows, *, name: str) -> New:
+    answers = answers_by_class(row[name] for row in rows)
+    return ({} if answers is None else {name: answers}), ""
 
 
-def _answers_of_people(rows: Rows, *, names: Sequence[str], are_named: bool = False) -> New:
-    cells = [[row[name] for name in names] for row in rows]
-    answers = _answers_of_named(cells, names) if are_named else answers_by_class(cells, names)
-    if answers is None:
-        return {}, ""
-    note = f"The cells of {listing(names)} name people: each chose that column." if are_named else ""
-    return {names[0] if len(names) == 1 else "answers": answers}, note
+def _answers_in_columns(rows: Rows, *, names: Sequence[str]) -> New:
+    answers = _answers_of_named([[row[name] for name in names] for row in rows], names)
+    note = f"The cells of {listing(names)} name people: each chose that column."
+    return ({}, "") if answers is None else ({"answers": answers}, note)
 
 
 LONGEST_LIST = 500
@@ -905,7 +781,8 @@ def _answers_of_named(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> li
         (name, str(k)) for k, row in enumerate(split) for name, some in zip(names, row, strict=True) for _ in some
     ]
     agree = agreement([name for name, _ in chosen], [row for _, row in chosen])
-    return answers_by_class(split, names) if agree >= LEAST_SHARED else None
+    objects = (dict(zip(names, row, strict=True)) for row in split)
+    return answers_by_class(objects) if agree >= LEAST_SHARED else None
 
 
 def _begin_with(cells: Cells, mark: str) -> bool:
@@ -914,12 +791,6 @@ def _begin_with(cells: Cells, mark: str) -> bool:
 
 def _value_in(cell: str | None) -> Any:
     return value_of(cell) if cell else None
-
-
-def _people_of(cells: Cells) -> set[str]:
-    """The people in a column of lists; none where it holds anything else, or their answers too."""
-    lists = [_people_in(_value_in(cell)) for cell in cells] if _begin_with(cells, "[") else []
-    return set() if None in lists else {who for some in lists for who in some or ()}
 
 
 def _people_in(value: Any) -> list[str] | None:
@@ -934,30 +805,29 @@ def _people_in(value: Any) -> list[str] | None:
     return people
 
 
-def answers_by_class(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> list[list[dict[str, str]]] | None:
-    """Return the answers in rows of lists of people, a list a class, or in one object of such lists; else None.
+def answers_by_class(objects: Iterable[Any]) -> list[list[dict[str, str]]] | None:
+    """Return the answers in objects of lists of people, a list a class, row by row; None where they are none.
 
     They are people who come again, mostly under another class, and mostly once in a row; of no class always as many.
 
-    Parameters
-    ----------
-    rows
-        Of each row the lists, or the object.
-    names
-        Of the lists, which are the classes, or of the column of objects.
-
     Examples
     --------
-    >>> answers_by_class([[["ann", "bob"], ["cat"]], [["cat"], ["bob", "ann"]], [["cat", "ann"], []]], ["pos", "neg"])[
-    ...     2
+    >>> rows = [
+    ...     {"pos": ["ann", "bob"], "neg": ["cat"]},
+    ...     {"pos": ["cat"], "neg": ["bob", "ann"]},
+    ...     {"pos": ["cat", "ann"]},
     ... ]
+    >>> (answers_by_class(rows) or [])[2]
     [{'annotator': 'cat', 'label': 'pos'}, {'annotator': 'ann', 'label': 'pos'}]
     """
     said: list[list[tuple[str, str]]] = []
     sizes: dict[str, set[int]] = {}
-    for row in rows:
-        lists = dict(zip(names, row, strict=True)) if len(names) > 1 else row[0] or {}
-        people = {key: _people_in(one) for key, one in lists.items()} if isinstance(lists, dict) else {"": None}
+    for lists in objects:
+        people = (
+            {key: _people_in(one) for key, one in (lists or {}).items()}
+            if isinstance(lists or {}, dict)
+            else {"": None}
+        )
         if None in people.values():
             return None
         said.append([(who, label) for label, some in people.items() for who in some or ()])
@@ -985,48 +855,33 @@ def _shares(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
 
     Where nobody says so, they are carried along and never learnt from, which is said.
     """
-    used = set[str]()
     for name, cells in free.items():
-        width = share_lists(name, cells)
-        if not width or name in used:  # the labels beside another one
+        if not (width := share_lists(name, cells)):
             continue
-        beside = _labels_beside(name, width, {n: some for n, some in free.items() if n not in used})
         match = _WITH_NAMES.fullmatch(name)
         said = [one.strip(" '\"") for one in re.split(r"[,;/|]", match["names"])] if match else table.class_names
-        if beside is None and len(set(said)) != width:
+        if len(set(said)) != width:
             text = (
                 f"{name} holds {width} shares a row, and nothing says of which classes: it is not used. To use it, "
                 f"write them into its heading, in their order, as in {name} [a, b, c]."
             )
             yield Inside([name], partial(_nothing, note=Note(text, kind="labels")), roles={name: "keep"})
             continue
-        of = [name, *([] if beside is None else [beside])]
-        used |= {*of}
-        yield Inside(of, partial(_shares_of_classes, of=of, classes=said))
+        yield Inside([name], partial(_shares_of_classes, name=name, classes=said))
 
 
 def _nothing(rows: Rows, *, note: str) -> New:
     return {}, note
 
 
-def _shares_of_classes(rows: Rows, *, of: Sequence[str], classes: Sequence[str]) -> New:
-    """Each list of shares as an object, of the classes, or of the labels in the column beside it."""
+def _shares_of_classes(rows: Rows, *, name: str, classes: Sequence[str]) -> New:
+    """Each list of shares as an object of the classes."""
     named: list[Any] = []
     for row in rows:
-        cell = cell_of(row[of[0]])
+        cell = cell_of(row[name])
         shares = numbers_in(cell) if cell else None
-        own = classes if len(of) == 1 else list(elements(cell_of(row[of[1]])))
-        named.append(dict(zip(own, shares, strict=True)) if shares and len(shares) == len(own) else shares)
-    return {of[-1]: named}, ""
-
-
-def _labels_beside(name: str, width: int, columns: Mapping[str, Cells]) -> str | None:
-    """The column whose lists have a label for each share of another one: `labels` beside `scores`."""
-    for other, cells in columns.items():
-        lists = [elements(cell) for cell in cells if cell and cell.lstrip()[:1] == "["]
-        if other != name and lists and all(len(one) == len(set(map(str, one))) == width for one in lists):
-            return None if are_lists_of_numbers(cells) else other
-    return None
+        named.append(dict(zip(classes, shares, strict=True)) if shares and len(shares) == len(classes) else shares)
+    return {name: named}, ""
 
 
 # ---- columns that are a voter and a class each -----------------------------------------------------------------------
@@ -1192,5 +1047,5 @@ def _answers_crossed(classes: Collection[str], columns: Sequence[Cells]) -> list
     return answers
 
 
-FINDERS = (_families, _people_by_class, _shares, _crosses, _lists, _people_in_objects)
+FINDERS = (_people_by_class, _shares, _crosses, _lists)
 """What finds something inside of the columns of a table without a signature, in this order."""

@@ -866,15 +866,6 @@ def test_a_person_and_a_class_a_column_are_the_answers_of_people(tmp_path: Path)
         assert data.annotations.annotator_names == PEOPLE and set(data.class_names) == {"late", "lost", "fine"}
 
 
-def test_labels_beside_their_scores_are_how_likely_each_is(tmp_path: Path) -> None:
-    """As a pipeline of Hugging Face writes them, the likeliest first."""
-    orders = (["late", "lost", "fine"], ["fine", "late", "lost"])
-    records = [{"sequence": TEXTS[k], "labels": orders[k % 2], "scores": [0.7, 0.2, 0.1]} for k in range(12)]
-    data = formats.read(lines(tmp_path, records))
-    assert data.class_names == ("fine", "late", "lost") and not data.feature_names
-    assert data.prior is not None and data.prior[:6].tolist() == pytest.approx([0.1, 0.7, 0.2, 0.7, 0.2, 0.1])
-
-
 def test_lines_whose_example_has_a_name_of_its_own_are_asked_about(tmp_path: Path) -> None:
     rows = [f"d{k};{who};{label(k, at)}" for k in range(12) for at, who in enumerate(PEOPLE)]
     path = table(tmp_path, "dossier du lot;évaluateur;étiquette", rows)

@@ -133,35 +133,6 @@ def test_what_people_agree_on_is_the_answer_and_not_what_is_called_so(tmp_path: 
     assert "Answers in identifications that do not count, by their state: current: false (40)." in data.notes
 
 
-def test_answers_to_several_questions_in_a_list_are_a_column_each(tmp_path: Path) -> None:
-    lines = [["image_id", "user_name", "work", "when"]]
-    for k, one in enumerate(ANSWERS):
-        for who, label in one.items():
-            answers = [{"task": "Which animal?", "value": label}, {"task": "How many?", "value": str(1 + k % 2)}]
-            lines.append([f"p{k}", who, json.dumps(answers), f"2024-05-0{1 + k % 9}"])
-    path = tmp_path / "work.csv"
-    with path.open("w", newline="") as file:
-        csv.writer(file, delimiter=";").writerows(lines)
-    asked = question(formats.columns(path))
-    assert asked is not None
-    votes = formats.read(path, options=ReadOptions(columns=dict(asked.answers[0][1]))).annotations
-    assert votes is not None
-    assert votes.class_names == ("cat", "dog", "fox") and votes.annotator_names == ("ann", "bob", "cleo")
-
-
-@pytest.mark.parametrize("people", [("rater_1", "rater_2", "rater_x"), ("Annotator A", "Annotator B", "Annotator C")])
-def test_an_object_with_a_field_for_each_person_is_a_column_each(tmp_path: Path, people: tuple[str, ...]) -> None:
-    records = [
-        {
-            "file": f"{k}",
-            "attributes": {who: ("x", "y", "z")[(k + j // 2) % 3] for j, who in enumerate(people)} | {"n": 1},
-        }
-        for k in range(12)
-    ]
-    votes = formats.read(write(tmp_path, "json", [one | {"name": one["file"]} for one in records])).annotations
-    assert votes is not None and set(votes.annotator_names) == set(people)
-
-
 def assert_read_alike(path: Path) -> None:
     """The votes are the same with the reading that was made, and where a person says what another column is."""
     given = [{}, formats.read(path).reading["roles"], {"name": "keep"}]
@@ -178,11 +149,11 @@ def by_class(one: dict[str, str]) -> dict[str, list[str]]:
     "wrap",
     [
         lambda lists: {"votes": lists},
-        lambda lists: {"Verteilung": lists},
-        lambda lists: lists,
         lambda lists: {
-            label: [{"annotateur": who, "raison": f"{who} thinks so"} for who in people]
-            for label, people in lists.items()
+            "Verteilung": {
+                label: [{"annotateur": who, "raison": f"{who} thinks so"} for who in people]
+                for label, people in lists.items()
+            }
         },
     ],
 )  # fmt: skip
@@ -215,24 +186,6 @@ def test_records_in_an_object_of_an_object_are_read(tmp_path: Path) -> None:
 def test_boxes_of_one_person_are_no_answers() -> None:
     box = {"label": "cat", "creator": "ann"}
     assert reading_of([fields_in([box, box | {"label": "dog"}]) or []] * 6) is None
-
-
-@pytest.mark.parametrize(("who", "what"), [("TurkId{}", "Score{}"), ("codeur {}", "note {}")])
-def test_people_in_columns_beside_their_answers_are_the_voters(tmp_path: Path, who: str, what: str) -> None:
-    people, ends = ("ann", "bob", "cleo", "dan"), "123"
-    lines = [["name", *(who.format(end) for end in ends), *(what.format(end) for end in ends), "scaled"]]
-    for k in range(24):
-        three = [people[(k + j) % 4] for j in range(3)]
-        scores = [1 + (k * (j + 1) + j) % 4 for j in range(3)]
-        lines.append([f"item {k}", *three, *map(str, scores), f"{(sum(scores) / 3 - 2) / 0.7:.4f}"])
-    path = tmp_path / "wide.csv"
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows(lines)
-    data = formats.read(path)
-    assert data.annotations is not None and data.annotations.annotator_names == people
-    assert len(data.class_names) == 4 and data.annotations.n_answers == 72
-    assert data.feature_names == ()
-    assert_read_alike(path)
 
 
 def test_an_object_of_objects_by_person_is_an_example_each(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ above all. Colour is never the only cue: classes also differ by position and nam
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 LIGHT_BACKGROUND = "#ffffff"
 DARK_BACKGROUND = "#0f1317"
@@ -44,14 +43,6 @@ _SAME_SHAPE = 10
 _LUMINANCES = (0.128, 0.205, 0.285)
 
 
-class RGB(NamedTuple):
-    """Red, green and blue of linear light, each in [0, 1]."""
-
-    r: float
-    g: float
-    b: float
-
-
 def class_colours(c: int) -> list[str]:
     """Return the colours of classes 0 … c−1 as hex strings; class j has the same colour whatever c is.
 
@@ -81,31 +72,14 @@ def class_shapes(c: int) -> list[str]:
     return [SHAPES[j // _SAME_SHAPE % len(SHAPES)] for j in range(c)]
 
 
-def contrast(a: str, b: str) -> float:
-    """Return the contrast ratio of two hex colours, 1 to 21 (WCAG 2, relative luminance).
-
-    Parameters
-    ----------
-    a, b
-        Such as `"#1d242b"`.
-
-    Examples
-    --------
-    >>> round(contrast("#ffffff", "#000000"))
-    21
-    """
-    low, high = sorted((luminance(a), luminance(b)))
-    return (high + 0.05) / (low + 0.05)
-
-
 def luminance(colour: str) -> float:
     """Relative luminance of a hex colour, 0 (black) to 1 (white)."""
     return _luminance(linear(colour))
 
 
-def linear(colour: str) -> RGB:
-    """The linear light of a hex colour."""
-    return RGB(*(_to_linear(int(colour[k : k + 2], 16) / 255) for k in (1, 3, 5)))
+def linear(colour: str) -> tuple[float, ...]:
+    """The linear light of a hex colour: red, green and blue, each in [0, 1]."""
+    return tuple(_to_linear(int(colour[k : k + 2], 16) / 255) for k in (1, 3, 5))
 
 
 def _class_colour(j: int) -> str:
@@ -130,8 +104,8 @@ def _at_luminance(colour: str, wanted: float) -> str:
     return "#" + "".join(f"{round(255 * _from_linear(channel)):02x}" for channel in mixed)
 
 
-def _luminance(light: RGB) -> float:
-    return 0.2126 * light.r + 0.7152 * light.g + 0.0722 * light.b
+def _luminance(light: tuple[float, ...]) -> float:
+    return sum(share * channel for share, channel in zip((0.2126, 0.7152, 0.0722), light, strict=True))
 
 
 def _to_linear(channel: float) -> float:

@@ -149,15 +149,10 @@ def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.ND
     size = len(rows) * X.itemsize * math.prod(X.shape[1:])
     if not is_mapped(X) or size <= IN_MEMORY_UP_TO:
         return np.asarray(X[rows])
-    place = Path(tempfile.gettempdir())
-    check_free_space(place, size, "the rows that are set apart from a mapped file")
-    with tempfile.TemporaryFile(dir=place) as file:
-        plain = np.asarray(X)
-        step = max(1, PIECE * len(rows) // size)
-        for start in range(0, len(rows), step):
-            file.write(np.take(plain, rows[start : start + step], axis=0).data)
-        file.flush()
-        return np.memmap(file, dtype=X.dtype, mode="r", shape=(len(rows), *X.shape[1:]))
+    plain, chosen = np.asarray(X), large_array((len(rows), *X.shape[1:]), X.dtype)
+    for part in pieces(chosen):
+        np.take(plain, rows[part], axis=0, out=chosen[part])
+    return chosen
 
 
 def row_fields(record: Any) -> Iterator[tuple[str, str, Any]]:

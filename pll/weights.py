@@ -445,10 +445,17 @@ def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateS
     candidates
         n candidate sets.
     """
-    result = candidates.indptr[:-1].copy()
+    return _tops(weights, candidates)[0]
+
+
+def _tops(weights: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> tuple[Ints, Flags]:
+    """Return the (n,) positions of the largest weights, and whether the two largest of each example are the same."""
+    positions, is_tied = candidates.indptr[:-1].copy(), np.zeros(len(candidates), dtype=np.bool_)
     for rows, values in _in_blocks(weights, candidates):
-        result[rows] += _top_two(values)[2]
-    return result
+        top, second, place = _top_two(values)
+        positions[rows] += place
+        is_tied[rows] = top - second <= NORMALISED * top
+    return positions, is_tied
 
 
 def identified_labels(weights: Weights, candidates: CandidateSets) -> Ints:
@@ -512,29 +519,17 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
         NaN among the weights.
     """
     n = len(candidates)
-    if n > ROWS_AT_ONCE:
-        return _sharpness_by_blocks(weights, candidates)
-    identified = np.empty(n, dtype=np.int64)
-    top, margin, entropy = (np.empty(n, dtype=np.float32) for _ in range(3))
-    starts, sizes = candidates.indptr[:-1], candidates.sizes
-    for rows, values in _in_blocks(weights, candidates):
-        first, second, place = _top_two(values)
-        identified[rows] = candidates.indices[starts[rows] + place]
-        top[rows] = first
-        margin[rows] = first - second
-        entropy[rows] = _entropy(values, sizes[rows])
-    return Sharpness(identified, top, margin, entropy)
-
-
-def _sharpness_by_blocks(weights: Weights, candidates: CandidateSets) -> Sharpness:
-    """Compute it in chunks, so that only the result grows with the number of examples."""
-    n = len(candidates)
     identified = large_array(n, np.int64)
     top, margin, entropy = (large_array(n, np.float32) for _ in range(3))
-    for block in candidates.row_blocks():
-        result = sharpness(np.asarray(weights[candidates.span(block)]), candidates[block])
-        identified[block], top[block] = result.identified, result.top
-        margin[block], entropy[block] = result.margin, result.entropy
+    for block in candidates.row_blocks():  # so that only the result grows with the number of examples
+        sets = candidates if n <= ROWS_AT_ONCE else candidates[block]
+        starts, sizes = sets.indptr[:-1], sets.sizes
+        for rows, values in _in_blocks(np.asarray(weights[candidates.span(block)]), sets):
+            first, second, place = _top_two(values)
+            identified[block][rows] = sets.indices[starts[rows] + place]
+            top[block][rows] = first
+            margin[block][rows] = first - second
+            entropy[block][rows] = _entropy(values, sizes[rows])
     return Sharpness(identified, top, margin, entropy)
 
 
@@ -591,20 +586,10 @@ def taken_home(
         (n,) bool, further examples in which another label has as much for it (`HasChanges.tied_votes`).
     """
     both = label_weights if held_out is None else label_weights + best_known(label_weights, held_out)
-    identified, is_tied = _identified(both, candidates)
+    positions, is_tied = _tops(both, candidates)
     if tied_votes is not None:
         is_tied |= tied_votes
-    return certainty(identified, held_out, candidates, is_tied)
-
-
-def _identified(weights: Weights, candidates: CandidateSets) -> tuple[Ints, Flags]:
-    """Return (n,) identified labels, and whether the two largest weights of each example are the same."""
-    positions, is_tied = candidates.indptr[:-1].copy(), np.zeros(len(candidates), dtype=np.bool_)
-    for rows, values in _in_blocks(weights, candidates):
-        top, second, place = _top_two(values)
-        positions[rows] += place
-        is_tied[rows] = top - second <= NORMALISED * top
-    return candidates.indices[positions].astype(np.int64), is_tied
+    return certainty(candidates.indices[positions].astype(np.int64), held_out, candidates, is_tied)
 
 
 def best_known(label_weights: Weights, held_out: Weights | None) -> Weights:

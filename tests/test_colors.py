@@ -52,10 +52,16 @@ def closest(colours: list[str], sight: str) -> float:
     return min(float(np.linalg.norm(a - b)) for a, b in itertools.combinations(labs, 2))
 
 
+def contrast(a: str, b: str) -> float:
+    """Contrast ratio of two colours, 1 to 21 (WCAG 2, relative luminance)."""
+    low, high = sorted((colors.luminance(a), colors.luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
 def test_every_class_is_legible_in_light_and_in_dark():
     for colour in colors.class_colours(60):
         for background in BACKGROUNDS:
-            assert colors.contrast(colour, background) >= 3, (colour, background)
+            assert contrast(colour, background) >= 3, (colour, background)
 
 
 @pytest.mark.parametrize(("first", "normal", "impaired"), [(10, 0.15, 0.045), (20, 0.075, 0.03)])
@@ -70,7 +76,7 @@ def test_right_and_wrong_are_told_apart_by_every_kind_of_sight():
     for sight in SIGHT:
         assert closest([colors.RIGHT_COLOUR, colors.WRONG_COLOUR], sight) >= 0.12, sight
     for colour, background in itertools.product((colors.RIGHT_COLOUR, colors.WRONG_COLOUR), BACKGROUNDS):
-        assert colors.contrast(colour, background) >= 3
+        assert contrast(colour, background) >= 3
 
 
 def theme() -> dict:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -184,10 +184,6 @@ class Source:
             return here
         copy = folder / Path(self.path).name
         return replace(here, path=str(copy)) if copy.is_file() else here
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values for config.json."""
-        return asdict(self)
 
 
 def source_of(data: str, rule: str = "") -> Source:

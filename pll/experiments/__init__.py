@@ -3,8 +3,3 @@
 An `Experiment` is read from a TOML file or a preset; `execution.run` fits its cells, here or on a Dask cluster, and
 `report.write_report` makes tables and figures of them.
 """
-
-from pll.experiments.execution import ExperimentProgress, run
-from pll.experiments.experiment import PRESETS, Cell, Experiment, preset, read_experiment
-
-__all__ = ["PRESETS", "Cell", "Experiment", "ExperimentProgress", "preset", "read_experiment", "run"]

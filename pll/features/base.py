@@ -141,17 +141,3 @@ def whole_argument(argument: str, what: str, least: int, most: int) -> int:
     if not argument.isdecimal() or not least <= int(argument) <= most:
         raise UserError(f"{what} is {argument!r}; give a whole number from {least} to {most:,}.")
     return int(argument)
-
-
-def no_argument(name: str, argument: str) -> None:
-    """Raise UserError for an argument to a featuriser without one.
-
-    Parameters
-    ----------
-    name
-        Of the featuriser.
-    argument
-        What was given.
-    """
-    if argument:
-        raise UserError(f"The features {name!r} take nothing behind a colon; leave out {argument!r}.")

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, no_argument
+from pll.features.base import Arrays, Features, Featuriser
 from pll.io import Column, Progress
 
 MOST_WORDS = 50
@@ -48,7 +48,8 @@ class TableFeatures(Featuriser):
 
     @classmethod
     def from_argument(cls, argument: str) -> Self:
-        no_argument(cls.name, argument)
+        if argument:
+            raise UserError(f"The features {cls.name!r} take nothing behind a colon; leave out {argument!r}.")
         return cls()
 
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from pll.annotations import SetRule
@@ -145,10 +145,6 @@ class RunConfig(DataConfig):
         if made is not None:
             return made.words
         return SetRule.parse(self.source.rule).words if self.source.rule else "as in the data"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values for config.json."""
-        return asdict(self)
 
 
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:

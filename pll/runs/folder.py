@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -74,7 +74,7 @@ class RunFolder(LockedFolder):
                 test=None if config.test is None else config.test.copied_to(self._test_sources),
             )
             about = {
-                "run": stored.to_json(),
+                "run": asdict(stored),
                 "created": datetime.now(UTC).isoformat(timespec="microseconds"),  # the runs are listed in this order
                 "versions": versions(),
             }

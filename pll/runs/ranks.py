@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from pll.errors import UserError, explain
@@ -33,7 +33,7 @@ def send_run(ranks: Ranks, folder: RunFolder, config: RunConfig, fingerprint: st
     UserError
         One of them cannot.
     """
-    ranks.broadcast({"folder": str(folder.path.resolve()), "run": config.to_json(), "fingerprint": fingerprint})
+    ranks.broadcast({"folder": str(folder.path.resolve()), "run": asdict(config), "fingerprint": fingerprint})
     ranks.agree(None)
 
 

@@ -177,17 +177,14 @@ class Lane:
             Seconds that an epoch takes at least.
         """
         config, loop = self.config, self.loop
-        name = config.name or config.source.name
+        lane = partial(LaneSnapshot, self.id, config.name or config.source.name, config.method)
         if state is not None and loop is not None and not loop.is_over:
             record = loop.record  # before the rows, which the thread adds to first: they hold the record's epoch
             rows = tuple(loop.rows)
-            return LaneSnapshot(
-                id=self.id,
-                name=name,
-                method=config.method,
-                state=state,
-                total=loop.total,
-                rows=rows,
+            return lane(
+                state,
+                loop.total,
+                rows,
                 record=record,
                 moment=loop.moment,
                 seconds_left=seconds_left(rows, loop.total, pace)
@@ -203,13 +200,10 @@ class Lane:
         if state == "interrupted" and self.error and not error:  # the failure could not be written to disk
             state, error = "failed", self.error
         total, rows = self.folder.about().get("epochs"), tuple(self.folder.metrics())
-        return LaneSnapshot(
-            id=self.id,
-            name=name,
-            method=config.method,
-            state=state,
-            total=total,
-            rows=rows,
+        return lane(
+            state,
+            total,
+            rows,
             error=error,
             metrics=stored.get("metrics"),
             seconds_left=seconds_left(rows, total) if state in ACTIVE else None,

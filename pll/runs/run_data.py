@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,7 @@ def _identity(config: RunConfig, data: PartialLabelDataset, test: PartialLabelDa
     That its files have not changed, `Source.load` sees by their bytes. The seed counts only where something is drawn,
     so that lanes with other seeds may share their data.
     """
-    run = config.to_json()
+    run = asdict(config)
     made = {*Preparation.__dataclass_fields__, "decided_sets"} - {"seed", "strict"}
     draws = config.flip is not None or config.noisy is not None or config.holdout is not None or data.needs_vote_sets
     facts = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,7 @@ def messy(tmp_path: Path) -> Path:
 def test_the_source_keeps_it_and_the_file_stays(messy: Path) -> None:
     source = Source(messy.name, str(messy), classes=dict(TIDY))
     assert source.load().class_names == ("damaged", "late", "praise")
-    assert from_json(Source, source.to_json()).load().class_names == ("damaged", "late", "praise")
+    assert from_json(Source, asdict(source)).load().class_names == ("damaged", "late", "praise")
     plain, apart = (Source(messy.name, str(messy), options={"merge": merge}).load() for merge in (True, False))
     assert plain.n_classes == 3 and {"N/A", "?"}.isdisjoint(plain.class_names)  # they are no answer
     assert apart.n_classes == 5

@@ -75,7 +75,7 @@ def _with_candidates(
 
 def data_key(source: Source) -> str:
     """Return a cache key of the data: the source, and size and modification time of its file."""
-    values = [source.to_json()]
+    values = [asdict(source)]
     if source.path is not None:
         with suppress(OSError):
             facts = Path(source.path).stat()

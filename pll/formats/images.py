@@ -355,18 +355,19 @@ def _with_pictures(
         raise UserError(f"The table {table} has no column image that names the pictures; add it.")
     cells = data.pictures.names.tolist()
     members_of = [_member_of(cell, folder, members, of_end) for cell in cells]
-    missing = [cell for cell, member in zip(cells, members_of, strict=True) if member is None]
-    notes = []
+    missing = [cell for cell, member in zip(cells, members_of, strict=True) if member is None and cell]
+    notes = [f"{cells.count(''):,} rows of {table} name no picture; they were left out."] if "" in cells else []
     if missing:
         which = f"{len(missing):,} of {len(cells):,} pictures that {table} names are not in the archive"
         named = listing([shorten(cell) for cell in missing])
-        if MISSING_PICTURES not in options.accept or len(missing) == len(cells):
+        if MISSING_PICTURES not in options.accept or not any(members_of):
             raise MissingPictures(
                 f"{which}: {named}. Put them there, or leave their rows out.",
                 kind=MISSING_PICTURES,
                 shell=f"--accept {MISSING_PICTURES}",
             )
         notes.append(f"{which}; their rows were left out: {named}.")
+    if notes:
         ids = data.ids if data.ids is not None else _ids_of(cells)
         data = replace(data, ids=data.row_ids if ids is None else ids)  # rows keep their names and numbers
         data = data.take(np.array([member is not None for member in members_of]))
@@ -416,7 +417,7 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     if split is None and (records := _sorted_by_people(names, paths, members)) is not None:
         data = build(records, records.plan(options), options)
         of = {PurePosixPath(name).name: name for name in names}
-        people = listing(list(dict.fromkeys(path[0] for path in paths)))
+        people = listing(list(dict.fromkeys(path[0] for path in paths if len(path) > 1)))
         note = f"The same pictures are in the folders of {people}: in each, a folder is the answer of one person."
         pictures = Pictures(as_column([of[str(one)] for one in data.row_ids]), members.path)
         return replace(data, pictures=pictures, kind="array", notes=(note, *data.notes))
@@ -437,16 +438,21 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
 
 
 def _sorted_by_people(names: Sequence[str], paths: Sequence[tuple[str, ...]], members: Members) -> Records | None:
-    """The answers of people who sorted the same pictures, each into a folder of their own for each label; else None."""
-    if any(len(path) < 2 for path in paths) or len({path[0] for path in paths}) < 2:
-        return None
+    """The answers of people who sorted the same pictures, each into a folder of their own for each label; else None.
+
+    Pictures in folders that hold no others are what people sorted, and nobody's answers.
+    """
     pictures, seen = [PurePosixPath(name).name for name in names], dict[tuple[str, int], set[str]]()
     for name, picture, path in zip(names, pictures, paths, strict=True):
-        seen.setdefault((picture, members.sizes[name]), set()).add(path[0])
+        seen.setdefault((picture, members.sizes[name]), set()).update(path[:-1][:1])
     once = len({*zip(pictures, (path[0] for path in paths), strict=True)}) == len(names)  # sorted into one folder
-    if not once or len(seen) > len({*pictures}) or 2 * sum(len(people) > 1 for people in seen.values()) < len(seen):
+    people = {path[0] for path in paths if len(path) > 1}
+    several = sum(len(who) > 1 for who in seen.values())
+    if not once or len(seen) > len({*pictures}) or len(people) < 2 or 2 * several < len(seen):
         return None
-    cells = {"picture": pictures, "annotator": [path[0] for path in paths], "label": [path[-1] for path in paths]}
+    who = [path[0] if path[0] in people else None for path in paths]
+    said = [path[-1] if path[0] in people else None for path in paths]
+    cells = {"picture": pictures, "annotator": who, "label": said}
     return Records.of(cells, roles={"picture": "task", "annotator": "worker", "label": "vote"})
 
 

@@ -220,7 +220,7 @@ class Proposal:
         """Whether rows with the same cells in some columns have the same one in this column, missing cells aside."""
         first: dict[tuple[str | None, ...], str] = {}
         rows = zip(self.raw[name], zip(*(self.raw[key] for key in keys), strict=True), strict=True)
-        return all(first.setdefault(key, cell) == cell for cell, key in rows if cell and cell.strip())
+        return all(first.setdefault(key, cell) == cell for cell, key in rows if cell and cell.strip() and any(key))
 
     def repeats(self, name: str) -> bool:
         """Whether a column has the same cell in several rows, mostly."""
@@ -352,6 +352,28 @@ def says(kind: str, name: str) -> bool:
     plain = name.casefold() if any(ord(letter) > FIRST_WITHOUT_SPACES for letter in name) else ""
     within = (ord(word[0]) > FIRST_WITHOUT_SPACES and word in plain for word in WORDS[kind] if plain)
     return not WORDS[kind].isdisjoint(words_of(name)) or any(within)
+
+
+def split_in(names: Sequence[str]) -> list[str]:
+    """Return which part of a split each name says; nothing where one says none, or all say the same.
+
+    Parameters
+    ----------
+    names
+        Of tables, or cells.
+
+    Examples
+    --------
+    >>> (
+    ...     split_in(["youtube-train", "valid", "test_v2"]),
+    ...     split_in(["train", "ann"]),
+    ...     split_in(["Training", "PublicTest"]),
+    ... )
+    (['train', 'valid', 'test'], [], ['training', 'test'])
+    """
+    said = [words_of(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)) for name in names]
+    of = [next((word for word in words if word in WORDS["train"] | WORDS["test"]), "") for words in said]
+    return of if all(of) and len({*of}) > 1 else []
 
 
 _MOST_CALLED = 9
@@ -721,6 +743,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "fractions": has_fractions,
     "dates": are_dates,
     "states": _are_states,
+    "parts": lambda cells: bool(split_in([*{*present_cells(cells)}])),
     "addresses": are_addresses,
     "mails": are_mails,
     "pictures": are_pictures,

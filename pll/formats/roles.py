@@ -230,6 +230,7 @@ _REST: Traits = (
     (("of the occasion",), "keep", "of the occasion, and not of the thing"),
     (("of a state", "!fractions"), "keep", "how far the work is"),
     (("states",), "keep", "how far the work is"),
+    (("word", "parts"), "keep", "a part of a split"),
     (("of a check", "marks"), "keep", "which rows were to check answers"),
     (("of a person", "!of a machine"), "keep", "who it was"),
     (("word", "of a day or a person"), "keep", "the same of a day, or of a person"),

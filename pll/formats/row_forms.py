@@ -278,7 +278,7 @@ def _alike(table: Proposal, question_of: Callable[[str], str | None], least: int
             groups.setdefault(asked, []).append(name)
     one = [(names, _of_one_question(table, names)) for names in groups.values()]
     alike = [names for names, same in one if len(names) >= least and len(same) >= NEARLY_ALL * len(names)]
-    return [names for names in alike if len({cell for n in names for cell in present_cells(table.raw[n])}) > 1]
+    return [names for names in alike if len(table.words(*names)) > 1]
 
 
 def _ask_which_grid(table: Proposal, grids: Sequence[Sequence[str]], *, is_example: bool) -> None:
@@ -364,7 +364,8 @@ def _workers(table: Proposal) -> list[str]:
 
 def _keys(table: Proposal) -> Iterator[str]:
     """Columns that may name the example of a line, the likelier first."""
-    own = [name for name in table.having("id", "text", "image") if len(set(table.raw[name])) < len(table.raw[name])]
+    given = {name: present_cells(table.raw[name]) for name in table.having("id", "text", "image")}
+    own = [name for name, cells in given.items() if len({*cells}) < len(cells)]
     seen = [*table.usual("task", table.open()), *(n for n in own if n in table.having("id"))]
     seen += [*which(table, "named id", "repeats"), *own]
     seen += which(table, "repeats", among=table.usual("text", table.open()))

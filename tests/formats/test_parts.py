@@ -232,6 +232,18 @@ def test_tables_of_other_ids_that_share_some_phrases_are_no_people(tmp_path: Pat
     assert are_one_a_person([month(1), month(1)])
 
 
+def test_numbers_that_begin_again_beside_other_peoples_names_are_no_people() -> None:
+    def pupils(of: str, remarks: dict[int, str]) -> Records:
+        rows = range(20)
+        cells = {"No.": [f"{k + 1}" for k in rows], "Name": [f"{of} {chr(65 + k)}." for k in rows]}
+        cells |= {"mark": [*"aabbcbbaca"] * 2, "remark": [remarks.get(k, "") for k in rows]}
+        return Records.of(pa.table(cells))
+
+    first = pupils("Ada", {3: "see me", 8: "was ill"})
+    assert not are_one_a_person([first, pupils("Bo", {2: "see me"})])
+    assert are_one_a_person([first, pupils("Ada", {2: "see me"})])
+
+
 def test_a_sheet_of_everybodys_answers_is_no_person(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.remove(book.active)

@@ -20,9 +20,9 @@ from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import is_named_id
-from pll.formats.proposal import are_numbered, says
+from pll.formats.proposal import are_numbered, says, split_in
 from pll.formats.records import Records, one_column, text_of
-from pll.formats.tabular.cells import NEARLY_ALL
+from pll.formats.tabular.cells import NEARLY_ALL, are_dates
 
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""
@@ -47,7 +47,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     """
     if len(tables) == 1:
         return tables[0]
-    split = _split_in(names)
+    split = split_in(names)
     called = {} if split else people_among(tables)
     has_people = any("worker" in one.roles.values() for one in tables)
     people = list(names) if len(called) == len(tables) else [] if split else _people_in(names, tables)
@@ -107,16 +107,6 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
 
 SPLIT = "split"
 """Name of the column that says of which part a row is, where tables are called as the parts of a split."""
-
-
-def _split_in(names: Sequence[str]) -> list[str]:
-    """Return which part of a split each table is called as; nothing where one is not called so, or all are one part.
-
-    >>> _split_in(["youtube-train", "valid", "test_v2"]), _split_in(["train", "ann"])
-    (['train', 'valid', 'test'], [])
-    """
-    of = [next((w for w in words_of(name) if w in WORDS["train"] | WORDS["test"]), "") for name in names]
-    return of if all(of) and len({*of}) > 1 else []
 
 
 MOST_IN_PARTS = 40
@@ -524,7 +514,8 @@ def _called_as(
     # examples that are called otherwise are the same ones only where nearly all have a text of their own
     others = any(a.keys().isdisjoint(b) and are_numbered([*a]) and are_numbered([*b]) for a, b in names)
     least = NEARLY_ALL if others else SHARED
-    about = [pair for pair in names if all(len(some) >= max(1, least * some.total()) for some in pair)]
+    rows = [max(map(len, cells.values()), default=0) for cells in (first, one)]
+    about = [pair for pair in names if all(len(some) >= max(1, least * n) for some, n in zip(pair, rows, strict=True))]
     met = [a for a, b in about if len(a) > 1 and len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b))]
     are_same = bool(met) and not (all(map(_counts, met)) and _have_other_texts(first, one, called))
     return called if are_same and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
@@ -538,10 +529,11 @@ def _counts(words: Collection[str]) -> bool:
 def _have_other_texts(
     first: Mapping[str, Sequence[str | None]], one: Mapping[str, Sequence[str | None]], called: Mapping[str, str]
 ) -> bool:
-    """Whether a column of texts, before any labels, says something else in each row of both tables."""
+    """Whether a column of texts or full names, before any labels, says something else in each row of both tables."""
     before = list(takewhile(lambda name: not _repeats(Counter(filter(None, first[name]))), first))
     pairs = [({*first[to]}, {*one[name]}) for name, to in called.items() if to in before]
-    return any(a.isdisjoint(b) and all(len((cell or "").split()) > 2 for cell in a | b) for a, b in pairs)
+    pairs = [(a, b) for a, b in pairs if not are_dates([*a, *b])]
+    return any(a.isdisjoint(b) and all(len((cell or "").split()) > 1 for cell in a | b) for a, b in pairs)
 
 
 def _are_alike(words: Counter[str], others: Counter[str]) -> bool:

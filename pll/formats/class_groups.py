@@ -475,7 +475,7 @@ def apart(names: Sequence[str]) -> list[str]:
     (['猫', '犬'], ['no', 'not sure'], ['C++', 'R'])
     """
     parts = [_PARTS.findall(name) for name in names]
-    most = min(map(len, parts)) - 1  # a word stays
+    most = min(map(len, parts), default=1) - 1  # a word stays
     first = next((k for k in range(most) if len({part[k] for part in parts}) > 1), most)
     last = next((k for k in range(most - first) if len({part[-1 - k] for part in parts}) > 1), most - first)
     bare = ["".join(part[first : len(part) - last]).strip(" _.:-/?") for part in parts]

@@ -238,6 +238,8 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         yield from _to_drop("class-names", "A class is a whole sentence", sentences)
     minus, if_none = ["-1"] if {*names} == {"-1", "0", "1"} else [], "means that there is no answer, drop it."
     yield from _to_drop("mark", "A class is called −1, beside 0 and 1", minus, f"If −1 {if_none}")
+    errors = [name for name in names if re.match(r"error\b", name, re.IGNORECASE)]
+    yield from _to_drop("mark", "A class is what a program says that failed", errors)
     remedy = "If they mean that there is no answer, drop them."
     yield from _to_drop("mark", "Numbers stand apart from those of the others", _far_codes(names), remedy)
 
@@ -492,6 +494,8 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
     {'B': 'benign', 'maligne': 'malignant', 'bengin': 'benign'}
     >>> same_as({"fox": 50, "red fox": 40, "type 1": 9, "type 2": 1}), same_as({"Nice": 9, "Kritik": 9, "Krittik": 1})
     ({}, {'Krittik': 'Kritik'})
+    >>> same_as({"17e eeuw": 50, "18e eeuw": 40, "17de eeuw": 9}), same_as({"type 1a": 50, "type 1b": 9})
+    ({'17de eeuw': '17e eeuw'}, {})
     >>> same_as({"true": 79, "mostly true": 3}), same_as({"Half true": 102, "True": 79, "Mostly true": 3})
     ({'mostly true': 'true'}, {})
     >>> same_as({"气虚": 98, "血瘀": 74, "气虚证": 8, "气滞": 9}), same_as({"日本": 50, "日本人": 40})
@@ -575,8 +579,13 @@ def bare(name: str) -> str:
 
 
 def _is_slip(one: str, other: str) -> bool:
-    """Whether two words differ in one letter: another, one more, one less, or two that changed places."""
+    """Whether two words differ in one letter: another, one more, one less, or two that changed places.
+
+    Ordinals are written in several ways: `17e`, `17de`; `2e`, `2ème`.
+    """
     short, long = sorted((one, other), key=len)
+    if short[0].isdigit() and short[0] + short[-1] == long[0] + long[-1]:
+        return _stands_in(short, long)
     if len(short) <= LEAST_ALIKE or one[0] != other[0]:
         return False
     at = next((k for k, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))

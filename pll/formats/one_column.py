@@ -12,7 +12,7 @@ from itertools import combinations
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import MOST_COMPARED, stranger_among
+from pll.formats.class_groups import MOST_COMPARED, apart, stranger_among
 from pll.formats.forms import words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import FEW, Proposal, decides, says, says_aggregate, says_fact, share_among
@@ -62,7 +62,8 @@ def settled(table: Proposal) -> None:
     share = {name: _filled(cells, silent) / max(len(cells), SOME) for name, cells in each.items()}
     full = [name for name in votes if share[name] > NEARLY_ALL]
     sparse = [name for name in apt if share[name] < SPARSE]
-    named = [name for name in apt if says("settled", name) or says_aggregate(name)]
+    own = dict(zip(votes, apart(votes), strict=True))  # a word of all voters says nothing of one
+    named = [name for name in apt if says("settled", own.get(name, name)) or says_aggregate(name)]
     if (voters := table.having("annotator")) and not any(says("labels", name) for name in voters):
         named += [name for name in free if name in apt and name not in named and says("labels", name)]
     named = [name for name in named if not FUNCTION.match(name)]
@@ -75,12 +76,15 @@ def settled(table: Proposal) -> None:
     if len(found) != 1 or table.having("true_label") or table.is_asked():
         return
     name = found[0]
+    agrees_less = name in votes and _agrees_less(table, name, [other for other in votes if other != name])
+    if agrees_less and all(says("settled", one) for one in votes):
+        return  # verdicts of several, of which one is seldom given
     said = [cell for cell in dict.fromkeys(present_cells(table.cells[name])) if cell not in silent]
     times = sum(spelling(cell) in classes for cell in present_cells(table.cells[name]))
     table.give(name, "keep")
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
-    if name in votes and (_is_in_doubt(table, name) or _agrees_less(table, name, [v for v in votes if v != name])):
+    if agrees_less or (name in votes and _is_in_doubt(table, name)):
         ways.reverse()  # what somebody settled has no doubts, and is what most voters say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
     table.ask(

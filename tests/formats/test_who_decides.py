@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pll.formats.odd import OddReading
 from tests.formats.test_about_the_labelling import WORDS, read_first, said, table
 
 
@@ -185,3 +186,18 @@ def test_one_of_a_few_rows_is_a_voter_more_where_the_others_agree_more_with_each
     data, asked = read_first(table(tmp_path, ["Ann", "Bob", "Cleo", "Dana"], rows))
     assert asked is not None and "Dana" in asked.text
     assert (data.y is not None) is (sure > 0.9) and data.annotations is not None
+
+
+def test_a_persons_verdict_beside_those_of_models_is_asked_about(tmp_path: Path) -> None:
+    rolls, rows = random.Random(3), list[list[str]]()
+    for k in range(120):
+        true = rolls.choice(WORDS)
+        models = [true if rolls.random() < 0.7 else rolls.choice(WORDS) for _ in range(4)]
+        rows.append([f"{rolls.gauss(9, 3):.2f}", *models, true if k % 4 == 0 else ""])
+    names = ["gpt_verdict", "claude_verdict", "llama_verdict", "qwen_verdict", "human_verdict"]
+    data, asked = read_first(table(tmp_path, ["width", *names], rows))
+    assert asked is not None and asked.columns == {"human_verdict"} and data.y is not None
+    assert data.annotations is not None and data.annotations.n_annotators == 4
+    rows[1][2] = "ERROR: timeout"
+    with pytest.raises(OddReading, match="what a program says that failed"):
+        read_first(table(tmp_path, ["width", *names], rows))

@@ -97,14 +97,14 @@ def _ask_for_the_column(table: Proposal) -> None:
     if len(found) == 1:
         name = found[0]
         table.ask(
-            f"{name} may hold the labels ({said[name]}). Is it the true label?",
-            ("the true label", {name: "true_label"}),
+            f"{name} may hold the labels ({said[name]}). May some be wrong?",
             ("one label each, which may be wrong", {name: "candidates"}),
+            ("the true label", {name: "true_label"}),
             ("only carried along", {name: "keep"}),
         )
     elif found:
         table.ask(
             f"{listing(found)} may hold the labels. Which does?",
-            *one_of([(f"{name} ({said[name]})", [name]) for name in found], "true_label"),
+            *one_of([(f"{name} ({said[name]})", [name]) for name in found], "candidates"),
             ("none of them: only carried along", dict.fromkeys(found, "keep")),
         )

@@ -658,11 +658,11 @@ def test_the_only_column_of_few_words_beside_texts_may_be_the_labels(name: str) 
     columns = {"nr": [str(k) for k in range(40)], "what was said": [f"what was said in line {k}" for k in range(40)]}
     words = [("red", "blue", "green")[k * k % 3] for k in range(40)]
     asked = question(roles_of([*columns, name], [*columns.values(), words]))
-    assert asked is not None and asked.answers[0][1] == {name: "true_label"}
+    assert asked is not None and asked.answers[0][1] == {name: "candidates"}
     for other in ({"lang": words}, {name: words, "ton": words[::-1]}, {"colour": words}):
         header = {"width": [str(k / 7) for k in range(40)]} | other if "colour" in other else columns | other
         asked = question(roles_of([*header], [*header.values()]))
-        assert asked is None or "true label" not in asked.text
+        assert asked is None or "may hold the labels" not in asked.text
 
 
 def test_a_note_that_is_a_grade_is_a_voters_though_somebody_was_ill(tmp_path: Path) -> None:

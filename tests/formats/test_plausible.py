@@ -46,5 +46,13 @@ def test_of_several_columns_of_words_beside_a_text_the_one_with_fewer_words_is_o
         [f"Text {k} is about {rolls.random()} things.", rolls.choice(places), rolls.choice(WORDS)] for k in range(ROWS)
     ]
     data, asked = read_first(table(tmp_path, ["gazo", "tavi", "roskel"], rows))
-    assert asked is not None and [*asked.answers[0][1].items()] == [("roskel", "true_label"), ("tavi", "keep")]
+    assert asked is not None and [*asked.answers[0][1].items()] == [("roskel", "candidates"), ("tavi", "keep")]
     assert {*data.class_names} == {*WORDS} and not data.categories
+
+
+@pytest.mark.parametrize("name", ["kategoria", "カテゴリ", "třída"])
+def test_a_column_called_as_labels_are_in_any_language_may_hold_them(tmp_path: Path, name: str) -> None:
+    rows = [[f"{k}.5", WORDS[k % len(WORDS)], "xyz"[k % 3]] for k in range(60)]
+    data, asked = read_first(table(tmp_path, ["price", name, "shelf"], rows))
+    assert asked is not None and [*asked.answers[0][1].items()] == [(name, "candidates")]
+    assert {*data.class_names} == {*WORDS} and data.y is None

@@ -494,7 +494,9 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
     {'B': 'benign', 'maligne': 'malignant', 'bengin': 'benign'}
     >>> same_as({"fox": 50, "red fox": 40, "type 1": 9, "type 2": 1}), same_as({"Nice": 9, "Kritik": 9, "Krittik": 1})
     ({}, {'Krittik': 'Kritik'})
-    >>> same_as({"17e eeuw": 50, "18e eeuw": 40, "17de eeuw": 9}), same_as({"type 1a": 50, "type 1b": 9})
+    >>> same_as({"mild": 50, "severe": 22, "sev.": 6}), same_as({"mild": 50, "severe": 22, "sev": 6})
+    ({'sev.': 'severe'}, {})
+    >>> same_as({"17e eeuw": 50, "18e eeuw": 40, "17de eeuw": 9}), same_as({"type 1a": 50, "type 1b": 20})
     ({'17de eeuw': '17e eeuw'}, {})
     >>> same_as({"true": 79, "mostly true": 3}), same_as({"Half true": 102, "True": 79, "Mostly true": 3})
     ({'mostly true': 'true'}, {})
@@ -517,7 +519,7 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
         same = {
             name: to
             for name, (kind, to) in found.items()
-            if (kind == _CUT and habits[kind] > 1) or counts[to] >= _TIMES[kind] * counts[name]
+            if (kind == _CUT and (habits[kind] > 1 or name.endswith("."))) or counts[to] >= _TIMES[kind] * counts[name]
             if kind != _LAST or not _has_kinds(to, counts)
         }
     return {name: same[name] for name in counts if name in same}

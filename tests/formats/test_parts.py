@@ -244,6 +244,22 @@ def test_numbers_that_begin_again_beside_other_peoples_names_are_no_people() -> 
     assert are_one_a_person([first, pupils("Ada", {2: "see me"})])
 
 
+def test_parts_that_say_who_answered_are_no_people_and_neither_are_other_measurements(tmp_path: Path) -> None:
+    def part(start: int, names: dict[str, str]) -> Records:
+        cells = {"id": [f"{k // 2 + 1}" for k in range(40)]} | {name: [*of] * 20 for name, of in names.items()}
+        return Records.of(pa.table(cells | {"label": [*"xyzzx"] * 8}))
+
+    assert not are_one_a_person([part(1, {"annotator": "ab"}), part(2, {"annotator": "ab"})])
+    assert are_one_a_person([part(1, {"group": "ab"}), part(2, {"group": "ab"})])
+
+    def measured(start: float, names: str) -> Records:
+        cells = {name: [f"{start + k * k / 7:.3f}" for k in range(30)] for name in names}
+        return Records.of(pa.table({"no": [f"{k}" for k in range(30)]} | cells | {"kind": [*"xyxxy"] * 6}))
+
+    assert not are_one_a_person([measured(1, "ab"), measured(1.1, "ab")])
+    assert are_one_a_person([measured(1, "a"), measured(1.1, "a")])  # how long each of them took, perhaps
+
+
 def test_a_sheet_of_everybodys_answers_is_no_person(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.remove(book.active)

@@ -20,9 +20,9 @@ from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import is_named_id
-from pll.formats.proposal import are_numbered, says, split_in
+from pll.formats.proposal import are_numbered, says, says_fact, split_in
 from pll.formats.records import Records, one_column, text_of
-from pll.formats.tabular.cells import NEARLY_ALL, are_dates
+from pll.formats.tabular.cells import NEARLY_ALL, are_dates, has_fractions
 
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""
@@ -456,6 +456,8 @@ def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:
     for k in sorted(range(len(cells)), key=lambda k: -sizes[k])[:MOST_TRIED]:
         if any(plain_name(name.strip()) == "candidates" for name in cells[k]):  # sets, which are nobody's answers
             continue
+        if any(says_people(name) and _repeats(Counter(filter(None, some))) for name, some in cells[k].items()):
+            continue  # whose each line is
         called: dict[int, Mapping[str, str] | None] = {at: _called_as(cells[k], one) for at, one in enumerate(cells)}
         called[k] = {}
         found = {at: names for at, names in called.items() if names is not None}
@@ -517,7 +519,7 @@ def _called_as(
     rows = [max(map(len, cells.values()), default=0) for cells in (first, one)]
     about = [pair for pair in names if all(len(some) >= max(1, least * n) for some, n in zip(pair, rows, strict=True))]
     met = [a for a, b in about if len(a) > 1 and len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b))]
-    are_same = bool(met) and not (all(map(_counts, met)) and _have_other_texts(first, one, called))
+    are_same = bool(met) and not (all(map(_counts, met)) and _are_of_others(first, one, called))
     return called if are_same and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
 
 
@@ -526,14 +528,16 @@ def _counts(words: Collection[str]) -> bool:
     return all(map(str.isdecimal, words))
 
 
-def _have_other_texts(
+def _are_of_others(
     first: Mapping[str, Sequence[str | None]], one: Mapping[str, Sequence[str | None]], called: Mapping[str, str]
 ) -> bool:
-    """Whether a column of texts or full names, before any labels, says something else in each row of both tables."""
+    """Whether texts, full names or two measurements, before any labels, are others in each row of both tables."""
     before = list(takewhile(lambda name: not _repeats(Counter(filter(None, first[name]))), first))
-    pairs = [({*first[to]}, {*one[name]}) for name, to in called.items() if to in before]
-    pairs = [(a, b) for a, b in pairs if not are_dates([*a, *b])]
-    return any(a.isdisjoint(b) and all(len((cell or "").split()) > 1 for cell in a | b) for a, b in pairs)
+    pairs = [(to, {*first[to]}, {*one[name]}) for name, to in called.items() if to in before and not says_fact(to)]
+    pairs = [(to, a, b) for to, a, b in pairs if None not in a | b and not are_dates([*a, *b])]
+    pairs = [(to, a, b) for to, a, b in pairs if len(a & b) <= (1 - NEARLY_ALL) * min(len(a), len(b))]
+    texts = [to for to, a, b in pairs if all(len((cell or "").split()) > 1 for cell in a | b)]
+    return bool(texts) or sum(has_fractions([*a, *b]) for _, a, b in pairs) > 1
 
 
 def _are_alike(words: Counter[str], others: Counter[str]) -> bool:

@@ -107,17 +107,14 @@ class Recipe:
         sentences = [f"Settings of the recipe {self.recipe}{duration}: {chosen}."]
         if self.covering_rate is not None and self.interval is not None:
             low, high = self.interval
-            default = self.default_covering_rate
+            others = {
+                "default settings": self.default_covering_rate,
+                "best constant label": self.constant_covering_rate,
+            }
+            beside = "".join(f"; {what} {percent(rate)}" for what, rate in others.items() if rate is not None)
             sentences.append(
                 f"On {self.validated:,} held-out examples {percent(self.covering_rate)} of the predictions are among "
-                f"the candidates (95 % interval {percent(low)} to {percent(high)}"
-                + ("" if default is None else f"; default settings {percent(default)}")
-                + (
-                    ""
-                    if self.constant_covering_rate is None
-                    else f"; best constant label {percent(self.constant_covering_rate)}"
-                )
-                + ")."
+                f"the candidates (95 % interval {percent(low)} to {percent(high)}{beside})."
             )
         return (*sentences, *self.notes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -182,13 +181,11 @@ class ClassicalEstimator(PartialLabelEstimator):
         """
         if len(values) == 1:
             return values[0]
-        folds = itertools.count(1)
 
-        def of_fold(X_train: Floats, sets: CandidateSets, X_holdout: Floats) -> npt.NDArray[np.integer]:
-            self.stage_ = f"choosing {what}: fold {next(folds)} of {SEARCH_FOLDS}"
-            return predictions(X_train, sets, X_holdout)
+        def tell(fold: int) -> None:
+            self.stage_ = f"choosing {what}: fold {fold} of {SEARCH_FOLDS}"
 
-        self.covering_rates_ = covering_rates(values, of_fold, X, candidates, rng)
+        self.covering_rates_ = covering_rates(values, predictions, X, candidates, rng, tell)
         self.stage_ = ""
         best: V = max(self.covering_rates_, key=self.covering_rates_.__getitem__)
         return best
@@ -354,6 +351,7 @@ def covering_rates(
     X: Floats,
     candidates: CandidateSets,
     rng: np.random.Generator,
+    tell: Callable[[int], None] = lambda fold: None,
 ) -> dict[V, float]:
     """Estimate the covering rate of every value of a setting by cross-validation, without any true label.
 
@@ -375,6 +373,8 @@ def covering_rates(
         n candidate sets.
     rng
         Draws the folds.
+    tell
+        Called with the number of the fold, from 1.
 
     Returns
     -------
@@ -384,7 +384,8 @@ def covering_rates(
     chosen = rng.permutation(len(X))[:SEARCH_ROWS]
     X, candidates = X[chosen], candidates.take(chosen)
     covered = np.zeros(len(values), dtype=np.int64)
-    for train, holdout in KFold(min(SEARCH_FOLDS, len(X))).split(X):
+    for fold, (train, holdout) in enumerate(KFold(min(SEARCH_FOLDS, len(X))).split(X), start=1):
+        tell(fold)
         sets = candidates.take(holdout)
         labels = predictions(X[train], candidates.take(train), X[holdout])
         covered += [int(sets.contains(row).sum()) for row in labels]

@@ -176,10 +176,10 @@ class PLECOC(ClassicalEstimator):
         relaxed = (coding.purities > 0) & (coding.purities < 1)
         done = 0
         for part in np.array_split(np.arange(length), COLUMN_PARTS):
-            for column in machines.together(part):
-                self.stage_ = f"column {column[0] + 1} of {length}"
-                sides = np.stack([coding.sides(int(one), candidates) for one in column], axis=1)
-                machines.learn(column, sides, relaxed[column])
+            if len(part):
+                self.stage_ = f"columns {part[0] + 1} to {part[-1] + 1} of {length}"
+                sides = np.stack([coding.sides(int(column), candidates) for column in part], axis=1)
+                machines.learn(part, sides, relaxed[part])
             done += len(part)
             self._take(machines, coding, done, candidates)
             self.stage_ = ""
@@ -504,12 +504,8 @@ class Machines:
         self.intercept = np.zeros(length)
         self.decisions = np.zeros((len(X), length))
 
-    def together(self, columns: Ints) -> Ints:
-        """Return (B, b) the columns in the batches that `learn` takes."""
-        return columns[:, None]
-
     def learn(self, columns: Ints, sides: Signs, relaxed: Flags) -> None:
-        """Train the SVMs of columns (b,), here one, and evaluate them on all examples.
+        """Train the SVMs of columns (b,) and evaluate them on all examples.
 
         Parameters
         ----------
@@ -520,10 +516,12 @@ class Machines:
         relaxed
             (b,) whether both sides get the same weight.
         """
-        (column,) = columns
-        usable = np.flatnonzero(sides)
-        x, target = self.X[usable], sides[usable, 0]
-        weight = "balanced" if relaxed[0] else None
+        for column, side, is_relaxed in zip(columns, sides.T, relaxed, strict=True):
+            self._learn_one(int(column), side, "balanced" if is_relaxed else None)
+
+    def _learn_one(self, column: int, side: Signs, weight: str | None) -> None:
+        usable = np.flatnonzero(side)
+        x, target = self.X[usable], side[usable]
         if self.kernel == "linear":
             # The primal solver is deterministic; the dual one depends on the order of the examples.
             linear = LinearSVC(C=self.C, dual=False, max_iter=10_000, random_state=0, class_weight=weight)
@@ -563,9 +561,6 @@ class ApproximateMachines(Machines):
         self.coef = np.zeros((len(centres), length))
         note = nystrom_note(len(centres), self._kernel.error(self._features))
         self.notes = (f"{note} The machines have the squared hinge.",)
-
-    def together(self, columns: Ints) -> Ints:
-        return columns[None, :] if len(columns) else columns[:, None]
 
     def learn(self, columns: Ints, sides: Signs, relaxed: Flags) -> None:
         used = np.count_nonzero(sides, axis=0)

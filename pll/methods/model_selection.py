@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
-from pll.candidates import as_candidate_sets, as_name_lists
+from pll.candidates import CandidateSets, as_candidate_sets, as_name_lists
 from pll.errors import UserError
 
 
@@ -50,18 +50,13 @@ def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight
     classes = np.asarray(estimator.classes_)
     predicted = np.asarray(estimator.predict(X))
     named = as_name_lists(y)
-    sets = as_candidate_sets(y, len(classes)) if named is None else None
-    if named is not None:
-        _check_count(len(named), len(predicted))
-        right = np.array([label in names for label, names in zip(predicted, named, strict=True)], dtype=np.bool_)
-    elif sets is not None:
-        _check_count(len(sets), len(predicted))
+    sets = as_candidate_sets(y, len(classes)) if named is None else named
+    if sets is not None and len(sets) != len(predicted):
+        raise UserError(f"There are {len(predicted)} rows of features but {len(sets)} candidate sets.")
+    if isinstance(sets, CandidateSets):
         right = sets.contains(np.searchsorted(classes, predicted))
+    elif sets is not None:
+        right = np.array([label in names for label, names in zip(predicted, sets, strict=True)], dtype=np.bool_)
     else:
         right = predicted == column_or_1d(y)
     return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
-
-
-def _check_count(n_sets: int, n_rows: int) -> None:
-    if n_sets != n_rows:
-        raise UserError(f"There are {n_rows} rows of features but {n_sets} candidate sets.")

@@ -43,7 +43,7 @@ distractors always accompany.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -52,13 +52,14 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, logsumexp
 
 from pll.candidates import CandidateSets
+from pll.dataset import UNKNOWN
 from pll.methods.base import Task
 from pll.methods.classical import blocks
 from pll.methods.kernels import Nystrom, RidgeGrid, mean_distance
 from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import clipped, fit_scaling
-from pll.weights import ChangedSets, Floats, Ints, Outside, Weights, dense
+from pll.weights import Floats, Ints, Outside, Weights, dense
 from pll.wording import percent
 
 RIDGE_GRID = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -126,15 +127,7 @@ class PRODENOutside(PRODEN):
         outside = task.outside
         if outside is None:
             self.stage_ = "Looking for sets that miss the truth"
-            outside = find_outside(
-                task.X,
-                task.candidates,
-                prior=task.prior,
-                scale=self.settings_in_use()["scale"],
-                seed=self.seed,
-                hook=hook or no_hook,
-                decisions=task.decisions,
-            )
+            outside = find_outside(task, self.settings_in_use()["scale"], self.seed, hook or no_hook)
             self.stage_ = ""
             task = task.changed(outside)
         self.outside_ = outside
@@ -198,63 +191,55 @@ class _MissModel:
         return total
 
 
-def find_outside(
-    X: npt.NDArray[np.float32],
-    candidates: CandidateSets,
-    *,
-    prior: Weights | None = None,
-    scale: str = "auto",
-    seed: int = 0,
-    hook: Hook = no_hook,
-    decisions: ChangedSets | None = None,
-) -> Outside:
+def find_outside(task: Task, scale: str, seed: int, hook: Hook) -> Outside:
     """Estimate which sets miss the truth, and add the labels off the set that may be it.
 
     Parameters
     ----------
-    X
-        (n, d) or (n, C, H, W) features, NaN where missing.
-    candidates
-        n sets.
-    prior
-        (nnz,) of `checked_prior`; in training w_ij ∝ prior_ij p_j on S_i.
+    task
+        The training data: features, sets and their prior, and what people decided.
     scale
         Of the features, as for every deep method.
     seed
         Of folds, of the part that is drawn, and of training.
     hook
         Called between mini-batches; may raise.
-    decisions
-        What people decided, and the sets before; or None.
 
     Returns
     -------
     Outside
         The miss probabilities, and the labels to add: none where fewer than `LEAST_RATE` of the sets miss the truth.
     """
+    sets, decisions = task.candidates, task.decisions
+    before = sets if decisions is None else decisions.given
+    decided = np.full(len(sets), UNKNOWN) if task.decided is None else task.decided
+    # A label that is in no set is never added: to find out, there are none but these.
+    named = np.unique(np.concatenate([sets.indices, before.indices, decided[decided >= 0]]))
+    own, given = (
+        CandidateSets(some.indptr, np.searchsorted(named, some.indices).astype(np.int32), len(named))
+        for some in (sets, before)
+    )
+    known = np.where(decided >= 0, np.searchsorted(named, decided), UNKNOWN)
+    miss, label = _misses(task.X, own, task.prior, known, given, scale, seed, hook)
+    rows = np.flatnonzero(miss) if float(miss.mean()) >= LEAST_RATE else np.zeros(0, dtype=np.int64)
+    return Outside.of(sets, rows, named[label[rows]], miss)
+
+
+def _misses(
+    X: Rows,
+    candidates: CandidateSets,
+    prior: Weights | None,
+    decided: Ints,
+    given: CandidateSets,
+    scale: str,
+    seed: int,
+    hook: Hook,
+) -> tuple[npt.NDArray[np.float32], Ints]:
+    """Return (n,) miss probabilities, and the likeliest label off each set; `given` are those before decisions."""
     n, c = candidates.shape
-    decided = None if decisions is None else decisions.decided
-    named = np.unique(candidates.indices).astype(np.int64)
-    if decisions is not None:
-        named = np.union1d(named, decisions.given.indices)
-    if decided is not None:
-        named = np.union1d(named, decided[decided >= 0])
-    if len(named) < c:  # a label that is in no set is never added
-        result = find_outside(
-            X,
-            _renamed(candidates, named),
-            prior=prior,
-            scale=scale,
-            seed=seed,
-            hook=hook,
-            decisions=None if decisions is None else _renamed_decisions(decisions, named),
-        )
-        more, new_labels = result.candidates, result.added
-        return Outside.of(candidates, more.rows[new_labels], named[more.indices[new_labels]], result.miss)
-    nothing = Outside(candidates, candidates, np.zeros(n, dtype=np.float32))
-    open_rows = candidates.sizes < c
-    if n < FEWEST_OF_ALL or not open_rows.any():
-        return nothing
+    miss, label = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
+    if n < FEWEST_OF_ALL or (candidates.sizes == c).all():
+        return miss, label
     inputs = clipped(fit_scaling(X, scale), X)
     drawn = np.sort(
         np.random.default_rng([seed, 4]).permutation(n)[: max(FEWEST_DRAWN, min(MOST_ROWS, MOST_SCORES_DRAWN // c))]
@@ -266,10 +251,11 @@ def find_outside(
     inside = _prior_table(prior, candidates, drawn)
     scores = ridge.fit(inside, hook)
     evidence = _fit_miss_model(scores, sets, u[drawn])
-    is_supervised = decided is not None and _has_enough_labels(decided[drawn])
+    at = np.flatnonzero(decided[drawn] >= 0)
+    is_supervised = len(at) >= MIN_DECIDED and len(np.unique(decided[drawn[at]])) >= 2
     # Compared with uninformative scores, of a class at random (BIC, three parameters).
     if not is_supervised and evidence.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
-        return nothing
+        return miss, label
     if is_supervised or float(evidence.miss(evidence.scores(scores[:, None]), sets, u[drawn])[0].mean()) >= LEAST_RATE:
         earlier = evidence.posterior(scores[:, None], sets, u[drawn], inside)
         for _ in range(ITERATIONS):
@@ -279,13 +265,8 @@ def find_outside(
             evidence, earlier = _fit_miss_model(scores, sets, u[drawn]), latest
     classifier = None
     if is_supervised:
-        assert decided is not None and decisions is not None
-        at = np.flatnonzero(decided[drawn] >= 0)
         own = evidence.scores(scores[at, None])
-        evidence, classifier = _supervised_model(
-            inputs, evidence, own, drawn[at], decided, decisions.given.take(drawn[at]), hook
-        )
-    miss, added = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
+        evidence, classifier = _supervised_model(inputs, evidence, own, drawn[at], decided, given.take(drawn[at]), hook)
     place = np.full(n, -1)  # among those drawn; the ridge was not fitted on the others
     place[drawn] = np.arange(len(drawn))
     for rows in blocks(n, max(1, SCORES_AT_ONCE // max(c, RIDGE_CENTRES))):
@@ -298,28 +279,9 @@ def find_outside(
             own[new, 0] = ridge.scores(inputs[part[new]])
         if classifier is not None:
             own = np.concatenate([own, classifier(inputs[part])[:, None]], axis=1)
-        miss[part], added[part] = evidence.miss(evidence.scores(own), candidates.take(part), u[part])
-    miss[miss < LEAST_MISS] = 0.0
-    if decided is not None:
-        miss[decided >= 0] = 0.0
-    if float(miss.mean()) < LEAST_RATE:
-        return Outside(candidates, candidates, miss)
-    rows_added = np.flatnonzero(miss)
-    return Outside.of(candidates, rows_added, added[rows_added], miss)
-
-
-def _renamed(sets: CandidateSets, named: Ints) -> CandidateSets:
-    """Return the same sets as of the named labels alone, in their order."""
-    return CandidateSets(sets.indptr, np.searchsorted(named, sets.indices).astype(np.int32), len(named))
-
-
-def _renamed_decisions(decisions: ChangedSets, named: Ints) -> ChangedSets:
-    """Return the same decisions as of the named labels alone."""
-    before, after = (_renamed(sets, named) for sets in (decisions.given, decisions.candidates))
-    decided = decisions.decided
-    if decided is not None:
-        decided = np.where(decided >= 0, np.searchsorted(named, decided), -1)
-    return replace(decisions, given=before, candidates=after, decided=decided)
+        miss[part], label[part] = evidence.miss(evidence.scores(own), candidates.take(part), u[part])
+    miss[(miss < LEAST_MISS) | (decided >= 0)] = 0.0
+    return miss, label
 
 
 class _Ridge:
@@ -400,11 +362,6 @@ def _fit_miss_model(scores: Floats, sets: CandidateSets, u: Floats) -> _MissMode
     return _MissModel(np.array([weight / unit]), float(a), float(b), -n * float(result.fun))
 
 
-def _has_enough_labels(decided: Ints) -> bool:
-    labels = decided[decided >= 0]
-    return len(labels) >= MIN_DECIDED and len(np.unique(labels)) >= 2
-
-
 def _supervised_model(
     X: Rows, evidence: _MissModel, z: Floats, rows: Ints, decided: Ints, sets: CandidateSets, hook: Hook
 ) -> tuple[_MissModel, Callable[[Rows], Floats]]:
@@ -440,10 +397,10 @@ def _supervised_model(
         scores = v[0] * z + v[1] * logs
         off = np.exp(scores - logsumexp(scores, axis=1)[:, None])
         off[each, y] -= 1
-        value = float(np.mean(logsumexp(scores, axis=1) - scores[each, y])) + POOL_RIDGE / 2 * float((v - 1) @ (v - 1))
-        return value, np.array([(off * z).sum(), (off * logs).sum()]) / len(y) + POOL_RIDGE * (v - 1)
+        value = float(np.mean(logsumexp(scores, axis=1) - scores[each, y]))
+        return value, np.array([(off * z).sum(), (off * logs).sum()]) / len(y)
 
-    alpha, beta = minimize(loss, np.ones(2), jac=True, method="L-BFGS-B", bounds=((0, 5), (0, 5))).x
+    alpha, beta = _fit_near(np.ones(2), loss, ((0, 5), (0, 5)))
     a, evidence_weight = _fit_odds(alpha * z + beta * logs, sets, y)
     weights = np.array([*(alpha * evidence.weights), beta])
     return _MissModel(weights, a, 0.0, evidence.log_likelihood, evidence_weight), _label_classifier(own, y, c, strength)
@@ -464,14 +421,24 @@ def _fit_odds(z: Floats, sets: CandidateSets, y: Ints) -> tuple[float, float]:
     def loss(v: Floats) -> tuple[float, Floats]:
         odds = v[0] + offset + v[1] * log_ratio
         off = expit(odds) - missed
-        deviation = v - np.array([start, 1.0])
-        value = -float(np.mean(np.where(missed, log_expit(odds), log_expit(-odds)))) + POOL_RIDGE / 2 * float(
-            deviation @ deviation
-        )
-        return value, np.array([off.mean(), (off * log_ratio).mean()]) + POOL_RIDGE * deviation
+        value = -float(np.mean(np.where(missed, log_expit(odds), log_expit(-odds))))
+        return value, np.array([off.mean(), (off * log_ratio).mean()])
 
-    result = minimize(loss, np.array([start, 1.0]), jac=True, method="L-BFGS-B", bounds=((-15, 15), (0, 3))).x
-    return float(result[0]), float(result[1])
+    a, weight = _fit_near(np.array([start, 1.0]), loss, ((-15, 15), (0, 3)))
+    return a, weight
+
+
+def _fit_near(
+    start: Floats, loss: Callable[[Floats], tuple[float, Floats]], bounds: tuple[tuple[float, float], ...]
+) -> list[float]:
+    """Minimise a loss, with its slope, under a ridge that holds the parameters to where they start."""
+
+    def held(v: Floats) -> tuple[float, Floats]:
+        (value, slope), off = loss(v), v - start
+        return value + POOL_RIDGE / 2 * float(off @ off), slope + POOL_RIDGE * off
+
+    result: list[float] = minimize(held, start, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
+    return result
 
 
 def _label_classifier(X: Rows, y: Ints, c: int, strength: float) -> Callable[[Rows], Floats]:

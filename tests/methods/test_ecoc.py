@@ -121,7 +121,7 @@ def test_a_stop_keeps_the_columns_learnt_so_far() -> None:
     estimator = PLECOC()
 
     def hook() -> None:
-        if estimator.stage_ == "column 8 of 26":
+        if estimator.stage_ == "columns 7 to 9 of 26":
             raise StopTraining
 
     with pytest.raises(StopTraining):

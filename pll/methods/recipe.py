@@ -449,8 +449,7 @@ class _Contest:
         self.problem, self.plan, self.progress = problem, plan, progress
         self.found = found if len(problem.task.candidates) <= MOST_FOUND else None
         self.parts = inner_parts(len(problem.task.candidates), plan.examples, plan.folds, problem.seed)
-        self.results: list[_Measured] = []  # of PRODEN's batched models
-        self.own: list[_Measured] = []  # of the method itself
+        self.results: list[_Measured] = []  # of PRODEN's batched models, then of the method itself
         self._done = 0.0
         loss = (problem.defaults | problem.fixed).get("loss")
         self._top_loss = math.log(problem.task.candidates.n_classes) if loss == "ce" else None
@@ -465,9 +464,7 @@ class _Contest:
             others = [g for g in range(len(groups)) if g not in batched]
             self._train_itself([(g, self._settings(g, arm)) for g in others for arm in groups[g].arms], hook)
             return
-        best: dict[int, _Measured] = {}  # of each group the likeliest
-        for result in sorted(self._finals(), key=by_score):
-            best[result.group] = result
+        best = {one.group: one for one in sorted(self._finals(), key=by_score)}  # of each group the likeliest
         best.pop(0, None)
         likely = sorted(best.values(), key=by_score, reverse=True)[:OWN_TRIED]
         tried = [(0, self._settings(0, groups[0].arms[0])), *((one.group, one.settings) for one in likely)]
@@ -528,7 +525,7 @@ class _Contest:
                 logits.append(torch.from_numpy(scores)[:, None])
                 self._done += _training_cost(problem, settings, len(train))
             own += self._measured(g, [settings], logits, [None])
-        self.own = own
+        self.results += own
 
     def _settings(self, g: int, arm: tuple[float, float], epochs: int | None = None) -> Settings:
         """Return all settings of a configuration after so many epochs, or at the end."""
@@ -560,11 +557,9 @@ class _Contest:
 
     def _finals(self) -> list[_Measured]:
         """Return the results that the choice is made of: of the method itself, or of the last numbers of epochs."""
-        groups = self.plan.groups
-        last = [
-            one for one in self.results if one.settings["epochs"] >= min(groups[one.group].longest, COMPARED_AFTER[-2])
-        ]
-        return self.own or last or self.results
+        longest = [min(group.longest, COMPARED_AFTER[-2]) for group in self.plan.groups]
+        own = [one for one in self.results if one.loss is None]
+        return own or [one for one in self.results if one.settings["epochs"] >= longest[one.group]] or self.results
 
     def _best(self, finals: Sequence[_Measured]) -> tuple[_Measured, _Measured]:
         """Return the best; the defaults, where it is not likelier by more than a standard error. And the defaults."""
@@ -582,23 +577,21 @@ class _Contest:
             note = "The search was stopped before anything was compared; the default settings are used."
             return Recipe("auto", {}, notes=(note,), **common)
         chosen, default = self._best(finals)
-        rate, h = float(chosen.covered.mean()), len(chosen.covered)
-        constant = float(np.bincount(self._validation(chosen.parts).indices).max() / h)
+        h = len(chosen.covered)
         wilson = binomtest(int(chosen.covered.sum()), h).proportion_ci(method="wilson")
-        interval = (float(wilson.low), float(wilson.high))
         stopped = () if complete else ("The search was stopped; these are the best settings so far.",)
         return Recipe(
             "auto",
             {name: value for name, value in chosen.settings.items() if name not in fixed},
-            covering_rate=rate,
-            interval=interval,
+            covering_rate=float(chosen.covered.mean()),
+            interval=(float(wilson.low), float(wilson.high)),
             default_covering_rate=float(default.covered.mean()),
-            constant_covering_rate=constant,
+            constant_covering_rate=float(np.bincount(self._validation(chosen.parts).indices).max() / h),
             examples=self.plan.examples,
             validated=h,
             folds=chosen.parts,
             notes=(*self.plan.notes, *stopped),
-            trials=tuple(one.as_trial() for one in (*self.results, *self.own)),
+            trials=tuple(one.as_trial() for one in self.results),
             **common,
         )
 

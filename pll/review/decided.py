@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import CandidateSets, whole_numbers
-from pll.errors import UserError
+from pll.candidates import CandidateSets
 from pll.weights import Flags, Ints, normalise
 
 OUTSIDE = -1
@@ -29,9 +28,9 @@ NEVER_DECIDED = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """Decisions over n examples.
+    """Decisions over n examples; made by `of`. That an event names a row there is, is checked where it is read.
 
-    Parameters
+    Attributes
     ----------
     sets
         The candidate sets as the run has them; they stay as they are, whatever is struck out.
@@ -40,12 +39,7 @@ class Decided:
     labels
         (m,) class index decided for each; `OUTSIDE` (−1), or a label that is no candidate, for "none of these".
     eliminated
-        (nnz,) bool, True on candidates that a reviewer ruled out; None for none.
-
-    Raises
-    ------
-    UserError
-        a row that does not exist or occurs twice, a label that is no class, arrays that do not fit.
+        (nnz,) bool, True on candidates that a reviewer ruled out.
 
     Examples
     --------
@@ -58,27 +52,7 @@ class Decided:
     sets: CandidateSets
     rows: Ints
     labels: Ints
-    eliminated: Flags | None = None
-
-    def __post_init__(self) -> None:
-        set_field = object.__setattr__  # the class is frozen; these are its normal forms
-        rows = whole_numbers(self.rows, "decided rows").astype(np.int64)
-        labels = whole_numbers(self.labels, "decided labels").astype(np.int64)
-        set_field(self, "rows", rows)
-        set_field(self, "labels", labels)
-        if len(rows) != len(labels):
-            raise UserError(f"{len(rows)} rows were decided but there are {len(labels)} labels; give one per row.")
-        n, c = len(self.sets), self.sets.n_classes
-        if len(rows) and (rows.min() < 0 or rows.max() >= n):
-            raise UserError(f"Row {int(rows.max())} was decided, but the rows run from 0 to {n - 1}.")
-        if len(np.unique(rows)) < len(rows):
-            raise UserError("A row was decided twice; give the decision that counts.")
-        if len(labels) and (labels.min() < OUTSIDE or labels.max() >= c):
-            raise UserError(
-                f"A decided label is no class; labels run from 0 to {c - 1}, or {OUTSIDE} for none of them."
-            )
-        if self.eliminated is not None and np.shape(self.eliminated) != (self.sets.nnz,):
-            raise UserError(f"The eliminated labels must be {self.sets.nnz} marks, one per candidate.")
+    eliminated: Flags
 
     @classmethod
     def of(
@@ -98,13 +72,13 @@ class Decided:
         eliminated
             Pairs (row, label); a pair that is no candidate is passed over.
         """
-        labels = dict(decisions or {})
         marks = np.zeros(sets.nnz, dtype=np.bool_)
         for row, label in eliminated:
             at = int(sets.indptr[row]) + int(np.searchsorted(sets[row], label))
             if at < sets.indptr[row + 1] and sets.indices[at] == label:
                 marks[at] = True
-        return cls(sets, _whole(labels.keys()), _whole(labels.values()), marks if marks.any() else None)
+        rows, labels = np.array(list((decisions or {}).items()), dtype=np.int64).reshape(-1, 2).T
+        return cls(sets, rows, labels, marks)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -142,9 +116,7 @@ class Decided:
     @cached_property
     def open(self) -> Flags:
         """Return (nnz,) bool, candidates that are not ruled out; all of them where every one is."""
-        if self.eliminated is None:
-            return np.ones(self.sets.nnz, dtype=np.bool_)
-        remaining = ~np.asarray(self.eliminated, dtype=np.bool_)
+        remaining = ~self.eliminated
         some = np.logical_or.reduceat(remaining, self.sets.indptr[:-1])
         return remaining | ~some[self.sets.rows]
 
@@ -154,13 +126,9 @@ class Decided:
         An example whose decided label is no candidate has no weight left on any.
         """
         result = np.where(self.open, weights, 0).astype(np.float32)
-        if self.eliminated is not None:
+        if self.eliminated.any():
             has_some = np.add.reduceat(result, self.sets.indptr[:-1]) > 0
             result = normalise(np.where(has_some[self.sets.rows], result, self.open), self.sets)
         result[self.sets.positions(self.rows)] = 0
         result[self.positions[self.positions >= 0]] = 1
         return result
-
-
-def _whole(values: Iterable[int]) -> Ints:
-    return np.fromiter((int(value) for value in values), dtype=np.int64)

@@ -21,7 +21,7 @@ p orders the queue (the smallest max_j p_ij first) and proposes labels for examp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,25 +55,6 @@ Votes count in full, since the run was trained on the sets alone.
 Flat = npt.NDArray[np.floating[Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class Logit:
-    """Parameters of the fitted logit.
-
-    Attributes
-    ----------
-    features
-        Names of the features there were, a selection of `START_THETA`.
-    theta
-        a weight for each.
-    bias
-        (c,) how much likelier a class is than the features say.
-    """
-
-    features: tuple[str, ...]
-    theta: Floats
-    bias: Floats
-
-
 def propose(signals: ReviewSignals, decided: Decided) -> Weights:
     """(nnz,) p_ij of every example: one-hot where decided, 0 where ruled out, sums to 1 on S_i.
 
@@ -87,9 +68,8 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
         What people decided; decisions that judge the certificate are to be left out by the caller.
     """
     features = features_now(signals, decided)
-    learnt = fit(signals, decided, features)
-    scores = sum(weight * features[name] for weight, name in zip(learnt.theta, learnt.features, strict=True))
-    scores = scores + learnt.bias[signals.sets.indices]
+    theta, bias = fit(signals, decided, features)
+    scores = sum(weight * features[name] for name, weight in theta.items()) + bias[signals.sets.indices]
     p = restricted_softmax(np.where(decided.open, scores, -np.inf), signals.sets)
     labelled = decided.positions[decided.positions >= 0]
     p[signals.sets.positions(decided.rows[decided.positions >= 0])] = 0
@@ -97,8 +77,8 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
     return p
 
 
-def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> Logit:
-    """θ and b from the decisions so far; θ₀ and 0 where there are none.
+def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> tuple[dict[str, np.float64], Floats]:
+    """θ of each feature and b, (c,), from the decisions so far; θ₀ and 0 where there are none.
 
     What was decided as "none of these", and sets of one label, teach nothing.
 
@@ -120,7 +100,7 @@ def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> 
     if len(rows):
         chosen = some.indptr[:-1] + decided.positions[usable] - sets.indptr[rows]  # (m,) of the p
         start, bias = _maximise(np.stack(list(then.values()), axis=1), some, chosen, start)
-    return Logit(tuple(then), start, bias)
+    return dict(zip(then, start, strict=True)), bias
 
 
 def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
@@ -163,8 +143,8 @@ def near_then(signals: ReviewSignals, decided: Decided, rows: Ints) -> dict[str,
     if near is None:
         return {}
     own_turn = decided.turn[signals.sets.rows[at]]
-    before, after = _ruled_out(decided, signals.labels.shown), decided.apply_to(signals.labels.shown)
-    after = after * decided.counts[signals.sets.rows]
+    undecided, shown = replace(decided, rows=decided.rows[:0], labels=decided.labels[:0]), signals.labels.shown
+    before, after = undecided.apply_to(shown), decided.apply_to(shown) * decided.counts[signals.sets.rows]
     means = near.means_at(at, before, after, lambda rows: decided.turn.take(rows) < own_turn)
     return {"near": log_of(normalise(means, signals.sets.take(rows)))}
 
@@ -207,10 +187,3 @@ def _start(names: tuple[str, ...]) -> Floats:
     start = np.array([START_THETA[name] for name in names])
     start[0] += 1.0 - sum(weight for name, weight in zip(names, start, strict=True) if name != "votes")
     return start
-
-
-def _ruled_out(decided: Decided, weights: Weights) -> Weights:
-    """Label weights without candidates that were ruled out."""
-    if decided.eliminated is None:
-        return weights
-    return Decided(decided.sets, decided.rows[:0], decided.labels[:0], decided.eliminated).apply_to(weights)

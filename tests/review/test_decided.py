@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
 from pll.review.decided import OUTSIDE, Decided
 from tests.strategies import candidate_sets
 
@@ -20,23 +18,6 @@ def test_settled_weights() -> None:
     said = Decided.of(SETS, {0: 0, 1: OUTSIDE}, eliminated=[(2, 2), (2, 7), (3, 0)])
     expected = [1, 0, 0, 0, 0.4, 0.6, 0, 1]
     np.testing.assert_allclose(said.apply_to(weights), expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("rows", "labels", "message"),
-    [
-        ([0], [0, 1], "1 rows were decided but there are 2 labels"),
-        ([4], [0], "rows run from 0 to 3"),
-        ([-1], [0], "rows run from 0 to 3"),
-        ([0, 0], [0, 2], "decided twice"),
-        ([0], [3], "no class"),
-        ([0], [-2], "no class"),
-        ([0.5], [0], "whole number"),
-    ],
-)
-def test_refused(rows: list[int], labels: list[int], message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        Decided(SETS, np.array(rows), np.array(labels))
 
 
 @given(candidate_sets(), st.data())

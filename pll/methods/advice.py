@@ -97,8 +97,7 @@ def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advic
         A setting that is out of range.
     """
     cost = _cost(estimator, data)
-    too_much = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)
-    obstacles = cost.obstacles if too_much is None else (*cost.obstacles, too_much)
+    obstacles = (*cost.obstacles, *_memory_obstacles(cost.memory_bytes, estimator, data.n_classes))
     return replace(cost, obstacles=obstacles, notes=(*type(estimator).doubts(data.sets()), *cost.notes))
 
 
@@ -138,10 +137,8 @@ def check_memory(estimator: PartialLabelEstimator, data: PartialLabelDataset) ->
     UserError
         The fit needs more memory than there is; or a setting is out of range.
     """
-    cost = _cost(estimator, data)
-    obstacle = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)
-    if obstacle is not None:
-        raise UserError(obstacle)
+    if found := _memory_obstacles(_cost(estimator, data).memory_bytes, estimator, data.n_classes):
+        raise UserError(found[0])
 
 
 def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
@@ -206,15 +203,15 @@ def fit_seconds(
     return float(own["epochs"] * epoch_seconds(own["model"], shape, c, n, batch_size, gpu=gpu))
 
 
-def _memory_obstacle(needed: int, estimator: PartialLabelEstimator, c: int) -> str | None:
+def _memory_obstacles(needed: int, estimator: PartialLabelEstimator, c: int) -> tuple[str, ...]:
     gpu = memory_of(choose_device(estimator.device)) if isinstance(estimator, DeepEstimator) else None
     there, where = (memory_of_machine(), "this machine") if gpu is None else (gpu.total, "the GPU")
     if there is None or needed <= there:
-        return None
+        return ()
     smaller = "a smaller batch" if isinstance(estimator, DeepEstimator) else "another method"
     return (
         f"{estimator.title} needs about {needed / 1e9:,.0f} GB of memory for {c:,} classes, and {where} has "
-        f"{there / 1e9:,.0f} GB. Fewer classes, {smaller} or fewer examples take less."
+        f"{there / 1e9:,.0f} GB. Fewer classes, {smaller} or fewer examples take less.",
     )
 
 

@@ -34,7 +34,7 @@ from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining, Train
 from pll.training.models import ModelSpec, build_model, has_batch_norm
 from pll.training.precision import choose_precision
 from pll.training.rng import seeded
-from pll.training.scaling import Scaling, fit_scaling, pieces
+from pll.training.scaling import Scaling, evaluation_batches, fit_scaling
 from pll.training.streamed import scaled_features
 from pll.training.trainer import Objective, Optimisation, Trainer, evaluating, refuse_divergence, train
 from pll.weights import Weights
@@ -271,12 +271,11 @@ class DeepEstimator(PartialLabelEstimator):
         """
         self.check_settings()
         self.check_task(task)
-        fixed = self.given_settings()
         if self.recipe.startswith("paper"):
             return self.published_recipe(task.X.shape[1:], dataset)
         if is_mapped(task.X):
             note = "The features are larger than memory: the default settings are used."
-            return Recipe("auto", {}, fixed, notes=(note,))
+            return Recipe("auto", {}, self.given_settings(), notes=(note,))
         started = time.perf_counter()
 
         def show(share: float, work: str) -> None:
@@ -407,7 +406,7 @@ class DeepEstimator(PartialLabelEstimator):
         """Yield the (B, c) logits of consecutive rows, on the CPU."""
         device, c = next(self.model_.parameters()).device, len(self.class_names_)
         with evaluating(self.model_):
-            for part in pieces(features, c):
+            for part in evaluation_batches(features, c):
                 yield self.model_(part.to(device)).float().cpu()
 
     def _take_result(self, weights: Weights) -> None:

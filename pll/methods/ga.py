@@ -96,7 +96,6 @@ class GA(DeepEstimator):
     def _objective(self, task: Task) -> Objective:
         shares = complementary_shares(task.candidates)
         uneven = int(((task.candidates.n_classes - 1) * shares > 1).sum())
-        self.notes_ = ()
         if uneven:
             self.notes_ = (
                 f"{uneven} of {task.candidates.n_classes} classes are ruled out more often than evenly; a correction "

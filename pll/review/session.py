@@ -22,7 +22,6 @@ from datetime import datetime
 import numpy as np
 
 from pll.errors import UserError
-from pll.formats.label_frame import Decision
 from pll.review.certificate import CERTIFICATE_LEVEL, LabelTable
 from pll.review.certification import Certification, PlanRecord, draw_plan, draws_of, labels_key, remember_draw, table_of
 from pll.review.database import Database
@@ -237,10 +236,6 @@ class ReviewSession:
     def conflicts(self) -> list[tuple[int, Outcome]]:
         """Return the examples with an unsettled conflict of reviewers, in the order of rows."""
         return sorted((row, result) for row, result in self.state.outcomes() if result.status == "conflict")
-
-    def decisions(self) -> dict[int, Decision]:
-        """For the export: what people decided, by row of the training examples."""
-        return self.state.decisions()
 
     def label_of(self, row: int, outcome: Outcome | None = None) -> str | None:
         """Current label of an example: people's, else the model's; None for "none of these".

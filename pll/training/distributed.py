@@ -23,7 +23,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from enum import IntEnum
 from itertools import chain
 from typing import Any, cast
 
@@ -56,17 +55,11 @@ class RanksError(UserError):
     """Processes cannot train together, or not any longer; the run is interrupted and can be resumed."""
 
 
-class _Command(IntEnum):
-    """Commands of rank 0 to the trainers of the others."""
-
-    STEP = 1
-    END_EPOCH = 2
-    CURRENT_WEIGHTS = 3
-    EVALUATED_WEIGHTS = 4
-    WARM_UP = 5
-    SAVE = 6
-    LOAD = 7
-    END = 8
+COMMANDS = (
+    *("end", "step", "end_epoch", "warm_up", "state", "load_state"),
+    *("current_label_weights", "evaluated_label_weights"),
+)
+"""What rank 0 tells the trainers of the others: the method that they call, too."""
 
 
 class Ranks:
@@ -331,32 +324,24 @@ class SharedTrainer(Trainer):
         UserError
             Rank 0, or another rank, has ended.
         """
-        doing: dict[int, Callable[[], object]] = {
-            _Command.END_EPOCH: self.end_epoch,
-            _Command.CURRENT_WEIGHTS: self.current_label_weights,
-            _Command.EVALUATED_WEIGHTS: self.evaluated_label_weights,
-            _Command.WARM_UP: self.warm_up,
-            _Command.SAVE: self.state,
-            _Command.LOAD: lambda: self.load_state({}),
-        }
         self.network.train()
         batches = self.batches_left()
-        while (command := self.ranks.command()) != _Command.END:
-            if command == _Command.STEP:
+        while (command := COMMANDS[self.ranks.command()]) != "end":
+            if command == "step":
                 with self.stream.drawing():
                     self.step(next(batches))
             else:
-                doing[command]()
-            if command in (_Command.END_EPOCH, _Command.LOAD):
+                getattr(self, command)(*([{}] if command == "load_state" else []))
+            if command in ("end_epoch", "load_state"):
                 batches = self.batches_left()
 
     def end(self) -> None:
         """On rank 0: let the other ranks go."""
-        self._lead(_Command.END)
+        self._lead("end")
 
-    def _lead(self, command: _Command) -> None:
+    def _lead(self, command: str) -> None:
         if self.ranks.leads:
-            self.ranks.command(command)
+            self.ranks.command(COMMANDS.index(command))
 
     def step(self, units: Tensor) -> Step:
         """Train on this rank's part of a mini-batch; it may be empty.
@@ -366,7 +351,7 @@ class SharedTrainer(Trainer):
         units
             Of `batches_left`.
         """
-        self._lead(_Command.STEP)
+        self._lead("step")
         before = self._loss_sum.clone()
         with self.ranks.connected():
             step = super().step(units)
@@ -401,7 +386,7 @@ class SharedTrainer(Trainer):
             self.cursor = end
 
     def end_epoch(self) -> float:
-        self._lead(_Command.END_EPOCH)
+        self._lead("end_epoch")
         self._loss_sum = self.ranks.sum(self._loss_sum)
         return super().end_epoch()
 
@@ -410,12 +395,12 @@ class SharedTrainer(Trainer):
 
     def current_label_weights(self) -> Weights:
         """Return on rank 0 the (nnz,) label weights of all examples; elsewhere this rank's part."""
-        self._lead(_Command.CURRENT_WEIGHTS)
+        self._lead("current_label_weights")
         return self._gathered(super().current_label_weights())
 
     def evaluated_label_weights(self) -> Weights:
         """Return like `current_label_weights` the label weights of the current model."""
-        self._lead(_Command.EVALUATED_WEIGHTS)
+        self._lead("evaluated_label_weights")
         return self._gathered(super().evaluated_label_weights())
 
     def _gathered(self, own: Weights) -> Weights:
@@ -427,7 +412,7 @@ class SharedTrainer(Trainer):
         return joined
 
     def warm_up(self) -> None:
-        self._lead(_Command.WARM_UP)
+        self._lead("warm_up")
         with self.ranks.connected():
             for tensor in chain(self.network.parameters(), self.network.buffers()):
                 dist.broadcast(tensor.detach(), src=0)
@@ -435,7 +420,7 @@ class SharedTrainer(Trainer):
 
     def state(self) -> dict[str, Any]:
         """Return on rank 0 the state that a single process would return; elsewhere that of this rank."""
-        self._lead(_Command.SAVE)
+        self._lead("state")
         own = super().state()
         loss_sum = self.ranks.sum(self._loss_sum)
         weights = _joined(self.ranks.gather(self.label_weights))
@@ -446,7 +431,7 @@ class SharedTrainer(Trainer):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `state()` of a trainer returned on rank 0, whatever number of ranks that had."""
-        self._lead(_Command.LOAD)
+        self._lead("load_state")
         state = self.ranks.broadcast(dict(state) if self.ranks.leads else None)
         state["label_weights"] = self._own_part(state["label_weights"])
         state["objective"] = {name: self._own_part(store) for name, store in state["objective"].items()}

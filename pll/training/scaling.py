@@ -153,7 +153,7 @@ def evaluation_batch(shape: tuple[int, ...], n_outputs: int = 1) -> int:
     return min(4096 if len(shape) < 4 else 256, max(1, MOST_OUTPUTS // n_outputs))
 
 
-def pieces(X: npt.NDArray[np.float32], n_outputs: int = 1) -> Iterator[Tensor]:
+def evaluation_batches(X: npt.NDArray[np.float32], n_outputs: int = 1) -> Iterator[Tensor]:
     """Yield consecutive raw features of X as tensors, so many at once as `evaluation_batch` says.
 
     Parameters
@@ -181,7 +181,7 @@ def scaled(scaling: Scaling, X: npt.NDArray[np.float32]) -> Tensor:
     device = scaling.shift.device
     out = torch.empty((len(X), *scaling.output_shape(X.shape[1:])), device=device)
     with torch.no_grad():
-        for piece, part in zip(torch.split(out, evaluation_batch(X.shape)), pieces(X), strict=True):
+        for piece, part in zip(torch.split(out, evaluation_batch(X.shape)), evaluation_batches(X), strict=True):
             piece.copy_(scaling(part.to(device)))
     return out
 

@@ -171,16 +171,15 @@ def scaled_features(scaling: Scaling, X: npt.NDArray[np.float32]) -> Features:
     X
         (n, …) raw features.
     """
-    device = scaling.shift.device
-    if is_mapped(X):
-        return StreamedFeatures(X, scaling, device)
-    memory, needed = memory_of(device), 4 * len(X) * prod(scaling.output_shape(X.shape[1:]))
-    if memory is None or features_fit(needed, memory):
-        return scaled(scaling, X)
-    note = (
-        f"The features ({needed / 1e9:.1f} GB) do not fit into the GPU's memory ({memory.free / 1e9:.1f} GB free): "
-        "they stay in the machine's memory and go there by batches."
-    )
+    device, note = scaling.shift.device, ""
+    if not is_mapped(X):
+        memory, needed = memory_of(device), 4 * len(X) * prod(scaling.output_shape(X.shape[1:]))
+        if memory is None or features_fit(needed, memory):
+            return scaled(scaling, X)
+        note = (
+            f"The features ({needed / 1e9:.1f} GB) do not fit into the GPU's memory ({memory.free / 1e9:.1f} GB free): "
+            "they stay in the machine's memory and go there by batches."
+        )
     return StreamedFeatures(X, scaling, device, note)
 
 

@@ -96,11 +96,11 @@ def test_a_conflict_has_no_label_until_it_is_settled(database_url: str) -> None:
     step = bob.decide(his, "pick", his.choices[1].label)
     assert step.event is not None and step.event.after == hers.identified  # the model's again
     assert [row for row, _ in review.conflicts()] == [hers.row]
-    assert hers.row not in review.decisions()
+    assert hers.row not in review.state.decisions()
     settled = Desk(review, "Cy").settle(hers.row, his.choices[1].label)
     assert settled.after == his.choices[1].label
     assert review.conflicts() == []
-    decision = review.decisions()[hers.row]
+    decision = review.state.decisions()[hers.row]
     assert (decision.label, decision.reviewer) == (his.choices[1].label, "Cy")
     Desk(review, "Cy").undo()
     assert [row for row, _ in review.conflicts()] == [hers.row]
@@ -116,9 +116,9 @@ def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review:
     assert [event.row for event in events] == [2, 4, 8]
     assert {event.batch for event in events} != {None} and {event.seconds for event in events} == {3.0}
     assert desk.accept(grid[:2], "cat") == []  # stored already
-    assert {row: made.label for row, made in review.decisions().items()} == {2: "cat", 4: "cat", 8: "cat"}
+    assert {row: made.label for row, made in review.state.decisions().items()} == {2: "cat", 4: "cat", 8: "cat"}
     step = desk.undo()
-    assert step.stored and review.decisions() == {}
+    assert step.stored and review.state.decisions() == {}
     assert sorted(one.row for one in Desk(review, "Bob").batch([2, 4, 8])) == [2, 4, 8]
 
 
@@ -210,7 +210,7 @@ def test_another_window_of_the_same_reviewer_cannot_answer_twice(review: ReviewS
     one_window.decide(one, "pick", one.choices[0].label)
     step = other_window.decide(one, "pick", one.choices[1].label)
     assert not step.stored
-    assert review.decisions()[one.row].label == one.choices[0].label
+    assert review.state.decisions()[one.row].label == one.choices[0].label
 
 
 def test_undo_goes_back_example_by_example(review: ReviewSession) -> None:
@@ -227,7 +227,7 @@ def test_undo_goes_back_example_by_example(review: ReviewSession) -> None:
         assert step.event is not None and (step.event.kind, step.event.after) == ("undo", step.next.identified)
         back.append(step.next.row)
     assert back == rows[::-1]
-    assert review.decisions() == {} and desk.history() == []
+    assert review.state.decisions() == {} and desk.history() == []
     assert len(review.state.all_events) == 10  # nothing is ever deleted
     nothing = desk.undo()
     assert not nothing.stored and nothing.notice
@@ -243,9 +243,9 @@ def test_deciding_again_replaces_and_undo_brings_the_first_back(review: ReviewSe
     step = desk.decide(seen_again, "pick", one.choices[1].label)
     assert step.event is not None
     assert (step.event.before, step.event.after) == (one.choices[0].label, one.choices[1].label)
-    assert review.decisions()[one.row].label == one.choices[1].label
+    assert review.state.decisions()[one.row].label == one.choices[1].label
     back = desk.undo()
     assert back.next is not None and back.next.row == one.row and back.next.mine == one.choices[0].label
-    assert review.decisions()[one.row].label == one.choices[0].label
+    assert review.state.decisions()[one.row].label == one.choices[0].label
     final = desk.decide(back.next, "pick", one.choices[1].label)
-    assert final.stored and review.decisions()[one.row].label == one.choices[1].label
+    assert final.stored and review.state.decisions()[one.row].label == one.choices[1].label

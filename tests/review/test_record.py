@@ -113,7 +113,7 @@ def test_decisions_go_back_into_the_format_they_came_from(runs: RunRegistry, hom
     given_back = json.loads((home / "out.json").read_text())
     assert [task["id"] for task in given_back] == list(range(40))
     said = [_predicted(task) for task in given_back]
-    assert said[:2] == [review.decisions()[0].label, "lynx, perhaps"]
+    assert said[:2] == [review.state.decisions()[0].label, "lynx, perhaps"]
     assert said[2] is None  # none of these: no label to give back
     assert said[3:] == review.current.labels[3:].tolist()
     convert(run.folder, "csv", home / "out.csv", tell=lambda notes: None)

@@ -18,7 +18,7 @@ def test_what_one_process_writes_the_other_takes_in(url: str) -> None:
         answer(desk, given(desk), right=True)
     desk.undo()
     other.refresh()
-    assert other.decisions() == review.decisions() and len(other.decisions()) == 2
+    assert other.state.decisions() == review.state.decisions() and len(other.state.decisions()) == 2
     other.configure(overlap=2)
     assert review.record.overlap == 1
     review.refresh()

@@ -125,7 +125,7 @@ def followed(tab: ReviewTab) -> None:
     review, changed = tab.review, tab.queue.changes()
     if not len(changed):
         return
-    answers = count(len(review.decisions()), "answer")
+    answers = count(len(review.state.decisions()), "answer")
     st.markdown(f"**{answers} changed {count(len(changed), 'other label')} that nobody has looked at**")
     more = f"review-changed-rows-{review.id}"
     most = int(st.session_state.get(more, SHOWN_CHANGES))

@@ -163,7 +163,7 @@ def _voters(tab: ReviewTab) -> None:
         return
     place = {name: k for k, name in enumerate(annotations.class_names)}
     y = np.full(annotations.n_rows, -1, dtype=np.int64)
-    for row, made in review.decisions().items():
+    for row, made in review.state.decisions().items():
         y[row] = place.get(made.label or "", -1)
     controls = np.full(annotations.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
     certification = review.latest_certification

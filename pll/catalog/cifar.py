@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.catalog.files import damaged, data_folder, not_published
-from pll.catalog.idx import as_pixels
+from pll.catalog.idx import image_dataset
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.images import torchvision
@@ -38,13 +38,13 @@ SPRITE_LABELS = "labels.npz"
 def load(paths: Mapping[str, Path]) -> PartialLabelDataset:
     """Return the training and the test images, as published or the first 10,000 of each from sprites."""
     train, test = _part(paths, "train"), _part(paths, "test")
-    return image_dataset([train[0], test[0]], [train[1], test[1]], [False, True])
+    return image_dataset([train[0], test[0]], [train[1], test[1]], CLASS_NAMES)
 
 
 def _part(paths: Mapping[str, Path], part: str) -> tuple[Images, Labels]:
     if SPRITES[part] not in paths:
         return published_part(paths, train=part == "train")
-    labels = sprite_labels(paths[SPRITE_LABELS], part)[:10_000]
+    labels = read_npz(paths[SPRITE_LABELS], part)[:10_000].astype(np.int64)
     return read_sprite(paths[SPRITES[part]], len(labels)), labels
 
 
@@ -99,19 +99,6 @@ def read_sprite(path: Path, count: int) -> Images:
     return tiles.reshape(-1, TILE, TILE, 3)[:count]
 
 
-def sprite_labels(path: Path, part: str) -> Labels:
-    """Return the true labels (n,) of `"train"` or `"test"` from the sprites' labels.npz.
-
-    Parameters
-    ----------
-    path
-        Of the labels.
-    part
-        train or test.
-    """
-    return read_npz(path, part).astype(np.int64)
-
-
 def read_npz(path: Path, name: str) -> npt.NDArray[Any]:
     """Return one array of an .npz file; pickled content is refused.
 
@@ -138,27 +125,6 @@ def read_npz(path: Path, name: str) -> npt.NDArray[Any]:
     except unreadable as error:
         raise damaged(path, error) from error
     raise not_published(path, f"it has no array {name!r}; it has {names}")
-
-
-def image_dataset(images: list[Images], labels: list[Labels], is_test: list[bool]) -> PartialLabelDataset:
-    """Return parts of CIFAR-10, concatenated, as a dataset.
-
-    Parameters
-    ----------
-    images
-        (n, …) pictures.
-    labels
-        (n,) classes.
-    is_test
-        (n,) bool.
-    """
-    return PartialLabelDataset(
-        X=as_pixels(np.concatenate(images)),
-        y=np.concatenate(labels),
-        class_names=CLASS_NAMES,
-        is_test=np.repeat(is_test, [len(part) for part in labels]),
-        kind="image",
-    )
 
 
 def _unpacked(archive: Path) -> Path:

@@ -13,20 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pll
-from pll.catalog.entry import Checksum, Downloadable, DownloadProgress, File
+from pll.catalog.entry import Checksum, DownloadProgress, File, Needed
 from pll.catalog.files import (
     BadArchive,
-    NoProgram,
     archive_name,
     folder_of,
     have,
     is_archive,
     locate_archive,
     mismatch,
-    temporary,
     unpack,
 )
 from pll.errors import UserError
+from pll.io import write_atomically
 
 if TYPE_CHECKING:
     import requests
@@ -59,13 +58,13 @@ class _BrokenBody(_Unavailable):
     """Raised when the connection breaks within the file."""
 
 
-def obtain(entry: Downloadable, progress: DownloadProgress | None = None, download: bool = True) -> Obtained:
+def obtain(entry: Needed, progress: DownloadProgress | None = None, download: bool = True) -> Obtained:
     """Return the files an entry needs, as found on this machine, else unpacked or downloaded into the cache.
 
     Parameters
     ----------
     entry
-        Of the catalogue.
+        What is needed.
     progress
         Called as bytes come.
     download
@@ -100,7 +99,7 @@ def obtain(entry: Downloadable, progress: DownloadProgress | None = None, downlo
     return Obtained(paths, tuple(unproven))
 
 
-def _download(entry: Downloadable, file: File, tally: _Tally) -> Path:
+def _download(entry: Needed, file: File, tally: _Tally) -> Path:
     failures = []
     try:
         if file.openml is not None:
@@ -120,21 +119,24 @@ def _download(entry: Downloadable, file: File, tally: _Tally) -> Path:
 
 def _from(url: str, file: File, tally: _Tally) -> Path:
     """Download a file (or its archive) from one address, verify it and move it into place."""
-    folder = folder_of(file)
-    folder.mkdir(parents=True, exist_ok=True)
-    with temporary(folder, suffix=Path(archive_name(url)).suffix) as part:
+    is_packed = is_archive(url, file)
+    target = folder_of(file) / (archive_name(url) if is_packed else file.name)
+
+    def receive(part: Path) -> None:
         _receive(url, part, tally)
-        if is_archive(url, file):
-            try:
-                return unpack(part, file)
-            except BadArchive as bad:
-                raise _Unavailable(f"{bad.reason}; nothing was kept") from bad
-            except NoProgram as error:  # to be unpacked by the user, under this name
-                raise NoProgram(part.replace(folder / archive_name(url)), file) from error
-        problem = mismatch(part, file)
-        if problem:
+        if not is_packed and (problem := mismatch(part, file)):
             raise _Unavailable(f"what came is not the published file: {problem}; nothing was kept")
-        return part.replace(folder / file.name)
+
+    write_atomically(target, receive)
+    if not is_packed:
+        return target
+    try:
+        path = unpack(target, file)
+    except BadArchive as bad:
+        target.unlink()
+        raise _Unavailable(f"{bad.reason}; nothing was kept") from bad
+    target.unlink()  # it stays where no program unpacks it: the user does then
+    return path
 
 
 def _receive(url: str, target: Path, tally: _Tally) -> None:

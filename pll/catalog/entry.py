@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Checksum:
         `"sha256"` or `"md5"` of the file, `"git-blob"` (its object id in git), or `"sha256-unpacked"`, of the
         decompressed content of a .gz (of the file itself if it is not compressed).
     value
-        Lower-case hexadecimal digits.
+        Lower-case hexadecimal digits, all or the first ones.
     """
 
     kind: ChecksumKind
@@ -119,26 +119,37 @@ def files(*several: File) -> tuple[Need, ...]:
     return tuple(Need(((file,),)) for file in several)
 
 
-class Downloadable(Protocol):
-    """Anything that `download.obtain` accepts: a dataset, or the weights of a network."""
+@dataclass(frozen=True, kw_only=True)
+class Needed:
+    """What is made of published files (`download.obtain`): a dataset, or the weights of a network.
+
+    Parameters
+    ----------
+    title
+        What people call it.
+    needs
+        Its files; empty for datasets bundled with scikit-learn.
+    """
+
+    title: str
+    needs: tuple[Need, ...] = ()
 
     @property
-    def title(self) -> str: ...
+    def files(self) -> tuple[File, ...]:
+        """Files to download, by Candid or by the user."""
+        return tuple(file for need in self.needs for file in need.download)
 
-    @property
-    def needs(self) -> tuple[Need, ...]: ...
 
-
-@dataclass(frozen=True)
-class Entry:
+@dataclass(frozen=True, kw_only=True)
+class Entry(Needed):
     """One dataset of the catalogue.
 
     Parameters
     ----------
     name
         Name in the shell and in `load`.
-    title
-        Name on the pages.
+    title, needs
+        As in `Needed`.
     about
         One-sentence description.
     kind
@@ -153,8 +164,6 @@ class Entry:
         In words.
     page
         Web page of the source.
-    needs
-        Files; empty for datasets bundled with scikit-learn.
     loader
         Reads the files.
     mean_candidates
@@ -166,7 +175,6 @@ class Entry:
     """
 
     name: str
-    title: str
     about: str
     kind: Literal["image", "table", "partial"]
     n: int
@@ -175,7 +183,6 @@ class Entry:
     licence: str
     page: str
     loader: Loader = field(repr=False, compare=False)
-    needs: tuple[Need, ...] = ()
     mean_candidates: float | None = None
     class_sizes: tuple[int, ...] = ()
     split: str = ""
@@ -189,11 +196,6 @@ class Entry:
     def embedded(self) -> bool:
         """Whether no files are needed."""
         return not self.needs
-
-    @property
-    def files(self) -> tuple[File, ...]:
-        """Files to download, by Candid or by the user."""
-        return tuple(file for need in self.needs for file in need.download)
 
     @property
     def downloadable(self) -> bool:

@@ -7,7 +7,6 @@ import hashlib
 import io
 import os
 import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from pll.catalog.entry import ChecksumKind, Entry, File, Need
 from pll.errors import UserError
 from pll.extras import require_extra
-from pll.io import cached_by_file
+from pll.io import cached_by_file, write_atomically
 from pll.paths import candid_home
 
 _CHUNK = 1 << 20
@@ -133,9 +132,10 @@ def mismatch(path: Path, file: File) -> str:
     if file.checksum is None or path.is_dir():
         return ""
     result = checksum_of(path, file.checksum.kind)
-    if result == file.checksum.value:
+    if result.startswith(file.checksum.value):
         return ""
-    return f"its {file.checksum.label} is {result}, and it should be {file.checksum.value}"
+    wanted = f"{'be' if len(file.checksum.value) == len(result) else 'begin with'} {file.checksum.value}"
+    return f"its {file.checksum.label} is {result}, and it should {wanted}"
 
 
 @cached_by_file(64)
@@ -270,9 +270,8 @@ def unpack(archive: Path, file: File) -> Path:
     OSError
         The cache cannot be written to.
     """
-    folder = folder_of(file)
-    folder.mkdir(parents=True, exist_ok=True)
-    with temporary(folder) as part:
+
+    def write(part: Path) -> None:
         with _opened(archive, file) as members, part.open("wb") as out:
             member = _member(members, archive, file)
             if member.file_size > _LARGEST:
@@ -282,28 +281,10 @@ def unpack(archive: Path, file: File) -> Path:
         problem = mismatch(part, file)
         if problem:
             raise BadArchive(archive, file, f"it is not the published one, {problem}")
-        return part.replace(folder / file.name)
 
-
-@contextmanager
-def temporary(folder: Path, suffix: str = "") -> Iterator[Path]:
-    """Yield a temporary file in `folder`, to be renamed within it; deleted on exit unless renamed.
-
-    Parameters
-    ----------
-    folder
-        Where it is made.
-    suffix
-        Of its name.
-    """
-    handle, name = tempfile.mkstemp(prefix=".part-", suffix=suffix, dir=folder)
-    os.close(handle)
-    path = Path(name)
-    path.chmod(0o644)  # mkstemp makes it private; a data folder may be shared
-    try:
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
+    target = folder_of(file) / file.name
+    write_atomically(target, write)
+    return target
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import gzip
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +59,21 @@ def load(paths: Mapping[str, Path], *, classes: Sequence[str]) -> PartialLabelDa
     """
     images = [read_idx(paths[f"{part}-images-idx3-ubyte.gz"]) for part in _SPLITS]
     labels = [read_idx(paths[f"{part}-labels-idx1-ubyte.gz"]) for part in _SPLITS]
+    return image_dataset(images, labels, classes)
+
+
+def image_dataset(
+    images: Sequence[npt.NDArray[np.uint8]], labels: Sequence[npt.NDArray[Any]], classes: Sequence[str]
+) -> PartialLabelDataset:
+    """Return pictures as a dataset.
+
+    Parameters
+    ----------
+    images, labels
+        (n, H, W) or (n, H, W, 3) and (n,), of the training and of the test part.
+    classes
+        Names of the classes.
+    """
     return PartialLabelDataset(
         X=as_pixels(np.concatenate(images)),
         y=np.concatenate(labels).astype(np.int64),

@@ -16,8 +16,9 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
-from pll.catalog.files import damaged, data_folder, temporary
+from pll.catalog.files import damaged, data_folder
 from pll.dataset import PartialLabelDataset
+from pll.io import write_atomically
 
 COMPONENTS = 300
 SEED = 0  # of the randomised SVD
@@ -96,8 +97,7 @@ def _cached_features(ids: list[str], texts: list[str], is_test: npt.NDArray[np.b
     """Return the features, from the cache if they were computed before."""
     import sklearn
 
-    folder = data_folder() / "20newsgroups"
-    path = folder / f"features-svd{COMPONENTS}-scikit-learn-{sklearn.__version__}.npz"
+    path = data_folder() / "20newsgroups" / f"features-svd{COMPONENTS}-scikit-learn-{sklearn.__version__}.npz"
     unreadable = (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile)
     with contextlib.suppress(*unreadable), np.load(path, allow_pickle=False) as cached:  # else computed again
         if cached["ids"].tolist() == ids:
@@ -105,9 +105,5 @@ def _cached_features(ids: list[str], texts: list[str], is_test: npt.NDArray[np.b
             return vectors
     X = features(texts, is_test, COMPONENTS)
     with contextlib.suppress(OSError):  # without a cache the computation is repeated
-        folder.mkdir(parents=True, exist_ok=True)
-        with temporary(folder) as part:
-            with part.open("wb") as out:
-                np.savez(out, X=X, ids=np.array(ids))
-            part.replace(path)
+        write_atomically(path, lambda part: np.savez(part, X=X, ids=np.array(ids)))
     return X

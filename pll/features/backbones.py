@@ -6,9 +6,7 @@ Networks and weights are torchvision's. Weights are searched in the folder `weig
 
 from __future__ import annotations
 
-import hashlib
 import pickle
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -18,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from pll.catalog.download import obtain
-from pll.catalog.entry import File, Need, files
+from pll.catalog.entry import Checksum, File, Needed, files
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, unknown
 from pll.features.base import Arrays, Features, Featuriser
@@ -43,33 +41,12 @@ MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Mean and standard deviation of ImageNet's colours, by which all these networks scale their input."""
 
 
-@dataclass(frozen=True)
-class WeightsFile:
-    """The published weights of a network, as `pll.catalog.download.obtain` accepts them."""
-
-    backbone: str
-    file: File
-
-    @property
-    def title(self) -> str:
-        return f"The network {self.backbone}"
-
-    @property
-    def needs(self) -> tuple[Need, ...]:
-        return files(self.file)
-
-    @property
-    def hash_prefix(self) -> str:
-        """First digits of the file's SHA-256, from the end of torchvision's file name."""
-        return Path(self.file.name).stem.rpartition("-")[2]
-
-
-def weights_of(backbone: str) -> WeightsFile:
-    """Return the published weights of a network, one of `BACKBONES`."""
+def weights_of(backbone: str) -> File:
+    """Return the file of the published weights of a network, one of `BACKBONES`."""
     published = torchvision().models.get_model_weights(backbone).DEFAULT
-    name = published.url.rpartition("/")[2]
-    size = float(published.meta["_file_size"])
-    return WeightsFile(backbone, File(name, WEIGHTS_FOLDER, PAGE, urls=(published.url,), megabytes=size))
+    name, size = published.url.rpartition("/")[2], float(published.meta["_file_size"])
+    checksum = Checksum("sha256", Path(name).stem.rpartition("-")[2])  # its first digits end torchvision's file name
+    return File(name, WEIGHTS_FOLDER, PAGE, urls=(published.url,), megabytes=size, checksum=checksum)
 
 
 class BackboneFeatures(Featuriser):
@@ -141,7 +118,7 @@ class BackboneFeatures(Featuriser):
     def state(self) -> tuple[dict[str, Any], Arrays]:
         return {
             "backbone": self.backbone,
-            "weights": weights_of(self.backbone).file.name,
+            "weights": weights_of(self.backbone).name,
             "dimensions": self.dimensions,
             "range": None if self.range is None else list(self.range),
         }, {}
@@ -149,7 +126,7 @@ class BackboneFeatures(Featuriser):
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
         made = cls(str(settings["backbone"]))
-        if weights_of(made.backbone).file.name != settings["weights"]:
+        if weights_of(made.backbone).name != settings["weights"]:
             raise ValueError(
                 f"it was fitted with the weights {settings['weights']}, which this torchvision does not have"
             )
@@ -178,29 +155,13 @@ def _network(backbone: str, progress: Progress | None) -> tuple[nn.Module, int]:
     """Return the network without its last layer, and its number of features."""
     weights = weights_of(backbone)
     report = None if progress is None else partial(progress, "bytes of the network")
-    obtained = obtain(weights, report)
-    path = obtained.paths[weights.file.name]
-    _check(path, weights, new=path in obtained.unproven)
+    path = obtain(Needed(title=f"The network {backbone}", needs=files(weights)), report).paths[weights.name]
     network = torchvision().models.get_model(backbone, weights=None)
     try:
         network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
     except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"{path} does not hold the weights of {backbone}; replace it by {weights.file.urls[0]}."
-        ) from error
+        raise UserError(f"{path} does not hold the weights of {backbone}; replace it by {weights.urls[0]}.") from error
     last = [name for name, layer in network.named_modules() if isinstance(layer, nn.Linear)][-1]
     dimensions = network.get_submodule(last).in_features
     network.set_submodule(last, nn.Identity())
     return _Pretrained(network).eval().requires_grad_(False), dimensions
-
-
-def _check(path: Path, weights: WeightsFile, *, new: bool) -> None:
-    with path.open("rb") as stream:
-        result = hashlib.file_digest(stream, "sha256").hexdigest()
-    if not result.startswith(weights.hash_prefix):
-        if new:  # not the weights but, for example, a login page: remove it
-            path.unlink(missing_ok=True)
-        raise UserError(
-            f"{path} is not the published file: its SHA-256 begins with {result[:8]}, and it should with "
-            f"{weights.hash_prefix}. Replace it by {weights.file.urls[0]}."
-        )

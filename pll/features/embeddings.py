@@ -13,7 +13,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -27,7 +27,7 @@ from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser
 from pll.features.texts import texts_of
 from pll.images import torchvision
-from pll.io import Progress, write_atomically
+from pll.io import Progress, save_array
 from pll.paths import candid_home
 from pll.training.devices import choose_device, visited
 
@@ -189,14 +189,9 @@ class _Cache:
         stored = np.empty(len(self._unsaved), dtype=self._record)
         stored["key"] = [np.frombuffer(key, dtype=np.uint8) for key in self._unsaved]
         stored["vector"] = self.rows(self._unsaved)
-        content = io.BytesIO()
-        np.save(content, stored, allow_pickle=False)
         name = hashlib.sha256(b"".join(self._unsaved)).hexdigest()[:32]
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._folder / f"{name}.npy", lambda path: path.write_bytes(content.getvalue()))
-        except OSError:
-            pass
+        with suppress(OSError):
+            save_array(self._folder / f"{name}.npy", stored)
         self._unsaved = []
 
     def rows(self, keys: list[bytes]) -> Features:

@@ -113,9 +113,9 @@ def test_tiles_are_read_row_after_row(tmp_path: Path) -> None:
 def test_labels_that_are_pickles_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "labels.npz", train=np.array([{}], dtype=object))
     with pytest.raises(UserError, match=r"labels\.npz is not the published file: it has no array 'test'; it has train"):
-        cifar.sprite_labels(tmp_path / "labels.npz", "test")
+        cifar.read_npz(tmp_path / "labels.npz", "test")
     with pytest.raises(UserError, match=r"labels\.npz is damaged"):
-        cifar.sprite_labels(tmp_path / "labels.npz", "train")
+        cifar.read_npz(tmp_path / "labels.npz", "train")
     (tmp_path / "labels.npz").write_bytes(pickle.dumps({}))
     with pytest.raises(UserError, match=r"labels\.npz is damaged"):
-        cifar.sprite_labels(tmp_path / "labels.npz", "train")
+        cifar.read_npz(tmp_path / "labels.npz", "train")

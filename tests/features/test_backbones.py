@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import requests
 import torch
 
+from pll.catalog.entry import Checksum
 from pll.errors import UserError
 from pll.features import backbones
 from pll.features.backbones import BackboneFeatures, weights_of
@@ -45,9 +47,9 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def weights_folder(data_folder: Path, random_weights: bytes, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The weights where a person would put them; their checksum is that of the random ones."""
-    prefix = hashlib.sha256(random_weights).hexdigest()[:8]
-    monkeypatch.setattr(backbones.WeightsFile, "hash_prefix", property(lambda self: prefix))
-    file = data_folder / "weights" / weights_of(SMALL).file.name
+    own = replace(weights_of(SMALL), checksum=Checksum("sha256", hashlib.sha256(random_weights).hexdigest()[:8]))
+    monkeypatch.setattr(backbones, "weights_of", lambda backbone: own)
+    file = data_folder / "weights" / own.name
     file.parent.mkdir(parents=True)
     file.write_bytes(random_weights)
     return file
@@ -100,6 +102,6 @@ class TestWithoutWeights:
 
     def test_another_file_is_refused(self, weights_folder: Path, tmp_path: Path) -> None:
         weights_folder.write_bytes(b"a login page")
-        with pytest.raises(UserError, match="is not the published file: its SHA-256 begins with"):
+        with pytest.raises(UserError, match=r"is not the published file: its SHA-256 is .*, and it should begin with"):
             BackboneFeatures(SMALL).fit(folder_of([picture(8, 8)], tmp_path / "p"))
         assert weights_folder.exists()  # a person put it there

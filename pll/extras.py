@@ -6,6 +6,7 @@ import importlib.util
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 
 import pll
@@ -77,5 +78,9 @@ def require_extra(*modules: str) -> None:
 
 def versions() -> dict[str, str]:
     """Return what a run, a model or an experiment was made with."""
-    of_packages = {name: version(name) for name in ("torch", "numpy")}
-    return {"candid": pll.__version__, "python": platform.python_version()} | of_packages
+    return {"candid": pll.__version__, "python": platform.python_version()} | _of_packages()
+
+
+@cache
+def _of_packages() -> dict[str, str]:
+    return {name: version(name) for name in ("torch", "numpy")}

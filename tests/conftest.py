@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import secrets
 import shutil
@@ -27,6 +28,8 @@ MEMORY = Path("/dev/shm")
 if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2 * 2**30:
     os.environ["TMPDIR"] = str(MEMORY)  # a run makes and replaces ten thousand files, and a disk makes it wait for each
     tempfile.tempdir = None  # it is asked for anew
+
+logging.basicConfig(level=logging.INFO)  # what a failed test logged is shown with it, as standard error
 
 gc.disable()  # until all tests are collected: what that makes stays, and would be looked through again and again
 

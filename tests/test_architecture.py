@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -21,6 +22,15 @@ def module_name(path: Path) -> str:
 
 
 MODULES = {module_name(path): path for path in LIBRARY}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _trees() -> Iterator[None]:
+    """Half a million nodes: the garbage collector need not look through them, and they go when they are not needed."""
+    gc.disable()
+    yield
+    gc.enable()
+    tree.cache_clear()
 
 
 @cache

@@ -32,9 +32,9 @@ from pll.review.certificate import (
 )
 from pll.review.certification import Certification, draw_plan, earlier_draws, labels_key, remember_draw
 from pll.review.expected_checks import expected_checks
+from pll.runs.files import LABELS
 from pll.runs.manifest import check
 
-LABELS_FILE = "labels.csv"
 READ_COLUMNS = ("id", "identified_label", "confidence")
 UNSURE = "?"
 """Mark for "cannot tell" in checked.csv, unless it is the name of a class."""
@@ -89,7 +89,7 @@ def read_labels(argument: str) -> tuple[LabelTable, Path, pd.DataFrame]:
         Columns that are missing, a row without id, label or confidence, an id that occurs twice.
     """
     path = Path(argument)
-    path = path / LABELS_FILE if path.is_dir() else path
+    path = path / LABELS if path.is_dir() else path
     if path.is_file():
         check(path.parent, path.name)  # a run has the checksum
     frame = read_cells(path, READ_COLUMNS)

@@ -24,15 +24,18 @@ def backup(options: BackupOptions) -> None:
     with Bars() as bars, closing(Database(database_url())) as database:
         made = backups.backup(candid_home(), database, Path(options.folder), tell=partial(bars.show, "folders"))
     note([f"The run {name} was damaged before; it is copied as it is." for name in made.damaged])
-    of = f"{made.runs} runs, {made.uploads} uploads, {made.decisions} decisions"
-    print(f"{options.folder}: {of}, {made.bytes / 1e6:,.1f} MB")
-    print_result(**(asdict(made) | {"damaged": list(made.damaged)}))
+    _print(options.folder, made)
 
 
 def restore(options: RestoreOptions) -> None:
     """Copy a backup into an empty home and database."""
     made = backups.restore(Path(options.folder), candid_home(), database_url())
-    print(f"{candid_home()}: {made.runs} runs, {made.uploads} uploads, {made.decisions} decisions")
+    _print(candid_home(), made)
+
+
+def _print(place: Path | str, made: backups.Contents) -> None:
+    of = f"{made.runs} runs, {made.uploads} uploads, {made.decisions} decisions"
+    print(f"{place}: {of}, {made.bytes / 1e6:,.1f} MB")
     print_result(**(asdict(made) | {"damaged": list(made.damaged)}))
 
 

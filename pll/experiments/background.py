@@ -14,8 +14,9 @@ from pll.errors import UserError
 from pll.experiments.execution import PROGRESS, ExperimentFolder, ExperimentProgress, run
 from pll.experiments.experiment import Experiment
 from pll.experiments.report import write_report
+from pll.io import Progress
 from pll.paths import candid_home
-from pll.runs.background import Job, Report, Stopped, default_board
+from pll.runs.background import Job, Stopped, default_board
 
 _LOCK = threading.Lock()
 
@@ -160,7 +161,7 @@ def _start(folder: ExperimentFolder) -> None:
     default_board().start(_key(folder), partial(_fit, folder), waits=False)  # for hours
 
 
-def _fit(folder: ExperimentFolder, report: Report) -> None:
+def _fit(folder: ExperimentFolder, report: Progress) -> None:
     latest = ExperimentProgress(0, 0, 0)
 
     def tell(progress: ExperimentProgress) -> None:

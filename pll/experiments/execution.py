@@ -172,8 +172,7 @@ def loaded(config: DataConfig, progress: Progress | None = None) -> Data:
 
 def _part_of(cell: Cell) -> Splits:
     data = loaded(cell)
-    facts = [id(data[0]), cell.described(), cell.flip and vars(cell.flip), cell.seed, cell.fold]
-    return _latest(_PARTS, json.dumps(facts, sort_keys=True, default=str), lambda: cell.part(*data))
+    return _latest(_PARTS, json.dumps([id(data[0]), cell.parts]), lambda: cell.part(*data))
 
 
 def _latest(kept: dict[str, T], key: str, make: Callable[[], T]) -> T:

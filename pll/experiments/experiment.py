@@ -132,6 +132,9 @@ class Cell(DataConfig):
     def row(self, estimator: PartialLabelEstimator) -> Result:
         """Return its row of results.csv without figures; after the fit with what a recipe has chosen."""
         own = {name: value for name, value in estimator.get_params().items() if name not in OF_THE_MACHINE}
+        described = {
+            name: part for name, part in self.parts.items() if name not in ("data", "flip", "q", "seed", "fold")
+        }
         chosen = {} if "recipe_" not in vars(estimator) else {CHOSEN: vars(estimator)["recipe_"].settings}
         return Result(
             dataset=self.dataset,
@@ -145,23 +148,18 @@ class Cell(DataConfig):
             flip="" if self.flip is None else self.flip.how,
             q=None if self.flip is None else self.flip.q,
             recipe=self.recipe,
-            settings=as_json({**own, **self.described(), **chosen}),
+            settings=as_json({**own, **described, **chosen}),
         )
 
-    def described(self) -> dict[str, Any]:
-        """Return what its result depends on besides dataset, flip, q, seed, fold and method, as in a link."""
-        parts = data_parts(self.hashed()) | ({} if self.folds is None else {"folds": self.folds})
-        return {name: part for name, part in parts.items() if name not in ("data", "flip", "q", "seed")}
+    @cached_property
+    def parts(self) -> dict[str, Any]:
+        """What its result depends on besides the method, as in a link."""
+        return data_parts(self.hashed()) | ({} if self.folds is None else {"folds": self.folds, "fold": self.fold})
 
     @cached_property
     def key(self) -> str:
         """Unique key: readable parts, and a hash of all that its result depends on."""
-        facts = {
-            "dataset": self.dataset,
-            "flip": None if self.flip is None else vars(self.flip),
-            "method": [self.method, self.model, self.recipe, dict(self.settings)],
-            "part": [self.seed, self.fold, self.described()],
-        }
+        facts = [self.dataset, self.parts, self.method, self.model, self.recipe, dict(self.settings)]
         text = json.dumps(facts, sort_keys=True, default=str)
         made = "" if self.flip is None else f"{self.flip.how}{'' if self.flip.q is None else f'-{self.flip.q:g}'}"
         readable = "_".join(filter(None, (self.dataset, made, self.method, self.model, f"s{self.seed}f{self.fold}")))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from pll.dataset import PartialLabelDataset
+from pll.io import Progress
 from pll.review.certificate import DrawnPlan
 from pll.review.decided import Decided
 from pll.review.expected_checks import ExpectedChecks, expected_checks
@@ -25,7 +26,7 @@ from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare_signals
 from pll.review.similar import Similar
 from pll.review.status import ReviewStatus, status_of
-from pll.runs.background import Job, Report
+from pll.runs.background import Job
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.weights import Flags, Ints, Weights
@@ -274,7 +275,7 @@ class ReviewQueue:
     def _in_background(self, work: Callable[[], None]) -> None:
         """Start the work unless some is running; if it fails, the current order stays."""
 
-        def labour(report: Report) -> None:
+        def labour(report: Progress) -> None:
             # Reviewers' key presses take precedence. OpenMP's limit holds for this thread alone; that of BLAS would
             # hold for the process, and slow down whoever trains.
             with threadpool_limits(1, user_api="openmp"):

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pll.errors import UserError, explain
+from pll.io import Progress
 from pll.runs.process import PerProcess
 
 _LOG = logging.getLogger(__name__)
-Report = Callable[[str, int, int | None], None]
-"""Called as work goes on: (what is counted, how many are done, how many in all or None)."""
-
 JobState = Literal["working", "done", "failed", "stopped"]
 
 JOBS_AT_ONCE = 2
@@ -92,7 +90,7 @@ class Job:
         Semaphore that is held while it works.
     """
 
-    def __init__(self, work: Callable[[Report], Any], turn: threading.Semaphore | None = None) -> None:
+    def __init__(self, work: Callable[[Progress], Any], turn: threading.Semaphore | None = None) -> None:
         self._work = work
         self._turn = turn or threading.Semaphore()
         self._stop = threading.Event()
@@ -174,7 +172,7 @@ class JobBoard:
         with self._lock:
             return self._jobs.get(key)
 
-    def start(self, key: str, work: Callable[[Report], Any], *, waits: bool = True) -> Job:
+    def start(self, key: str, work: Callable[[Progress], Any], *, waits: bool = True) -> Job:
         """Return the job of that key; start a new one where there is none.
 
         Parameters

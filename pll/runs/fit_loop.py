@@ -31,7 +31,7 @@ from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.data import Splits, warnings_about
-from pll.runs.files import FRAMES, LABELS, NO_ANSWER, PER_EPOCH, RESULTS
+from pll.runs.files import FRAMES, HELD_OUT_SO_FAR, LABELS, NO_ANSWER, PER_EPOCH, RESULTS
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import save_labels, write_no_answer
@@ -545,12 +545,14 @@ class FitLoop:
         if step.total and not may_train:
             return None
         if step.total:
-            if (so_far := self.folder.held_out_so_far(epoch)) is not None:
+            so_far = self.folder.arrays(HELD_OUT_SO_FAR) or {}
+            if so_far.pop("epoch", None) == epoch:  # written before a crash
                 step.load_state(so_far)
             else:
                 self._save_checkpoint()  # of the trained model
+        after = {"epoch": np.array(epoch)}
         try:
-            self._ask(step, by_itself, lambda: self.folder.save_held_out_so_far(epoch, step.state()))
+            self._ask(step, by_itself, lambda: self.folder.put_arrays(HELD_OUT_SO_FAR, after | step.state()))
         except UserError as error:  # for example too few examples of a kind in a part
             self.folder.log(f"how sure the labels are is not known: {error}")
             return None

@@ -291,23 +291,6 @@ class RunFolder(LockedFolder):
         else:
             self.put_arrays(files.HELD_OUT, {"weights": weights})
 
-    def held_out_so_far(self, epoch: int) -> dict[str, Array] | None:
-        """Return what `save_held_out_so_far` wrote for the model after this epoch; None where there is nothing."""
-        arrays = self.arrays(files.HELD_OUT_SO_FAR) or {}
-        return arrays if arrays.pop("epoch", None) == epoch else None
-
-    def save_held_out_so_far(self, epoch: int, arrays: Mapping[str, Array]) -> None:
-        """Write the state of `pll.methods.held_out.HeldOut`, from which a run goes on after a crash.
-
-        Parameters
-        ----------
-        epoch
-            After which training ended.
-        arrays
-            `HeldOut.state`.
-        """
-        self.put_arrays(files.HELD_OUT_SO_FAR, {"epoch": np.array(epoch), **arrays})
-
     def arrays(self, name: str) -> dict[str, Array] | None:
         """Return what `put_arrays` wrote; None where there is nothing.
 

@@ -164,21 +164,19 @@ class Share:
         UserError
             It is none of the `missing` ones.
         """
-        missing = self.missing
-        if missing and not any(is_file(one, source) for one in missing):
-            wanted = listing([f"{one.name} ({one.sha256})" for one in missing])
+        fitting = [one for one in self.missing if is_file(one, source)]
+        if self.missing and not fitting:
+            wanted = listing([f"{one.name} ({one.sha256})" for one in self.missing])
             raise UserError(
                 f"{source.name} is not a file of this link: its fingerprint is {(source.sha256 or '')[:FINGERPRINT]}. "
                 f"Give the very files that the run was made with: {wanted}."
             )
 
         def filled(one: Source) -> Source:
-            if one.path != "" or not is_file(one, source):
-                return one
-            return replace(one, path=source.path, sha256=source.sha256)
+            return replace(one, path=source.path, sha256=source.sha256) if one in fitting else one
 
-        whole = filled(self.configs[0].source)
-        whole = replace(whole, votes=tuple(filled(one) for one in whole.votes))
+        data = self.configs[0].source
+        whole = replace(filled(data), votes=tuple(map(filled, data.votes)))
         return replace(self, configs=tuple(replace(config, source=whole) for config in self.configs))
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import streamlit as st
 
-from pll.runs.background import JobStatus, Report, bare, default_board
+from pll.io import Progress
+from pll.runs.background import JobStatus, bare, default_board
 from pll.ui.format import plain, with_left
 from pll.ui.widgets import button, show_error
 
@@ -24,7 +25,7 @@ WAIT_SECONDS = 0.3
 """Seconds a page waits before it shows progress: what is quicker is simply there."""
 
 
-def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str = "") -> Any:
+def result_of(key: str, title: str, work: Callable[[Progress], Any], *, slot: str = "") -> Any:
     """What the work returns, or None while it is not done; then its progress, or why it ended, is on the page.
 
     An error of a `kind`, to which a page offers an answer, is raised as if the work were done here.

@@ -63,12 +63,12 @@ def plain(text: object) -> str:
     return _AT_BEGINNING.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", line)
 
 
-def duration(seconds: float | None) -> str:
+def short_duration(seconds: float | None) -> str:
     """A span of time with two figures at most.
 
     Examples
     --------
-    >>> duration(0.36), duration(3.2), duration(75), duration(7300), duration(None)
+    >>> short_duration(0.36), short_duration(3.2), short_duration(75), short_duration(7300), short_duration(None)
     ('0.4 s', '3 s', '1 min 15 s', '2 h 1 min', '–')
     """
     if seconds is None:
@@ -230,4 +230,4 @@ def with_left(done: str, seconds: float | None) -> str:
     >>> with_left("3 of 10", 75.0), with_left("3 of 10", 0.2), with_left("3 of 10", None)
     ('3 of 10 · about 1 min 15 s left', '3 of 10 · about 1 s left', '3 of 10')
     """
-    return done if seconds is None else f"{done} · about {duration(max(1.0, seconds))} left"
+    return done if seconds is None else f"{done} · about {short_duration(max(1.0, seconds))} left"

@@ -7,14 +7,15 @@ import threading
 import pytest
 
 from pll.errors import UserError
+from pll.io import Progress
 from pll.runs import background
-from pll.runs.background import Job, JobBoard, Report
+from pll.runs.background import Job, JobBoard
 
 
 def test_a_job_says_how_far_it_is_and_gives_its_result() -> None:
     half, go_on = threading.Event(), threading.Event()
 
-    def work(report: Report) -> str:
+    def work(report: Progress) -> str:
         report("rows", 5, 10)
         half.set()
         assert go_on.wait(10)
@@ -37,7 +38,7 @@ def test_a_job_stops_at_its_next_report_and_leaves_no_result() -> None:
     began, stopped = threading.Event(), threading.Event()
     done: list[int] = []
 
-    def work(report: Report) -> None:
+    def work(report: Progress) -> None:
         began.set()
         assert stopped.wait(10)
         for k in range(3):
@@ -62,7 +63,7 @@ def test_a_job_stops_at_its_next_report_and_leaves_no_result() -> None:
     ],
 )
 def test_what_goes_wrong_is_said_in_words(raised: Exception, said: str) -> None:
-    def work(report: Report) -> None:
+    def work(report: Progress) -> None:
         raise raised
 
     job = Job(work)
@@ -72,7 +73,7 @@ def test_what_goes_wrong_is_said_in_words(raised: Exception, said: str) -> None:
 
 
 def test_an_error_that_the_user_can_mend_is_kept_without_what_was_read() -> None:
-    def work(report: Report) -> None:
+    def work(report: Progress) -> None:
         try:
             raise KeyError("cell")
         except KeyError as cause:
@@ -91,7 +92,7 @@ def test_an_error_that_the_user_can_mend_is_kept_without_what_was_read() -> None
 def test_who_wants_the_same_shares_one_job_and_results_do_not_pile_up() -> None:
     board, began = JobBoard(), []
 
-    def work(report: Report) -> int:
+    def work(report: Progress) -> int:
         began.append(1)
         return len(began)
 

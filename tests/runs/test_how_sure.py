@@ -12,6 +12,7 @@ import pytest
 
 from pll.methods.persistence import read_card
 from pll.runs import run_data
+from pll.runs.files import HELD_OUT_SO_FAR
 from pll.runs.fit_loop import STEPS, FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
@@ -58,8 +59,8 @@ def test_killed_in_the_middle_and_resumed_to_the_same_numbers(data: Path, tmp_pa
     with pytest.raises(KeyboardInterrupt):
         trained(killed, crash)
     assert killed.state()["state"] == "interrupted"
-    so_far = killed.held_out_so_far(SLOW["epochs"])
-    assert so_far is not None and 0 < int(so_far["done"]) < 10
+    so_far = killed.arrays(HELD_OUT_SO_FAR)
+    assert so_far is not None and int(so_far["epoch"]) == SLOW["epochs"] and 0 < int(so_far["done"]) < 10
     seen: list[float] = []
     trained(killed, lambda loop, share: seen.append(share))
     assert min(seen) > 0.3  # the models that were complete are not trained again

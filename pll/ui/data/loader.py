@@ -20,7 +20,7 @@ from pll.features import suggested
 from pll.formats.checks import readable
 from pll.formats.classes import with_classes
 from pll.io import Progress
-from pll.runs.background import Report, default_board
+from pll.runs.background import default_board
 from pll.runs.config import DataConfig
 from pll.ui import background
 from pll.ui.widgets import button
@@ -154,7 +154,7 @@ def read(source: Source) -> PartialLabelDataset | None:
     return in_background("dataset", key, title, source.load)
 
 
-def in_background(what: str, key: str, title: str, work: Callable[[Report], T]) -> T | None:
+def in_background(what: str, key: str, title: str, work: Callable[[Progress], T]) -> T | None:
     """What the work returns, cached as `cached` does; None while it is at work, as the page says then.
 
     Parameters

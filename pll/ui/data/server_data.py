@@ -12,7 +12,8 @@ from pll.catalog.files import folder_of
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.runs.background import Job, Report, default_board
+from pll.io import Progress
+from pll.runs.background import Job, default_board
 from pll.ui import background
 from pll.ui.data import loader
 from pll.ui.format import count, format_shape
@@ -59,7 +60,7 @@ def follow_download(entry: Entry) -> None:
         st.rerun()
 
 
-def _loading(entry: Entry) -> Callable[[Report], PartialLabelDataset]:
+def _loading(entry: Entry) -> Callable[[Progress], PartialLabelDataset]:
     return lambda report: load(entry.name, progress=partial(report, "bytes"))
 
 

@@ -13,7 +13,7 @@ from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
-from pll.ui.format import count, duration, plain
+from pll.ui.format import count, plain, short_duration
 from pll.ui.review import certify_panel, changes
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
@@ -151,7 +151,7 @@ def _work(review: ReviewSession) -> None:
         name = (one.name or "all") + ("" if one.verified or not one.name else " (unverified)")
         rate = recent_rate(review.state, one.name)
         pace = "" if rate is None else f"{_rounded(rate):,g}"
-        rows.append((name, one.decisions, one.unsure, one.none, one.undone, duration(one.seconds), pace))
+        rows.append((name, one.decisions, one.unsure, one.none, one.undone, short_duration(one.seconds), pace))
     columns = ["reviewer", "decisions", "unsure", "none of these", "undone", "at work", "decisions a minute"]
     show_table(pd.DataFrame(rows, columns=columns), "What each reviewer has done")
 

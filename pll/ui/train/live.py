@@ -12,7 +12,7 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT, Metric
 from pll.ui import controls, live_page, session
-from pll.ui.format import count, duration, plain
+from pll.ui.format import count, plain, short_duration
 from pll.ui.train import ended, pictures
 from pll.ui.train.pictures import choose_classes
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
@@ -115,7 +115,7 @@ def _figures(now: Scene) -> None:
         right,
         ("Changed", "–" if changed is None else f"{changed:,}", f"of {count(len(now.data), 'label')}"),
         ("Sharpness", percent(row.get("mean_confidence")), "not begun" if sure is None else below),
-        ("Time", duration(_elapsed(now)), "from the start"),
+        ("Time", short_duration(_elapsed(now)), "from the start"),
     ]
     every += [(one.title, _figure(row.get(name), one), one.caption) for name, one in ABOUT.items() if one.caption]
     with st.container(key="run-figures"):

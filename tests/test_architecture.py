@@ -107,7 +107,7 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
 
 
 PACKAGES = (
-    *("errors", "extras", "paths", "io", "images", "wording", "colors", "candidates", "weights", "training"),
+    *("errors", "extras", "paths", "io", "images", "wording", "colors", "candidates", "weights", "copies", "training"),
     *("synthesis", "annotations", "dataset", "formats", "catalog", "features"),
     *("methods", "analysis", "runs", "experiments"),
     *("review", "export", "cli", "ui"),

@@ -8,7 +8,8 @@ and each judges the examples it has not seen:
    (`pll.methods.set_likelihood`), and made probabilities p by softmax.
 2. Probabilities are averaged over the models that have not seen the example, and mixed with as much of the uniform
    distribution as temperatures were chosen with (1 %): ten models of few rows rule no label out. The subsets come in
-   disjoint pairs, so that each example is unseen by at least half of the models.
+   disjoint pairs, so that each example is unseen by at least half of the models. Copies of an example, with the same
+   candidates, are seen with it (`pll.copies`).
 3. w_ij ∝ prior_ij · p̄_ij on S_i.
 4. Where rates by class at which labels join sets explain the sets measurably better than one rate for all (`GAIN`),
    some labels have companions, and sets can be read in two ways: w as in 3, as if every set that holds a label were as
@@ -44,6 +45,7 @@ from torch import Tensor
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets, as_candidate_sets
+from pll.copies import first_copies, together, with_copies
 from pll.errors import UserError
 from pll.io import taken
 from pll.methods.advice import fit_seconds
@@ -163,6 +165,8 @@ class HeldOut:
 
     Attributes
     ----------
+    copies
+        `first_copies` of the training data: a model that learnt from one judges none of them.
     total
         Number of models; 0 where votes say all, or there are too few examples.
     done
@@ -175,8 +179,10 @@ class HeldOut:
     def __init__(self, estimator: PartialLabelEstimator, task: Task, *, seed: int = 0) -> None:
         self.estimator, self.task, self.seed = estimator, task, seed
         n = len(task.candidates)
-        self.rows = subset_rows(task.candidates)
         has_models = task.votes is None and n >= FEWEST_JUDGED and task.X[:1].size > 0
+        self.copies = first_copies(task.X, task.candidates, task.prior) if has_models else None
+        largest = 1 if self.copies is None else int(np.bincount(self.copies).max())
+        self.rows = min(subset_rows(task.candidates), (n - largest + 1) // 2)  # two subsets, without a cut group
         self.total = n_models(estimator, task) if has_models else 0
         self.done = 0
         self.gain = (0.0, 0.0)
@@ -277,9 +283,14 @@ class HeldOut:
         return math.exp(log_sum / models) if models else None
 
     def subset(self, k: int) -> Rows:
-        """Return the (m,) rows that model k learns from; models 2h and 2h + 1 share none."""
-        order = np.random.default_rng([self.seed, 8, k // 2]).permutation(len(self.task.candidates))
-        return np.sort(order[(k % 2) * self.rows : (k % 2 + 1) * self.rows])
+        """Return the (m,) rows that model k learns from; models 2h and 2h + 1 share none, nor copies."""
+        n = len(self.task.candidates)
+        order = np.random.default_rng([self.seed, 8, k // 2]).permutation(n)
+        if self.copies is not None:
+            order = together(order, self.copies)
+        if k % 2:
+            order = order[~with_copies(order[: self.rows], self.copies, n)[order]]
+        return np.sort(order[: self.rows])
 
     def _models(self) -> _Together | _One:
         """Return the next models, untrained."""
@@ -294,9 +305,7 @@ class HeldOut:
     def _ask(self, models: _Together | _One, k: int, answers: Arrays, hook: Hook) -> None:
         """Add what the model says of the examples that it has not seen."""
         task, sets = self.task, self.task.candidates
-        unseen = np.ones(len(sets), dtype=np.bool_)
-        unseen[models.subsets[k]] = False
-        rows = np.flatnonzero(unseen)
+        rows = np.flatnonzero(~with_copies(models.subsets[k], self.copies, len(sets)))
         temperature = self._temperature(models, k, rows)
         if temperature is None:
             return  # it has diverged and says nothing

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
@@ -21,6 +23,7 @@ from pll.methods.held_out import SUBSETS, HeldOut, held_out_weights, n_models, s
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
 from pll.methods.set_likelihood import likeliest_temperature, set_evidence
+from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Hook, StopTraining
 from pll.weights import identified_labels, sharpness
 from tests.methods.cases import clusters
@@ -82,6 +85,53 @@ def test_nobody_is_judged_by_a_model_that_learnt_from_them(n: int) -> None:
     for k in range(SUBSETS):
         seen[held_out.subset(k)] += 1
     assert (held_out.state()["counts"] == SUBSETS - seen).all() and (SUBSETS - seen >= SUBSETS // 2).all()
+
+
+@pytest.mark.usefixtures("all_held_out_models")
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_copies_are_judged_by_models_that_learnt_from_none_of_them(data: st.DataObject) -> None:
+    n = data.draw(st.integers(20, 50))
+    X, sets = clusters(2, n=n)
+    source, left = np.arange(n), np.random.default_rng(n).permutation(n)
+    for size in data.draw(st.lists(st.integers(2, n // 10), min_size=1, max_size=10)):
+        source[left[:size]] = left[0]
+        left = left[size:]
+    X, sets = X[source], sets.take(source)
+    held_out = HeldOut(Witness(), Task(X, sets))  # refuses features that it learnt from
+    assert list(held_out.run()) == list(range(1, SUBSETS + 1))
+    assert (held_out.state()["counts"] >= SUBSETS // 2).all()  # each is unseen by one of each pair at least
+    assert {len(held_out.subset(k)) for k in range(SUBSETS)} == {held_out.rows}
+
+
+def test_without_copies_the_subsets_are_as_they_were_and_other_answers_are_no_copies() -> None:
+    order = np.random.default_rng([3, 8, 1]).permutation(40)
+    X_equal, sets = X.copy(), SETS.mask().copy()
+    X_equal[7] = X_equal[5]
+    sets[5], sets[7] = [True, True, False, False], [True, False, True, False]
+    for task in (Task(X, SETS), Task(X_equal, CandidateSets.from_mask(sets))):
+        held_out = HeldOut(PLKNN(), task, seed=3)
+        assert held_out.copies is None and held_out.rows == 20
+        assert held_out.subset(2).tolist() == np.sort(order[:20]).tolist()
+        assert held_out.subset(3).tolist() == np.sort(order[20:]).tolist()
+
+
+def test_a_label_that_is_wrong_in_every_copy_is_not_called_sure() -> None:
+    """Twenty percent of the sets lack the truth, and each example is there four times."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(5, size=150)
+    X = (np.eye(5)[y] @ rng.normal(size=(5, 60)) / 2 + rng.normal(size=(150, 60))).astype(np.float32)
+    given = np.where(rng.random(150) < 0.2, (y + 1) % 5, y)
+    sets = flip_binomial(given, 5, 0.3, 1)
+    four = np.tile(np.arange(150), 4)
+    y, X, sets, wrong = y[four], X[four], sets.take(four), ~sets.contains(y)[four]
+    kept_together = held_out_weights(PRODEN(epochs=40), X, sets)
+    apart = held_out_weights(PRODEN(epochs=40), X + rng.normal(size=X.shape) * 1e-6, sets)  # no copy is exact
+    sure = [
+        (np.maximum.reduceat(weights, sets.indptr[:-1]) > 0.9) & (sets.sizes > 1) & wrong
+        for weights in (kept_together, apart)
+    ]
+    assert sure[0].sum() < sure[1].sum() / 2
 
 
 def test_wide_sets_need_more_examples_than_narrow_ones() -> None:

@@ -1,0 +1,151 @@
+"""Copies: examples with the features of another, and with the same answers, that came into the data more than once.
+
+A model that learnt from an example has seen its copies too: what it says of them is what it was told, and no evidence.
+So a copy is never judged by a model that learnt from another one. Examples with equal features and *other* answers are
+something else: each is a new answer about the same thing, which one may learn from to judge the others
+(docs/research/confidence.md has the figures).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.weights import Flags, Ints, Weights
+
+MOST_ALIKE = 0.1
+"""Share of the examples from which equal ones are no copies, but usual: others like them will come."""
+COMPARED = 1000
+"""Different examples that say how often values coincide."""
+BLOCK = 2**22
+"""Numbers that are looked at together: 16 MB."""
+
+
+def first_copies(
+    X: npt.NDArray[np.float32], sets: CandidateSets | None = None, prior: Weights | None = None
+) -> Ints | None:
+    """Return the row of the first of the copies that each example is one of, its own row where it is none.
+
+    Where columns hold few values, examples coincide that have nothing to do with each other. Equal ones are copies
+    where fewer than one pair is expected by chance, if every second column followed from the others.
+
+    Parameters
+    ----------
+    X
+        (n, …) features.
+    sets
+        Candidate sets that copies have in common; None asks for equal features alone.
+    prior
+        (nnz,) of the sets, which copies have in common too.
+
+    Returns
+    -------
+    Ints | None
+        (n,) rows; None where there is no copy.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((30, 5), dtype=np.float32)
+    >>> first_copies(X) is None
+    True
+    >>> X[7] = X[20] = X[3]
+    >>> first_copies(X)[[3, 7, 20, 21]].tolist()
+    [3, 3, 3, 21]
+    >>> first_copies(X, CandidateSets.from_lists([[int(i == 7)] for i in range(30)], n_classes=2))[[3, 7, 20]].tolist()
+    [3, 7, 3]
+    """
+    n = len(X)
+    if not X[:1].size:
+        return None
+    keys = _keys(X)
+    first, counts = _firsts(keys)
+    if counts.max() == 1 or _coincide_by_chance(X, np.unique(first)):
+        return None
+    if sets is not None:
+        for row in np.flatnonzero(counts > 1).tolist():
+            span = slice(*sets.indptr[row : row + 2])
+            said = sets.indices[span].tobytes() + (b"" if prior is None else prior[span].tobytes())
+            keys[row] = hash((int(keys[row]), said))
+        first, counts = _firsts(keys)
+    are_copies = (counts > 1) & (counts <= MOST_ALIKE * n)
+    return np.where(are_copies, first, np.arange(n)) if are_copies.any() else None
+
+
+def _keys(X: npt.NDArray[np.float32]) -> Ints:
+    """Return (n,) int64, equal where rows are; -0 is 0."""
+    width = X[0].size
+    keys, size = np.empty(len(X), dtype=np.int64), max(1, BLOCK // width)
+    for start in range(0, len(X), size):
+        block = X[start : start + size].reshape(-1, width) + np.float32(0)
+        keys[start : start + size] = [hash(row) for row in block.view(f"V{4 * width}")[:, 0].tolist()]
+    return keys
+
+
+def _firsts(keys: Ints) -> tuple[Ints, Ints]:
+    """Return (n,) the first row with the key of each, and how many there are."""
+    _, index, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return index[inverse], counts[inverse]
+
+
+def _coincide_by_chance(X: npt.NDArray[np.float32], different: Ints) -> bool:
+    """Whether rows with the values of these, which are all different, would be equal by chance."""
+    some = np.random.default_rng(0).permutation(different)[:COMPARED]
+    sample = X[np.sort(some)].reshape(len(some), -1)
+    pairs = len(some) * (len(some) - 1) / 2
+    expected = math.log(len(X) * (len(X) - 1) / 2)
+    for column in sample.T:
+        times = np.unique(column, return_counts=True)[1]
+        equal = float((times * (times - 1)).sum()) / 2
+        expected += math.log((equal + 1) / (pairs + 1)) / 2  # +1: of what was never seen, the chance is not 0
+        if expected < 0:
+            return False
+    return True
+
+
+def together(order: Ints, first: Ints) -> Ints:
+    """Return an order of rows in which copies stand where the first of them stood.
+
+    Parameters
+    ----------
+    order
+        (n,) all rows.
+    first
+        `first_copies`.
+
+    Examples
+    --------
+    >>> together(np.array([2, 0, 3, 1]), np.array([0, 1, 2, 2])).tolist()
+    [2, 3, 0, 1]
+    """
+    place = np.full(len(order), len(order))
+    np.minimum.at(place, first[order], np.arange(len(order)))
+    return order[np.argsort(place[first[order]], kind="stable")]
+
+
+def with_copies(rows: Ints, first: Ints | None, n: int) -> Flags:
+    """Return (n,) whether an example is among these rows, or a copy of one of them.
+
+    Parameters
+    ----------
+    rows
+        (m,) rows.
+    first
+        `first_copies`.
+    n
+        Number of examples.
+
+    Examples
+    --------
+    >>> with_copies(np.array([1, 2]), np.array([0, 1, 2, 2]), 4).tolist()
+    [False, True, True, True]
+    """
+    is_in = np.zeros(n, dtype=np.bool_)
+    is_in[rows] = True
+    if first is not None:
+        reached = np.zeros(n, dtype=np.bool_)
+        reached[first[rows]] = True
+        is_in |= reached[first]
+    return is_in

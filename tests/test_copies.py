@@ -1,0 +1,99 @@
+"""Copies: what is one, what is a coincidence, and how they stay together."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pll.candidates import CandidateSets
+from pll.copies import first_copies, together, with_copies
+
+
+def numbers(n: int, d: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).random((n, d), dtype=np.float32)
+
+
+def test_equal_features_are_copies_whatever_the_shape_and_the_sign_of_zero() -> None:
+    X = numbers(40, 8)
+    X[3, 1] = 0.0
+    X[17] = X[3]
+    X[17, 1] = -0.0
+    expected = np.arange(40)
+    expected[17] = 3
+    for shape in ((40, 8), (40, 2, 2, 2)):
+        found = first_copies(X.reshape(shape))
+        assert found is not None and found.tolist() == expected.tolist()
+    X[17, 1] = 0.1
+    assert first_copies(X) is None
+
+
+def test_missing_cells_are_equal() -> None:
+    X = numbers(40, 8)
+    X[:, 2] = np.nan
+    X[5] = X[9]
+    found = first_copies(X)
+    assert found is not None and np.flatnonzero(found != np.arange(40)).tolist() == [9]
+
+
+def test_other_candidates_or_another_prior_are_another_answer() -> None:
+    X = numbers(40, 5)
+    X[30] = X[20] = X[10]
+    sets = CandidateSets.from_lists([[0, 1 + (i == 20)] for i in range(40)], n_classes=3)
+    found = first_copies(X, sets)
+    assert found is not None and found[[10, 20, 30]].tolist() == [10, 20, 10]
+    prior = np.full(80, 0.5, dtype=np.float32)
+    assert np.array_equal(first_copies(X, sets, prior), found)  # type: ignore[arg-type]
+    prior[60:62] = 0.3, 0.7
+    assert first_copies(X, sets, prior) is None
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.random.default_rng(0).integers(4, size=(2000, 3)),  # three questions with four answers
+        np.random.default_rng(0).random((500, 1)).round(3),  # one measurement
+        np.repeat(np.random.default_rng(0).integers(100, size=(1000, 1)), 2, axis=1) * [1, 2],  # one, in two units
+        np.random.default_rng(0).integers(2, size=(3000, 12)),
+        np.eye(3)[np.arange(300) % 3],
+        np.ones((50, 20)),
+        np.empty((30, 0)),
+    ],
+)
+def test_what_coincides_by_chance_is_no_copy(X: np.ndarray) -> None:
+    assert first_copies(X.astype(np.float32)) is None
+
+
+def test_what_is_as_common_as_one_in_ten_is_no_copy() -> None:
+    X = numbers(100, 6)
+    X[:11] = X[0]
+    X[50:60] = X[50]
+    found = first_copies(X)
+    assert found is not None and (found[:11] == np.arange(11)).all() and (found[50:60] == 50).all()
+    X[:60] = X[0]
+    assert first_copies(X) is None
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=40), st.integers(0, 99))
+def test_together_moves_copies_and_nothing_else(groups: list[int], seed: int) -> None:
+    first = np.array([groups.index(one) for one in groups])
+    order = np.random.default_rng(seed).permutation(len(groups))
+    moved = first[together(order, first)]
+    assert len(np.flatnonzero(np.diff(moved))) + 1 == len(set(groups))  # each group in one piece
+    assert list(dict.fromkeys(moved.tolist())) == list(dict.fromkeys(first[order].tolist()))
+    rows = order[: len(order) // 2]
+    assert with_copies(rows, first, len(groups)).tolist() == np.isin(first, first[rows]).tolist()
+    assert np.array_equal(together(order, np.arange(len(order))), order)
+
+
+def test_many_rows_take_no_time() -> None:
+    X = numbers(240_000, 100)
+    X[200_000:] = X[:40_000]
+    started = time.process_time()
+    found = first_copies(X)
+    assert found is not None and int((found != np.arange(len(X))).sum()) == 40_000
+    assert time.process_time() - started < 5  # .4 s on an idle machine

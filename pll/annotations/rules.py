@@ -17,15 +17,13 @@ from pll.weights import Flags, Ints
 if TYPE_CHECKING:
     import pandas as pd
 
-SET_RULES = {"union": None, "votes": 2.0, "reliability": 0.05, "voters": None}
-"""The rules by name, each with the value it takes where none is given."""
-WORDS = {
-    "union": "named by anybody",
-    "votes": "named by at least {value:g}",
-    "reliability": "probability at least {value:g}",
-    "voters": "named by anybody, or likely by voter models",
+SET_RULES: dict[str, tuple[float | None, str]] = {
+    "union": (None, "named by anybody"),
+    "votes": (2.0, "named by at least {:g}"),
+    "reliability": (0.05, "probability at least {:g}"),
+    "voters": (None, "named by anybody, or likely by voter models"),
 }
-"""The rules in words, for a page."""
+"""The rules by name: the value that each takes where none is given, and what it is in words."""
 
 MOST_FILLED = 50_000_000
 """Maximum number of entries in the sets of all classes that examples without annotations get."""
@@ -65,8 +63,8 @@ class SetRule:
         if self.how not in SET_RULES:
             raise unknown("rule", self.how, SET_RULES)
         if self.value is None:
-            object.__setattr__(self, "value", SET_RULES[self.how])
-        elif SET_RULES[self.how] is None:
+            object.__setattr__(self, "value", SET_RULES[self.how][0])
+        elif SET_RULES[self.how][0] is None:
             raise UserError(f"The rule {self.how} has no value.")
         if self.how == "votes" and not (self.least >= 1 and self.least == int(self.least)):
             raise UserError(f"At least {self.value} votes: this must be a whole number, 1 or more.")
@@ -101,7 +99,7 @@ class SetRule:
     @property
     def words(self) -> str:
         """The rule in words, for a page."""
-        return WORDS[self.how].format(value=self.value)
+        return SET_RULES[self.how][1].format(self.value)
 
 
 @dataclass(frozen=True, eq=False)

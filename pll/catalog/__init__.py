@@ -10,7 +10,6 @@ of `$PLL_DATA_PATH`. Missing files are downloaded into `$PLL_DATA`. docs/dataset
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from pll.catalog.download import obtain
 from pll.catalog.entry import DownloadProgress, Entry, File, Loader, entries_of
 from pll.catalog.files import available, data_folder
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 
 __all__ = ["CATALOG", "Entry", "File", "DownloadProgress", "available", "data_folder", "find", "load"]
 
@@ -55,9 +54,7 @@ def find(name: str) -> Entry:
     entry = plain.get(_plain(name))
     if entry is not None:
         return entry
-    close = [plain[match].name for match in difflib.get_close_matches(_plain(name), plain, n=3)]
-    hint = f"; did you mean {' or '.join(close)}?" if close else "."
-    raise UserError(f"There is no dataset called {name!r} in the catalogue{hint} It has {', '.join(CATALOG)}.")
+    raise unknown("dataset of the catalogue", name, CATALOG)
 
 
 def load(name: str, *, progress: DownloadProgress | None = None, download: bool = True) -> PartialLabelDataset:

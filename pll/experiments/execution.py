@@ -27,7 +27,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
@@ -117,7 +117,7 @@ def run_cell(cell: Cell, places: dict[str, str] | None = None, half_done: Path |
     with _AT_WORK, computing_threads(1):
         try:
             result, curve = fit_cell(cell, half_done=half_done)
-            return CellOutcome(result, _rounded(curve))
+            return CellOutcome(result, tuple((_share(row, "test"), _share(row, "transductive")) for row in curve))
         except UserError as error:
             return CellOutcome(error=str(error))
         except Exception as error:  # one cell that fails must not stop the others
@@ -182,11 +182,8 @@ def _latest(kept: dict[str, T], key: str, make: Callable[[], T]) -> T:
     return kept[key]
 
 
-def _rounded(curve: EpochMetrics) -> tuple[tuple[float | None, float | None], ...]:
-    def share(value: float | None) -> float | None:
-        return None if value is None else round(value, 6)
-
-    return tuple((share(row["test_accuracy"]), share(row["transductive_accuracy"])) for row in curve)
+def _share(row: dict[str, Any], of: str) -> float | None:
+    return None if (value := row[f"{of}_accuracy"]) is None else round(value, 6)
 
 
 # ---- the folder ------------------------------------------------------------------------------------------------------

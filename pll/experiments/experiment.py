@@ -290,9 +290,9 @@ class Experiment(_TomlTable):
     def _check(self) -> Self:
         if self.folds is not None and self.holdout is not None:
             raise ValueError("folds and holdout exclude each other; give one of them")
-        unknown = [recipe for recipe in self.recipe if recipe not in RECIPES]
-        if unknown:
-            raise ValueError(f"there is no recipe {unknown[0]!r}; use {' or '.join(RECIPES)}")
+        for recipe in self.recipe:
+            if recipe not in RECIPES:
+                raise unknown("recipe", recipe, RECIPES)
         for method in self.methods:
             METHODS[method]
         models = max(self.models.values(), key=len, default=[])

@@ -173,7 +173,9 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
             customdata=line["deviation"].to_numpy(),
             hovertemplate="%{y:.2f} ± %{customdata:.2f} %",
         )
-    _titled(figure, f"{panel.title}: {over_fits(panel.numbers['fits'])}", panel.x_title, panel.y_title)
+    figure.update_layout(title=escape(f"{panel.title}: {over_fits(panel.numbers['fits'])}"), template="plotly_white")
+    figure.update_xaxes(title=escape(panel.x_title))
+    figure.update_yaxes(title=escape(panel.y_title))
     return figure, panel.numbers.assign(method=panel.numbers["method"].map(method_title))
 
 
@@ -228,12 +230,6 @@ def style(method: str, methods: Sequence[str]) -> tuple[str, str]:
     if len(methods) <= len(LANE_COLOURS):
         return LANE_COLOURS[place], LANE_DASHES[place]
     return class_colours(len(methods))[place], "solid"
-
-
-def _titled(figure: go.Figure, title: str, x: str, y: str) -> None:
-    figure.update_layout(title=escape(title), template="plotly_white")
-    figure.update_xaxes(title=escape(x))
-    figure.update_yaxes(title=escape(y))
 
 
 def _faint(colour: str) -> str:

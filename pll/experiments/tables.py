@@ -20,8 +20,6 @@ from pll.experiments.published import published_accuracy
 from pll.methods import method_title
 
 STAR_LEVEL = 0.05
-Measured = dict[tuple[int, int], float]
-"""Test accuracy in percent by (seed, fold)."""
 
 
 @dataclass(frozen=True)
@@ -132,73 +130,53 @@ def _made(result: Result) -> str:
 
 def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[str], n_fits: int) -> Table:
     model, recipe, flip = key
-    measured: dict[tuple[TableColumn, str], list[Result]] = defaultdict(list)
+    fits: dict[TableColumn, dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row.test_accuracy is not None:
-            measured[(row.dataset, row.q), row.method].append(row)
-    there = tuple(method for method in methods if any(method == name for _, name in measured))
-    columns = tuple(dict.fromkeys(column for column, _ in measured))
-    entries = {
-        (column, method): _entry(measured[column, method], model, n_fits)
-        for column in columns
-        for method in there
-        if (column, method) in measured
-    }
-    for column in columns:
-        of_column = [entry for (where, _), entry in entries.items() if where == column]
-        best = max(round(entry.test.mean, 2) for entry in of_column)
-        for entry in of_column:
-            entries[column, entry.method] = replace(entry, is_best=round(entry.test.mean, 2) == best)
-    _compare(entries, measured, there)
-    made = f"{flip} flipping" if flip else "candidate sets of the data"
+            fits[row.dataset, row.q][row.method].append(row)
+    there = tuple(method for method in methods if any(method in of_column for of_column in fits.values()))
+    entries: dict[tuple[TableColumn, str], TableEntry] = {}
+    for column, of_column in fits.items():
+        first = of_column.get(there[0], [])
+        made = [_entry(of_column[method], first, model, n_fits) for method in there if method in of_column]
+        best = max(round(entry.test.mean, 2) for entry in made)
+        entries |= {(column, one.method): replace(one, is_best=round(one.test.mean, 2) == best) for one in made}
+    compared = [place for place, entry in entries.items() if entry.p is not None]
+    for place, p in zip(compared, holm([entries[place].p or 0.0 for place in compared]), strict=True):
+        entries[place] = replace(entries[place], p_holm=p)
+    made_by = f"{flip} flipping" if flip else "candidate sets of the data"
     fixed = f"{model} models" if model and recipe != "auto" else ""  # that recipe may choose another one
-    title = ", ".join(filter(None, (made, fixed, f"recipe {recipe}")))
-    return Table(title[0].upper() + title[1:], there, columns, entries)
+    title = ", ".join(filter(None, (made_by, fixed, f"recipe {recipe}")))
+    return Table(title[0].upper() + title[1:], there, tuple(fits), entries)
 
 
-def _entry(rows: Sequence[Result], model: str, expected: int) -> TableEntry:
-    test = [row.test_accuracy for row in rows if row.test_accuracy is not None]
+def _entry(rows: Sequence[Result], first: Sequence[Result], model: str, expected: int) -> TableEntry:
+    """Return the entry of some fits, compared with those of the first method on the same parts."""
+    one, own = rows[0], _by_part(rows)
     transductive = [row.transductive_accuracy for row in rows if row.transductive_accuracy is not None]
-    first = rows[0]
+    others = {} if rows is first else _by_part(first)
+    a, b = ([by_part[part] for part in sorted(others.keys() & own.keys())] for by_part in (others, own))
+    paper = published_accuracy(one.dataset, one.flip, one.q, one.method) if model in ("linear", "") else None
     return TableEntry(
-        dataset=first.dataset,
-        flip=first.flip,
-        q=first.q,
-        method=first.method,
-        model=first.model,
-        recipe=first.recipe,
+        dataset=one.dataset,
+        flip=one.flip,
+        q=one.q,
+        method=one.method,
+        model=one.model,
+        recipe=one.recipe,
         n_fits=len(rows),
         expected=expected,
-        test=Spread.of(test),
+        test=Spread.of([row.test_accuracy for row in rows if row.test_accuracy is not None]),
         transductive=Spread.of(transductive) if transductive else None,
         seconds=float(np.median([row.seconds for row in rows])),
-        paper=published_accuracy(first.dataset, first.flip, first.q, first.method) if model in ("linear", "") else None,
+        p=paired_t_test(a, b) if len(a) > 1 else None,
+        is_better=len(a) > 1 and float(np.mean(b)) > float(np.mean(a)),
+        paper=paper,
     )
 
 
-def _compare(
-    entries: dict[tuple[TableColumn, str], TableEntry],
-    measured: dict[tuple[TableColumn, str], list[Result]],
-    methods: Sequence[str],
-) -> None:
-    """Fill in the comparisons with the first method."""
-    compared = []
-    for (column, method), entry in entries.items():
-        if method == methods[0] or (column, methods[0]) not in entries:
-            continue
-        one, other = (_by_part(measured[column, name]) for name in (methods[0], method))
-        common = sorted(one.keys() & other.keys())
-        if len(common) < 2:
-            continue
-        a, b = [one[part] for part in common], [other[part] for part in common]
-        better = float(np.mean(b)) > float(np.mean(a))
-        compared.append(replace(entry, p=paired_t_test(a, b), is_better=better))
-    corrected = holm([entry.p for entry in compared if entry.p is not None])
-    for entry, p in zip(compared, corrected, strict=True):
-        entries[(entry.dataset, entry.q), entry.method] = replace(entry, p_holm=p)
-
-
-def _by_part(rows: Sequence[Result]) -> Measured:
+def _by_part(rows: Sequence[Result]) -> dict[tuple[int, int], float]:
+    """Return test accuracies in percent by seed and fold."""
     return {(row.seed, row.fold): row.test_accuracy * 100 for row in rows if row.test_accuracy is not None}
 
 

@@ -14,7 +14,7 @@ from pll import formats
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, unknown
 from pll.export import ExportSource
 from pll.export.run_export import export_source
 from pll.formats import ENTRIES, FORMATS, ReadOptions, Results
@@ -372,7 +372,7 @@ def _why_unlabelled(source: Source) -> str:
 
 def _check_format(to: str) -> None:
     if to not in FORMATS:
-        raise UserError(f"There is no format called {to!r}; use one of {', '.join(FORMATS)}.")
+        raise unknown("format", to, FORMATS)
 
 
 def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:

@@ -33,7 +33,7 @@ def test_a_word_is_a_file_or_else_a_name_of_the_catalogue(file: Path, monkeypatc
     [
         ("missing.npz", "There is no file missing.npz"),
         ("some/where", "There is no file some/where"),
-        ("digitz", "did you mean digits"),
+        ("digitz", "Did you mean 'digits'"),
         (".", "folder"),
     ],
 )

@@ -164,14 +164,18 @@ def without(results: Results, example: str) -> Results:
     return replace(results, ids=[results.ids[at] for at in places], columns=columns)
 
 
+@pytest.fixture(scope="module")
+def kinds(pair: tuple[ExportSource, ExportSource], tmp_path_factory: pytest.TempPathFactory) -> list[list[Results]]:
+    """The labels of a run and those of a certificate, each with the refused example and without it."""
+    path = tmp_path_factory.mktemp("run")
+    folder: Any = SimpleNamespace(config=lambda: SimpleNamespace(method="proden"), path=path)
+    both = results_in(pair[0], path), certified_results(folder, pair[0])
+    return [[results, without(results, f"id{REFUSED}")] for results in both]
+
+
 @pytest.mark.parametrize("name", FORMATS)
-def test_in_every_format(pair: tuple[ExportSource, ExportSource], tmp_path: Path, name: str) -> None:
+def test_in_every_format(kinds: list[list[Results]], tmp_path: Path, name: str) -> None:
     """Written anew and back into the file that came in, with the labels of a run and with those of a certificate."""
-    folder: Any = SimpleNamespace(config=lambda: SimpleNamespace(method="proden"), path=tmp_path)
-    kinds = [
-        (results, without(results, f"id{REFUSED}"))
-        for results in (results_in(pair[0], tmp_path), certified_results(folder, pair[0]))
-    ]
     suffix = FORMATS[name].suffixes[0] if FORMATS[name].suffixes else ""
     written = 0
     for place, data in enumerate(examples()):

@@ -63,7 +63,7 @@ def back(path: Path, rows: list[Row]) -> Path:
     return out
 
 
-@settings(max_examples=2 * settings.default.max_examples)  # of twelve kinds of files
+@settings(max_examples=3 * settings.default.max_examples)  # of twelve kinds of files
 @given(
     kind=st.sampled_from(["example", "answer"]),
     delimiter=st.sampled_from([",", ";", "\t"]),

@@ -77,12 +77,14 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("sample", "reads"), [("reviews.csv", "texts"), ("flowers.csv", ""), ("digits.imagezip.zip", "pictures")]
+    ("sample", "reads", "models"),
+    [("reviews.csv", "texts", 1), ("flowers.csv", "", 1), ("digits.imagezip.zip", "pictures", 3)],
 )
 def test_an_exported_folder_predicts_as_the_run_does(
-    tmp_path: Path, request: pytest.FixtureRequest, sample: str, reads: str
+    tmp_path: Path, request: pytest.FixtureRequest, sample: str, reads: str, models: int
 ) -> None:
-    if not reads:
+    """`models`: files of the model, with its two programs or without them."""
+    if models == 1:
         request.getfixturevalue("no_programs")
     given, run, out = str(SAMPLES / sample), str(tmp_path / "run"), tmp_path / "out"
     assert main(["fit", given, "--epochs", "2", "--batch-size", "8", "--threads", "1", "--out", run]) == 0
@@ -98,6 +100,6 @@ def test_an_exported_folder_predicts_as_the_run_does(
     assert ("python -m pll predict" in told) == bool(reads)
     about = RunFolder(Path(run)).about()["data"]["warnings"]
     assert [line.removeprefix("- ") for line in told.splitlines() if line.removeprefix("- ") in about] == about
-    assert told.count(f"features as features.json makes them of {reads} (see there)") == (3 if reads else 0)
+    assert told.count(f"features as features.json makes them of {reads} (see there)") == (models if reads else 0)
     with zipfile.ZipFile(result.zip_path) as archive:
         assert archive.namelist() == names

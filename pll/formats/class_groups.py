@@ -143,8 +143,6 @@ def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -
     Not where another column names what is marked, as forms that allow several choices write both.
     """
     some = [name for name, rows in marks.items() if rows.count(None) <= table.cells[name].count(None) and not all(rows)]
-    if _marked_and_numbered(table, {name: marks[name] for name in some}):
-        return
     some = [name for name in some if not NAMED.fullmatch(name)]
     ticked = [name for name in some if _are_ticks(table.cells[name])]  # by whoever filled the row in: no numbers
     groups = [*_groups(table, some), *([dict(zip(ticked, apart(ticked), strict=True))] if len(ticked) > 1 else [])]
@@ -244,19 +242,6 @@ def _ticks_and_blanks(cells: Cells) -> list[float | None]:
     ticked = [not is_missing(cell) for cell in cells]
     looked = looked_at(ticked)
     return [float(mark) if row in looked else None for row, mark in enumerate(ticked)]
-
-
-def _marked_and_numbered(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -> bool:
-    """Ask about marks where another column says of every row how many there are; return whether it does."""
-    for group in [*_alike([*marks]), [*marks]] if len(marks) > 2 else ():
-        sums = [float(sum(map(bool, row))) for row in zip(*(marks[name] for name in group), strict=True)]
-        others = [n for n in which(table, "measured") if n not in marks] if len({*sums}) > 1 else []
-        for name in [n for n in others if len(sums) >= LEAST_ROWS and _sums(table, [n]) == sums]:
-            _give(table, dict(zip(group, apart(group), strict=True)), "class")
-            table.give(name, "keep", why="how many are marked")
-            _ask_what(table, [group], "hold 0 and 1", _VOTERS | _NOBODY, [name])
-            return True
-    return False
 
 
 def _are_choices(table: Proposal, marks: Sequence[Sequence[bool | None]], group: Collection[str]) -> bool:

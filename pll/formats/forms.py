@@ -95,11 +95,6 @@ class Form:
     again
         Of a table of examples, which the first column names: columns that may say who answered, where it names some
         twice.
-    questions
-        In a table of answers to several questions: the columns of the question's name and of the answer, of which a
-        column for each question is made.
-    fill
-        Two columns of which one is made, "A or B": of the second where the first is empty.
     only
         Of records: fields of those that have no others, of which the last of `told_by` need not be one.
     id
@@ -126,8 +121,6 @@ class Form:
     said: tuple[str, ...] = ()
     needs: str = ""
     again: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    fill: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     id: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()

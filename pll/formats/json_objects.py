@@ -34,14 +34,13 @@ SHAPES = {
     "lists": "a list of lists of labels",
     "keyed lists": "an object of lists of labels, whose keys are the ids",
     "keyed answers": "an object of lists of answers, whose keys are the ids",
-    "keyed people": "an object of objects, whose keys are the ids, and in them an answer by person",
 }
 """What a file may be, in words."""
 ROWS = ("rows", "data", "items", "examples", "records", "results", "_via_img_metadata")
 """What the records are called beside other lists, or objects, of objects."""
 SPLIT = "split"
 """The field of a record for the part of a split that it stands in."""
-WITHOUT_PLACE = ("lists", "keyed lists", "keyed answers", "keyed people")
+WITHOUT_PLACE = ("lists", "keyed lists", "keyed answers")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
 """Values of an object that are looked at to see which shape it is."""
@@ -389,8 +388,6 @@ class _ObjectReader:
 def _record_of(shape: str, key: str, value: Any) -> Record:
     """Return the record of an item: a list is a field of it, and so is its key, where it has none of that name."""
     record: Record = {ANSWERS if shape == "keyed answers" else VALUES: value} if isinstance(value, list) else value
-    if shape == "keyed people":
-        record = {ANSWERS: [{"annotator": who, "label": label} for who, label in value.items()]}
     return {KEY: key} | record if shape.startswith("keyed") and KEY not in record else record
 
 
@@ -419,14 +416,11 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     parts = [name for name in (*_lists_in(values), opened) if name and _is_part(name)]
     if ((closed or opened) and len(parts) > 1) or opened.casefold() in WORDS["train"]:
         return "parts", ""
-    are_objects = len(found) > 1 and all(isinstance(value, dict) and value for value in found)
     is_indexed = (
         (rest == "#" or _are_alike(found)) and all(map(_is_column, found)) and not any(map(str.isdecimal, values))
     )
     if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
-    if are_objects and _are_answers(found):
-        return "keyed people", ""
     if found and all(isinstance(value, list) for value in found):
         said = [one for value in found for one in value]
         if said and all(isinstance(one, list) and all(isinstance(label, str | int) for label in one) for one in said):
@@ -470,16 +464,6 @@ def _are_alike(found: Sequence[Any]) -> bool:
     return are_objects and all(2 * len(value.keys() & found[0].keys()) >= len(found[0]) for value in found)
 
 
-def _are_answers(found: Sequence[Record]) -> bool:
-    """Whether objects have a label under the name of each person: few labels, and people who come again."""
-    people = [key for value in found for key in value]
-    said = [one for value in found for one in value.values()]
-    plain = all(isinstance(one, str | int) for one in said) and len({*map(str, said)}) <= MOST_LABELS
-    return len(found) > 2 and plain and 2 * len({*people}) <= len(people) and 2 * len({*map(str, said)}) <= len(said)
-
-
-MOST_LABELS = 20
-"""Labels in objects of answers by person, at most, where nothing else tells these."""
 _WITHIN = "\0"
 """Between the name of a field and that of a field of its object."""
 

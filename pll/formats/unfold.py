@@ -146,8 +146,7 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
     joined = [name for name in names if any(fits(name, pattern) for pattern in form.join)]
     marks = {name: name.partition(":::")[::2] if ":::" in name else name.rpartition(".")[::2] for name in joined}
     tops = {path.partition(".")[0] for path in form.gather.each} if form.gather else set()
-    about, fill = ([name for name in some if name in names] for some in (form.questions, form.fill))
-    used = {*flat, *tops, *marks, *about, *fill}
+    used = {*flat, *tops, *marks}
     at = [k for k, name in enumerate(names) if name in used]
     rows, answers, whole, out = list[dict[str, Any]](), list[dict[str, Any]](), set[str](), Counter[str]()
     said = {name: name for name in names if any(fits(name, pattern) for pattern in form.said)}
@@ -159,10 +158,6 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
             inner = {prefix + key: _ticked(value) for key, value in (fields or {}).items()}
             said |= dict.fromkeys(inner, name) if name in said else {}
             row |= inner
-        if len(about) == 2 and record[about[0]]:
-            row |= {f"{about[1]}: {record[about[0]]}": record[about[1]]}
-        if len(fill) == 2:
-            row |= {" or ".join(fill): record[fill[0]] or record[fill[1]]}
         rows.append(row)
         answers.append(_answers(record, form.gather) if form.gather and not tops.isdisjoint(record) else {})
         out.update(_against(record, form.gather) if form.gather else ())
@@ -184,7 +179,7 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
     new = tasks | new | {name: [row.get(name) for row in answers] for name in questions}
     if not (new or tasks):
         return table
-    gone = {*flat, *marks, *tasks, *about[1:], *(tops & questions.keys())} - whole
+    gone = {*flat, *marks, *tasks, *(tops & questions.keys())} - whole
     made = table.with_columns(new, [k for k, name in enumerate(names) if name in gone])
     note = _uncounted(listing(sorted(tops)), out)
     made = replace(made, notes=(*made.notes, note) if note else made.notes)

@@ -273,16 +273,6 @@ def test_marks_that_are_only_alike_are_asked_about(tmp_path: Path, pattern: str)
     assert set(formats.read(path, columns=dict(asked.answers[0][1])).class_names) == set(BIRDS)
 
 
-@pytest.mark.parametrize("total", ["antal", "合計"])
-def test_marks_whose_number_is_told_are_asked_about(tmp_path: Path, total: str) -> None:
-    """Beside measurements, under names that have nothing in common."""
-    rows = [(row := marked(BIRDS, k)) and [f"{k}.5", *row, row.count("1")] for k in range(30)]
-    path = columns_in(tmp_path, ["längd", *BIRDS, total], rows)
-    asked = question(formats.columns(path))
-    assert asked is not None and asked.answers[0][1] == dict.fromkeys(BIRDS, "class") | {total: "keep"}
-    assert formats.read(path, columns=dict(asked.answers[0][1])).feature_names == ("längd",)
-
-
 @pytest.mark.parametrize("made", [True, False])
 @pytest.mark.parametrize("pattern", ["olasılık: {}", "{}の確率"])
 def test_shares_that_make_up_one_are_asked_about(tmp_path: Path, pattern: str, made: bool) -> None:

@@ -76,9 +76,6 @@ class Form:
         Cells that are no answer here, besides those of every table.
     flatten
         Patterns of fields that hold an object of fields, which become columns; those of `field.` keep its name before.
-    each
-        The field with a list whose items are an example each, with the other fields of their record, where one of
-        `flatten` says anything in one; "" where a record is one.
     gather, models
         Where answers of people, and of models, stand inside of a record; None where they are columns.
     join
@@ -112,7 +109,6 @@ class Form:
     counts: tuple[str, ...] = ()
     no_answer: tuple[str, ...] = ()
     flatten: tuple[str, ...] = ()
-    each: str = ""
     gather: Gather | None = None
     models: Gather | None = None
     join: tuple[str, ...] = ()

@@ -107,7 +107,6 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     """
     given = given or {}
     table = wide(turned(table, given), given)
-    table = _one_an_item(table, table.form) if table.form and table.form.each in table.names else table
     table = table if table.first else replace(table, first=table.sample())  # looked at often
     for find in (_lists,) if table.form else FINDERS:
         cells = zip((name.strip() for name in table.names), table.first, strict=True)
@@ -115,29 +114,6 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
         for inside in find(table, free):
             table = inside.in_table(table, given)
     return table if table.form is None else _as_signed(table, table.form, given)
-
-
-def _one_an_item(table: Records, form: Form) -> Records:
-    """The table with a row for each item of the lists in a column, where one has a field to flatten that says anything.
-
-    An item has the fields of its record, too; a record without items is no row.
-    """
-    said, rows = list[dict[str, Any]](), list[int]()
-    for row, record in enumerate(table.values(range(len(table.names)))):
-        others = {name: value for name, value in record.items() if name != form.each}
-        items = [one for one in _listed(record[form.each]) if isinstance(one, dict)]
-        said += [others | one for one in items]
-        rows += [row] * len(items)
-    new = _by_name(said, [name for name in table.names if any(fits(name, pattern) for pattern in form.flatten)])
-    if not any(cell for name, cells in new.items() for cell in cells if any(fits(name, p) for p in form.flatten)):
-        return table
-    return Records.of(
-        _by_name(said, ()),
-        row_of=lambda at: table.row_of(rows[at]),
-        signature=form,
-        roles=table.roles,
-        notes=table.notes,
-    )
 
 
 def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:

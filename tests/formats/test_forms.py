@@ -1360,35 +1360,20 @@ def test_which_attribute_of_coco_is_the_label_is_asked(tmp_path: Path) -> None:
     assert set(other.class_names) == {"red", "blue"} and other.annotations is not None
 
 
-@pytest.mark.parametrize("way", ["project", "keyed", "table"])
-def test_regions_of_via_are_an_example_each_where_they_have_the_labels(tmp_path: Path, way: str) -> None:
-    def region(k: int, j: int) -> dict[str, Any]:
+def test_regions_of_via_are_an_example_each_in_a_table(tmp_path: Path) -> None:
+    def cells(k: int, j: int) -> str:
         ticked = {label(k, j): True} | ({"fine": True} if k % 4 == 0 else {})
         about = {"species": ticked if k else {}, "pose": "sitting" if (k + j) % 2 else "flying"}
-        return {"shape_attributes": {"name": "rect", "x": k}, "region_attributes": about}
+        return json.dumps(about).replace('"', '""')
 
-    one = {
-        f"c{k}.jpg9": {
-            "filename": f"c{k}.jpg",
-            "size": 9,
-            "regions": [region(k, j) for j in range(2)],
-            "file_attributes": {},
-        }
-        for k in range(12)
-    }
-    project = {"_via_settings": {"ui": {"a": 1}, "core": {"b": 2}}, "_via_img_metadata": one, "_via_image_id_list": []}
-    path = tmp_path / "via.json"
-    path.write_text(json.dumps(project if way == "project" else one))
-    if way == "table":
-        cells = [json.dumps(region(k, j)["region_attributes"]).replace('"', '""') for k in range(12) for j in range(2)]
-        header = "filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes"
-        path = table(tmp_path, header, [f'c{k // 2}.jpg,9,{{}},2,{k % 2},{{}},"{one}"' for k, one in enumerate(cells)])
+    header = "filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes"
+    rows = [f'c{k}.jpg,9,{{}},2,{j},{{}},"{cells(k, j)}"' for k in range(12) for j in range(2)]
+    path = table(tmp_path, header, rows)
     asked = question(formats.columns(path))
     assert asked is not None and [said.split(" (")[0] for said, _ in asked.answers] == ["species", "pose"]
     data = read_first(path)
     assert len(data) == 24 and set(data.class_names) == {"late", "lost", "fine"} and not data.categories
     assert named_sets(data)[1:4] == [{"late", "lost", "fine"}, {"lost"}, {"lost"}]
-    assert bool(formats.FORMATS["jsonl"].no_place(path, formats.ReadOptions())) if way != "table" else True
 
 
 def test_labels_of_whole_pictures_of_via_go_back_into_its_project(tmp_path: Path) -> None:

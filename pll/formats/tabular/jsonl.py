@@ -138,9 +138,9 @@ class JsonLines(TableFormat):
         shape = json_objects.shape_of(source)
         if shape in json_objects.WITHOUT_PLACE:
             return f"The file that came in is {json_objects.SHAPES[shape]}, which has no place for another field."
-        table = self.unfolded(source, options)
-        if table.form and table.form.each and table.rows != sum(1 for _ in json_objects.records(source)):
-            return "The file that came in has several examples a record, and no place for the label of each."
+        form = self.table(source, options).form
+        if form is not None and form.name == "coco":
+            return "The file that came in has several answers in a record, and no place for the label of an example."
         return super().no_place(source, options)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

@@ -49,16 +49,17 @@ _PARTS = re.compile(rf"[{_LETTERS}]|[^\W_{_LETTERS}]+|[\W_]+")
 
 def classes(table: Proposal) -> None:
     """A column a class, marked where it is a candidate; another that names what is marked says nothing more."""
-    marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
-    _named_classes(table, marks)
-    if not table.having(*LABELLED, "true_label") and not table.is_asked():
-        _marked_with_doubt(table)
-    if not table.having(*LABELLED, "true_label") and not table.is_asked():
-        _marked_alike(table, {name: rows for name, rows in marks.items() if name in table.open()})
-    if not table.having(*LABELLED, "true_label") and not table.is_asked():
-        _ticked(table)
+    _named_classes(table, _marks_in(table))
+    for ask in (_marked_with_doubt, _marked_alike, _ticked):
+        if not table.having(*LABELLED, "true_label") and not table.is_asked():
+            ask(table)
     group = {name: table.roles[name].display_name for name in table.having("class")}
     table.give_all(_naming_again(table, group), "keep", why="it names the marked classes")
+
+
+def _marks_in(table: Proposal) -> dict[str, Sequence[bool | None]]:
+    """What each open column of marks says, row by row."""
+    return {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
 
 
 def _named_classes(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -> None:
@@ -137,11 +138,12 @@ def _ask_what(
     table.ask(text, *((said, dict.fromkeys(every, one) | (kept if one == role else {})) for one, said in ways.items()))
 
 
-def _marked_alike(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) -> None:
+def _marked_alike(table: Proposal) -> None:
     """Marks that only begin or end alike, or beside which there is nothing to learn from: the user is asked.
 
     Not where another column names what is marked, as forms that allow several choices write both.
     """
+    marks = _marks_in(table)
     some = [name for name, rows in marks.items() if rows.count(None) <= table.cells[name].count(None) and not all(rows)]
     some = [name for name in some if not NAMED.fullmatch(name)]
     ticked = [name for name in some if _are_ticks(table.cells[name])]  # by whoever filled the row in: no numbers

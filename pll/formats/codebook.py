@@ -31,8 +31,6 @@ _BOOK = re.compile(any_of("codebook"))
 _LINE = re.compile(r"\s*(?P<code>[^\s=:–—]{1,12})\s*(?:[=:–—]|\s-\s|->|→)\s*(?P<name>\S.*)", re.DOTALL)
 _NAME = re.compile(r"[^\s,;(]+(?: [^\s,;(]+){0,3}")
 """A name of few words; letters whose meaning is a longer text stay."""
-_CHOICE = re.compile(r"\s*(?P<code>[^,|]{1,12}?)\s*,\s*(?P<name>[^|]+?)\s*(?:\||$)")
-_DICTIONARY = ("variable_/_field_name", "choices,_calculations,_or_slider_labels")
 
 
 def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
@@ -60,11 +58,6 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     if len(cells) == 2 and all(map(str.isdecimal, cells[0])) and not any(map(is_number, cells[1])):
         cells = [["code", "name"], *([*pair] for pair in zip(*cells, strict=True))]  # an object: the keys are codes
     header = [plain_name(cell) for cell in cells[0]] if cells else []
-    if all(name in header for name in _DICTIONARY):
-        field, choices = (header.index(name) for name in _DICTIONARY)
-        listed = {row[field]: row[choices] for row in cells[1:] if len(row) > max(field, choices)}
-        named = {name: {m["code"]: m["name"] for m in _CHOICE.finditer(said)} for name, said in listed.items()}
-        return {name: codes for name, codes in named.items() if len(codes) > 1}
     width = max(map(len, cells), default=0)
     if not width:
         return {}

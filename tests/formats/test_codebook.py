@@ -17,7 +17,6 @@ from .test_xlsx import workbook
 
 NAMES = {"1": "Lob", "2": "Kritik", "3": "Frage"}
 PAIRS = list(NAMES.items())
-DICTIONARY = 'Variable / Field Name,Field Type,Field Label,"Choices, Calculations, OR Slider Labels"\n'
 
 
 def answers(codes: list[str], n: int = 24) -> list[list[str]]:
@@ -52,20 +51,13 @@ def test_a_code_that_says_no_answer_is_none_and_another_sheet_is_no_codebook(tmp
     assert read(tmp_path / "b.xlsx", list(NAMES), {"People": people}).class_names == tuple(NAMES)
 
 
-@pytest.mark.parametrize("kind", ["dictionary", "text"])
-def test_a_data_dictionary_or_a_text_beside_the_table_in_a_zip(tmp_path: Path, kind: str) -> None:
+def test_a_text_of_codes_beside_the_tables_in_a_zip(tmp_path: Path) -> None:
     rows = [f"{k + 1},{','.join(row)}" for k, row in enumerate(answers(list(NAMES)))]
-    choices = " | ".join(f"{code}, {name}" for code, name in PAIRS)
-    fields = [f'reader_{k},radio,Reading,"{choices}"' for k in (1, 2, 3)]
-    beside = {
-        "dictionary": ("Study_DataDictionary.csv", DICTIONARY + "\n".join(fields) + "\n"),
-        "text": ("codes.txt", "\n".join(f"{code} = {name}" for code, name in PAIRS)),
-    }[kind]
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
-        for part in range(1 + (kind == "text")):
-            half = rows[part * 12 : part * 12 + 12] if kind == "text" else rows
+        for part in (0, 1):
+            half = rows[part * 12 : part * 12 + 12]
             archive.writestr(f"Study_DATA{part}.csv", "record_id,reader_1,reader_2,reader_3\n" + "\n".join(half) + "\n")
-        archive.writestr(*beside)
+        archive.writestr("codes.txt", "\n".join(f"{code} = {name}" for code, name in PAIRS))
     assert set(read_first(tmp_path / "t.zip").class_names) == set(NAMES.values())
 
 

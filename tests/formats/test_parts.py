@@ -490,26 +490,6 @@ def lines_of(k: int, labels: list[str], start: int = 0) -> str:
     return f"{k},what is written in row {k + start},{','.join(labels)}\n"
 
 
-def test_parts_of_a_person_and_of_the_examples_are_told_by_the_names(tmp_path: Path) -> None:
-    """A file a batch and person: the answers of each person, in parts; labels go back into each."""
-    rolls = random.Random(4)
-    answers = {who: [rolls.choice("xyz") for _ in range(20)] for who in ("ann", "bob")}
-    files = {
-        f"batch-{part}_{who}.csv": "id,text,label\n"
-        + "".join(lines_of(k, [said[k]]) for k in range(10 * part, 10 * part + 10))
-        for part in (0, 1)
-        for who, said in answers.items()
-    }
-    data = formats.read(archive(tmp_path / "data.zip", files))
-    votes = data.annotations
-    assert votes is not None and (len(data), votes.n_answers, {*votes.annotator_names}) == (20, 40, {"ann", "bob"})
-    assert "4 tables were taken for the answers of ann, bob, in parts." in data.notes
-    results = Results(data.row_ids.tolist(), {"identified_label": [f"of {name}" for name in data.row_ids.tolist()]})
-    formats.give_back(tmp_path / "data.zip", tmp_path / "back.zip", results)
-    with zipfile.ZipFile(tmp_path / "back.zip") as back:
-        assert back.read("batch-1_bob.csv").decode().splitlines()[1].endswith(",of 10")
-
-
 def test_numbers_that_begin_again_are_other_examples(tmp_path: Path) -> None:
     """The texts, before the labels, differ in every row; a reason behind them is nobody's example."""
     rolls, header = random.Random(4), "id,text,label\n"

@@ -50,8 +50,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     split = split_in(names)
     called = {} if split else people_among(tables)
     has_people = any("worker" in one.roles.values() for one in tables)
-    people = list(names) if len(called) == len(tables) else [] if split else _people_in(names, tables)
-    is_one_a_person = bool(people) and not has_people
+    is_one_a_person = len(called) == len(tables) and not has_people
     if is_one_a_person:
         _refuse_versions(names, tables)
     if is_one_a_person:
@@ -82,14 +81,10 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     roles = {name: role for table in tables for name, role in table.roles.items()}
     if is_one_a_person:
         column = next(name for name in PERSON if name not in every)
-        who = [name for name, part in zip(people, whole, strict=True) for _ in range(len(part))]
+        who = [name for name, part in zip(names, whole, strict=True) for _ in range(len(part))]
         columns = {column: pa.array(who, pa.string()), **columns}
         roles |= {column: "worker"}
         about = f"{len(names)} tables about the same examples were taken for one person each: {listing(list(names))}."
-        if len({*people}) < len(people):
-            about = (
-                f"{len(names)} tables were taken for the answers of {listing(list(dict.fromkeys(people)))}, in parts."
-            )
     else:
         about = f"{len(names)} tables were read as one: {listing(list(names))}."
         free = [name for name in every if name not in roles]
@@ -109,28 +104,8 @@ SPLIT = "split"
 """Name of the column that says of which part a row is, where tables are called as the parts of a split."""
 
 
-MOST_IN_PARTS = 40
-"""Tables, at most, of which it is told whether they are a person and a part of the examples each."""
 SAME = 0.9
 """Share of the cells that two versions of one table have in common, at least."""
-
-
-def _people_in(names: Sequence[str], tables: Sequence[Records]) -> list[str]:
-    """Return whose each table is where it is called as a person and a part of the examples: `batch1_ann`, `batch2_ann`.
-
-    Tables of one person are about other examples, and those of others about some of these.
-    """
-    words = [re.split(r"[\W_]+", name) for name in names]
-    if not 4 <= len(tables) <= MOST_IN_PARTS or len({*map(len, words)}) > 1:
-        return []
-    pairs = [(a, b) for b in range(len(tables)) for a in range(b)]
-    alike = {pair for pair in pairs if len(people_among([tables[k] for k in pair])) == 2}
-    seen = {k for pair in alike for k in pair}
-    for said in zip(*words, strict=True):
-        is_one = len({*said}) < len(said) and not any(said[a] == said[b] for a, b in alike)
-        if is_one and len(seen) == len(tables):
-            return list(said)
-    return []
 
 
 def _refuse_versions(names: Sequence[str], tables: Sequence[Records]) -> None:

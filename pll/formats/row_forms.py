@@ -109,18 +109,11 @@ def _ask_which_field(table: Proposal) -> None:
     table.give_all(others, "keep", why="another field of the annotation")
     if given:
         return
-    first = sorted(others, key=lambda name: _rank_of_field(table, name))
+    first = sorted(others, key=lambda name: form.role_of(name) not in LABELLED)  # what the tool itself takes for it
     table.give(first[0], role[first[0]], guessed=form.role_of(first[0]) != role[first[0]])
     if len(first) > 1:
         ways = [(f"{name} ({_said(table, name)})", others | {name: role[name]}) for name in first[:MOST_OFFERED]]
         table.ask(f"An annotation says {listing(first)}. Which is the label?", *ways)
-
-
-def _rank_of_field(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int]:
-    """A key: what the tool itself takes for the label first, then sets, then usual names, then the most words."""
-    own = table.form is not None and table.form.role_of(name) in LABELLED
-    usual = bool(table.usual("vote", [name])) or says("labels", name)
-    return not own, not which(table, "several", among=[name]), not usual, says("sure", name), -len(table.words(name))
 
 
 def _ask_whose_classes(table: Proposal, classes: Sequence[str]) -> None:

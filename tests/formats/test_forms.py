@@ -1353,7 +1353,7 @@ def test_parts_of_pictures_of_coco_are_refused(tmp_path: Path) -> None:
 def test_which_attribute_of_coco_is_the_label_is_asked(tmp_path: Path) -> None:
     path = coco(tmp_path, [], {"colour": ["red", "blue"], "quality": ["good", "bad", "poor", "fair"]})
     asked = question(formats.columns(path))
-    assert asked is not None and [said.split(" (")[0] for said, _ in asked.answers] == ["category", "quality", "colour"]
+    assert asked is not None and [said.split(" (")[0] for said, _ in asked.answers] == ["category", "colour", "quality"]
     data = read_first(path)
     assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.categories
     other = formats.read(path, columns={"colour": "vote"})

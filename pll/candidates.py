@@ -21,7 +21,7 @@ import numpy.typing as npt
 import scipy  # its parts load when they are used
 
 from pll.errors import RowError, UserError
-from pll.io import large_array
+from pll.io import blocks, large_array
 
 Rows = slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int]
 """Which examples: a slice, a boolean mask, or indices."""
@@ -321,7 +321,7 @@ class CandidateSets:
 
     def row_blocks(self) -> Iterator[slice]:
         """Yield slices that cover the examples, `ROWS_AT_ONCE` each, for work in pieces."""
-        return (slice(start, min(start + ROWS_AT_ONCE, len(self))) for start in range(0, len(self), ROWS_AT_ONCE))
+        return blocks(len(self), ROWS_AT_ONCE)
 
     def _sizes(self, rows: slice) -> npt.NDArray[np.int64]:
         """Sizes of consecutive sets, without an array of all sizes."""

@@ -122,10 +122,27 @@ PIECE = 2**24
 """Bytes of a mapped array that are read at once."""
 
 
+def blocks(n: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size` rows that cover n. (scikit-learn's `gen_batches` refuses an n of 0.)
+
+    Parameters
+    ----------
+    n
+        Rows in all.
+    size
+        Rows of a slice, at least 1.
+
+    Examples
+    --------
+    >>> list(blocks(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
 def pieces(X: npt.NDArray[Any]) -> Iterator[slice]:
     """Yield slices of the rows of X (n, …), of about `PIECE` bytes each, that together cover it."""
-    rows = max(1, PIECE // max(1, X.itemsize * math.prod(X.shape[1:])))
-    return (slice(start, min(start + rows, len(X))) for start in range(0, len(X), rows))
+    return blocks(len(X), max(1, PIECE // max(1, X.itemsize * math.prod(X.shape[1:]))))
 
 
 def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:

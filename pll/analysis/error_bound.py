@@ -31,6 +31,7 @@ import numpy.typing as npt
 import torch
 
 from pll.errors import UserError
+from pll.io import blocks
 from pll.training.losses import LOSSES, Loss, get_loss
 from pll.training.scaling import Scaling, flattened
 
@@ -253,7 +254,7 @@ def feature_radius(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
         Fitted.
     """
     largest = 0.0
-    for start in range(0, len(X), NORMS_AT_ONCE):
-        squares = (flattened(scaling, X[start : start + NORMS_AT_ONCE]).double() ** 2).sum(dim=1)
+    for rows in blocks(len(X), NORMS_AT_ONCE):
+        squares = (flattened(scaling, X[rows]).double() ** 2).sum(dim=1)
         largest = max(largest, float(squares.max()))
     return math.sqrt(largest + 1)

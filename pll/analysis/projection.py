@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.decomposition import PCA
 
 from pll.errors import UserError
+from pll.io import blocks
 from pll.training.scaling import clipped, fit_scaling
 from pll.weights import Ints
 
@@ -61,8 +62,7 @@ def project(X: npt.NDArray[np.float32]) -> Places:
         dimensions = min(2, *fitted.shape)
         solver = "covariance_eigh" if fitted.shape[1] <= 1000 else "randomized"
         result = PCA(dimensions, svd_solver=solver, random_state=0).fit(fitted)
-        for start in range(0, n, PROJECTED_AT_ONCE):
-            part = slice(start, start + PROJECTED_AT_ONCE)
+        for part in blocks(n, PROJECTED_AT_ONCE):
             values[part, :dimensions] = result.transform(clipped(scaling, X[part]))
     low, high = np.quantile(values, [MARGIN, 1 - MARGIN], axis=0, method="inverted_cdf")
     width = np.where(high > low, high - low, 1.0)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 import scipy  # its parts load when they are used
 
 from pll.annotations import Annotations
+from pll.io import blocks
 from pll.weights import Ints
 
 Numbers = npt.NDArray[np.floating[Any]]
@@ -374,6 +375,5 @@ def _similarities_to_all(sets: scipy.sparse.csr_array, some: Ints) -> Numbers:
 
 def _pieces(count: int, cost: int) -> Iterator[Ints]:
     """0 … count−1, in pieces that fit into memory."""
-    step = max(1, NUMBERS_AT_ONCE // cost)
-    for start in range(0, count, step):
-        yield np.arange(start, min(start + step, count))
+    for some in blocks(count, max(1, NUMBERS_AT_ONCE // cost)):
+        yield np.arange(some.start, some.stop)

@@ -38,7 +38,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
     splits, state = splits or run_data.splits_of(folder), folder.state()
     train = splits.train
     own = labels = snapshot_of(folder, train)
-    record = record_of(folder, own.candidates if folder.config().decided_sets is None else None)
+    record = record_of(folder, own)
     if record is not None:
         own.check_rows(record.state.all_events)
         labels = record.labels(own, folder, train)
@@ -52,12 +52,12 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         own,
         record,
         None if record is None else record.state.decisions(),
-        certificate=None if record is None else partial(record.certified, own.run, train.row_ids, name),
+        certificate=None if record is None else partial(record.certified, name),
         status=status_of(
             labels.certainty,
             None if record is None else record.state,
             health=state["health"],
-            judgement=None if record is None else record.judgement(own.run, train.row_ids),
+            judgement=None if record is None else record.judgement,
         ),
         health=state["health"],
         config=_how_it_was_made(folder),

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 from torch import nn
 
 from pll.candidates import CandidateSets
-from pll.io import check_fits_memory
+from pll.io import blocks, check_fits_memory
 from pll.methods.base import AFRESH, MISSING_CHOICES, Arrays, PartialLabelEstimator, Start, Task, setting
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling, flattened
@@ -242,24 +242,6 @@ def on_candidates_by_blocks(
         at = slice(*candidates.indptr[[rows.start, rows.stop]])
         values[at] = table(rows)[candidates.rows[at] - rows.start, candidates.indices[at]]
     return values
-
-
-def blocks(n: int, size: int) -> Iterator[slice]:
-    """Slices of at most `size` rows that cover n. (scikit-learn's `gen_batches` refuses an n of 0.)
-
-    Parameters
-    ----------
-    n
-        Rows in all.
-    size
-        Rows of a slice, at least 1.
-
-    Examples
-    --------
-    >>> list(blocks(5, 2))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 @dataclass(frozen=True)

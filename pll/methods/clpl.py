@@ -40,8 +40,9 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
+from pll.io import blocks
 from pll.methods.base import setting
-from pll.methods.classical import SCORE_BLOCK, SEARCH_FOLDS, SEARCH_ROWS, Cost, Iterations, LinearEstimator, blocks
+from pll.methods.classical import SCORE_BLOCK, SEARCH_FOLDS, SEARCH_ROWS, Cost, Iterations, LinearEstimator
 from pll.training.metrics import Hook
 from pll.weights import Floats, sparse
 

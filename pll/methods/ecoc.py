@@ -58,8 +58,9 @@ from scipy.special import softmax
 from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
+from pll.io import blocks
 from pll.methods.base import KERNELS, setting
-from pll.methods.classical import ClassicalEstimator, Cost, Iterations, blocks, on_candidates_by_blocks
+from pll.methods.classical import ClassicalEstimator, Cost, Iterations, on_candidates_by_blocks
 from pll.methods.kernels import EXACT_KERNEL_UP_TO, KERNEL_BLOCK, Nystrom, linear_in_kernel, nystrom_note
 from pll.training.metrics import Hook
 from pll.weights import Flags, Floats, Ints, restricted_softmax, sparse

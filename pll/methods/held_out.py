@@ -47,7 +47,7 @@ from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets, as_candidate_sets
 from pll.copies import first_copies, together, with_copies
 from pll.errors import UserError
-from pll.io import taken
+from pll.io import blocks, taken
 from pll.methods.advice import fit_seconds
 from pll.methods.aggregation import aggregate
 from pll.methods.base import Arrays, PartialLabelEstimator, Task, as_votes
@@ -478,5 +478,4 @@ def unfitted(estimator: PartialLabelEstimator) -> PartialLabelEstimator:
 
 
 def _in_parts(rows: Rows, task: Task) -> Iterator[Rows]:
-    size = evaluation_batch(task.X.shape, task.candidates.n_classes)
-    return (rows[start : start + size] for start in range(0, len(rows), size))
+    return (rows[block] for block in blocks(len(rows), evaluation_batch(task.X.shape, task.candidates.n_classes)))

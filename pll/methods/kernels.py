@@ -21,7 +21,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
 from pll.errors import UserError
-from pll.methods.classical import blocks
+from pll.io import blocks
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Floats
 

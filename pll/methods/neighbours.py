@@ -10,8 +10,9 @@ import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
 from pll.candidates import CandidateSets
+from pll.io import blocks
 from pll.methods.base import setting
-from pll.methods.classical import ClassicalEstimator, blocks
+from pll.methods.classical import ClassicalEstimator
 from pll.training.metrics import Hook
 from pll.weights import Floats, Ints
 

@@ -53,8 +53,8 @@ from scipy.special import expit, log_expit, logit, logsumexp
 
 from pll.candidates import CandidateSets
 from pll.dataset import UNKNOWN
+from pll.io import blocks
 from pll.methods.base import Task
-from pll.methods.classical import blocks
 from pll.methods.kernels import Nystrom, RidgeGrid, mean_distance
 from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook

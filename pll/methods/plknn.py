@@ -36,6 +36,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.candidates import CandidateSets
+from pll.io import blocks
 from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost, Iterations
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
@@ -143,10 +144,10 @@ class PLKNN(NeighbourEstimator):
         """Return the covering rate of every k; an example is predicted from others alone, of labels that tie each."""
         rows = np.sort(np.random.default_rng(self.seed).permutation(len(candidates))[:SEARCH_ROWS])
         covered = dict.fromkeys(ks, 0.0)
-        for start in range(0, len(rows), SEARCHED_AT_ONCE):
+        for block in blocks(len(rows), SEARCHED_AT_ONCE):
             hook()
-            part = rows[start : start + SEARCHED_AT_ONCE]
-            self.stage_ = f"choosing k on {self.scale_} features: {start:,} of {len(rows):,} examples"
+            part = rows[block]
+            self.stage_ = f"choosing k on {self.scale_} features: {block.start:,} of {len(rows):,} examples"
             distances, at = self._others(part, max(ks))
             inside = candidates.take(part).mask()
             for k in ks:

@@ -45,8 +45,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
+from pll.io import blocks
 from pll.methods.base import setting
-from pll.methods.classical import SEARCH_FOLDS, SEARCH_ROWS, Cost, Iterations, LinearEstimator, blocks
+from pll.methods.classical import SEARCH_FOLDS, SEARCH_ROWS, Cost, Iterations, LinearEstimator
 from pll.training.metrics import Hook
 from pll.weights import Flags, Floats, Ints
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import blocks
+from pll.io import blocks
 from pll.methods.kernels import MOST_LEVERAGE, Nystrom, RidgeGrid
 from pll.review.neighbours import Points
 from pll.weights import Floats, Ints, Weights, normalise, sparse

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.extras import require_extra
 from pll.paths import database_url
-from pll.review.certificate import Ids, Judgement, LabelTable
+from pll.review.certificate import Judgement, LabelTable
 from pll.review.certification import Certification, Certified, PlanRecord, draws_of
 from pll.review.events import LabelVersion, ReviewRecord
 from pll.review.follow import FEWEST_DECISIONS, followed, teaching_decisions
@@ -23,6 +23,7 @@ from pll.review.signals import FOLDER, ReviewSignals
 from pll.review.state import ReviewState, required_of
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import computed_of, load_splits
+from pll.weights import Ints
 
 if TYPE_CHECKING:  # needs SQLAlchemy, which only an extra brings
     from pll.review.store import Reader
@@ -42,8 +43,8 @@ class Record:
         The labels that came under review.
     plans
         Of certificates, in the order in which they were made.
-    frozen
-        Labels and confidences of the last plan.
+    certification
+        The last one, where it is of the run's own labels.
     last_hash
         Of the last decision, for the certificate.
     """
@@ -52,7 +53,7 @@ class Record:
     state: ReviewState
     versions: tuple[LabelVersion, ...]
     plans: tuple[PlanRecord, ...] = ()
-    frozen: tuple[list[str], list[float]] | None = None
+    certification: Certification | None = None
     last_hash: str = ""
 
     def labels(self, own: LabelSnapshot, folder: RunFolder, data: PartialLabelDataset) -> LabelSnapshot:
@@ -73,57 +74,40 @@ class Record:
         proposed = propose(ReviewSignals.of_run(folder, data), decided)
         return followed(own, folder.config(), data, proposed, decided, self.state.restored_rows)
 
-    def certified(self, run: str, ids: Ids, name: str = "") -> Certified | None:
-        """The certificate of all labels of a run of this review; None where none was begun, or not yet earned.
+    @cached_property
+    def required(self) -> Ints:
+        """(n,) how many reviewers each example needs."""
+        return required_of(self.review, len(self.state.answers))
+
+    @cached_property
+    def judgement(self) -> Judgement | None:
+        """What follows from the decisions for the certificate of the run; None where none was begun."""
+        return None if self.certification is None else self.certification.status(self.state, self.required)
+
+    def certified(self, name: str = "") -> Certified | None:
+        """The certificate of all labels of the run; None where none was begun, or not yet earned.
 
         Parameters
         ----------
-        run
-            Its id.
-        ids
-            (n,) of its examples.
         name
             Of the data, in the certificate.
         """
-        certification = self._certification(run, ids)
-        required = required_of(self.review, len(ids))
-        if certification is None or not certification.status(self.state, required).done:
+        if self.certification is None or self.judgement is None or not self.judgement.done:
             return None
-        decisions = certification.decisions(self.state, required)
-        drawn = draws_of(certification.table, [record.plan for record in self.plans])
-        return certification.certified(decisions, drawn=drawn, name=name, audit=self.last_hash)
-
-    def judgement(self, run: str, ids: Ids) -> Judgement | None:
-        """What follows from the decisions for the certificate of a run; None where none was begun.
-
-        Parameters
-        ----------
-        run
-            Its id.
-        ids
-            (n,) names of its examples.
-        """
-        certification = self._certification(run, ids)
-        return None if certification is None else certification.status(self.state, required_of(self.review, len(ids)))
-
-    def _certification(self, run: str, ids: Ids) -> Certification | None:
-        if self.frozen is None or self.plans[-1].run != run:
-            return None
-        try:
-            return Certification(self.plans[-1].plan, LabelTable.of(ids, *self.frozen))
-        except UserError:  # it is of other labels
-            return None
+        decisions = self.certification.decisions(self.state, self.required)
+        drawn = draws_of(self.certification.table, [record.plan for record in self.plans])
+        return self.certification.certified(decisions, drawn=drawn, name=name, audit=self.last_hash)
 
 
-def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | None:
+def record_of(folder: RunFolder, own: LabelSnapshot | None = None) -> Record | None:
     """Return the review of a run; None without any answer.
 
     Parameters
     ----------
     folder
         Of the run, or of a retrained one in the same review.
-    sets
-        The candidate sets of the review's first run; None reads them again.
+    own
+        The run's own labels, whose certification is wanted; None reads the candidate sets again.
 
     Raises
     ------
@@ -138,16 +122,21 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
         frozen = reader.frozen(plans[-1].number) if plans else None
     if review is None or not events:
         return None
-    if sets is None:
-        first = replace(folder.config(), decided_sets=None)
-        decided = folder.config().decided_sets
+    decided = folder.config().decided_sets
+    if own is not None and decided is None:
+        sets = own.candidates
+    else:
         root = folder if decided is None else RunFolder(folder.path.parent / decided.root)
-        own_sets = load_splits(first, computed=computed_of(folder)).train.sets()
-        outside = root.outside(own_sets)
-        sets = own_sets if outside is None else outside.candidates
-    state = ReviewState(sets)
+        first = replace(folder.config(), decided_sets=None)
+        sets = load_splits(first, computed=computed_of(folder)).train.sets()
+        outside = root.outside(sets)
+        sets = sets if outside is None else outside.candidates
+    state, certification = ReviewState(sets), None
     state.update(events)
-    return Record(review, state, tuple(versions), plans, frozen, last_hash)
+    if own is not None and frozen is not None and plans[-1].run == own.run:
+        with suppress(UserError):  # the plan is of other labels
+            certification = Certification(plans[-1].plan, LabelTable.of(own.ids, *frozen))
+    return Record(review, state, tuple(versions), plans, certification, last_hash)
 
 
 def missing_review(folder: RunFolder) -> list[str]:

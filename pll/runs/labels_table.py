@@ -12,7 +12,7 @@ import pandas as pd
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats.label_frame import LABELS_CSV, NUMBERS, labels_frame
-from pll.io import write_atomically, write_csv
+from pll.io import blocks, write_atomically, write_csv
 from pll.methods.base import PartialLabelEstimator
 from pll.runs.data import Splits
 from pll.weights import Weights, normalise
@@ -181,7 +181,7 @@ def learnt_frames(
         As for `labels_frame`.
     """
     sets, given, tied = train.sets(), train.given_sets, train.tied_votes
-    for part in (slice(at, min(at + ROWS_AT_A_TIME, len(train))) for at in range(0, len(train), ROWS_AT_A_TIME)):
+    for part in blocks(len(train), ROWS_AT_A_TIME):
         yield labels_frame(
             sets[part],
             np.asarray(weights[sets.span(part)]),

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
+from pll.io import blocks
 from pll.weights import Floats, Ints, sparse
 
 DENSE_IS_FASTER = 100
@@ -51,8 +52,8 @@ def _together(candidates: CandidateSets) -> Floats:
     if n * c**2 > DENSE_IS_FASTER * float((candidates.sizes**2).sum()):
         return np.asarray((indicator.T @ indicator.astype(np.float64)).toarray())
     total = np.zeros((c, c))
-    for start in range(0, n, ROWS_AT_ONCE):  # float32 counts exactly that far
-        block = indicator[start : start + ROWS_AT_ONCE].toarray()
+    for rows in blocks(n, ROWS_AT_ONCE):  # float32 counts exactly that far
+        block = indicator[rows].toarray()
         total += block.T @ block
     return total
 

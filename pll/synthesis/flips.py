@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError, unknown
+from pll.io import blocks
 from pll.synthesis.cross_val import FoldsDone, cached_out_of_fold
 from pll.synthesis.names import FLIP_SETTINGS, FLIPS, Way
 from pll.synthesis.transitions import Matrix, as_numbers, checked_transitions, read_matrix
@@ -643,6 +644,4 @@ def _sampled(truth: Ints, matrix: Floats, rng: np.random.Generator) -> Flags:
 
 def _pieces(n: int, c: int) -> Iterator[slice]:
     """Rows piece by piece: n × c random numbers would cost 8 times the mask."""
-    rows = max(1, DRAWN_AT_ONCE // c)
-    for start in range(0, n, rows):
-        yield slice(start, start + rows)
+    return blocks(n, max(1, DRAWN_AT_ONCE // c))

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError, unknown
+from pll.io import blocks
 from pll.synthesis.cross_val import FoldsDone, cached_out_of_fold
 from pll.synthesis.names import NOISY
 from pll.synthesis.transitions import Matrix, as_numbers, read_matrix, truth_given_label
@@ -273,10 +274,9 @@ def sets_of_most_likely(
         raise UserError(f"k is {k}; with {c} classes it must lie between 1 and {c}.")
     _check_range(y, c)
     mask = np.zeros((n, c), dtype=np.bool_)
-    for start in range(0, n, ROWS_AT_ONCE):
-        some = scores[start : start + ROWS_AT_ONCE]
-        top = np.argsort(-some, axis=1, kind="stable")[:, :k]
-        np.put_along_axis(mask[start : start + ROWS_AT_ONCE], top, True, axis=1)
+    for rows in blocks(n, ROWS_AT_ONCE):
+        top = np.argsort(-scores[rows], axis=1, kind="stable")[:, :k]
+        np.put_along_axis(mask[rows], top, True, axis=1)
     mask[np.arange(n), y] = True
     return CandidateSets.from_mask(mask, class_names)
 

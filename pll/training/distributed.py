@@ -127,23 +127,15 @@ class Ranks:
         """Whether this is rank 0."""
         return self.rank == 0
 
-    def bounds(self, n: int, rank: int | None = None) -> tuple[int, int]:
-        """Return the first of the n examples that a rank owns (by default this one), and the one after its last.
-
-        Parameters
-        ----------
-        n
-            Examples in all.
-        rank
-            Which; None for this one.
+    def bounds(self, n: int) -> tuple[int, int]:
+        """Return the first of the n examples that this rank owns, and the one after its last.
 
         Examples
         --------
-        >>> [Ranks(0, 3).bounds(10, rank) for rank in range(3)]
+        >>> [Ranks(rank, 3).bounds(10) for rank in range(3)]
         [(0, 3), (3, 6), (6, 10)]
         """
-        own = self.rank if rank is None else rank
-        return n * own // self.size, n * (own + 1) // self.size
+        return n * self.rank // self.size, n * (self.rank + 1) // self.size
 
     def broadcast(self, value: Any) -> Any:
         """Return the text, or the state, of rank 0 on every rank; the others pass None."""

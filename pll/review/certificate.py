@@ -82,6 +82,11 @@ ON_TRUST = (
     "first answer."
 )
 """The same in its statement."""
+SEED_GIVEN = "The seed of the draw was given by hand; that no other seed was tried before is not shown."
+UNCOUNTED_DRAWS = (
+    "How many draws of these labels there were is not known: draws.jsonl, in the home of the machine where this one "
+    "was made, is missing or does not have it."
+)
 
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
@@ -762,24 +767,14 @@ def certificate_document(
     check_controls(table, judgement)
     plan = judgement.plan
     controls = set(table.ids[judgement.controls].tolist())
-    entries = [
-        {
-            "id": one.id,
-            "label": one.label,
-            "refused": one.refused,
-            "control": one.id in controls,
-            "by": one.by,
-            "at": one.at,
-        }
-        for one in decisions
-    ]
+    entries = [asdict(one) | {"control": one.id in controls} for one in decisions]
     proof: dict[str, Any] = {
         "format": FORMAT,
         "version": CERTIFICATE_VERSION,
         "plan": plan.to_json() | {"rule": RULE},
         "result": _result(table, judgement),
         "taken_on_trust": list(TRUST),
-        "notes": [one for one in (_seed_note(plan), draws_note(plan)) if one],
+        "notes": [one for one in (SEED_GIVEN if plan.seed_given else "", draws_note(plan)) if one],
         "labels": {
             "n": len(table),
             "fingerprint": table.fingerprint,
@@ -840,22 +835,9 @@ def _statement(table: LabelTable, judgement: Judgement) -> str:
     )
 
 
-def _seed_note(plan: DrawnPlan) -> str:
-    if not plan.seed_given:
-        return ""
-    return "The seed of the draw was given by hand; that no other seed was tried before is not shown."
-
-
 def draws_note(plan: DrawnPlan) -> str:
     """Return the note on further draws of the same labels; "" for a single known draw."""
-    unknown = (
-        ""
-        if plan.notes.draws_counted
-        else (
-            "How many draws of these labels there were is not known: draws.jsonl, in the home of the machine where "
-            "this one was made, is missing or does not have it."
-        )
-    )
+    unknown = "" if plan.notes.draws_counted else UNCOUNTED_DRAWS
     if plan.notes.draw_number < 2:
         return unknown
     number = plan.notes.draw_number if plan.notes.draws_counted else f"at least {plan.notes.draw_number}"

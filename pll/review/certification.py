@@ -312,6 +312,19 @@ class Certification:
             self._judged = key, Judgement(self.plan, self.controls, self.order, answers)
         return self._judged[1]
 
+    def expected(self, judgement: Judgement, disagrees: Flags | None) -> ExpectedChecks:
+        """Return how many labels people will still look at.
+
+        Parameters
+        ----------
+        judgement
+            What follows from the decisions so far.
+        disagrees
+            (n,) whether the neighbours of an example have another label; None where that is not known.
+        """
+        confidence, answers = self.table.confidence, judgement.answers
+        return expected_checks(self.order, confidence, self.controls, answers, self.plan.tolerated, disagrees=disagrees)
+
     def queue(self, state: ReviewState, required: Ints) -> tuple[str, Ints, bool]:
         """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.
 

@@ -17,7 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.io import Progress
 from pll.review.certificate import DrawnPlan
 from pll.review.decided import Decided
-from pll.review.expected_checks import ExpectedChecks, expected_checks
+from pll.review.expected_checks import ExpectedChecks
 from pll.review.follow import FEWEST_DECISIONS, LabelChanges, changes, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
@@ -162,16 +162,8 @@ class ReviewQueue:
         key = (certification.plan, review.version.number, answered // ANEW)
         with self._lock:
             if self._expected is None or self._expected[0] != key:
-                table, plan = certification.table, certification.plan
-                expected = expected_checks(
-                    certification.order,
-                    table.confidence,
-                    certification.controls,
-                    judgement.answers,
-                    plan.tolerated,
-                    disagrees=self.neighbours_disagree(table.labels),
-                )
-                self._expected = key, expected, answered
+                disagrees = self.neighbours_disagree(certification.table.labels)
+                self._expected = key, certification.expected(judgement, disagrees), answered
             _, expected, before = self._expected
         return expected.after(answered - before, len(judgement.controls) - judgement.answered)
 

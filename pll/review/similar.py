@@ -20,7 +20,6 @@ IN_ALL = 20_000
 """The same, for all classes together."""
 
 Rows = Ints
-Features = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Similar:
         self.data = data
         self._rows, self._starts = _representatives(certainty, data.n_classes)
         self._scaling = fit_scaling(data.X[self._rows] if len(self._rows) else data.X[:1])
-        self._points = self._scaled(data.X[self._rows])  # (p, d)
+        self._points = clipped(self._scaling, data.X[self._rows])  # (p, d)
 
     def of_class(self, row: int, label: int, most: int = 3) -> Rows:
         """(≤ most,) the nearest sure examples of a class, the nearest first, never the example itself.
@@ -107,7 +106,7 @@ class Similar:
         among = among[among != row]
         if len(among) > IN_ALL:
             among = np.random.default_rng(row).choice(among, IN_ALL, replace=False)
-        apart = ((self._scaled(self.data.X[among]) - self._scaled(self.data.X[row : row + 1])) ** 2).sum(axis=1)
+        apart = self._apart(clipped(self._scaling, self.data.X[among]), row)
         return np.concatenate([[row], among[np.argsort(apart, kind="stable")[: most - 1]]])
 
     def columns(
@@ -154,18 +153,20 @@ class Similar:
         ]
         return [*numbers, *words][:most]
 
+    def _apart(self, points: npt.NDArray[np.float32], row: int) -> npt.NDArray[np.float32]:
+        """Return (p,) squared distances of points (p, d) to an example."""
+        squares = (points - clipped(self._scaling, self.data.X[row : row + 1])) ** 2
+        return np.asarray(squares.sum(axis=1))
+
     def _nearest(self, row: int, span: slice, most: int) -> Rows:
         rows, points = self._rows[span], self._points[span]
         if not len(rows):
             return rows
-        apart = ((points - self._scaled(self.data.X[row : row + 1])) ** 2).sum(axis=1)
+        apart = self._apart(points, row)
         apart[rows == row] = np.inf
         result = np.argsort(apart, kind="stable")[:most]
         nearest: Rows = rows[result[np.isfinite(apart[result])]]
         return nearest
-
-    def _scaled(self, X: Features) -> Features:
-        return clipped(self._scaling, X)
 
 
 def _representatives(certainty: Certainty, n_classes: int) -> tuple[Rows, Rows]:

@@ -143,7 +143,7 @@ def status_of(
         confidence[rows["none"] + left_open] = 0.0
         is_certain = confidence >= CONFIDENT
         certain, wrong = int(is_certain.sum()), float((1 - confidence[is_certain]).sum())
-    is_certified = judgement is not None and judgement.done
+    earned = judgement if judgement is not None and judgement.done else None
     return ReviewStatus(
         labels=n,
         certain=certain,
@@ -153,7 +153,7 @@ def status_of(
         refused=len(rows["none"]),
         unsure=len(left_open),
         is_known=is_known,
-        certificate=judgement.claim if judgement is not None and is_certified else "",
-        unseen=judgement.unseen if judgement is not None and is_certified else 0,
-        checks=None if is_certified else checks,
+        certificate="" if earned is None else earned.claim,
+        unseen=0 if earned is None else earned.unseen,
+        checks=checks if earned is None else None,
     )

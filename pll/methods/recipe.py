@@ -218,20 +218,22 @@ def _plan(problem: Problem) -> _SearchPlan:
     groups = _groups(problem)
     budget = max(BUDGET, 3 * _cost(problem, _default_group(problem), n))
     plans = ((FOUR_PARTS_UP_TO, 4), *PLANS) if n <= FOUR_PARTS_UP_TO else PLANS
-    notes: tuple[str, ...] = ()
-    for count in range(len(groups), 1, -1):
-        if count < len(groups):
-            left = ", ".join(f"{group.shared['model']} on {group.shared['scale']}" for group in groups[count:])
-            notes = (f"Not tried, since the search would take more than {budget:,.0f} s: {left}.",)
-        for most, folds in plans:
-            size = min(n, most)
-            trained = size * (folds - 1) / folds if folds > 1 else size * 0.75
-            seconds = folds * sum(_cost(problem, group, int(trained)) for group in groups[:count])
-            if seconds <= budget:
-                some = (f"Settings are compared on {size:,} of {n:,} examples, drawn at random.",) if size < n else ()
-                return _SearchPlan(groups[:count], size, folds, seconds, budget, (*some, *notes))
-    more = f"The search takes about {seconds:,.0f} s, more than the {budget:,.0f} s that are planned for one."
-    return _SearchPlan(groups[:2], size, folds, seconds, budget, (*notes, more))
+    for count, (most, folds) in product(range(len(groups), 1, -1), plans):
+        size = min(n, most)
+        trained = size * (folds - 1) / folds if folds > 1 else size * 0.75
+        seconds = folds * sum(_cost(problem, group, int(trained)) for group in groups[:count])
+        if seconds <= budget:
+            break
+    notes = []
+    if seconds <= budget and size < n:
+        notes.append(f"Settings are compared on {size:,} of {n:,} examples, drawn at random.")
+    if count < len(groups):
+        left = ", ".join(f"{group.shared['model']} on {group.shared['scale']}" for group in groups[count:])
+        notes.append(f"Not tried, since the search would take more than {budget:,.0f} s: {left}.")
+    if seconds > budget:
+        planned = f"the {budget:,.0f} s that are planned for one"
+        notes.append(f"The search takes about {seconds:,.0f} s, more than {planned}.")
+    return _SearchPlan(groups[:count], size, folds, seconds, budget, tuple(notes))
 
 
 def inner_parts(n: int, examples: int, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
@@ -279,21 +281,19 @@ def _groups(problem: Problem) -> tuple[ConfigurationGroup, ...]:
         else:
             mine, longest = mine[:1], fixed.get("epochs", COMPARED_AFTER[1])
         for scale in mine or scales[:1]:
-            shared = {
-                "model": name,
-                "scale": scale,
-                "optimiser": "adam" if adam else "sgd",
-                "batch_size": batch,
-                "momentum": fixed.get("momentum", defaults["momentum"]),
-            }
-            groups.append(ConfigurationGroup(shared, steps, longest))
+            own = {"model": name, "scale": scale, "optimiser": "adam" if adam else "sgd", "batch_size": batch}
+            groups.append(ConfigurationGroup(_shared(problem, **own), steps, longest))
     return tuple(groups)
 
 
 def _default_group(problem: Problem) -> ConfigurationGroup:
     every = problem.defaults | problem.fixed
-    shared = {name: every[name] for name in ("model", "scale", "optimiser", "batch_size", "momentum")}
-    return ConfigurationGroup(shared, ((every["lr"], every["weight_decay"]),), every["epochs"])
+    return ConfigurationGroup(_shared(problem), ((every["lr"], every["weight_decay"]),), every["epochs"])
+
+
+def _shared(problem: Problem, **own: Any) -> Settings:
+    every = problem.defaults | problem.fixed | own
+    return {name: every[name] for name in ("model", "scale", "optimiser", "batch_size", "momentum")}
 
 
 def _scales(X: npt.NDArray[np.float32], default: str) -> tuple[str, ...]:

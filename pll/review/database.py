@@ -39,6 +39,7 @@ from sqlalchemy.schema import CreateTable
 
 from pll.errors import BusyError, UserError
 from pll.extras import require_extra
+from pll.io import writing_to
 from pll.paths import database_url
 from pll.review import tables
 
@@ -187,7 +188,9 @@ def _checked_url(address: str | Path) -> URL:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
         return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
-    _make_folder(Path(str(url.database)))
+    folder = Path(str(url.database)).parent
+    with writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
@@ -234,13 +237,6 @@ def _identity(url: URL) -> tuple[int, int] | None:
     except OSError:
         return None
     return result.st_dev, result.st_ino
-
-
-def _make_folder(file: Path) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"The folder of the database {file} cannot be made: {error.strerror}.") from error
 
 
 def _on_connect(connection: Any, _record: object) -> None:

@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import wraps
+from functools import lru_cache, wraps
 from itertools import filterfalse, islice
 from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
@@ -57,6 +57,7 @@ def remembered() -> Iterator[None]:
         yield
     finally:
         _KNOWN.reset(token)
+        spelling.cache_clear()
 
 
 def _once(test: Callable[[Cells], Answer]) -> Callable[[Cells], Answer]:
@@ -535,8 +536,10 @@ def without_case(text: str) -> str:
     >>> without_case("إجابة مُحتملة") == without_case("اجابه محتمله")
     True
     """
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i").replace("ı", "i")
-    return plain if plain.isascii() else plain.translate(_ARABIC)
+    return plain.translate(_ARABIC)
 
 
 _ARABIC = str.maketrans("أإآىة", "ااايه", "".join(map(chr, range(0x64B, 0x653))) + "ـ")
@@ -550,6 +553,7 @@ _MARKED = re.compile(r"([*_`\"']{1,3})(.*\w.*)\1", re.DOTALL)
 _MARKS_AROUND = tuple("*_`\"'")
 
 
+@lru_cache(2**12)  # what many cells hold, and what rules ask again of the same cells
 def spelling(label: str) -> str:
     """A label without differences of case, whitespace, kinds of dashes, a final `.`, `,`, `!`, `?`, or marks around it.
 
@@ -582,7 +586,7 @@ def signs_of(separator: str) -> tuple[str, ...]:
 
 
 def _has(separator: str, text: str) -> bool:
-    return any(sign in text for sign in signs_of(separator))
+    return separator in text or any(sign in text for sign in _SIGNS.get(separator, ""))
 
 
 def _parts(cell: str, separator: str) -> list[str]:

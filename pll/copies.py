@@ -9,12 +9,12 @@ something else: each is a new answer about the same thing, which one may learn f
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import CandidateSets
-from pll.weights import Flags, Ints, Weights
+from pll.weights import Flags, Ints
 
 MOST_ALIKE = 0.1
 """Share of the examples from which equal ones are no copies, but usual: others like them will come."""
@@ -25,7 +25,7 @@ BLOCK = 2**22
 
 
 def first_copies(
-    X: npt.NDArray[np.float32], sets: CandidateSets | None = None, prior: Weights | None = None
+    X: npt.NDArray[np.float32], starts: Ints | None = None, *answers: npt.NDArray[Any], are_texts: bool = False
 ) -> Ints | None:
     """Return the row of the first of the copies that each example is one of, its own row where it is none.
 
@@ -36,10 +36,12 @@ def first_copies(
     ----------
     X
         (n, …) features.
-    sets
-        Candidate sets that copies have in common; None asks for equal features alone.
-    prior
-        (nnz,) of the sets, which copies have in common too.
+    starts
+        (n + 1,) where the answers to each example start and end; None asks for equal features alone.
+    *answers
+        (nnz,) arrays that copies have in common there: candidates, their prior, who gave which label.
+    are_texts
+        Whether equal features are hardly a chance, however few columns there are.
 
     Returns
     -------
@@ -54,7 +56,9 @@ def first_copies(
     >>> X[7] = X[20] = X[3]
     >>> first_copies(X)[[3, 7, 20, 21]].tolist()
     [3, 3, 3, 21]
-    >>> first_copies(X, CandidateSets.from_lists([[int(i == 7)] for i in range(30)], n_classes=2))[[3, 7, 20]].tolist()
+    >>> labels = np.zeros(30)
+    >>> labels[7] = 1
+    >>> first_copies(X, np.arange(31), labels)[[3, 7, 20]].tolist()
     [3, 7, 3]
     """
     n = len(X)
@@ -62,13 +66,12 @@ def first_copies(
         return None
     keys = _keys(X)
     first, counts = _firsts(keys)
-    if counts.max() == 1 or _coincide_by_chance(X, np.unique(first)):
+    if counts.max() == 1 or (not are_texts and _coincide_by_chance(X, np.unique(first))):
         return None
-    if sets is not None:
+    if starts is not None:
         for row in np.flatnonzero(counts > 1).tolist():
-            span = slice(*sets.indptr[row : row + 2])
-            said = sets.indices[span].tobytes() + (b"" if prior is None else prior[span].tobytes())
-            keys[row] = hash((int(keys[row]), said))
+            span = slice(*starts[row : row + 2])
+            keys[row] = hash((int(keys[row]), *(values[span].tobytes() for values in answers)))
         first, counts = _firsts(keys)
     are_copies = (counts > 1) & (counts <= MOST_ALIKE * n)
     return np.where(are_copies, first, np.arange(n)) if are_copies.any() else None
@@ -123,6 +126,30 @@ def together(order: Ints, first: Ints) -> Ints:
     place = np.full(len(order), len(order))
     np.minimum.at(place, first[order], np.arange(len(order)))
     return order[np.argsort(place[first[order]], kind="stable")]
+
+
+def dealt(order: Ints, folds: int, first: Ints | None = None) -> Ints:
+    """Return (n,) the fold of each row: they are dealt out in this order, copies to one fold.
+
+    Parameters
+    ----------
+    order
+        (n,) all rows.
+    folds
+        Their number.
+    first
+        `first_copies`.
+
+    Examples
+    --------
+    >>> dealt(np.array([2, 0, 3, 1]), 2).tolist(), dealt(np.array([2, 0, 3, 1]), 2, np.array([0, 1, 2, 2])).tolist()
+    ([1, 1, 0, 0], [1, 0, 0, 0])
+    """
+    groups = order if first is None else first[order]
+    _, begins, which = np.unique(groups, return_index=True, return_inverse=True)
+    fold_of = np.empty(len(order), dtype=np.int64)
+    fold_of[order] = np.argsort(np.argsort(begins))[which] % folds
+    return fold_of
 
 
 def with_copies(rows: Ints, first: Ints | None, n: int) -> Flags:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from pll.annotations.data import Annotations
 from pll.annotations.rules import Resolved
 from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names, whole_numbers
+from pll.copies import first_copies
 from pll.errors import RowError, UserError, notes_of
 from pll.images import Pictures
 from pll.io import Column, as_column, check_finite, check_lengths, check_unique_ids, feature_array, taken
@@ -305,6 +307,20 @@ class PartialLabelDataset(HasChanges):
             notes=(*self.notes, *change.notes),
             **more,
         )
+
+    @cached_property
+    def copies(self) -> Ints | None:
+        """(n,) row of the first example with the same features, words and text (`first_copies`), or None.
+
+        Texts are the same but for spaces around them. Pictures that are read on demand are not compared.
+        """
+        import pandas as pd  # late: most data has numbers alone
+
+        cells = [*self.categories.values(), *([] if self.texts is None else [self.texts])]
+        X = self.X.reshape(len(self), math.prod(self.input_shape))
+        if cells:  # a number for each word and text
+            X = np.column_stack([X, *(pd.factorize(pd.Series(column).str.strip())[0] for column in cells)])
+        return first_copies(X.astype(np.float32, copy=False), are_texts=self.texts is not None)
 
     @cached_property
     def given_sets(self) -> CandidateSets:

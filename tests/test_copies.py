@@ -43,12 +43,12 @@ def test_other_candidates_or_another_prior_are_another_answer() -> None:
     X = numbers(40, 5)
     X[30] = X[20] = X[10]
     sets = CandidateSets.from_lists([[0, 1 + (i == 20)] for i in range(40)], n_classes=3)
-    found = first_copies(X, sets)
+    found = first_copies(X, sets.indptr, sets.indices)
     assert found is not None and found[[10, 20, 30]].tolist() == [10, 20, 10]
     prior = np.full(80, 0.5, dtype=np.float32)
-    assert np.array_equal(first_copies(X, sets, prior), found)  # type: ignore[arg-type]
+    assert np.array_equal(first_copies(X, sets.indptr, sets.indices, prior), found)  # type: ignore[arg-type]
     prior[60:62] = 0.3, 0.7
-    assert first_copies(X, sets, prior) is None
+    assert first_copies(X, sets.indptr, sets.indices, prior) is None
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from torch import nn
 from pll.annotations.data import Annotations
 from pll.annotations.voters import VoterModels, fit_voters
 from pll.candidates import CandidateSets
+from pll.copies import dealt, first_copies
 from pll.errors import UserError
 from pll.training.devices import computing_threads
 from pll.training.metrics import Hook, no_hook
@@ -139,7 +140,11 @@ def aggregate(
             return _CACHE[key]
     has_pairs = bool((votes.answers_per_row >= 2).any())  # else a voter's mistakes cannot be estimated
     has_features = has_pairs and X[0].size > 0 and len(X) >= 2 * VOTE_FOLDS
-    classifier = partial(_out_of_fold, flattened(fit_scaling(X), X), seed=seed, hook=hook) if has_features else None
+    classifier = None
+    if has_features:
+        starts = np.searchsorted(votes.rows, np.arange(len(X) + 1))
+        copies = first_copies(X, starts, votes.annotators, votes.labels)
+        classifier = partial(_out_of_fold, flattened(fit_scaling(X), X), copies=copies, seed=seed, hook=hook)
     models = fit_voters(votes, classifier=classifier, true_labels=decided)
     candidates, added = _grown(votes, models.product) if has_pairs else (union_of(votes), 0)
     likelihood = models.likelihood if has_features else models.posterior
@@ -163,9 +168,12 @@ def _grown(votes: Annotations, posterior: Floats) -> tuple[CandidateSets, int]:
     return CandidateSets.from_mask(mask, votes.class_names), len(rows)
 
 
-def _out_of_fold(X: torch.Tensor, T: Floats, *, seed: int, hook: Hook) -> Floats:
-    """Return (n, c) probabilities of a linear softmax classifier trained on the soft labels of the other folds."""
-    fold = np.random.default_rng([seed, 2]).permutation(len(X)) % VOTE_FOLDS
+def _out_of_fold(X: torch.Tensor, T: Floats, *, copies: Ints | None, seed: int, hook: Hook) -> Floats:
+    """Return (n, c) probabilities of a linear softmax classifier trained on the soft labels of the other folds.
+
+    Copies that people answered alike are in one fold: else it seems to repeat the voters' mistakes.
+    """
+    fold = dealt(np.argsort(np.random.default_rng([seed, 2]).permutation(len(X))), VOTE_FOLDS, copies)
     targets = torch.from_numpy(T.astype(np.float32))
     probabilities = np.zeros(T.shape)
     for fold_index in range(VOTE_FOLDS):

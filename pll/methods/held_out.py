@@ -180,7 +180,8 @@ class HeldOut:
         self.estimator, self.task, self.seed = estimator, task, seed
         n = len(task.candidates)
         has_models = task.votes is None and n >= FEWEST_JUDGED and task.X[:1].size > 0
-        self.copies = first_copies(task.X, task.candidates, task.prior) if has_models else None
+        told = [task.candidates.indices] if task.prior is None else [task.candidates.indices, task.prior]
+        self.copies = first_copies(task.X, task.candidates.indptr, *told) if has_models else None
         largest = 1 if self.copies is None else int(np.bincount(self.copies).max())
         self.rows = min(subset_rows(task.candidates), (n - largest + 1) // 2)  # two subsets, without a cut group
         self.total = n_models(estimator, task) if has_models else 0

@@ -22,7 +22,7 @@ from pll.errors import Note, UserError
 from pll.features import Featuriser, featurised, fitted, suggested
 from pll.features.texts import TextFeatures
 from pll.formats.checks import listing
-from pll.io import Progress
+from pll.io import Progress, is_mapped
 from pll.methods.aggregation import CLASSIFIER_EPOCHS, VOTE_FOLDS, aggregate
 from pll.methods.base import Task
 from pll.runs.config import Preparation
@@ -548,6 +548,7 @@ def warnings_about(data: PartialLabelDataset) -> list[str]:
             warnings.append(ADDRESSES_ALONE)
     if data.candidates is not None:
         warnings += _candidate_warnings(data, data.candidates)
+    warnings += _about_copies(data)
     missing = int(np.isnan(data.X).sum()) if data.kind == "table" else 0
     if missing:
         warnings.append(f"{missing:,} cells are missing; each is filled with the mean of its column.")
@@ -611,6 +612,24 @@ def _no_features(data: PartialLabelDataset) -> Note:
         columns = listing(list(data.extras))
         message += f" Only carried along: {columns}; say which is a text or a feature."
     return Note(message, hint="--column NAME=text" if data.extras else "")
+
+
+def _about_copies(data: PartialLabelDataset) -> list[str]:
+    first = None if is_mapped(data.X) else data.copies
+    if first is None:
+        return []
+    again = np.flatnonzero(first != np.arange(len(data)))
+    others, ids = len(np.unique(first[again])), data.row_ids
+    what = f"are exact copies of {others:,} others" if others > 1 else "are exact copies of another"
+    text = f"{len(again):,} rows {what}" if len(again) > 1 else "1 row is an exact copy of another"
+    text += f" (first: id {ids[again[0]]} of id {ids[first[again[0]]]})"
+    if data.candidates is None:
+        return [Note(f"{text}.", kind="copies")]
+    sets = data.candidates
+    other = sum(sets[row].tolist() != sets[row_of].tolist() for row, row_of in zip(again, first[again], strict=True))
+    have = "none" if not other else "all" if other == len(again) else f"{other:,}"
+    text += f", {have} with other candidates; what was answered alike makes no label surer."
+    return [Note(text, kind="copies")]
 
 
 def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[str]:

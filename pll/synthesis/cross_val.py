@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import whole_numbers
+from pll.copies import dealt, first_copies
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
 from pll.weights import Ints
@@ -50,7 +51,7 @@ def out_of_fold(
     """Predict class probabilities by multinomial logistic regression, fitted without the fold of the example.
 
     Features are imputed by the mean, z-scored and, beyond `DIRECTIONS`, reduced to principal components; all of it is
-    learnt within the fold. Every fold has its share of every class.
+    learnt within the fold. Every fold has its share of every class; copies of an example, with its label, are in one.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def out_of_fold(
         Fewer than two examples, a label out of range, infinite features, fewer than two folds.
     """
     features, y = _checked(X, labels, n_classes, folds)
-    fold_of = _folds(y, min(folds, len(y)), seed)
+    fold_of = _folds(y, min(folds, len(y)), seed, first_copies(features, np.arange(len(y) + 1), y))
     probabilities = np.zeros((len(y), n_classes), dtype=np.float32)
     count = int(fold_of.max()) + 1
     for fold in range(count):
@@ -143,14 +144,11 @@ def _fitted(X: npt.NDArray[np.float32], y: Ints) -> Pipeline:
         return model.fit(X, y)
 
 
-def _folds(y: Ints, folds: int, seed: int) -> Ints:
-    """Return (n,) fold of each example: stratified by class, shuffled within each class."""
+def _folds(y: Ints, folds: int, seed: int, copies: Ints | None) -> Ints:
+    """Return (n,) fold of each example: stratified by class, shuffled within each class, copies in one."""
     if seed < 0:
         raise UserError(f"The seed is {seed}; it must be a whole number, 0 or more.")
-    order = np.lexsort((np.random.default_rng(seed).random(len(y)), y))
-    fold_of = np.empty(len(y), dtype=np.int64)
-    fold_of[order] = np.arange(len(y)) % folds
-    return fold_of
+    return dealt(np.lexsort((np.random.default_rng(seed).random(len(y)), y)), folds, copies)
 
 
 def _checked(

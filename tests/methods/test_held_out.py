@@ -330,3 +330,19 @@ def test_features_that_help_make_votes_surer() -> None:
         known[at].mean() > alone[at].mean() + 0.05
         and sharpness(known, sets).top.mean() > sharpness(alone, sets).top.mean()
     )
+
+
+def test_features_still_count_where_rows_stand_several_times() -> None:
+    """A classifier that learnt from a copy repeats the voters' mistakes, and then features count for nothing."""
+    rng = np.random.default_rng(7)
+    y = rng.integers(4, size=300)
+    votes = np.where(rng.random((300, 3)) < 0.6, y[:, None], rng.integers(4, size=(300, 3)))
+    X = (rng.normal(size=(4, 40))[y] * 0.6 + 0.9 * rng.normal(size=(300, 40))).astype(np.float32)
+    rows = np.concatenate([np.arange(300), np.repeat(np.arange(90), 2)])
+    sets = CandidateSets.from_mask(np.ones((len(rows), 4), dtype=bool))
+    apart = X[rows] + rng.normal(size=(len(rows), 40)).astype(np.float32) * 1e-4  # no copy is exact
+    right = [
+        (identified_labels(held_out_weights(PRODEN(), some, sets, votes=votes[rows]), sets) == y[rows]).mean()
+        for some in (X[rows], apart)
+    ]
+    assert right[0] > right[1] + 0.05

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, notes_of
 from pll.runs.config import Preparation
 from pll.runs.data import check_features, check_trainable, holdout_mask, one_fold, prepare, warnings_about
 from pll.synthesis import Flip
@@ -177,3 +177,32 @@ def test_where_nothing_is_learnt_from_it_names_the_columns_that_could_be() -> No
     )
     with pytest.raises(UserError, match=r"nothing to learn from.*carried along: snippet.*--column NAME=text"):
         check_features(data)
+
+
+def test_copies_are_said_with_how_many_have_other_candidates() -> None:
+    X = np.random.default_rng(0).random((40, 6), dtype=np.float32)
+    X[8] = X[9] = X[2]
+    X[30] = X[5]
+    sets = CandidateSets.from_lists([[0, 1 + (i == 9)] for i in range(40)], n_classes=3)
+    said = notes_of(warnings_about(PartialLabelDataset(X, sets)), "copies")
+    assert [str(note) for note in said] == [
+        "3 rows are exact copies of 2 others (first: id 8 of id 2), 1 with other candidates; what was answered alike "
+        "makes no label surer."
+    ]
+    X[8], X[9] = 0.5, 0.25
+    said = notes_of(warnings_about(PartialLabelDataset(X, y=np.arange(40) % 2)), "copies")
+    assert [str(note) for note in said] == ["1 row is an exact copy of another (first: id 30 of id 5)."]
+    X[30] = 0.1
+    assert not notes_of(warnings_about(PartialLabelDataset(X, sets)), "copies")
+
+
+def test_equal_texts_and_words_are_copies_where_nothing_else_differs() -> None:
+    texts = [f"text {i}" for i in range(40)]
+    texts[20] = " text 3 "
+    empty = np.empty((40, 0), dtype=np.float32)
+    found = PartialLabelDataset(empty, texts=texts).copies  # type: ignore[arg-type]
+    assert found is not None and found[20] == 3 and (found != np.arange(40)).sum() == 1
+    numbers = np.arange(40, dtype=np.float32)[:, None]
+    assert PartialLabelDataset(numbers, texts=texts).copies is None  # type: ignore[arg-type]
+    colours = {"colour": ["red", "green"] * 20, "size": ["s", "m", "l", "xl"] * 10}
+    assert PartialLabelDataset(empty, categories=colours).copies is None  # type: ignore[arg-type]

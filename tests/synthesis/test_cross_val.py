@@ -51,3 +51,14 @@ def test_bad_input_is_refused(X: list, labels: list, settings: dict, message: st
     with pytest.raises(UserError) as caught:
         out_of_fold(X, labels, 2, **settings)
     assert message in str(caught.value)
+
+
+def test_a_copy_with_the_same_label_is_no_witness() -> None:
+    """Labels say nothing of the features: who has seen the label of a copy would say it again."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 80)).astype(np.float32), rng.integers(2, size=60)
+    four = np.tile(np.arange(60), 4)
+    is_said = out_of_fold(X[four], y[four], 2).argmax(axis=1) == y[four]
+    assert 0.3 < is_said.mean() < 0.7
+    apart = X[four] + rng.normal(size=(240, 80)) * 1e-6
+    assert (out_of_fold(apart, y[four], 2).argmax(axis=1) == y[four]).mean() > 0.9

@@ -18,7 +18,7 @@ from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names,
 from pll.copies import first_copies
 from pll.errors import RowError, UserError, notes_of
 from pll.images import Pictures
-from pll.io import Column, as_column, check_finite, check_lengths, check_unique_ids, feature_array, taken
+from pll.io import Column, as_column, blocks, check_finite, check_lengths, check_unique_ids, feature_array, taken
 from pll.weights import DECISIONS, ChangedSets, Flags, HasChanges, Ints, Weights, checked_prior
 
 UNKNOWN = -1
@@ -377,10 +377,8 @@ class PartialLabelDataset(HasChanges):
             if part is not None:
                 digest.update(f"{part.dtype}{part.shape}".encode())
                 digest.update(np.ascontiguousarray(part).data)
-        for start in range(0, len(self), ROWS_AT_ONCE):  # their text, not their bytes: those grow with the longest id
-            stop = min(start + ROWS_AT_ONCE, len(self))
-            names = map(str, range(start, stop)) if self.ids is None else self.ids[start:stop].tolist()
-            digest.update(("\x00" * bool(start) + "\x00".join(names)).encode())
+        for rows in blocks(len(self), ROWS_AT_ONCE):  # their text, not their bytes: those grow with the longest id
+            digest.update(("\x00" * bool(rows.start) + "\x00".join(self.ids_of(rows).tolist())).encode())
         if self.candidates is not None:
             digest.update(self.candidates.indptr.data)
             digest.update(self.candidates.indices.data)

@@ -17,7 +17,7 @@ import scipy  # its parts load when they are used
 
 from pll.candidates import ROWS_AT_ONCE, CandidateSets, Rows, with_sets
 from pll.errors import RowError, UserError
-from pll.io import large_array, taken
+from pll.io import blocks, large_array, taken
 
 Weights = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
@@ -650,14 +650,11 @@ def _in_blocks(weights: Values, candidates: CandidateSets) -> Iterator[tuple[Int
 
     So few at a time that what is computed of them stays in the cache of the processor.
     """
-    blocks = candidates.blocks
-    is_padded = sum(block.places.size for block in blocks) > len(weights)
+    is_padded = sum(block.places.size for block in candidates.blocks) > len(weights)
     padded = np.append(weights, weights.dtype.type(0)) if is_padded else weights
-    for block in blocks:
+    for block in candidates.blocks:
         k, m = block.places.shape
-        step = max(IN_CACHE // k, 1)
-        for start in range(0, m, step):
-            part = slice(start, min(start + step, m))
+        for part in blocks(m, max(IN_CACHE // k, 1)):
             rows = part if isinstance(block.rows, slice) else block.rows[part]
             yield rows, padded.take(block.places[:, part])
 

@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, whole_argument
-from pll.io import Progress
+from pll.io import Progress, blocks
 from pll.training.devices import one_blas_thread
 
 COMPONENTS = 300
@@ -85,11 +85,10 @@ class TextFeatures(Featuriser):
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
         texts = texts_of(data)
         features = np.zeros((len(texts), self.components), dtype=np.float32)
-        for start in range(0, len(texts), ROWS_AT_ONCE):
-            some = slice(start, start + ROWS_AT_ONCE)
+        for some in blocks(len(texts), ROWS_AT_ONCE):
             features[some] = self._svd.transform(self._words.transform(texts[some]))
             if progress is not None:
-                progress("texts", min(start + ROWS_AT_ONCE, len(texts)), len(texts))
+                progress("texts", some.stop, len(texts))
         return features
 
     @property

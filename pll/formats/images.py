@@ -35,7 +35,7 @@ from pll.formats.reading import LABELLED, Column
 from pll.formats.records import Records
 from pll.formats.results import Results
 from pll.formats.tabular.builder import TableFormat, build, dataset_of, examples_of
-from pll.formats.tabular.cells import guess_separator, split_cell
+from pll.formats.tabular.cells import NEARLY_ALL, guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
@@ -355,8 +355,9 @@ def _with_pictures(
         raise UserError(f"The table {table} has no column image that names the pictures; add it.")
     cells = data.pictures.names.tolist()
     members_of = [_member_of(cell, folder, members, of_end) for cell in cells]
-    missing = [cell for cell, member in zip(cells, members_of, strict=True) if member is None and cell]
-    notes = [f"{cells.count(''):,} rows of {table} name no picture; they were left out."] if "" in cells else []
+    silent = cells.count("") if cells.count("") <= (1 - NEARLY_ALL) * len(cells) else 0
+    missing = [cell for cell, member in zip(cells, members_of, strict=True) if member is None and (cell or not silent)]
+    notes = [f"{silent:,} rows of {table} name no picture; they were left out."] if silent else []
     if missing:
         which = f"{len(missing):,} of {len(cells):,} pictures that {table} names are not in the archive"
         named = listing([shorten(cell) for cell in missing])

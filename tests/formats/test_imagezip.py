@@ -185,6 +185,9 @@ def test_rows_that_name_no_picture_are_left_out_and_stand_in_no_way(tmp_path: Pa
     data = formats.read(path)
     assert len(data) == 30 and data.class_names == ("joy", "fear") and not data.categories
     assert any("2 rows of t.csv name no picture; they were left out" in str(note) for note in data.notes)
+    path = packed(tmp_path / "few.zip", **faces, **{"t.csv": "\n".join(["Image name,Usage,joy,fear", *rows[:12]])})
+    with pytest.raises(MissingPictures, match="2 of 12 pictures"):
+        formats.read(path)
 
 
 def test_examples_that_are_called_as_their_pictures_need_no_column_image(tmp_path: Path) -> None:

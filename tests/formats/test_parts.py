@@ -260,6 +260,23 @@ def test_parts_that_say_who_answered_are_no_people_and_neither_are_other_measure
     assert are_one_a_person([measured(1, "a"), measured(1.1, "a")])  # how long each of them took, perhaps
 
 
+@pytest.mark.parametrize("begins_again", [True, False])
+def test_ids_that_begin_again_in_each_part_name_an_example_with_it(tmp_path: Path, begins_again: bool) -> None:
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for part in range(2):
+            rows = [
+                f"{k},what was said {k + 40 * part * begins_again},{who},{'xyz'[(k + k * part + (k % 4 == at)) % 3]}"
+                for k in range(40)
+                for at, who in enumerate(("cem", "dan") if part and not begins_again else ("ann", "bob"))
+            ]
+            archive.writestr(f"part{part}.csv", "\n".join(["id,said,annotator,label", *rows]))
+    data, asked = read_first(path), question(formats.columns(path))
+    assert data.annotations is not None and data.annotations.n_annotators == (2 if begins_again else 4)
+    assert len(data) == (80 if begins_again else 40)
+    assert (asked is not None and "file or sheet" in asked.text) is begins_again
+
+
 def test_a_sheet_of_everybodys_answers_is_no_person(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.remove(book.active)

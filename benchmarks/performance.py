@@ -179,7 +179,7 @@ def _grown(place: str, own: Callable[[], float]) -> tuple[list[float], tuple[flo
     assert trainer is not None
     record = Monitor(data.sets()).record(1, trainer.current_label_weights())
     with tempfile.TemporaryDirectory() as folder:
-        HistoryWriter(Path(folder), data.sets(), 1).append(record)
+        HistoryWriter(Path(folder), data.sets()).append(record)
     clocks.append(time.process_time())
     return np.diff(clocks).tolist(), (memory, own())
 

@@ -96,7 +96,7 @@ def proden_epochs(work: Work) -> Iterator[float]:
 
 def observed_epochs(work: Work, folder: Path) -> Iterator[float]:
     """Seconds of one whole epoch after the other, with history, while a page looks on."""
-    history, page = HistoryWriter(folder, work.sets, 10**6), _Page(work.sets)
+    history, page = HistoryWriter(folder, work.sets), _Page(work.sets)
     records = train(work.trainer(), 10**6, Monitor(work.sets, work.y))
     while True:
         page.open()

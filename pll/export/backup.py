@@ -200,7 +200,7 @@ def _copied(place: Path, to: Path) -> bool:
                 return True
         except DamagedError:
             pass
-        except (shutil.Error, FileNotFoundError):  # a file was deleted or renamed meanwhile
+        except (shutil.Error, FileNotFoundError):  # a file was thinned out or renamed meanwhile
             if not place.exists():  # deleted
                 shutil.rmtree(to, ignore_errors=True)
                 return True

@@ -42,7 +42,7 @@ RESULTS = (LABELS, NO_ANSWER, *FITTED)
 PER_EPOCH = (METRICS, "history/*")
 """What goes back to the checkpoint when a run is resumed."""
 FRAMES = "history/frames/*"
-"""A run goes on without one of these."""
+"""Some of these are deleted while the run trains."""
 GROWING = (METRICS, LOG)
 """Files that are appended to while the run trains."""
 UNLISTED = (

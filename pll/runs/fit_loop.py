@@ -400,13 +400,13 @@ class FitLoop:
         self.folder.rewind_metrics(epoch)
         self.folder.save_held_out(None)
         train = self.splits.train
-        self.history = HistoryWriter(self.folder.history, train.sets(), self.estimator.total_epochs(), first=first)
+        self.history = HistoryWriter(self.folder.history, train.sets(), first=first)
         self.history.rewind(epoch)
         manifest.record()
         return checkpoint
 
     def _check_history(self) -> None:
-        """Refuse a damaged history, which the run would go on with; a damaged frame is deleted, and missing then.
+        """Refuse a damaged history, which the run would go on with; a damaged frame is deleted, as others are in time.
 
         Raises
         ------

@@ -5,14 +5,13 @@
     history/final.json          the epoch that frame belongs to
 
 A frame is one `.npy` file, written atomically by renaming. It can be memory-mapped, so that reading one example costs
-a few bytes per epoch. Where not all epochs fit into their budget, the first ones are all kept, since most changes then,
-and later ones at an even distance, which follows from the number of epochs.
+a few bytes per epoch. When the frames exceed their budget, every other one is deleted and the distance doubles, so
+that they always cover the whole run evenly.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -34,7 +33,7 @@ MIN_FRAMES, MAX_FRAMES = 8, 1000
 MOST_FRAME_BYTES = 4 * 2**30
 """Maximum number of bytes of all frames, whatever their number; two are always kept."""
 READ_TRIES = 20
-"""Attempts of a reader where a run goes back to its checkpoint meanwhile."""
+"""Attempts of a reader where frames are deleted while it reads."""
 
 
 class HistoryWriter:
@@ -46,24 +45,24 @@ class HistoryWriter:
         Created if missing.
     candidates
         Of the training examples.
-    epochs
-        Of the whole run.
     first
         (nnz,) label weights before training, where they are not uniform (warm start).
     """
 
-    def __init__(self, folder: Path, candidates: CandidateSets, epochs: int, *, first: Weights | None = None) -> None:
+    def __init__(self, folder: Path, candidates: CandidateSets, *, first: Weights | None = None) -> None:
         self.folder = folder
-        most = most_frames(candidates.nnz)
-        self._dense = most // 2  # epochs up to which all are kept
-        self._stride = max(1, math.ceil((epochs - self._dense) / (most - self._dense)))
-        if not _frame_epochs(folder):
-            save_array(folder / _frame(0), candidates.uniform_weights() if first is None else first)
+        self._most_frames = most_frames(candidates.nnz)
+        (folder / "frames").mkdir(parents=True, exist_ok=True)
+        self._epochs = _frame_epochs(folder)
+        self._stride = self._epochs[1] - self._epochs[0] if len(self._epochs) > 1 else 1
+        self._drop_between()  # a process that crashed may have been thinning
+        if not self._epochs:
+            self._write(0, candidates.uniform_weights() if first is None else first)
 
     def append(self, record: EpochRecord) -> None:
         """Append an epoch, where a frame is due."""
-        if record.epoch <= self._dense or (record.epoch - self._dense) % self._stride == 0:
-            save_array(self.folder / _frame(record.epoch), record.label_weights)
+        if record.epoch % self._stride == 0:
+            self._write(record.epoch, record.label_weights)
 
     def finish(self, epoch: int, label_weights: Weights) -> None:
         """Write the label weights of the final model as the last frame.
@@ -80,9 +79,25 @@ class HistoryWriter:
 
     def rewind(self, epoch: int) -> None:
         """Delete everything after `epoch`, and the final frame, so that a run can continue from there."""
-        later = [_frame(old) for old in _frame_epochs(self.folder) if old > epoch]
-        for name in (*later, "final.json", "final.npy"):  # the final frame after the file that refers to it
+        for old in self._epochs:
+            if old > epoch:
+                (self.folder / _frame(old)).unlink()
+        for name in ("final.json", "final.npy"):  # the frame after the file that refers to it
             (self.folder / name).unlink(missing_ok=True)
+        self._epochs = [old for old in self._epochs if old <= epoch]
+
+    def _write(self, epoch: int, weights: Weights) -> None:
+        save_array(self.folder / _frame(epoch), weights)
+        self._epochs.append(epoch)
+        if len(self._epochs) > self._most_frames:
+            self._stride *= 2
+            self._drop_between()
+
+    def _drop_between(self) -> None:
+        for epoch in self._epochs:
+            if epoch % self._stride:
+                (self.folder / _frame(epoch)).unlink()
+        self._epochs = [epoch for epoch in self._epochs if epoch % self._stride == 0]
 
 
 class History:
@@ -151,7 +166,7 @@ class History:
                 try:
                     frame = self._read("final.npy" if stored[nearest] else _frame(nearest), in_memory=at is None)
                     break
-                except FileNotFoundError:  # the run has gone back to its checkpoint since the folder was read
+                except FileNotFoundError:  # thinned out since the folder was read
                     stored = self._stored()
             else:
                 raise FileNotFoundError(f"The history in {self.folder} is being rewritten.")

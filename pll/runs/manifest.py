@@ -25,7 +25,7 @@ from zipfile import BadZipFile
 
 from pll.errors import UserError
 from pll.io import cached_by_file, from_json, hash_of, write_atomically
-from pll.runs.files import GROWING, LOG, MANIFEST, STATE, UNLISTED
+from pll.runs.files import FRAMES, GROWING, LOG, MANIFEST, STATE, UNLISTED
 
 What = Literal["missing", "changed", "shorter", "unreadable"]
 
@@ -297,7 +297,8 @@ def _damage_of(folder: Path, name: str, listing: Listing) -> Damage | None:
             return Damage(name, "shorter")
         digest = hash_of(file, entry.bytes if grows else size)
     except FileNotFoundError:
-        return Damage(name, "missing")
+        may_go = not listing.complete and matches(name, (FRAMES,))
+        return None if may_go else Damage(name, "missing")
     except OSError:
         return Damage(name, "unreadable")
     return None if digest == entry.sha256 else Damage(name, "changed")

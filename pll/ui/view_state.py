@@ -6,7 +6,6 @@ Looking at an earlier epoch never changes the run: the page reads its history, w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -228,7 +227,7 @@ class Scene:
     def story(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
         """Return epochs and one example's label weights in them, (epochs, |S_i|); what was read is kept.
 
-        They are the stored epochs, and the latest one where it is in view: of a long run not every one is stored.
+        They are the stored epochs, and the latest one where it is in view: when frames are thinned, it is not stored.
         """
         key = (row, _final_stamp(self.history))
         if self.looking.story is None or self.looking.story[0] != key:
@@ -388,8 +387,11 @@ def stored_frame(history: History, epoch: int, sets: CandidateSets) -> Frame:
     sets
         The candidate sets.
     """
-    with suppress(FileNotFoundError):
-        return _cached(str(history.folder), _final_stamp(history), history.nearest(epoch), history, sets)
+    for _ in range(2):  # a frame may be thinned out just when it is wanted; another one is the nearest then
+        try:
+            return _cached(str(history.folder), _final_stamp(history), history.nearest(epoch), history, sets)
+        except FileNotFoundError:
+            continue
     uniform = sets.uniform_weights()
     return Frame(0, uniform, sharpness(uniform, sets))
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -33,8 +32,8 @@ def record_of(epoch: int, sets: CandidateSets = SETS) -> EpochRecord:
     return Monitor(sets, Y if sets is SETS else None).record(epoch, weights_of(epoch, sets))
 
 
-def write(folder: Path, epochs: int, *, start: int = 1, of: int = 30) -> HistoryWriter:
-    writer = HistoryWriter(folder, SETS, of)
+def write(folder: Path, epochs: int, *, start: int = 1) -> HistoryWriter:
+    writer = HistoryWriter(folder, SETS)
     for epoch in range(start, epochs + 1):
         writer.append(record_of(epoch))
     return writer
@@ -57,24 +56,23 @@ def test_it_begins_with_uniform_weights_and_gives_back_every_frame(tmp_path: Pat
     assert history.weights(3).dtype == np.float32
 
 
-@given(most=st.integers(MIN_FRAMES, 20), epochs=st.integers(1, 90), so_far=st.floats(0, 1))
-def test_frames_cover_the_run_within_the_budget(
-    tmp_path_factory: pytest.TempPathFactory, most: int, epochs: int, so_far: float
+@given(most=st.integers(MIN_FRAMES, 20), epochs=st.integers(1, 90))
+def test_thinned_frames_cover_the_run_evenly_within_the_budget(
+    tmp_path_factory: pytest.TempPathFactory, most: int, epochs: int
 ) -> None:
-    folder, done = tmp_path_factory.mktemp("history"), round(so_far * epochs)
+    folder = tmp_path_factory.mktemp("history")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(module, "FRAME_BUDGET", 4 * SETS.nnz * most)
-        writer = write(folder, done, of=epochs)
+        writer = write(folder, epochs)
     kept = History(folder, SETS).epochs()
-    first = list(range(min(most // 2, done) + 1))
-    assert kept[: len(first)] == first  # where most changes
-    later = kept[len(first) - 1 :]
-    distances = {b - a for a, b in itertools.pairwise(later)}
-    assert len(distances) <= 1 and done - kept[-1] <= max(1, -(-epochs // (most - most // 2)))  # even, up to the end
-    assert len(kept) <= most + 1
-    assert epochs > most or kept == list(range(done + 1))
-    writer.finish(done, weights_of(99))
-    assert History(folder, SETS).epochs() == sorted({*kept, done})
+    assert kept[0] == 0
+    distance = kept[1] - kept[0]
+    assert kept == list(range(0, epochs + 1, distance))  # even, and to within one distance of the end
+    assert len(kept) <= most
+    assert distance & (distance - 1) == 0  # a power of two …
+    assert distance == 1 or epochs // (distance // 2) + 1 > most  # … no larger than it must be
+    writer.finish(epochs, weights_of(99))
+    assert History(folder, SETS).epochs() == sorted({*kept, epochs})
 
 
 def settle(folder: Path) -> None:
@@ -131,7 +129,7 @@ def test_after_going_back_it_ends_as_if_nothing_had_happened(
     monkeypatch.setattr(module, "FRAME_BUDGET", budget)
     write(tmp_path / "straight", 30).finish(30, weights_of(30))
     write(tmp_path / "twice", 22).finish(22, weights_of(99))
-    HistoryWriter(tmp_path / "twice", SETS, 30).rewind(back_to)
+    HistoryWriter(tmp_path / "twice", SETS).rewind(back_to)
     history = History(tmp_path / "twice", SETS)
     assert max(history.epochs()) <= back_to
     writer = write(tmp_path / "twice", 30, start=back_to + 1)
@@ -156,7 +154,7 @@ def check_reading(folder: Path) -> None:
 @pytest.mark.slow
 def test_another_process_can_read_while_this_one_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FRAME_BUDGET", 1)
-    writer = HistoryWriter(tmp_path, SETS, 5000)
+    writer = HistoryWriter(tmp_path, SETS)
     script = (
         "import sys; from pathlib import Path; from tests.runs.test_history import check_reading\n"
         "print('ready', flush=True)\n"

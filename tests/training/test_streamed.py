@@ -143,7 +143,7 @@ def test_many_examples_on_disk_and_in_parts_give_the_same(tmp_path: Path, monkey
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         sets = CandidateSets(SETS.indptr, SETS.indices, C)
         estimator = METHODS["proden"](**settings)
-        writer = HistoryWriter(folder, sets, 3)
+        writer = HistoryWriter(folder, sets)
         records = list(estimator.iter_fit(Task(X, sets, Y, X[:9], Y[:9], checked_prior(prior, sets))))
         for record in records:
             writer.append(record)

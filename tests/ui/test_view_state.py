@@ -79,19 +79,19 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     assert ended.row["transductive_accuracy"] == run.snapshot().lane.metrics["transductive_accuracy"]  # type: ignore[index]
 
 
-def test_an_example_over_time_ends_with_what_is_in_view_also_where_not_every_epoch_is_stored(
+def test_an_example_over_time_ends_with_what_is_in_view_also_where_frames_are_thinned(
     tmp_path: Path, looking: RunView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pll.runs.history.FRAME_BUDGET", 1)  # about eight frames
+    monkeypatch.setattr("pll.runs.history.FRAME_BUDGET", 1)  # eight frames
     registry = RunRegistry(tmp_path)
     run = registry.start(RunConfig(Source("iris"), params={"epochs": 40}, flip=Flip("binomial", 0.5)), paused=True)
     try:
         run.wait_until_paused(30)
-        run.resume(epochs=12)
+        run.resume(epochs=13)
         run.wait_until_paused(30)
         scene = now(run)
         epochs, weights = scene.story(3)
-        assert epochs == [0, 1, 2, 3, 4, 12]
+        assert epochs == [0, 2, 4, 6, 8, 10, 12, 13]
         assert weights[-1].tolist() == scene.frame.weights[scene.sets.positions(np.array([3]))].tolist()
     finally:
         registry.stop_all()

@@ -118,5 +118,5 @@ def _identified(run: Run, sets: CandidateSets) -> npt.NDArray[np.int64] | None:
         return None
     try:
         return identified_labels(history.weights(epochs[-1]), sets)
-    except FileNotFoundError:  # it has gone back to its checkpoint just now
+    except FileNotFoundError:  # thinned out just now
         return None

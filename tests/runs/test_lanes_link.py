@@ -92,7 +92,7 @@ def test_what_lanes_share_is_said_once_and_what_sets_one_apart_by_its_number() -
         ({"update_every.1": "7"}, "no lane 1 with a setting 'update_every'"),
         ({"lanes": "proden,proden-naive", "update_every": "7"}, "'update_every' that means nothing here"),
         ({"seed.2": "4"}, "lanes differ in seed"),
-        ({"data": "digitz"}, "no dataset called 'digitz'"),
+        ({"data": "digitz"}, "called 'digitz'"),
         ({"hidden": "heatmap"}, "hidden names 'heatmap'; what can be hidden is navigation"),
         ({"link": "2"}, "of version '2'"),
         ({"epohcs": "3"}, "'epohcs' that means nothing here"),

@@ -161,7 +161,7 @@ def test_what_a_link_cannot_carry_is_said(config: RunConfig, said: str) -> None:
         ({"link": "2"}, "of version '2'; this Candid reads version 1"),
         ({"link": None}, "lacks its part 'link'"),
         ({"data": None}, "must say which data"),
-        ({"data": "digitz"}, "no dataset called 'digitz'.*digits"),
+        ({"data": "digitz"}, "called 'digitz'.*digits"),
         ({"method": "produn"}, "no method called 'produn'.*'proden'"),
         ({"epochs": "many"}, "epochs is many; it must be a whole number from 1"),
         ({"epochs": "0"}, "epochs is 0"),

@@ -23,7 +23,8 @@ def test_writing_then_reading_gives_everything_back(
 ) -> None:
     path: Path = tmp_path_factory.mktemp("round") / "data.jsonl"
     formats.write(data, path)
-    check_held(formats.read(path), data, FORMATS["jsonl"].cannot_hold(data))
+    again = formats.read(path, accept=("one-example",))  # a single line is asked about
+    check_held(again, data, FORMATS["jsonl"].cannot_hold(data))
 
 
 LISTED = [[("anna", "cat"), ("bob", "dog")], [("anna", "cat")], []]

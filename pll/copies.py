@@ -66,7 +66,7 @@ def first_copies(
         return None
     keys = _keys(X)
     first, counts = _firsts(keys)
-    if counts.max() == 1 or (not are_texts and _coincide_by_chance(X, np.unique(first))):
+    if counts.max() == 1 or (not are_texts and _coincide_by_chance(X, np.unique(first), n * (n - 1) / 2)):
         return None
     if starts is not None:
         for row in np.flatnonzero(counts > 1).tolist():
@@ -75,6 +75,33 @@ def first_copies(
         first, counts = _firsts(keys)
     are_copies = (counts > 1) & (counts <= MOST_ALIKE * n)
     return np.where(are_copies, first, np.arange(n)) if are_copies.any() else None
+
+
+def seen_in(X: npt.NDArray[np.float32], learnt_from: npt.NDArray[np.float32], *, are_texts: bool = False) -> Flags:
+    """Return (m,) whether each example is a copy of one that a model learnt from, as `first_copies` has it.
+
+    Parameters
+    ----------
+    X
+        (m, …) features.
+    learnt_from
+        (n, …) features.
+    are_texts
+        As in `first_copies`.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((30, 5), dtype=np.float32)
+    >>> seen_in(X[8:12], X[:10]).tolist()
+    [True, True, False, False]
+    """
+    if not X[:1].size or not len(learnt_from):
+        return np.zeros(len(X), dtype=np.bool_)
+    keys, rows, counts = np.unique(_keys(learnt_from), return_index=True, return_counts=True)
+    is_seen = np.isin(_keys(X), keys[counts <= max(1, MOST_ALIKE * len(learnt_from))])
+    return is_seen & (
+        are_texts or not is_seen.any() or not _coincide_by_chance(learnt_from, rows, len(X) * len(learnt_from))
+    )
 
 
 def _keys(X: npt.NDArray[np.float32]) -> Ints:
@@ -93,12 +120,12 @@ def _firsts(keys: Ints) -> tuple[Ints, Ints]:
     return index[inverse], counts[inverse]
 
 
-def _coincide_by_chance(X: npt.NDArray[np.float32], different: Ints) -> bool:
-    """Whether rows with the values of these, which are all different, would be equal by chance."""
+def _coincide_by_chance(X: npt.NDArray[np.float32], different: Ints, compared: float) -> bool:
+    """Whether of so many pairs with the values of these rows, which are all different, one is equal by chance."""
     some = np.random.default_rng(0).permutation(different)[:COMPARED]
     sample = X[np.sort(some)].reshape(len(some), -1)
     pairs = len(some) * (len(some) - 1) / 2
-    expected = math.log(len(X) * (len(X) - 1) / 2)
+    expected = math.log(compared)
     for column in sample.T:
         times = np.unique(column, return_counts=True)[1]
         equal = float((times * (times - 1)).sum()) / 2

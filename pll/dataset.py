@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pll.annotations.data import Annotations
 from pll.annotations.rules import Resolved
 from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names, whole_numbers
-from pll.copies import first_copies
+from pll.copies import first_copies, seen_in
 from pll.errors import RowError, UserError, notes_of
 from pll.images import Pictures
 from pll.io import Column, as_column, blocks, check_finite, check_lengths, check_unique_ids, feature_array, taken
@@ -38,6 +38,19 @@ def _true_labels(y: npt.ArrayLike) -> Ints:
 
 def _columns(table: Mapping[str, Any]) -> dict[str, Column]:
     return {name: as_column(values) for name, values in table.items()}
+
+
+def _comparable(*parts: PartialLabelDataset) -> list[npt.NDArray[np.float32]]:
+    """Return (n, d) numbers of every part that are equal where features, words and texts are."""
+    import pandas as pd  # late: most data has numbers alone
+
+    columns = [part.X.reshape(len(part), math.prod(part.input_shape)) for part in parts]
+    words = [[*part.categories.values(), *([] if part.texts is None else [part.texts])] for part in parts]
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    for cells in zip(*words, strict=True):
+        codes = pd.factorize(pd.concat([pd.Series(one) for one in cells]).str.strip())[0]
+        columns = [np.column_stack(pair) for pair in zip(columns, np.split(codes, ends), strict=True)]
+    return [part.astype(np.float32, copy=False) for part in columns]
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,13 +327,13 @@ class PartialLabelDataset(HasChanges):
 
         Texts are the same but for spaces around them. Pictures that are read on demand are not compared.
         """
-        import pandas as pd  # late: most data has numbers alone
+        return first_copies(_comparable(self)[0], are_texts=self.texts is not None)
 
-        cells = [*self.categories.values(), *([] if self.texts is None else [self.texts])]
-        X = self.X.reshape(len(self), math.prod(self.input_shape))
-        if cells:  # a number for each word and text
-            X = np.column_stack([X, *(pd.factorize(pd.Series(column).str.strip())[0] for column in cells)])
-        return first_copies(X.astype(np.float32, copy=False), are_texts=self.texts is not None)
+    def copied_from(self, train: PartialLabelDataset) -> Flags:
+        """Return (n,) whether each example is a copy of one of these, as in `copies`; none is where inputs differ."""
+        if self.input_shape != train.input_shape or [*self.categories] != [*train.categories]:
+            return np.zeros(len(self), dtype=np.bool_)
+        return seen_in(*_comparable(self, train), are_texts=self.texts is not None)
 
     @cached_property
     def given_sets(self) -> CandidateSets:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
-from pll.copies import first_copies, together, with_copies
+from pll.copies import dealt, first_copies, seen_in, together, with_copies
 
 
 def numbers(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -88,6 +88,16 @@ def test_together_moves_copies_and_nothing_else(groups: list[int], seed: int) ->
     rows = order[: len(order) // 2]
     assert with_copies(rows, first, len(groups)).tolist() == np.isin(first, first[rows]).tolist()
     assert np.array_equal(together(order, np.arange(len(order))), order)
+
+
+@given(st.sets(st.integers(0, 29), min_size=5), st.integers(2, 5), st.integers(0, 99))
+def test_folds_share_no_copy_and_a_copy_of_what_is_learnt_from_is_seen(again: set[int], k: int, seed: int) -> None:
+    X = numbers(40, 5)[[*range(30), *sorted(again)]]
+    fold_of = dealt(np.random.default_rng(seed).permutation(len(X)), k, first_copies(X))
+    for fold in range(k):
+        assert not seen_in(X[fold_of == fold], X[fold_of != fold]).any()
+    assert seen_in(X[:30], X[30:]).tolist() == [row in again for row in range(30)]
+    assert seen_in(numbers(40, 5), X[30:]).sum() == len(again)
 
 
 def test_many_rows_take_no_time() -> None:

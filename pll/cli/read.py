@@ -18,6 +18,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
 from pll.formats.reading import ROLES, Column, Reading, form_of, question, signature
 from pll.io import write_text
+from pll.runs.data import about_copies
 from pll.wording import excerpt
 
 FORMS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
@@ -47,7 +48,7 @@ def read(options: ReadFileOptions) -> int:
         return 2
     data = load(with_own_votes(source))
     is_labelled = not (data.candidates is None and data.annotations is None and data.y is None)
-    note([one for one in data.notes if is_labelled or one not in notes_of(data.notes, "labels")])
+    note([one for one in data.notes if is_labelled or one not in notes_of(data.notes, "labels")] + about_copies(data))
     if not is_labelled:
         data.sets()  # says what to do
     print(f"\n{summary(data)}")

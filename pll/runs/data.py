@@ -17,6 +17,7 @@ from pll.annotations import Annotations
 from pll.annotations.voters import FEATURES_ADD_NOTHING, JOINT_ROUNDS
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
+from pll.copies import dealt
 from pll.dataset import PartialLabelDataset
 from pll.errors import Note, UserError
 from pll.features import Featuriser, featurised, fitted, suggested
@@ -164,11 +165,28 @@ def prepare(
         if how.holdout is not None or has_test:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
         test = None
+    if test is not None:
+        train, test = _unseen(train, test)
     splits = _splits(train, test, holdout_data, how, computed, progress)
     if holdout_data is None:
         return splits
     splits = replace(splits, all_ids=tuple(data.row_ids.tolist()))
     return splits if data.unanswered is None else _with_unanswered(splits)
+
+
+def _unseen(train: PartialLabelDataset, test: PartialLabelDataset) -> tuple[PartialLabelDataset, PartialLabelDataset]:
+    """Return both parts, with what to test on freed of copies of what is learnt from, and a note of them."""
+    if is_mapped(train.X) or is_mapped(test.X) or not (is_seen := test.copied_from(train)).any():
+        return train, test
+    count, first = int(is_seen.sum()), test.row_ids[is_seen][0]
+    if is_seen.all():
+        raise UserError(
+            f"All {count:,} examples to test on are exact copies of examples that are learnt from; test on others."
+        )
+    are = "is an exact copy" if count == 1 else "are exact copies"
+    what = f"{count:,} of {len(test):,} examples to test on {are} of examples learnt from (first: id {first})"
+    note = Note(f"{what}; they are not tested on.", kind="copies")
+    return replace(train, notes=(*train.notes, note)), test.take(~is_seen)
 
 
 def _with_unanswered(splits: Splits) -> Splits:
@@ -206,9 +224,9 @@ def one_fold(data: PartialLabelDataset, how: Preparation, k: int, fold: int) -> 
         raise UserError(f"{k} folds of {len(data)} examples cannot be made; use 2 to {len(data)}.")
     if not data.n_labelled:
         raise UserError(f"{data.name} has no true labels to test against; it cannot be evaluated.")
-    fold_of = np.empty(len(data), dtype=np.int64)
-    fold_of[_permutation(len(data), how.seed)] = np.arange(len(data)) % k
-    is_test = fold_of == fold
+    is_test = dealt(_permutation(len(data), how.seed), k, None if is_mapped(data.X) else data.copies) == fold
+    if not is_test.any():
+        raise UserError(f"{k} folds of {len(data)} examples, some of them copies, cannot be made; use fewer.")
     return _splits(data.take(~is_test), data.take(is_test), None, how)
 
 
@@ -548,7 +566,7 @@ def warnings_about(data: PartialLabelDataset) -> list[str]:
             warnings.append(ADDRESSES_ALONE)
     if data.candidates is not None:
         warnings += _candidate_warnings(data, data.candidates)
-    warnings += _about_copies(data)
+    warnings += about_copies(data)
     missing = int(np.isnan(data.X).sum()) if data.kind == "table" else 0
     if missing:
         warnings.append(f"{missing:,} cells are missing; each is filled with the mean of its column.")
@@ -614,7 +632,8 @@ def _no_features(data: PartialLabelDataset) -> Note:
     return Note(message, hint="--column NAME=text" if data.extras else "")
 
 
-def _about_copies(data: PartialLabelDataset) -> list[str]:
+def about_copies(data: PartialLabelDataset) -> list[str]:
+    """Return a note on how many rows are copies of others, and how many of them have other candidates; or none."""
     first = None if is_mapped(data.X) else data.copies
     if first is None:
         return []

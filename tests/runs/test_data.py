@@ -99,6 +99,34 @@ def test_a_held_out_part_without_truth_is_refused_and_a_marked_one_left_aside() 
 # ---- folds -----------------------------------------------------------------------------------------------------------
 
 
+def with_copies(n: int = 60) -> PartialLabelDataset:
+    """Examples of which the last ten are copies of the first, their own number as id."""
+    X = np.random.default_rng(0).random((n, 4), dtype=np.float32)
+    X[-10:] = X[:10]
+    return PartialLabelDataset(X, y=np.arange(n) % 4, class_names=tuple("abcd"), ids=np.arange(n).astype(str))
+
+
+def test_no_copy_of_what_is_learnt_from_is_tested_on() -> None:
+    data = with_copies()
+    splits = prepare(data, Preparation(flip=BINOMIAL, holdout=0.5))
+    assert splits.test is not None and splits.holdout is not None
+    learnt, held_out = ({int(one) % 50 for one in part.row_ids} for part in (splits.train, splits.holdout))
+    assert {int(one) % 50 for one in splits.test.row_ids} == held_out - learnt
+    (note,) = (one for one in notes_of(splits.train.notes) if one.kind == "copies" and "test" in one)
+    assert note.startswith(f"{len(splits.holdout) - len(splits.test)} of 30")
+    given = prepare(data.take(slice(5, 50)), Preparation(flip=BINOMIAL), test=data.take(slice(50, 60)))
+    assert given.test is not None and given.test.row_ids.tolist() == ["50", "51", "52", "53", "54"]
+    for fold in range(5):
+        one = one_fold(data, Preparation(flip=BINOMIAL), 5, fold)
+        assert one.test is not None and not one.test.copied_from(one.train).any()
+
+
+def test_a_test_file_of_nothing_but_copies_is_refused() -> None:
+    data = with_copies()
+    with pytest.raises(UserError, match="All 10 examples"):
+        prepare(data.take(slice(0, 50)), Preparation(flip=BINOMIAL), test=data.take(slice(50, 60)))
+
+
 @given(st.integers(4, 60), st.integers(2, 8), st.integers(0, 50))
 def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> None:
     data = labelled(n, c=2)

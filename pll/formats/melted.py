@@ -2,21 +2,27 @@
 
 Tables of answers look so too, a row an answer, and stay: there everybody says the same few words. What is made wide has
 a name under which other things stand, such as the words that two people labelled. A table with a column for each
-example, and a row for what was measured or what somebody said, is turned.
+example, and a row for what was measured or what somebody said, is turned. Rows that stand twice in a table with a row
+for each example, as pasted again at its end, count once.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, compress
+
+import pyarrow as pa
 
 from pll.formats.checks import listing
 from pll.formats.class_groups import agree
 from pll.formats.forms import USUAL, plain_name
+from pll.formats.names import is_named_id
 from pll.formats.proposal import FEW, are_distinct, share_among
+from pll.formats.reading import LINES
 from pll.formats.records import Records
-from pll.formats.tabular.cells import Cells, are_texts, is_number, spelling
+from pll.formats.tabular.cells import Cells, are_texts, default_role, is_number, spelling
 
 MOST_COLUMNS = 10
 """Columns of such a table, at most."""
@@ -24,6 +30,67 @@ LEAST_ROWS, LEAST_FILLED = 10, 0.6
 """Examples, at least, and the share of their values that are there."""
 SHARED = 0.1
 """Share of the words that what is no answer has in common with all others, at most."""
+
+
+FEW_AGAIN = 0.05
+"""Share of the rows whose id stands in another row too, up to which that is a slip, and no other form of a table."""
+
+
+def once(table: Records, given: Mapping[str, str]) -> Records:
+    """Return a table without rows that stand there a second time, every cell the same; any other as it is.
+
+    Another column than a text must name the rest of the rows, none twice: without one, things may well be alike.
+
+    Parameters
+    ----------
+    table
+        The table.
+    given
+        Roles that a person gave: with one of long form the table stays.
+
+    Examples
+    --------
+    >>> cells = {"ref": [f"a{k}" for k in range(30)], "cover": ["ab"[k % 2] for k in range(30)]}
+    >>> twice = {name: [*some, some[3]] for name, some in cells.items()}
+    >>> once(Records.of(twice), {}).notes
+    ('Rows that stand there twice, every cell the same, count once: 1, the first of them row 30.',)
+    >>> once(Records.of(twice | {"who": [*"x" * 30, "y"]}), {}).notes
+    ()
+    """
+    keys = [at for at, cells in enumerate(table.sample()) if _may_name_rows(table.names[at].strip(), cells)]
+    if not keys or not {*LINES}.isdisjoint({**table.roles, **given}.values()):
+        return table
+    lines = list(table.lines())
+    first = {line: at for at, line in reversed(list(enumerate(lines)))}
+    rows, stays = sorted(first.values()), [first[line] == at for at, line in enumerate(lines)]
+    if len(rows) == len(lines) or not any(len({lines[row][at] for row in rows}) == len(rows) for at in keys):
+        return table
+    of_row = {row: at for at, row in enumerate(rows)}
+
+    def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        start = 0
+        for batch in table.batches(used):
+            yield batch.filter(pa.array(stays[start : start + len(batch)]))
+            start += len(batch)
+
+    note = (
+        f"Rows that stand there twice, every cell the same, count once: {len(lines) - len(rows):,}, the first of them"
+    )
+    return replace(
+        table,
+        batches=batches,
+        rows=len(rows),
+        row_of=lambda at: table.row_of(rows[at]),
+        notes=(*table.notes, f"{note} row {table.row_of(stays.index(False))}."),
+        first=[[*compress(cells, stays)] for cells in table.sample()],
+        again=[of_row[first[line]] for line in lines],
+    )
+
+
+def _may_name_rows(name: str, cells: Cells) -> bool:
+    """Whether a column has another cell in nearly every row, and not in all: an id, or a word."""
+    is_name = all(cells) and 0 < len(cells) - len({*cells}) <= FEW_AGAIN * len(cells)
+    return is_name and (is_named_id(name) or default_role(cells) != "feature") and not are_texts(cells, 4)
 
 
 def wide(table: Records, given: Mapping[str, str]) -> Records:

@@ -77,6 +77,8 @@ class Records:
         Whether an empty candidate set means that nobody answered, and is no mistake.
     codes : mapping
         What a codebook beside it calls codes, by variable (`pll.formats.codebook`).
+    again : sequence of int
+        Which row each row of the file is, where some stand there twice and count once; else empty.
     """
 
     names: Sequence[str]
@@ -91,6 +93,7 @@ class Records:
     may_be_empty: bool = False
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     signature: Form | None = None
+    again: Sequence[int] = ()
 
     @cached_property
     def form(self) -> Form | None:

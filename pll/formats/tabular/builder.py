@@ -25,7 +25,7 @@ from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.labels import CANDIDATES, Labels, labels_of
-from pll.formats.melted import turned, wide
+from pll.formats.melted import FEW_AGAIN, once, turned, wide
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says
 from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, Column, form_of, option
@@ -47,9 +47,6 @@ from pll.io import as_column
 
 Lines = npt.NDArray[np.int64]
 """Of each line its example, or of each example a line."""
-
-FEW_AGAIN = 0.05
-"""Share of the rows whose id stands in another row too, up to which that is a slip, and no other form of a table."""
 
 
 class TableFormat(Format):
@@ -93,7 +90,7 @@ class TableFormat(Format):
         table = self.table(path, options)
         if table.form is not None and table.form.name == "batch":
             table = with_answers(table)
-        return unfolded(table, options.columns)
+        return unfolded(once(table, options.columns), options.columns)
 
     def dataset(self, table: Records, path: Path, options: ReadOptions) -> PartialLabelDataset:
         """Return the dataset of a table that `table` has read from a file.
@@ -144,6 +141,7 @@ class TableFormat(Format):
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         table = self.unfolded(source, options)
         examples = examples_of(table, table.plan(options), options)
+        examples = [examples[at] for at in table.again] or examples
         self.add(source, path, self.labels_of(source, results, options).added(examples), options)
 
     def labels_of(self, source: Path, results: Results, options: ReadOptions) -> Results:

@@ -36,6 +36,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
 Column = npt.NDArray[np.object_]
 """(n,) Python objects: text, or None where a cell is missing."""
+Arrays = dict[str, npt.NDArray[Any]]
+"""Numbers by name: of a file, a featuriser or a model."""
 
 
 def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:

@@ -64,8 +64,7 @@ def reliability(confidence: npt.NDArray[np.floating], right: Flags, bins: int = 
 
     def mean(values: npt.NDArray[np.floating] | Flags) -> Floats:
         total = np.bincount(place, weights=values.astype(np.float64), minlength=bins)
-        means: Floats = np.divide(total, counts, out=np.full(bins, np.nan), where=counts > 0)
-        return means
+        return np.asarray(np.divide(total, counts, out=np.full(bins, np.nan), where=counts > 0))
 
     sure, accurate = mean(confidence), mean(right)
     gaps = np.nan_to_num(np.abs(accurate - sure))

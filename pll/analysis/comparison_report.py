@@ -23,7 +23,6 @@ from pll.wording import percent, ties
 
 TELLING = 0.1
 """Smallest difference of two shares that is reported."""
-Labels = Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +54,12 @@ class LaneFigures:
     """
 
     title: str
-    identified: Labels
+    identified: Ints
     confidence: npt.NDArray[np.float32]
     epoch: int
     rule: str = ""
     is_supervised: bool = False
-    early: tuple[int, Labels] | None = None
+    early: tuple[int, Ints] | None = None
     test: tuple[int, int] | None = None
     failure: str | None = None
     n_tied: int = 0
@@ -104,7 +103,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
 
-def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: Ints) -> Verdict:
+def verdict(lanes: Sequence[LaneFigures], y: Ints | None, *, sizes: Ints) -> Verdict:
     """Return the report on lanes trained on the same examples.
 
     Parameters
@@ -124,7 +123,7 @@ def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: Ints) -> V
     return replace(report, notes=(*report.notes, *tied))
 
 
-def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Verdict:
+def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Ints | None]) -> Verdict:
     """Return the report on lanes trained on different examples, each by itself.
 
     Parameters
@@ -150,12 +149,12 @@ def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None
 # ---- with truth ------------------------------------------------------------------------------------------------------
 
 
-def _counts(lane: LaneFigures, y: Labels | None) -> tuple[int, int]:
+def _counts(lane: LaneFigures, y: Ints | None) -> tuple[int, int]:
     """Return how many identified labels are the true ones, and how many of these are known."""
     return (0, 0) if y is None else (int((lane.identified == y).sum()), int((y >= 0).sum()))
 
 
-def _with_truth(lanes: Sequence[LaneFigures], y: Labels) -> Verdict:
+def _with_truth(lanes: Sequence[LaneFigures], y: Ints) -> Verdict:
     has_truth = y >= 0
     n = int(has_truth.sum())
     right = {lane.title: (lane.identified == y)[has_truth] for lane in lanes}
@@ -185,7 +184,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Labels) -> Verdict:
     return Verdict(headline + ".", tuple(lines), notes)
 
 
-def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], y: Labels) -> LaneSummary:
+def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], y: Ints) -> LaneSummary:
     """Compare one lane with the best of those that did not learn from the truth."""
     mine, reference = right[lane.title], right[best.title]
     gap = difference(mine, reference)
@@ -210,7 +209,7 @@ def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], y: 
     return LaneSummary(lane.title, text, ": " + "; ".join(evidence) if evidence else "")
 
 
-def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels) -> list[str]:
+def _evidence(lane: LaneFigures, best: LaneFigures, y: Ints) -> list[str]:
     """Describe how the lane differs from the best one, where the figures differ clearly."""
     sentences = []
     mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
@@ -234,14 +233,14 @@ def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels) -> list[str]:
     return sentences
 
 
-def _still_wrong(lane: LaneFigures, y: Labels) -> tuple[int, int]:
+def _still_wrong(lane: LaneFigures, y: Ints) -> tuple[int, int]:
     """Describe how many of the labels that were wrong early are wrong now."""
     assert lane.early is not None
     was_wrong = (lane.early[1] != y) & (y >= 0)
     return int((was_wrong & (lane.identified != y)).sum()), int(was_wrong.sum())
 
 
-def _sure_and_wrong(lane: LaneFigures, y: Labels) -> tuple[int, int]:
+def _sure_and_wrong(lane: LaneFigures, y: Ints) -> tuple[int, int]:
     wrong = (lane.identified != y) & (y >= 0)
     return int(wrong.sum()), int((wrong & (lane.confidence >= CONFIDENT)).sum())
 
@@ -281,7 +280,7 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: Ints) -> Verdict:
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> pd.DataFrame:
+def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Ints | None]) -> pd.DataFrame:
     """Return the figures as a table, one row per lane; shares are fractions, empty where not known.
 
     Parameters

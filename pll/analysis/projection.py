@@ -67,8 +67,7 @@ def project(X: npt.NDArray[np.float32]) -> Places:
     low, high = np.quantile(values, [MARGIN, 1 - MARGIN], axis=0, method="inverted_cdf")
     width = np.where(high > low, high - low, 1.0)
     shares = np.where(high > low, (values - low) / width, 0.5)
-    places: Places = np.rint(np.clip(shares, 0.0, 1.0) * TOP).astype(np.uint16)
-    return places
+    return np.asarray(np.rint(np.clip(shares, 0.0, 1.0) * TOP).astype(np.uint16))
 
 
 def inside(places: Places, outline: Sequence[tuple[int, int]]) -> Ints:
@@ -94,5 +93,4 @@ def inside(places: Places, outline: Sequence[tuple[int, int]]) -> Ints:
     image = Image.new("1", (_GRID, _GRID))
     ImageDraw.Draw(image).polygon([(x // cell, y // cell) for x, y in outline], fill=1, outline=1)
     drawn = np.array(image)  # (row, column)
-    result: Ints = np.flatnonzero(drawn[places[:, 1] // cell, places[:, 0] // cell])
-    return result
+    return np.asarray(np.flatnonzero(drawn[places[:, 1] // cell, places[:, 0] // cell]))

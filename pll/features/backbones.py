@@ -19,10 +19,10 @@ from pll.catalog.download import obtain
 from pll.catalog.entry import Checksum, File, Needed, files
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, unknown
-from pll.features.base import Arrays, Features, Featuriser
+from pll.features.base import Features, Featuriser
 from pll.features.images import as_planes, pixel_range, range_of, reader
 from pll.images import torchvision
-from pll.io import Progress
+from pll.io import Arrays, Progress
 from pll.training.devices import choose_device, visited
 
 BACKBONES = (

@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.io import Progress
+from pll.io import Arrays, Progress
 
 Features = npt.NDArray[np.float32]
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 class Featuriser(ABC):

@@ -24,10 +24,10 @@ from tqdm import tqdm
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser
+from pll.features.base import Features, Featuriser
 from pll.features.texts import texts_of
 from pll.images import torchvision
-from pll.io import Progress, save_array
+from pll.io import Arrays, Progress, save_array
 from pll.paths import candid_home
 from pll.training.devices import choose_device, visited
 

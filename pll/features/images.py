@@ -11,8 +11,8 @@ from PIL import Image
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, whole_argument
-from pll.io import FEATURES_IN_MEMORY_UP_TO, Progress, large_array
+from pll.features.base import Features, Featuriser, whole_argument
+from pll.io import FEATURES_IN_MEMORY_UP_TO, Arrays, Progress, large_array
 
 LARGEST_AS_IS = 64
 """Largest side in pixels of equally sized images that are not resized."""

@@ -11,12 +11,12 @@ import numpy as np
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.backbones import BACKBONES, BackboneFeatures
-from pll.features.base import Arrays, Features, Featuriser
+from pll.features.base import Features, Featuriser
 from pll.features.embeddings import EmbeddingFeatures
 from pll.features.images import PixelFeatures
 from pll.features.tables import TableFeatures
 from pll.features.texts import TextFeatures
-from pll.io import Progress
+from pll.io import Arrays, Progress
 
 BETWEEN = "+"
 """Separator of the names of joined featurisers: `table+tfidf`."""

@@ -15,9 +15,9 @@ import safetensors
 import safetensors.numpy
 
 from pll.errors import UserError
-from pll.features.base import Arrays, Featuriser
+from pll.features.base import Featuriser
 from pll.features.selection import restored
-from pll.io import write_atomically, write_json, writing_to
+from pll.io import Arrays, write_atomically, write_json, writing_to
 
 CARD_FILE = "features.json"
 ARRAYS_FILE = "features.safetensors"

@@ -16,8 +16,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser
-from pll.io import Column, Progress
+from pll.features.base import Features, Featuriser
+from pll.io import Arrays, Column, Progress
 
 MOST_WORDS = 50
 """Largest number of one-hot columns of a categorical column; rarer words share one."""

@@ -14,8 +14,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, whole_argument
-from pll.io import Progress, blocks
+from pll.features.base import Features, Featuriser, whole_argument
+from pll.io import Arrays, Progress, blocks
 from pll.training.devices import one_blas_thread
 
 COMPONENTS = 300

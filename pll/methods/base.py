@@ -26,7 +26,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, as_candidate_sets, as_name_lists, whole_numbers, with_sets
 from pll.dataset import UNKNOWN
 from pll.errors import UserError, unknown
-from pll.io import check_finite, check_lengths, feature_array
+from pll.io import Arrays, check_finite, check_lengths, feature_array
 from pll.methods.aggregation import aggregate, union_of
 from pll.methods.chosen import Recipe
 from pll.methods.model_selection import covering_rate_scorer
@@ -37,8 +37,6 @@ from pll.weights import DECISIONS, ChangedSets, HasChanges, Ints, Weights, check
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[Any]
-Arrays = dict[str, npt.NDArray[Any]]
-"""Numbers of a model, by name."""
 
 
 @dataclass(frozen=True, eq=False)

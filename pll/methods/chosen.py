@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings that were chosen, and why; `as_json` is the content of recipe.json.
+    """Settings that were chosen, and why; as JSON it is the content of recipe.json.
 
     Attributes
     ----------
@@ -117,10 +117,6 @@ class Recipe:
                 f"the candidates (95 % interval {percent(low)} to {percent(high)}{beside})."
             )
         return (*sentences, *self.notes)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
 
 
 def read_recipe(path: Path) -> Recipe:

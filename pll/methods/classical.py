@@ -15,8 +15,8 @@ from sklearn.model_selection import KFold
 from torch import nn
 
 from pll.candidates import CandidateSets
-from pll.io import blocks, check_fits_memory
-from pll.methods.base import AFRESH, MISSING_CHOICES, Arrays, PartialLabelEstimator, Start, Task, setting
+from pll.io import Arrays, blocks, check_fits_memory
+from pll.methods.base import AFRESH, MISSING_CHOICES, PartialLabelEstimator, Start, Task, setting
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling, flattened
 from pll.weights import Floats, Weights, restricted_softmax
@@ -177,18 +177,42 @@ class ClassicalEstimator(PartialLabelEstimator):
     ) -> V:
         """Return the value with the highest covering rate, of equals the first; the only one without a search.
 
-        `what` is chosen, for the page; the other arguments are those of `covering_rates`.
+        The rates, kept in `covering_rates_`, are estimated by cross-validation, without any true label. The covering
+        rate (share of held-out examples whose predicted label is a candidate) is what PLENCH (ICLR 2025) names for
+        this. A right prediction is always covered and a wrong one only by chance, so the rate rises with the accuracy
+        wherever the wrong candidates do not follow the features. Set sizes need no correction, since every value meets
+        the same held-out sets: weighting by 1/|S|, or the accuracy of highest likelihood, chose no better (CLPL on
+        digits, Lost, Yeast, Dermatology and Synthetic Control). There are `SEARCH_FOLDS` folds, fewer for a few
+        examples.
+
+        Parameters
+        ----------
+        what
+            Is chosen, for the page.
+        values
+            Values to choose from.
+        predictions
+            Fits a model for every value on one part of the examples and predicts the labels of the other.
+        X
+            (n, d) scaled features, n at least 2.
+        candidates
+            n candidate sets.
+        rng
+            Draws the folds.
         """
         if len(values) == 1:
             return values[0]
-
-        def tell(fold: int) -> None:
+        chosen = rng.permutation(len(X))[:SEARCH_ROWS]
+        X, candidates = X[chosen], candidates.take(chosen)
+        covered = np.zeros(len(values), dtype=np.int64)
+        for fold, (train, holdout) in enumerate(KFold(min(SEARCH_FOLDS, len(X))).split(X), start=1):
             self.stage_ = f"choosing {what}: fold {fold} of {SEARCH_FOLDS}"
-
-        self.covering_rates_ = covering_rates(values, predictions, X, candidates, rng, tell)
+            sets = candidates.take(holdout)
+            labels = predictions(X[train], candidates.take(train), X[holdout])
+            covered += [int(sets.contains(row).sum()) for row in labels]
         self.stage_ = ""
-        best: V = max(self.covering_rates_, key=self.covering_rates_.__getitem__)
-        return best
+        self.covering_rates_ = dict(zip(values, (covered / len(X)).tolist(), strict=True))
+        return max(values, key=self.covering_rates_.__getitem__)
 
     def _best_fitted(
         self,
@@ -325,50 +349,3 @@ SEARCH_ROWS = 4000
 
 Predict = Callable[[Floats, CandidateSets, Floats], npt.NDArray[np.integer]]
 """(training features, their candidate sets, held-out features (m, d)) → (values, m) predicted labels."""
-
-
-def covering_rates(
-    values: Sequence[V],
-    predictions: Predict,
-    X: Floats,
-    candidates: CandidateSets,
-    rng: np.random.Generator,
-    tell: Callable[[int], None] = lambda fold: None,
-) -> dict[V, float]:
-    """Estimate the covering rate of every value of a setting by cross-validation, without any true label.
-
-    The covering rate (share of held-out examples whose predicted label is a candidate) is what PLENCH (ICLR 2025)
-    names for this. A right prediction is always covered and a wrong one only by chance, so the rate rises with the
-    accuracy wherever the wrong candidates do not follow the features. Set sizes need no correction, since every value
-    meets the same held-out sets: weighting by 1/|S|, or the accuracy of highest likelihood, chose no better (CLPL on
-    digits, Lost, Yeast, Dermatology and Synthetic Control). There are `SEARCH_FOLDS` folds, fewer for a few examples.
-
-    Parameters
-    ----------
-    values
-        Values to choose from.
-    predictions
-        Fits a model for every value on one part of the examples and predicts the labels of the other.
-    X
-        (n, d) scaled features, n at least 2.
-    candidates
-        n candidate sets.
-    rng
-        Draws the folds.
-    tell
-        Called with the number of the fold, from 1.
-
-    Returns
-    -------
-    dict[V, float]
-        Value → share in [0, 1].
-    """
-    chosen = rng.permutation(len(X))[:SEARCH_ROWS]
-    X, candidates = X[chosen], candidates.take(chosen)
-    covered = np.zeros(len(values), dtype=np.int64)
-    for fold, (train, holdout) in enumerate(KFold(min(SEARCH_FOLDS, len(X))).split(X), start=1):
-        tell(fold)
-        sets = candidates.take(holdout)
-        labels = predictions(X[train], candidates.take(train), X[holdout])
-        covered += [int(sets.contains(row).sum()) for row in labels]
-    return dict(zip(values, (covered / len(X)).tolist(), strict=True))

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.errors import UserError, unknown
-from pll.io import is_mapped
-from pll.methods.base import AFRESH, MISSING_CHOICES, Arrays, Labels, PartialLabelEstimator, Start, Task, setting
+from pll.io import Arrays, is_mapped
+from pll.methods.base import AFRESH, MISSING_CHOICES, Labels, PartialLabelEstimator, Start, Task, setting
 from pll.methods.chosen import SEARCHED, Recipe
 from pll.methods.defaults import suited
 from pll.methods.names import RECIPES
@@ -491,8 +491,7 @@ def checked_sample_weight(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[n
         raise UserError(f"Row {wrong[0]}: sample_weight is {weights[wrong[0]]}; it must be a number of at least 0.")
     if not weights.any():
         raise UserError("Every sample_weight is zero: there is nothing to learn from.")
-    mean_1: npt.NDArray[np.float32] = (weights / weights.mean()).astype(np.float32)
-    return mean_1
+    return np.asarray((weights / weights.mean()).astype(np.float32))
 
 
 def _of_training(start: Start) -> Mapping[str, Any] | None:

@@ -109,19 +109,10 @@ def default_lr(
         return TABLE_LR
     factor = float(np.clip(3 / math.sqrt(-(-len(X) // batch_size)), 0.5, 2.0))
     rate = factor / max(_largest_moment(X, scale), 1e-9) if model in PLAIN else factor * NETWORK_LR
-    return min(_rounded(rate), TABLE_LR)
+    return min(float(f"{rate:.2g}"), TABLE_LR)  # two digits: the same on every machine, whatever the order of its sums
 
 
 def _largest_moment(X: npt.NDArray[np.float32], scale: str) -> float:
     x = flattened(fit_scaling(X, scale), X[:: -(-len(X) // RATE_ROWS)]).double().numpy()
     gram = x @ x.T if len(x) < x.shape[1] else x.T @ x  # the same eigenvalues but for zeros
     return float(np.linalg.eigvalsh(gram)[-1]) / len(x)
-
-
-def _rounded(value: float) -> float:
-    """Return two significant digits: the same on every machine, whatever the order of its sums.
-
-    >>> _rounded(0.0041327)
-    0.0041
-    """
-    return float(f"{value:.2g}")

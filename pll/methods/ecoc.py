@@ -172,7 +172,12 @@ class PLECOC(ClassicalEstimator):
         grid, quicker = MACHINE_C_GRID if self.C == "auto" else (float(self.C),), min(200, self.max_tries)
         self.C_ = self._best_fitted("C", grid, X, candidates, rng, hook, most=C_ROWS, max_tries=quicker)
         length = len(coding.purities)
-        machines = self._machines(X, length, rng, hook)
+        if self.kernel == "linear" or len(X) <= EXACT_KERNEL_UP_TO:
+            machines = Machines(X, self.kernel, self.C_, length, hook)
+        else:
+            self.stage_ = "approximating the kernel"
+            centres = np.sort(rng.permutation(len(X))[:MACHINE_CENTRES])
+            machines = ApproximateMachines(X, self.C_, length, hook, centres)
         self.notes_ = coding.notes + machines.notes
         relaxed = (coding.purities > 0) & (coding.purities < 1)
         done = 0
@@ -216,12 +221,6 @@ class PLECOC(ClassicalEstimator):
                 "tried."
             )
         return Coding(drawn[chosen].T.copy(), purities, tuple(notes))
-
-    def _machines(self, X: Floats, length: int, rng: np.random.Generator, hook: Hook) -> Machines:
-        if self.kernel == "linear" or len(X) <= EXACT_KERNEL_UP_TO:
-            return Machines(X, self.kernel, self.C_, length, hook)
-        self.stage_ = "approximating the kernel"
-        return ApproximateMachines(X, self.C_, length, hook, np.sort(rng.permutation(len(X))[:MACHINE_CENTRES]))
 
     def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         """Start without columns."""
@@ -423,8 +422,7 @@ def _best_available(counts: Ints, purity: float, length: int) -> tuple[Ints, Flo
 
 def _qualifies(counts: Ints, threshold: float) -> Flags:
     smaller = counts.min(axis=-1)
-    fits: Flags = (counts.sum(axis=-1) >= threshold) & (smaller >= max(1.0, BALANCE * threshold))
-    return fits
+    return np.asarray((counts.sum(axis=-1) >= threshold) & (smaller >= max(1.0, BALANCE * threshold)))
 
 
 def _sides(share: Floats, purity: float) -> Signs:

@@ -47,10 +47,10 @@ from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets, as_candidate_sets
 from pll.copies import first_copies, together, with_copies
 from pll.errors import UserError
-from pll.io import blocks, taken
+from pll.io import Arrays, blocks, taken
 from pll.methods.advice import fit_seconds
 from pll.methods.aggregation import aggregate
-from pll.methods.base import Arrays, PartialLabelEstimator, Task, as_votes
+from pll.methods.base import PartialLabelEstimator, Task, as_votes
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import suited
 from pll.methods.recipe import ConfigurationGroup, Together, can_be_batched
@@ -85,7 +85,6 @@ COMPANION_NOTE = (
     "of the two is right: their labels may be less sure than they look. A look at some of them tells."
 )
 
-Rows = Ints
 ShareDone = Callable[[float], None]
 
 
@@ -239,7 +238,7 @@ class HeldOut:
         weights = restricted_softmax(scores, sets, task.prior, task.outside)
         return weights if task.outside is not None else self._with_companions(weights, mean, np.flatnonzero(judged))
 
-    def _with_companions(self, weights: Weights, mean: Floats, rows: Rows) -> Weights:
+    def _with_companions(self, weights: Weights, mean: Floats, rows: Ints) -> Weights:
         """Return the mean with a second reading of the sets of these rows, where labels have companions."""
         sets = self.task.candidates
         c = sets.n_classes
@@ -283,7 +282,7 @@ class HeldOut:
         *_, models, log_sum = self._answers["tally"].tolist()
         return math.exp(log_sum / models) if models else None
 
-    def subset(self, k: int) -> Rows:
+    def subset(self, k: int) -> Ints:
         """Return the (m,) rows that model k learns from; models 2h and 2h + 1 share none, nor copies."""
         n = len(self.task.candidates)
         order = np.random.default_rng([self.seed, 8, k // 2]).permutation(n)
@@ -324,7 +323,7 @@ class HeldOut:
             members += np.bincount(some.indices, minlength=c)
         answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows), 1, math.log(temperature)]
 
-    def _temperature(self, models: _Together | _One, k: int, rows: Rows) -> float | None:
+    def _temperature(self, models: _Together | _One, k: int, rows: Ints) -> float | None:
         """Return the likeliest temperature of a model by unseen examples; None where its scores are not finite."""
         chosen = np.random.default_rng([self.seed, 10, self.done + k]).permutation(rows)
         some = np.sort(chosen[: min(TEMPERATURE_ROWS, max(1, MOST_NUMBERS_AT_ONCE // self.task.candidates.n_classes))])
@@ -427,7 +426,7 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
 class _Together(Together):
     """Linear or shallow models as one batched model, each with its own examples."""
 
-    def __init__(self, estimator: PartialLabelEstimator, task: Task, subsets: list[Rows], seed: int) -> None:
+    def __init__(self, estimator: PartialLabelEstimator, task: Task, subsets: list[Ints], seed: int) -> None:
         assert isinstance(estimator, DeepEstimator)
         self.subsets, self._threads = subsets, estimator.threads
         own = estimator.chosen_settings()
@@ -447,7 +446,7 @@ class _Together(Together):
 class _One:
     """One model of any method, by `iter_fit` on its subset."""
 
-    def __init__(self, estimator: PartialLabelEstimator, task: Task, rows: Rows, seed: int) -> None:
+    def __init__(self, estimator: PartialLabelEstimator, task: Task, rows: Ints, seed: int) -> None:
         self.subsets = [rows]
         self._estimator = unfitted(estimator).set_params(seed=seed)
         self._task = _unmeasured(task if estimator.needs_truth else replace(task, y=None), rows)
@@ -463,7 +462,7 @@ class _One:
         return torch.from_numpy(self._estimator.predict_scores(X))
 
 
-def _unmeasured(task: Task, rows: Rows) -> Task:
+def _unmeasured(task: Task, rows: Ints) -> Task:
     """Return the task of some rows, without test examples."""
     return replace(task, **taken(task, rows), X_test=None, y_test=None)
 
@@ -478,5 +477,5 @@ def unfitted(estimator: PartialLabelEstimator) -> PartialLabelEstimator:
     return one
 
 
-def _in_parts(rows: Rows, task: Task) -> Iterator[Rows]:
+def _in_parts(rows: Ints, task: Task) -> Iterator[Ints]:
     return (rows[block] for block in blocks(len(rows), evaluation_batch(task.X.shape, task.candidates.n_classes)))

@@ -142,8 +142,7 @@ class Nystrom:
     def error(self, features: Features) -> Floats:
         """Return the diagonal of K − K̃, (n,) in [0, 1], of rows with these features."""
         own = features[:, : len(self.centres)]
-        rest: Floats = np.clip(1.0 - np.einsum("ij,ij->i", own, own).astype(np.float64), 0.0, 1.0)
-        return rest
+        return np.asarray(np.clip(1.0 - np.einsum("ij,ij->i", own, own).astype(np.float64), 0.0, 1.0))
 
     def coefficients(self, weights: Floats) -> Floats:
         """Return what K_nm is multiplied with instead of Φ with weights (m, c): L⁻' weights."""
@@ -261,8 +260,7 @@ class RidgeGrid:
         """
         shrinkage = 1 / (self.values + ridge)
         leverage = np.minimum((rotated**2 @ shrinkage)[:, None], MOST_LEVERAGE)
-        result: Floats = (rotated @ (shrinkage[:, None] * reached) - leverage * targets) / (1 - leverage)
-        return result
+        return np.asarray((rotated @ (shrinkage[:, None] * reached) - leverage * targets) / (1 - leverage))
 
     def coefficients(self, reached: Floats, ridge: float) -> Floats:
         """Return the (m, c) solution for `reached` and λ, as for `without_own`.
@@ -272,8 +270,7 @@ class RidgeGrid:
         reached, ridge
             As for `without_own`.
         """
-        result: Floats = self.vectors @ (reached / (self.values + ridge)[:, None])
-        return result
+        return np.asarray(self.vectors @ (reached / (self.values + ridge)[:, None]))
 
 
 def kernel_matrix(X: Floats, width: float, hook: Hook = no_hook) -> Floats:

@@ -162,8 +162,7 @@ class _MissModel:
 
     def scores(self, sources: Floats) -> Floats:
         """Return (m, c) logarithms of P, but for a constant of each row, for sources (m, K, c)."""
-        scores: Floats = np.einsum("k,mkc->mc", self.weights, sources)
-        return scores
+        return np.asarray(np.einsum("k,mkc->mc", self.weights, sources))
 
     def miss(self, scores: Floats, sets: CandidateSets, u: Floats) -> tuple[Floats, Ints]:
         """Return (m,) miss probabilities, 0 where the set is full, and the likeliest label off each set."""
@@ -187,8 +186,7 @@ class _MissModel:
         raised = np.exp(scores - scores.max(axis=1, keepdims=True)) + 1e-12
         inside_mass, off = raised * inside, np.where(on, 0.0, raised)
         inside_mass = inside_mass / inside_mass.sum(axis=1, keepdims=True) * (1 - miss)[:, None]
-        total: Floats = inside_mass + off / np.maximum(off.sum(axis=1, keepdims=True), 1e-12) * miss[:, None]
-        return total
+        return np.asarray(inside_mass + off / np.maximum(off.sum(axis=1, keepdims=True), 1e-12) * miss[:, None])
 
 
 def find_outside(task: Task, scale: str, seed: int, hook: Hook) -> Outside:
@@ -315,13 +313,11 @@ class _Ridge:
             error = float(((scores - rest) ** 2).mean())
             if error < best:
                 best, best_scores, self._coef = error, scores, self._grid.coefficients(reached[:, :-1], ridge)
-        result: Floats = best_scores
-        return result
+        return np.asarray(best_scores)
 
     def scores(self, X: Rows) -> Floats:
         """Return (B, c) scores of examples that it was not fitted on."""
-        result: Floats = self._features(X) @ self._coef
-        return result
+        return np.asarray(self._features(X) @ self._coef)
 
 
 def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Ints) -> Floats:
@@ -452,7 +448,6 @@ def _label_classifier(X: Rows, y: Ints, c: int, strength: float) -> Callable[[Ro
     def logs(further: Rows) -> Floats:
         shares = np.full((len(further), c), UNIFORM_SHARE / c)
         shares[:, model.classes_] += (1 - UNIFORM_SHARE) * model.predict_proba(further)
-        log_shares: Floats = np.log(shares)
-        return log_shares
+        return np.asarray(np.log(shares))
 
     return logs

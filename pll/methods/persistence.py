@@ -26,9 +26,9 @@ from pll.errors import UserError
 from pll.extras import versions
 from pll.features import serialization
 from pll.features.serialization import packed, unpacked
-from pll.io import from_json, write_atomically, writing_to
+from pll.io import Arrays, from_json, write_atomically, writing_to
 from pll.methods import METHODS
-from pll.methods.base import Arrays, PartialLabelEstimator
+from pll.methods.base import PartialLabelEstimator
 from pll.methods.classical import SCORE_BLOCK, on_candidates_by_blocks
 from pll.weights import Weights, restricted_softmax
 

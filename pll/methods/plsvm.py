@@ -64,8 +64,6 @@ SEARCH_EPOCHS = 15
 STARTS_UNTIL = 5
 """Epochs with all starts there."""
 
-Mask = Flags
-
 
 class PLSVM(LinearEstimator):
     """Maximum margin between candidates and the rest (Nguyen & Caruana 2008); see the docstring of the module.
@@ -230,7 +228,7 @@ class Pegasos:
             total += self.step(X[rows], _mask(candidates, rows))
         return total / len(X)
 
-    def step(self, x: Floats, mask: Mask) -> Floats:
+    def step(self, x: Floats, mask: Flags) -> Floats:
         """Take a sub-gradient step on x (B, d) with candidates `mask` (B, c); return the summed hinge loss (L,).
 
         Parameters
@@ -253,7 +251,7 @@ class Pegasos:
         self.W *= np.minimum(1.0, 1.0 / np.maximum(np.sqrt(self.lams) * norm, smallest))[:, None, None]
 
 
-def hinge_and_slope(scores: Floats, mask: Mask) -> tuple[Floats, Floats]:
+def hinge_and_slope(scores: Floats, mask: Flags) -> tuple[Floats, Floats]:
     """Return the hinge loss (L, B) of scores (L, B, c) with candidates `mask` (B, c), and its sub-gradient.
 
     The sub-gradient (L, B, c) is with respect to the scores. Where labels tie for a maximum, it is the mean of theirs.
@@ -278,7 +276,7 @@ def with_constant(X: Floats) -> Floats:
     return np.hstack([X, np.ones((len(X), 1))])
 
 
-def _mask(candidates: CandidateSets, rows: Ints) -> Mask:
+def _mask(candidates: CandidateSets, rows: Ints) -> Flags:
     """Return the dense mask (B, c) of the candidates of some rows."""
     mask = np.zeros((len(rows), candidates.n_classes), dtype=np.bool_)
     owners = np.repeat(np.arange(len(rows)), candidates.sizes[rows])

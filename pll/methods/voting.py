@@ -17,20 +17,18 @@ numbers.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
 from torch import nn
 
-from pll.annotations.data import Annotations
-from pll.annotations.voters import VoterModels, fit_voters
+from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
 from pll.methods.classical import Cost, Iterations, LinearEstimator
 from pll.methods.kernels import LinearRidge
 from pll.training.metrics import Hook
-from pll.weights import Floats, Ints, Weights, dense, normalise, on_candidates
+from pll.weights import Floats, Weights, dense, normalise, on_candidates
 
 
 class VoteEstimator(LinearEstimator):
@@ -38,6 +36,8 @@ class VoteEstimator(LinearEstimator):
 
     needs_features: ClassVar[bool] = False
     takes_votes: ClassVar[bool] = True
+    kind: str = "majority"
+    """Of the voter models, as `fit_voters` takes it; a majority does not heed what people decided."""
     beta: float = setting(1.0, above=0)
 
     def module(self) -> nn.Module | None:
@@ -45,14 +45,11 @@ class VoteEstimator(LinearEstimator):
         self.check_fitted()
         return super().module() if len(self.coef_) else None
 
-    @abstractmethod
-    def _voters(self, votes: Annotations, true_labels: Ints | None) -> VoterModels:
-        """Return models of who voted."""
-
     def _first_weights(self, task: Task) -> Weights:
         if task.votes is None:
             return task.candidates.uniform_weights() if task.prior is None else task.prior
-        posterior = self._voters(task.votes, task.decided).posterior
+        decided = None if self.kind == "majority" else task.decided
+        posterior = fit_voters(task.votes, kind=self.kind, true_labels=decided).posterior
         return normalise(on_candidates(posterior, task.candidates), task.candidates)
 
     @classmethod
@@ -93,9 +90,6 @@ class Majority(VoteEstimator):
         "Gives each label the share of the votes it got. Instant, needs no features; the baseline for votes."
     )
 
-    def _voters(self, votes: Annotations, true_labels: Ints | None) -> VoterModels:
-        return fit_voters(votes, kind="majority")
-
 
 class DawidSkene(VoteEstimator):
     """Models of each voter, estimated with the labels; see the docstring of the module.
@@ -117,6 +111,3 @@ class DawidSkene(VoteEstimator):
     )
 
     kind: str = setting("pooled")
-
-    def _voters(self, votes: Annotations, true_labels: Ints | None) -> VoterModels:
-        return fit_voters(votes, kind=self.kind, true_labels=true_labels)

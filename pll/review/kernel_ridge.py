@@ -125,5 +125,4 @@ def _to_counted(factor: Factor, counts: npt.NDArray[np.floating[Any]]) -> npt.ND
     several = np.flatnonzero(counts != 1)
     block = factor[several].astype(np.float64)
     gram = np.eye(factor.shape[1]) + (block.T * (counts[several] - 1)) @ block
-    root: npt.NDArray[np.float32] = np.linalg.inv(np.linalg.cholesky(gram)).T.astype(np.float32)
-    return root
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(gram)).T.astype(np.float32))

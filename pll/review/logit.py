@@ -151,8 +151,7 @@ def near_then(signals: ReviewSignals, decided: Decided, rows: Ints) -> dict[str,
 
 def log_of(weights: Flat) -> npt.NDArray[np.float32]:
     """Return ℓ(a) = log(a + .01) of (nnz,) weights, float32."""
-    logs: npt.NDArray[np.float32] = np.log(weights.astype(np.float32) + np.float32(ADDED_TO_LOG))
-    return logs
+    return np.asarray(np.log(weights.astype(np.float32) + np.float32(ADDED_TO_LOG)))
 
 
 def _maximise(table: Flat, sets: CandidateSets, chosen: Ints, start: Floats) -> tuple[Floats, Floats]:

@@ -272,9 +272,8 @@ class ReviewSession:
         UserError
             The labels of a retrained run cannot be read; those so far stay in use.
         """
-        with (
-            self._lock
-        ):  # to the end: an event must not be stored with the run of one version and the number of the next
+        # Locked to the end: an event must not be stored with the run of one version and the number of the next.
+        with self._lock:
             with reading(self.database, self.id) as reader:
                 events = reader.events(self.state.last)
                 record = reader.review()

@@ -180,8 +180,7 @@ def class_ranks(names: Sequence[str]) -> Ints | None:
 
 def _off_mean(values: Floats, sets: CandidateSets) -> Floats:
     """(nnz,) values less their mean over each set."""
-    off: Floats = values - (np.add.reduceat(values, sets.indptr[:-1]) / sets.sizes)[sets.rows]
-    return off
+    return np.asarray(values - (np.add.reduceat(values, sets.indptr[:-1]) / sets.sizes)[sets.rows])
 
 
 def vote_shares(annotations: Annotations, sets: CandidateSets) -> npt.NDArray[np.float32]:

@@ -19,8 +19,6 @@ PER_CLASS = 300
 IN_ALL = 20_000
 """The same, for all classes together."""
 
-Rows = Ints
-
 
 @dataclass(frozen=True)
 class ColumnComparison:
@@ -74,7 +72,7 @@ class Similar:
         self._scaling = fit_scaling(data.X[self._rows] if len(self._rows) else data.X[:1])
         self._points = clipped(self._scaling, data.X[self._rows])  # (p, d)
 
-    def of_class(self, row: int, label: int, most: int = 3) -> Rows:
+    def of_class(self, row: int, label: int, most: int = 3) -> Ints:
         """(≤ most,) the nearest sure examples of a class, the nearest first, never the example itself.
 
         Parameters
@@ -89,7 +87,7 @@ class Similar:
         span = slice(int(self._starts[label]), int(self._starts[label + 1]))
         return self._nearest(row, span, most)
 
-    def look_alikes(self, row: int, among: Rows, most: int) -> Rows:
+    def look_alikes(self, row: int, among: Ints, most: int) -> Ints:
         """(≤ most,) `row` itself, then the other rows of `among`, the nearest to it first.
 
         Of more than `IN_ALL` rows a sample is looked at.
@@ -110,7 +108,7 @@ class Similar:
         return np.concatenate([[row], among[np.argsort(apart, kind="stable")[: most - 1]]])
 
     def columns(
-        self, row: int, neighbours: Rows | None = None, most: int = 10, classes: Sequence[int] = ()
+        self, row: int, neighbours: Ints | None = None, most: int = 10, classes: Sequence[int] = ()
     ) -> list[ColumnComparison]:
         """The columns of a table in which a row differs most from its neighbours, then its words.
 
@@ -158,18 +156,17 @@ class Similar:
         squares = (points - clipped(self._scaling, self.data.X[row : row + 1])) ** 2
         return np.asarray(squares.sum(axis=1))
 
-    def _nearest(self, row: int, span: slice, most: int) -> Rows:
+    def _nearest(self, row: int, span: slice, most: int) -> Ints:
         rows, points = self._rows[span], self._points[span]
         if not len(rows):
             return rows
         apart = self._apart(points, row)
         apart[rows == row] = np.inf
         result = np.argsort(apart, kind="stable")[:most]
-        nearest: Rows = rows[result[np.isfinite(apart[result])]]
-        return nearest
+        return np.asarray(rows[result[np.isfinite(apart[result])]])
 
 
-def _representatives(certainty: Certainty, n_classes: int) -> tuple[Rows, Rows]:
+def _representatives(certainty: Certainty, n_classes: int) -> tuple[Ints, Ints]:
     """(p,) rows, class by class, and (c + 1,) where each class begins."""
     most = max(1, min(PER_CLASS, IN_ALL // max(1, n_classes)))
     shuffled = np.random.default_rng(0).permutation(len(certainty.confidence))

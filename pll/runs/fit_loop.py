@@ -21,9 +21,9 @@ import torch
 from pll.analysis.health import Health, against_sets, against_truth, health_of
 from pll.errors import UserError, explain
 from pll.features import save_features
-from pll.io import Progress, check_free_space, remove_parts
+from pll.io import Arrays, Progress, check_free_space, remove_parts
 from pll.methods.advice import check_memory
-from pll.methods.base import Arrays, PartialLabelEstimator, Start
+from pll.methods.base import PartialLabelEstimator, Start
 from pll.methods.chosen import Recipe
 from pll.methods.deep import DeepEstimator
 from pll.methods.held_out import HeldOut

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from pll.analysis.health import Health
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.extras import versions
-from pll.io import from_json, json_text, write_json, write_text, writing_to
+from pll.io import Arrays, from_json, json_text, write_json, write_text, writing_to
 from pll.methods.chosen import Recipe, read_recipe
 from pll.runs import files
 from pll.runs.config import RunConfig
@@ -35,7 +34,6 @@ State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted
 ENDED: tuple[State, ...] = ("stopped", "failed", "finished")
 """States in which nothing is written any more, until the run is resumed."""
 
-Array = npt.NDArray[Any]
 MOST_NAME = 200
 """Characters of a display name."""
 
@@ -229,7 +227,7 @@ class RunFolder(LockedFolder):
 
     def save_recipe(self, recipe: Recipe) -> None:
         """Write recipe.json: settings that were chosen, and everything that was tried."""
-        Manifest(self.path).put(files.RECIPE, json_text(recipe.as_json()).encode())
+        Manifest(self.path).put(files.RECIPE, json_text(asdict(recipe)).encode())
 
     def outside(self, given: CandidateSets) -> Outside | None:
         """Return the labels that the method has added to the candidate sets; None where it added none.
@@ -291,7 +289,7 @@ class RunFolder(LockedFolder):
         else:
             self.put_arrays(files.HELD_OUT, {"weights": weights})
 
-    def arrays(self, name: str) -> dict[str, Array] | None:
+    def arrays(self, name: str) -> Arrays | None:
         """Return what `put_arrays` wrote; None where there is nothing.
 
         Raises
@@ -304,7 +302,7 @@ class RunFolder(LockedFolder):
         with reading(self.path / name), np.load(self.checked(name), allow_pickle=False) as file:
             return dict(file)
 
-    def put_arrays(self, name: str, arrays: Mapping[str, Array]) -> None:
+    def put_arrays(self, name: str, arrays: Arrays) -> None:
         """Write arrays to a file of the run, listed with its checksum.
 
         Parameters

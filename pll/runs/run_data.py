@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.catalog.sources import COPY_UP_TO
@@ -18,7 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.selection import restored
 from pll.formats.reading import Reading
-from pll.io import Progress
+from pll.io import Arrays, Progress
 from pll.methods.aggregation import aggregate
 from pll.runs.config import Preparation, RunConfig
 from pll.runs.data import Computed, Splits, prepare
@@ -110,7 +109,7 @@ def computed_of(folder: RunFolder) -> Computed | None:
     return None
 
 
-def _computed(arrays: Mapping[str, npt.NDArray[Any]]) -> Computed:
+def _computed(arrays: Arrays) -> Computed:
     """Return what `save_computed` has written."""
     made, sets = None, {name: _sets(arrays, name) for name in ("sets", "given", "votes") if f"{name}.indptr" in arrays}
     if "kind" in arrays:
@@ -125,12 +124,12 @@ def _computed(arrays: Mapping[str, npt.NDArray[Any]]) -> Computed:
     return Computed(made, sets=sets.get("sets"), votes=votes, **more)
 
 
-def _sets(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> CandidateSets:
+def _sets(arrays: Arrays, name: str) -> CandidateSets:
     names = tuple(arrays[f"{name}.class_names"].tolist())
     return CandidateSets(arrays[f"{name}.indptr"], arrays[f"{name}.indices"], len(names), names)
 
 
-def _arrays(sets: CandidateSets, name: str) -> dict[str, npt.NDArray[Any]]:
+def _arrays(sets: CandidateSets, name: str) -> Arrays:
     names = np.array(sets.class_names, dtype=np.str_)
     return {f"{name}.indptr": sets.indptr, f"{name}.indices": sets.indices, f"{name}.class_names": names}
 
@@ -149,7 +148,7 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
     """
     if splits.train.reading and not (folder.path / READING).exists():
         Manifest(folder.path).put(READING, Reading(**splits.train.reading).to_json().encode())
-    config, train, arrays = folder.config(), splits.train, dict[str, npt.NDArray[Any]]()
+    config, train, arrays = folder.config(), splits.train, Arrays()
     if (folder.path / COMPUTED).exists() or train.outside is not None:
         return
     if splits.featuriser is not None:

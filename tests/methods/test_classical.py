@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import covering_rates
+from pll.methods.voting import Majority
 from tests.strategies import candidate_sets
 
 
@@ -23,6 +23,9 @@ def test_the_rate_is_the_share_of_sets_that_hold_the_prediction(sets: CandidateS
         predicted.extend(validation.ravel())
         return np.repeat(np.arange(sets.n_classes)[:, None], len(validation), axis=1)
 
-    rates = covering_rates(range(sets.n_classes), constants, X, sets, np.random.default_rng(0))
+    method = Majority()
+    best = method._best("a label", range(sets.n_classes), constants, X, sets, np.random.default_rng(0))
+    rates = method.covering_rates_
+    assert rates[best] == max(rates.values())
     assert rates == pytest.approx(dict(enumerate(sets.mask().mean(axis=0).tolist())))
     assert sorted(predicted) == X.ravel().tolist()

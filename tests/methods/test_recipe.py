@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def test_the_same_seed_gives_the_same_choice_and_who_waits_sees_the_likeliest_mo
     found: list[np.ndarray] = []
     result = PRODEN(recipe="auto").choose_settings(Task(X, SETS), found=found.append)
     assert result == chosen() and found
-    assert from_json(Recipe, result.as_json()) == result
+    assert from_json(Recipe, asdict(result)) == result
     for weights in found:
         assert weights.shape == (SETS.nnz,)
         assert np.add.reduceat(weights, SETS.indptr[:-1]) == pytest.approx(1, abs=1e-5)
@@ -188,7 +189,7 @@ def test_the_paper_s_settings() -> None:
 
 def test_a_recipe_is_read_from_its_file(tmp_path: Path) -> None:
     first = PRODEN(recipe="auto", batch_size=16).fit(X, SETS)
-    (tmp_path / "recipe.json").write_text(json.dumps(first.recipe_.as_json()))
+    (tmp_path / "recipe.json").write_text(json.dumps(asdict(first.recipe_)))
     assert read_recipe(tmp_path / "recipe.json") == first.recipe_
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from pll.analysis.projection import TOP
@@ -17,7 +16,7 @@ from pll.candidates import CandidateSets
 from pll.colors import class_colours
 from pll.ui.components.canvas import Presentation, canvas_component, format_counts, format_shown, mount, raw
 from pll.ui.components.component import Payload
-from pll.weights import Sharpness
+from pll.weights import Ints, Sharpness
 from pll.wording import short_names
 
 SCATTER = canvas_component("scatter")
@@ -29,7 +28,6 @@ MOST_IN_LEGEND = 40
 OTHER_CLASSES, OTHERS_GREY = "other classes", "#a3adb7"
 """All that is not coloured, as in star.js."""
 
-Rows = npt.NDArray[np.int64]
 Outline = list[tuple[int, int]]
 
 
@@ -37,7 +35,7 @@ def map_payload(
     points: bytes,
     sharp: Sharpness,
     candidates: CandidateSets,
-    rows: Rows,
+    rows: Ints,
     presentation: Presentation,
     outline: Outline | None,
     classes: Sequence[int] | None = None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
@@ -20,12 +19,11 @@ from pll.ui.routes import go
 from pll.ui.train.pictures import once, shown_classes
 from pll.ui.view_state import Scene
 from pll.ui.widgets import button
+from pll.weights import Ints
 
 MOST_LIVE = 20_000
 """Examples drawn while the run trains, so that a refresh stays small; afterwards all are."""
 CACHED_MAPS = 4
-
-Rows = npt.NDArray[np.int64]
 
 
 def draw(scene: Scene) -> None:
@@ -53,7 +51,7 @@ def draw(scene: Scene) -> None:
     )
 
 
-def _chosen(scene: Scene, rows: Rows) -> None:
+def _chosen(scene: Scene, rows: Ints) -> None:
     """What lies in the outline, and what can be done with it."""
     labels = np.bincount(scene.frame.sharp.identified[rows], minlength=scene.sets.n_classes)
     summary = format_counts(dict(zip(scene.sets.class_names, labels.tolist(), strict=True)))
@@ -100,7 +98,7 @@ def _payload(scene: Scene, places: Places, classes: tuple[int, ...] | None) -> P
 
 
 @st.cache_resource(max_entries=CACHED_MAPS, show_spinner=False)
-def _points(run_id: str, n_points: int, _places: Places, _rows: Rows) -> bytes:
+def _points(run_id: str, n_points: int, _places: Places, _rows: Ints) -> bytes:
     """What is sent of the places, the same bytes at every epoch."""
     return raw(_places[_rows])
 

@@ -16,15 +16,14 @@ from pll.ui.format import plain
 from pll.ui.view_state import Scene
 from pll.ui.voters import pairs_of
 from pll.ui.widgets import beside, bound, choose, kept_in
-from pll.weights import Sharpness
+from pll.weights import Ints, Sharpness
 
 LIST_KEY = "gallery-list"
 CARDS = 12
 """Cards at once: two to three rows on a wide screen."""
 
 DISAGREE = "Two disagree"
-Rows = npt.NDArray[np.int64]
-LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
+LISTS: dict[str, tuple[Callable[[Scene], Ints], str]] = {
     "A fixed sample": (
         lambda scene: star_sample(len(scene.data), CARDS),
         "The same examples each time, chosen at random.",
@@ -80,7 +79,7 @@ def _find(scene: Scene) -> None:
     st.text_input("Id", key=key, placeholder="Find an id", label_visibility="collapsed", on_change=selected, width=160)
 
 
-def _where_two_disagree(scene: Scene, pairs: Mapping[Pair, str]) -> Rows:
+def _where_two_disagree(scene: Scene, pairs: Mapping[Pair, str]) -> Ints:
     """(≤ CARDS,) the least sharp examples on which two voters, to be chosen, disagree."""
     annotations = scene.data.annotations
     assert annotations is not None
@@ -93,7 +92,7 @@ def _where_two_disagree(scene: Scene, pairs: Mapping[Pair, str]) -> Rows:
 # ---- which examples -------------------------------------------------------------------------------------------------
 
 
-def least_sharp(sharp: Sharpness, many: int) -> Rows:
+def least_sharp(sharp: Sharpness, many: int) -> Ints:
     """(many,) the examples of the lowest confidence, the lowest first.
 
     Parameters
@@ -106,7 +105,7 @@ def least_sharp(sharp: Sharpness, many: int) -> Rows:
     return np.argsort(sharp.top, kind="stable")[:many]
 
 
-def sharp_and_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Rows:
+def sharp_and_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Ints:
     """(≤ many,) the examples identified wrongly with the highest confidence.
 
     Parameters

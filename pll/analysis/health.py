@@ -152,13 +152,18 @@ class Health:
         'Not checked: it is not known how sure these labels are.'
         >>> Health("healthy", expected=0.874).headline
         'Healthy: about 87 % of the labels are expected to be right.'
+        >>> Health("healthy", expected=0.997).headline
+        'Healthy: more than 99 % of the labels are expected to be right.'
         """
+        share = f"about {percent(self.expected, 0)}"
+        if self.expected is not None and self.expected >= 0.995:  # it would be rounded to all of them
+            share = "more than 99 %"
         if self.verdict == "healthy" and self.expected is not None:
-            return f"Healthy: about {percent(self.expected, 0)} of the labels are expected to be right."
+            return f"Healthy: {share} of the labels are expected to be right."
         if self.verdict == "healthy":
             return "Healthy: stable labels, better than chance."
         if self.verdict == "unchecked" and self.expected is not None:
-            return f"Not checked: models expect about {percent(self.expected, 0)} of the labels to be right."
+            return f"Not checked: models expect {share} of the labels to be right."
         if self.verdict == "unchecked":
             return "Not checked: it is not known how sure these labels are."
         return f"Do not trust these labels yet. {self.findings[0].sentence}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from pathlib import Path
 
 from pll import formats
@@ -16,10 +17,11 @@ from pll.cli.options import note, print_result, read_as, read_options
 from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
+from pll.formats.checks import listing
 from pll.formats.reading import ROLES, Column, Reading, form_of, question, signature
 from pll.io import write_text
 from pll.runs.data import about_copies
-from pll.wording import excerpt
+from pll.wording import excerpt, short_names
 
 FORMS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
 """What a row is, in words."""
@@ -95,7 +97,8 @@ def table_of(columns: Sequence[Column]) -> str:
 def summary(data: PartialLabelDataset) -> str:
     """What came of the file, in a line."""
     annotations, sets = data.annotations, data.candidates
-    words = [f"{len(data):,} examples", f"{data.n_classes:,} classes ({', '.join(map(_short, data.class_names[:8]))})"]
+    named = listing(short_names(data.class_names))
+    words = [f"{len(data):,} examples", f"{data.n_classes:,} classes ({named})"]
     if annotations is not None:
         who = "voters without names" if annotations.anonymous else f"{annotations.n_annotators:,} voters"
         words.append(f"{annotations.n_answers:,} answers of {who}")
@@ -103,6 +106,16 @@ def summary(data: PartialLabelDataset) -> str:
         words.append(f"{sets.nnz / max(len(sets), 1):.2f} possible labels each")
     if data.y is not None:
         words.append(f"{data.n_labelled:,} true labels")
-    learnt = [*data.feature_names, *data.categories]
-    words.append(f"learnt from: {', '.join(learnt[:8]) or ('the text' if data.texts is not None else 'nothing')}")
+    words.append(f"learnt from: {listing(_learnt_from(data)) or 'nothing'}")
     return "; ".join(words) + "."
+
+
+def _learnt_from(data: PartialLabelDataset) -> list[str]:
+    """Names of all that features can be made of, texts and pictures first: they tell the most."""
+    named = {
+        "texts": ["the text"],
+        "pictures": ["the pictures"],
+        "words": [*data.categories],
+        "numbers": [*data.feature_names] or [f"{prod(data.X.shape[1:]):,} numbers"],
+    }
+    return [name for content in named if content in data.contents for name in named[content]]

@@ -127,15 +127,22 @@ class Results:
         }
 
     def rounded(self, digits: int = 3) -> Results:
-        """Return the results with numbers of at most so many decimals.
+        """Return the results with numbers of at most so many decimals; what is below 1 stays so, it is not certain.
 
         Examples
         --------
-        >>> Results(["a"], {"identified_label": ["cat"], "confidence": ["0.98765"]}).rounded().columns["confidence"]
-        ['0.988']
+        >>> results = Results(["a", "b"], {"identified_label": ["cat", "dog"], "confidence": ["0.98765", "0.99987"]})
+        >>> results.rounded().columns["confidence"]
+        ['0.988', '0.999']
         """
+        below = 1 - 10.0**-digits
+
+        def shorter(cell: str) -> str:
+            share = float(cell)
+            return str(round(min(share, below) if share < 1 else share, digits) + 0.0)  # never -0.0
+
         new = {
-            name: [cell and str(round(float(cell), digits) + 0.0) for cell in self.columns[name]]  # never -0.0
+            name: [cell and shorter(cell) for cell in self.columns[name]]
             for name in self.columns
             if name in LABELS_CSV and LABELS_CSV[name].kind == "share"
         }

@@ -7,9 +7,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pll.cli.main import main
+from pll.cli.read import summary
+from pll.dataset import PartialLabelDataset
 from pll.formats.reading import Reading
 
 VOTED = "id,text,Ann,Bob\n" + "".join(
@@ -33,6 +36,28 @@ def test_columns_their_roles_and_what_came_of_it(tmp_path: Path, capsys: pytest.
     assert result["classes"] == ["x", "y"]
     assert "annotator_Bob" in text
     assert "e0" in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "learnt"),
+    [
+        ({"X": np.ones((2, 16))}, "16 numbers"),
+        ({"X": np.ones((2, 0)), "texts": ["a", "b"], "categories": {"where": ["x", "y"]}}, "the text, where"),
+        (
+            {"X": np.ones((2, 10)), "feature_names": [f"n{k}" for k in range(10)]},
+            "n0, n1, n2, n3, n4, n5, n6, n7 and 2 more",
+        ),
+        ({"X": np.ones((2, 1, 8, 8)), "kind": "image"}, "the pictures"),
+        ({"X": np.ones((2, 0))}, "nothing"),
+    ],
+)
+def test_the_summary_names_all_that_is_learnt_from_and_tells_long_classes_apart(
+    fields: dict[str, Any], learnt: str
+) -> None:
+    names = tuple(f"Disease of the lower airways, stage {letter}" for letter in "ABCDEFGHIJ")
+    text = summary(PartialLabelDataset(y=np.array([0, 9]), class_names=names, **fields))
+    assert text.endswith(f"learnt from: {learnt}.")
+    assert "10 classes (A, B, C, D, E, F, G, H and 2 more)" in text
 
 
 def test_a_reading_is_kept_and_used_for_another_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ LOOK, CERTIFY = GOALS
 GOAL_NAMES = {LOOK: "Look", CERTIFY: "Certify"}
 EXPLAINED = {
     LOOK: "The labels that are most likely wrong, for as long as you like.",
-    CERTIFY: "Check labels until at most a few of all are wrong, for sure.",
+    CERTIFY: "Check labels until at most a few in 100 are wrong, as sure as you choose.",
 }
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 SURE_LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}

@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import softmax
 from sklearn.datasets import load_iris
 
 from pll import CandidateSets, flip_binomial
@@ -57,11 +55,6 @@ class Centroids(ClassicalEstimator):
     def _scores(self, X: Floats) -> Floats:
         scores: Floats = -((X[:, None] - self.means_) ** 2).mean(axis=2)  # (m, c)
         return scores
-
-    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(m, c) softmax of the scores."""
-        probabilities: npt.NDArray[np.float32] = softmax(self.predict_scores(X), axis=1)
-        return probabilities
 
 
 def main() -> float:

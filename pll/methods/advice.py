@@ -146,7 +146,14 @@ def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice
     estimator.check_settings()
     if isinstance(estimator, DeepEstimator):
         return _advise_deep(estimator, data)
-    return _advise_classical(estimator, data)
+    assert isinstance(estimator, ClassicalEstimator)
+    sets = data.sets()
+    cost = type(estimator).cost(len(data), prod(data.input_shape), sets.n_classes, sets.nnz)
+    notes: tuple[str, ...] = ()
+    if cost.seconds > SLOW or cost.memory_bytes > 1e9:
+        memory = f" and {cost.memory_bytes / 1e9:.1f} GB of memory" if cost.memory_bytes > 1e9 else ""
+        notes = (f"This takes about {duration(cost.seconds)}{memory}.{estimator.cheaper}",)
+    return Advice(cost.seconds, cost.memory_bytes, notes=notes)
 
 
 def epoch_seconds(model: str, shape: tuple[int, ...], c: int, n: int, batch_size: int, *, gpu: bool) -> float:
@@ -213,17 +220,6 @@ def _memory_obstacles(needed: int, estimator: PartialLabelEstimator, c: int) -> 
         f"{estimator.title} needs about {needed / 1e9:,.0f} GB of memory for {c:,} classes, and {where} has "
         f"{there / 1e9:,.0f} GB. Fewer classes, {smaller} or fewer examples take less.",
     )
-
-
-def _advise_classical(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
-    assert isinstance(estimator, ClassicalEstimator)
-    sets = data.sets()
-    cost = type(estimator).cost(len(data), prod(data.input_shape), sets.n_classes, sets.nnz)
-    notes: tuple[str, ...] = ()
-    if cost.seconds > SLOW or cost.memory_bytes > 1e9:
-        memory = f" and {cost.memory_bytes / 1e9:.1f} GB of memory" if cost.memory_bytes > 1e9 else ""
-        notes = (f"This takes about {duration(cost.seconds)}{memory}.{estimator.cheaper}",)
-    return Advice(cost.seconds, cost.memory_bytes, notes=notes)
 
 
 def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:

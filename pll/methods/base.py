@@ -14,13 +14,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
-from torch import nn
+from torch import Tensor, nn
 
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, as_candidate_sets, as_name_lists, whole_numbers, with_sets
@@ -301,7 +302,6 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def fitted_arrays(self) -> Arrays:
         """Return the arrays that prediction needs, by name; they are saved as safetensors."""
 
-    @abstractmethod
     def restore(self, arrays: Arrays, input_shape: tuple[int, ...], class_names: tuple[str, ...]) -> Self:
         """Set the fitted state from arrays of another estimator.
 
@@ -319,6 +319,13 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Self
             The estimator itself.
         """
+        self.class_names_, self.input_shape_ = class_names, tuple(input_shape)
+        self._load({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
+        return self
+
+    @abstractmethod
+    def _load(self, tensors: dict[str, Tensor]) -> None:
+        """Set what prediction needs from `fitted_arrays` as tensors; names of classes and the shape are set before."""
 
     def fitted_params(self) -> dict[str, Any]:
         """Return the parameters with which `restore` rebuilds the fitted model."""
@@ -329,8 +336,12 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return None
 
     @abstractmethod
-    def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) scores of the rows of X, (n, d) or (n, C, H, W); the predicted label is the argmax of a row."""
+    def _scores_in_parts(self, X: Features) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield the (b, c) scores of consecutive rows of X; few rows at a time where the method can."""
+
+    def _probabilities(self, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return (b, c) class probabilities of scores: their softmax, where the method has no other."""
+        return np.asarray(softmax(scores, axis=1))
 
     @classmethod
     def doubts(cls, candidates: CandidateSets) -> tuple[str, ...]:
@@ -482,25 +493,25 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             (n,) members of `classes_`: the argmax over all classes. Class indices (int64) where it was fitted on
             candidate sets.
         """
-        self.check_fitted()
-        return np.asarray(self.classes_[self.predict_scores(X).argmax(axis=1)])
+        labels = [part.argmax(axis=1) for part in self._scores_in_parts(self.checked_features(X))]
+        return np.asarray(self.classes_[np.concatenate(labels)])
+
+    def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Return (n, c) scores of the rows of X, (n, d) or (n, C, H, W); the predicted label is the argmax of a row."""
+        return np.concatenate(list(self._scores_in_parts(self.checked_features(X))))
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) class probabilities of the rows of X, (n, d) or (n, C, H, W); rows sum to 1.
-
-        The softmax of the scores, where the method has no other.
-        """
-        return np.asarray(softmax(self.predict_scores(X), axis=1))
+        """Return (n, c) class probabilities of the rows of X, (n, d) or (n, C, H, W); rows sum to 1."""
+        return self._probabilities(self.predict_scores(X))
 
     def iter_tempered(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
         """Yield class probabilities of consecutive rows of X, (b, c) each, at `temperature_` where it is known.
 
         Few rows at a time where c is large.
         """
-        if self.temperature_ is None:
-            yield self.predict_proba(X)
-        else:
-            yield softmax(self.predict_scores(X) / np.float32(self.temperature_), axis=1).astype(np.float32)
+        for scores in self._scores_in_parts(self.checked_features(X)):
+            known = self.temperature_ is not None
+            yield softmax(scores / np.float32(self.temperature_), axis=1) if known else self._probabilities(scores)
 
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return scores in the form that scikit-learn expects.

@@ -6,13 +6,13 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.model_selection import KFold
-from torch import nn
+from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
 from pll.io import Arrays, blocks, check_fits_memory
@@ -145,23 +145,18 @@ class ClassicalEstimator(PartialLabelEstimator):
     def finish(self) -> Weights:
         return self.label_weights_
 
-    def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return the (n, c) scores of raw features X."""
-        return self._scores(self._scaled(self.checked_features(X))).astype(np.float32)
+    def _scores_in_parts(self, X: npt.NDArray[np.float32]) -> Iterator[npt.NDArray[np.float32]]:
+        yield self._scores(self._scaled(X)).astype(np.float32)
 
     def fitted_arrays(self) -> Arrays:
         self.check_fitted()
         arrays = {f"scaling.{name}": tensor.numpy() for name, tensor in self._scaling.state_dict().items()}
         return arrays | {name: np.asarray(getattr(self, name)) for name in self._fitted}
 
-    def restore(self, arrays: Arrays, input_shape: tuple[int, ...], class_names: tuple[str, ...]) -> Self:
-        tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+    def _load(self, tensors: dict[str, Tensor]) -> None:
         self._scaling = Scaling.from_state(tensors, "scaling.")
         for name in self._fitted:
-            setattr(self, name, arrays[name] if arrays[name].ndim else arrays[name].item())
-        self.class_names_ = class_names
-        self.input_shape_ = tuple(input_shape)
-        return self
+            setattr(self, name, tensors[name].numpy() if tensors[name].ndim else tensors[name].item())
 
     def _scaled(self, X: npt.NDArray[np.float32]) -> Floats:
         return np.asarray(flattened(self._scaling, X).numpy().astype(np.float64))

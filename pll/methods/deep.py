@@ -20,7 +20,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.errors import UserError, unknown
 from pll.io import Arrays, is_mapped
-from pll.methods.base import AFRESH, MISSING_CHOICES, Labels, PartialLabelEstimator, Start, Task, setting
+from pll.methods.base import AFRESH, MISSING_CHOICES, PartialLabelEstimator, Start, Task, setting
 from pll.methods.chosen import SEARCHED, Recipe
 from pll.methods.defaults import suited
 from pll.methods.names import RECIPES
@@ -372,42 +372,25 @@ class DeepEstimator(PartialLabelEstimator):
         self.check_fitted()
         return {name: tensor.cpu().contiguous().numpy() for name, tensor in self.model_.state_dict().items()}
 
-    def restore(self, arrays: Arrays, input_shape: tuple[int, ...], class_names: tuple[str, ...]) -> Self:
-        tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+    def _load(self, tensors: dict[str, Tensor]) -> None:
         scaling = Scaling.from_state(tensors, "0.")
+        shape, c = scaling.output_shape(self.input_shape_), len(self.class_names_)
         with seeded(self.seed):  # the drawn parameters are overwritten; the caller's random stream stays as it was
-            network = build_model(
-                self.settings_in_use()["model"], scaling.output_shape(tuple(input_shape)), len(class_names)
-            )
+            network = build_model(self.settings_in_use()["model"], shape, c)
         self.model_ = nn.Sequential(scaling, network)
         self.model_.load_state_dict(tensors)
         self.model_.eval()
-        self.class_names_ = class_names
-        self.input_shape_ = tuple(input_shape)
-        return self
 
     def module(self) -> nn.Module | None:
         self.check_fitted()
         return self.model_
 
-    def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return the (n, c) logits of raw features X."""
-        return torch.cat(list(self._scores_in_parts(self.checked_features(X)))).numpy()
-
-    def predict(self, X: npt.ArrayLike) -> Labels:
-        labels = [part.numpy().argmax(axis=1) for part in self._scores_in_parts(self.checked_features(X))]
-        return np.asarray(self.classes_[np.concatenate(labels)])
-
-    def iter_tempered(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
-        for part in self._scores_in_parts(self.checked_features(X)):
-            yield torch.softmax(part / (self.temperature_ or 1.0), dim=1).numpy()
-
-    def _scores_in_parts(self, features: npt.NDArray[np.float32]) -> Iterator[Tensor]:
-        """Yield the (B, c) logits of consecutive rows, on the CPU."""
+    def _scores_in_parts(self, X: npt.NDArray[np.float32]) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield the (B, c) logits of consecutive rows."""
         device, c = next(self.model_.parameters()).device, len(self.class_names_)
         with evaluating(self.model_):
-            for part in evaluation_batches(features, c):
-                yield self.model_(part.to(device)).float().cpu()
+            for part in evaluation_batches(X, c):
+                yield self.model_(part.to(device)).float().cpu().numpy()
 
     def _take_result(self, weights: Weights) -> None:
         self.label_weights_ = weights

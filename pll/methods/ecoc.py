@@ -211,9 +211,12 @@ class PLECOC(ClassicalEstimator):
         chosen, purities = _purest(counts, steps, threshold, length, self.stand_ins)
         notes = [_relaxed_note(purities)] if (purities < 1).any() else []
         if not len(chosen):
-            chosen, purities = _best_available(counts, steps[-1], self.stand_ins * length)
+            smaller = counts[:, -1].min(axis=1)
+            chosen = np.argsort(-smaller, kind="stable")[: self.stand_ins * length]
+            chosen = chosen[smaller[chosen] > 0]  # the splits of which the smaller side is the largest
             if not len(chosen):
                 return one_against_rest(candidates)
+            purities = np.full(len(chosen), steps[-1])
             notes = [_best_note(threshold, steps[-1], len(chosen), int(counts[chosen, -1].min()))]
         if len(chosen) < min(length, len(drawn)):
             notes.append(
@@ -259,10 +262,9 @@ class PLECOC(ClassicalEstimator):
     def _scores(self, X: Floats) -> Floats:
         return -self._decode(linear_in_kernel(X, self.support_, width_for(X), self.coef_, self.intercept_))
 
-    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def _probabilities(self, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return (n, c) softmax of −10 · loss over all classes, as for the label weights; roughly calibrated."""
-        scores = self.predict_scores(X).astype(np.float64)
-        return np.asarray(softmax(SHARPNESS * scores, axis=1), dtype=np.float32)
+        return np.asarray(softmax(SHARPNESS * scores.astype(np.float64), axis=1), dtype=np.float32)
 
 
 def performance(positive: Flags, signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Floats:
@@ -410,14 +412,6 @@ def _purest(counts: Ints, steps: list[float], threshold: float, length: int, sta
         if purity == 1:
             length += (stand_ins - 1) * (length - len(chosen))
     return np.array(chosen, dtype=np.int64), np.array(purities)
-
-
-def _best_available(counts: Ints, purity: float, length: int) -> tuple[Ints, Floats]:
-    """Return, where none qualifies, the columns with the largest non-empty smaller side at the lowest purity."""
-    smaller = counts[:, -1].min(axis=1)
-    order = np.argsort(-smaller, kind="stable")[:length]
-    order = order[smaller[order] > 0]
-    return order, np.full(len(order), purity)
 
 
 def _qualifies(counts: Ints, threshold: float) -> Flags:

@@ -176,9 +176,9 @@ class IPAL(NeighbourEstimator):
             np.add.at(table, (row, labels), share)
         return explained
 
-    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def _probabilities(self, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return (n, c) part of an example that each class explains, over the sum of the classes. Not calibrated."""
-        explained = self.predict_scores(X)
+        explained = scores.copy()
         best = explained.argmax(axis=1)[:, None]
         np.put_along_axis(explained, best, np.maximum(explained.max(axis=1, keepdims=True), 1e-12), axis=1)
         shares = np.maximum(explained, 0.0)

@@ -177,9 +177,8 @@ class PLKNN(NeighbourEstimator):
         said = scipy.sparse.csr_array((votes(distances).ravel(), at.ravel(), ends), (len(at), n)) @ sets
         return np.asarray(said.toarray(), dtype=np.float64)
 
-    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def _probabilities(self, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return (n, c) the share of all votes that each label got. Not calibrated: distractors get votes too."""
-        scores = self.predict_scores(X)
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))  # every neighbour votes for something
 
 

@@ -207,11 +207,10 @@ class SURE(ClassicalEstimator):
     def _scores(self, X: Floats) -> Floats:
         return linear_in_kernel(X, self.support_, self.width_, self.coef_, self.intercept_)
 
-    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def _probabilities(self, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return (n, c) the outputs of the regression projected onto the simplex: step 2 with λ = 0 and all labels."""
-        scores = self.predict_scores(X).astype(np.float64)
         indptr = np.arange(len(scores) + 1, dtype=np.int64) * scores.shape[1]
-        return project_on_simplex(scores.ravel(), indptr).reshape(scores.shape).astype(np.float32)
+        return project_on_simplex(scores.astype(np.float64).ravel(), indptr).reshape(scores.shape).astype(np.float32)
 
     def module(self) -> nn.Module | None:
         """Return the linear model as a torch module; None with the rbf kernel."""

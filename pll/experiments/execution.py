@@ -415,11 +415,7 @@ def run(
     with folder.locked():
         remove_parts(folder.path)
         outcomes = {cell.key: result for cell in cells if (result := folder.outcome(cell)) is not None}
-        todo = [
-            cell
-            for cell in (cells if among is None else among)
-            if cell.key not in outcomes or outcomes[cell.key].result is None
-        ]
+        todo = folder.left(cells if among is None else among)
         jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo) or 1))
         engine = _Dask(scheduler) if scheduler else _Processes(jobs, folder.half_done)
         begun, ended, saved = time.monotonic(), 0, -math.inf

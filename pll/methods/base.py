@@ -718,55 +718,13 @@ MISSING_CHOICES = ("error", "mean")
 """What is done about NaN in X."""
 WHOLE = 2**63
 """Exclusive limit of whole numbers: 64 bits must hold them."""
-
-
-def check_number(
-    name: str,
-    value: Any,
-    *,
-    whole: bool = False,
-    least: float | None = None,
-    above: float | None = None,
-    most: float | None = None,
-    below: float | None = None,
-) -> None:
-    """Raise UserError unless a setting is a finite number within its limits.
-
-    Parameters
-    ----------
-    name
-        Of the setting, for the message.
-    value
-        What was given.
-    whole
-        Refuse numbers that are not integers.
-    least, most
-        Inclusive limits; None for no limit.
-    above, below
-        Exclusive limits; None for no limit.
-
-    Examples
-    --------
-    >>> check_number("share", 1.5, above=0, most=1)
-    Traceback (most recent call last):
-    pll.errors.UserError: share is 1.5; it must be a number above 0, at most 1.
-    """
-    limits = (
-        (WHOLE if isinstance(value, Integral) else math.inf, operator.lt, ""),
-        (-math.inf, operator.gt, ""),
-        (above, operator.gt, " above {:g}"),
-        (least, operator.ge, ", {:g} or more"),
-        (below, operator.lt, ", below {:g}"),
-        (most, operator.le, ", at most {:g}"),
-    )
-    set_limits = [(limit, holds, words) for limit, holds, words in limits if limit is not None]
-    if not isinstance(value, Integral if whole else Real) or not all(
-        holds(value, limit) for limit, holds, _ in set_limits
-    ):
-        is_not_finite = isinstance(value, float) and not math.isfinite(value)  # nan and inf are Real, too
-        kind = "whole number" if whole else "finite number" if is_not_finite else "number"
-        wanted = "".join(words.format(limit) for limit, _, words in set_limits)
-        raise UserError(f"{name} is {value!r}; it must be a {kind}{wanted}.")
+LIMITS = {
+    "above": (operator.gt, " above {:g}"),
+    "least": (operator.ge, ", {:g} or more"),
+    "below": (operator.lt, ", below {:g}"),
+    "most": (operator.le, ", at most {:g}"),
+}
+"""Limits of a number: how a value compares with each, and its words."""
 
 
 @dataclass(frozen=True)
@@ -778,7 +736,7 @@ class Setting:
     limits: Mapping[str, Any]
 
     def check(self, name: str, value: Any) -> None:
-        """Raise UserError for a value out of range.
+        """Raise UserError for a value that is none of the words and no finite number within the limits.
 
         Parameters
         ----------
@@ -786,12 +744,28 @@ class Setting:
             Of the setting.
         value
             What was given.
+
+        Examples
+        --------
+        >>> Setting(0.5, (), {"above": 0, "most": 1}).check("share", 1.5)
+        Traceback (most recent call last):
+        pll.errors.UserError: share is 1.5; it must be a number above 0, at most 1.
         """
         if value in self.words or not (self.words or self.limits):
             return
         if not self.limits:
             raise unknown(name, value, self.words)
-        check_number(f"{name} (a number or {self.words[0]})" if self.words else name, value, **self.limits)
+        whole = self.limits.get("whole", False)
+        own = [(self.limits[limit], *about) for limit, about in LIMITS.items() if limit in self.limits]
+        finite = (WHOLE if isinstance(value, Integral) else math.inf, operator.lt, ""), (-math.inf, operator.gt, "")
+        if not isinstance(value, Integral if whole else Real) or not all(
+            holds(value, limit) for limit, holds, _ in (*finite, *own)
+        ):
+            is_not_finite = isinstance(value, float) and not math.isfinite(value)  # nan and inf are Real, too
+            kind = "whole number" if whole else "finite number" if is_not_finite else "number"
+            wanted = "".join(words.format(limit) for limit, _, words in own)
+            or_word = f" (a number or {self.words[0]})" if self.words else ""
+            raise UserError(f"{name}{or_word} is {value!r}; it must be a {kind}{wanted}.")
 
 
 def setting(default: Any, choices: Sequence[Any] = (), **limits: Any) -> Any:
@@ -806,7 +780,7 @@ def setting(default: Any, choices: Sequence[Any] = (), **limits: Any) -> Any:
     choices
         Words that are allowed, beside numbers where there are limits.
     limits
-        As for `check_number`; without them and choices anything is allowed.
+        Of numbers: those of `LIMITS`, and `whole` for integers alone; without them and choices anything is allowed.
 
     Examples
     --------

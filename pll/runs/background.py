@@ -11,7 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pll.errors import UserError, explain
@@ -153,9 +153,8 @@ class Job:
         self._status = JobStatus("working", what, done, total, rate, now - self._began)
 
     def _end(self, state: JobState, error: str = "", failure: UserError | None = None) -> None:
-        last = self._status
         seconds = time.monotonic() - self._began
-        self._status = JobStatus(state, last.what, last.done, last.total, last.rate, seconds, error, failure)
+        self._status = replace(self._status, state=state, seconds=seconds, error=error, failure=failure)
         self._ended.set()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +48,7 @@ def waste(home: Path) -> list[Waste]:
     home
         With the folders bin, runs and uploads.
     """
-    items = [Waste(folder, "deleted", folder_bytes(folder)) for folder in _children(home / "bin")]
+    items = [Waste(folder, "deleted", folder_bytes(folder)) for folder in sorted((home / "bin").glob("*"))]
     used = _used_files(home)
     uploads = (file for file in sorted((home / "uploads").rglob("*")) if file.is_file() and PART not in file.name)
     for file in uploads:
@@ -102,7 +102,3 @@ def _used_files(home: Path) -> set[Path] | None:
 
 def _is_old(path: Path) -> bool:
     return time.time() - path.stat().st_mtime > RECENT
-
-
-def _children(folder: Path) -> Iterator[Path]:
-    return iter(sorted(folder.iterdir()) if folder.is_dir() else [])

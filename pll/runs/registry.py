@@ -462,7 +462,7 @@ class RunRegistry:
         """Free the data of idle lanes, except for the `MOST_IDLE` that were used last."""
         idle = [lane for lane in list(self._lanes.values()) if lane.loop is None]
         for lane in sorted(idle, key=lambda lane: lane.data_used_at, reverse=True)[MOST_IDLE:]:
-            lane.keep_splits(None)
+            lane.loaded = None
 
 
 def _new_id() -> str:

@@ -109,6 +109,8 @@ class Lane:
         When its data was asked for last, on the monotonic clock.
     read
         The data as it was read, while features and candidate sets are made of it.
+    loaded
+        The data, while it is in memory.
     """
 
     def __init__(self, folder: RunFolder, free_memory: Callable[[], None] = lambda: None) -> None:
@@ -120,7 +122,7 @@ class Lane:
         self.read: PartialLabelDataset | None = None
         self._free_memory = free_memory
         self._loading = threading.Lock()
-        self._splits: Splits | None = None
+        self.loaded: Splits | None = None
 
     @cached_property
     def config(self) -> RunConfig:
@@ -148,23 +150,14 @@ class Lane:
 
         self.data_used_at = time.monotonic()
         with self._loading:  # thread and page need it at about the same time
-            data = self._splits
+            data = self.loaded
             if data is None:
                 try:
-                    data = self._splits = splits_of(self.folder, progress, lambda read: setattr(self, "read", read))
+                    data = self.loaded = splits_of(self.folder, progress, lambda read: setattr(self, "read", read))
                 finally:
                     self.read = None
         self._free_memory()
         return data
-
-    @property
-    def has_data(self) -> bool:
-        """Whether the data is in memory."""
-        return self._splits is not None
-
-    def keep_splits(self, splits: Splits | None) -> None:
-        """Replace the data in memory; None frees it."""
-        self._splits = splits
 
     def snapshot(self, state: State | None = None, pace: float = 0.0) -> LaneSnapshot:
         """Return the current state of the lane.
@@ -485,7 +478,7 @@ class Run:
     def wait_until_ready(self, seconds: float) -> bool:
         """Wait at most so many seconds for the data; return whether it was read or nothing is at work."""
         with self._guard:
-            return self._guard.wait_for(lambda: self.lanes[0].has_data or not self.is_alive(), seconds)
+            return self._guard.wait_for(lambda: self.lanes[0].loaded is not None or not self.is_alive(), seconds)
 
     def wait_until_paused(self, seconds: float) -> None:
         """Wait at most so many seconds until training is paused or has ended."""
@@ -634,7 +627,7 @@ class Run:
     def _note_ready(self, lane: Lane, loop: FitLoop) -> None:
         """Before the first epoch of a lane, which has gone back to its checkpoint: count complete epochs again."""
         if loop.splits.train.outside is not None:  # the labels that its method added to the candidate sets
-            lane.keep_splits(loop.splits)
+            lane.loaded = loop.splits
         with self._guard:
             self._complete = self._complete_epochs()
             if self._slow_start and not self._complete:

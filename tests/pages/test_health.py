@@ -30,7 +30,7 @@ def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
 def test_a_run_says_whether_it_is_to_be_trusted(open_page: Any, params: dict[str, Any], healthy: bool) -> None:
     page, run = ended(open_page, **params)
     splits = run.splits()
-    run.lanes[0].keep_splits(replace(splits, train=replace(splits.train, notes=(FEATURES_ADD_NOTHING,))))
+    run.lanes[0].loaded = replace(splits, train=replace(splits.train, notes=(FEATURES_ADD_NOTHING,)))
     page.run()
     health = run.snapshot().lane.health
     assert health is not None and health.is_healthy == healthy

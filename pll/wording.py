@@ -173,6 +173,22 @@ def percent(share: float | None, digits: int | None = 1) -> str:
     return f"{Decimal(float(share) * 100).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)} %"
 
 
+def likely(share: float) -> str:
+    """Return how likely labels are to be right, in whole per cent: rounding never makes them certain.
+
+    Parameters
+    ----------
+    share
+        1 is 100 %.
+
+    Examples
+    --------
+    >>> likely(0.874), likely(0.997)
+    ('87 %', '> 99 %')
+    """
+    return "> 99 %" if share >= 0.995 else percent(share, 0)
+
+
 def ties(n: int) -> str:
     """Say how many labels are ties; "" for none.
 

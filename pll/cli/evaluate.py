@@ -46,6 +46,8 @@ def evaluate(options: EvaluateOptions) -> None:
         data, _ = loaded(brought, bars.show)
     if source.vote_files:
         note(data.notes)
+    if 0 < data.n_labelled < len(data) and options.test is None:
+        note([f"{data.n_labelled:,} of {len(data):,} true labels are known; the accuracies are of these alone."])
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
     cells = _cells(options, brought, data, names, seeds)

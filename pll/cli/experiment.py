@@ -44,7 +44,7 @@ def experiment(options: ExperimentOptions) -> int:
     plan = result.plan(download=options.download)
     note([f"{one.dataset}: {one.cells} cells cannot run. {one.reason}" for one in plan.missing])
     if not plan.cells:
-        raise UserError("None of the datasets of this experiment is on this machine; nothing can be fitted.")
+        raise UserError("None of the datasets of this experiment can be read; the notes above say what each needs.")
     among = selected(plan.cells, [part for text in options.only for part in listed(text, "--only", "dataset=lost")])
     folder = _folder(options)
     left = folder.left(among)

@@ -404,6 +404,9 @@ def _applies(table: Mapping[str, Any], selector: str, one: str) -> bool:
 
 def _source(name: str, file: DataFile) -> Source:
     if not file.path:
+        if Path(name).suffix:
+            table = f"[datasets] and below it {Path(name).stem} = {json.dumps(name)}"
+            raise UserError(f"{name} is no dataset of the catalogue; to use a file, name it in a table: {table}.")
         return Source(catalog.find(name).name, rule=file.rule)
     path = Path(file.path).expanduser()
     if not path.is_file() and not holds_data(path):

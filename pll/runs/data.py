@@ -223,7 +223,10 @@ def one_fold(data: PartialLabelDataset, how: Preparation, k: int, fold: int) -> 
     if not 2 <= k <= len(data):
         raise UserError(f"{k} folds of {len(data)} examples cannot be made; use 2 to {len(data)}.")
     if not data.n_labelled:
-        raise UserError(f"{data.name} has no true labels to test against; it cannot be evaluated.")
+        raise UserError(
+            f"{data.name} has no true labels to test against; a column true_label that knows some of them is enough. "
+            "How sure the labels are is also found without: train on the data."
+        )
     is_test = dealt(_permutation(len(data), how.seed), k, None if is_mapped(data.X) else data.copies) == fold
     if not is_test.any():
         raise UserError(f"{k} folds of {len(data)} examples, some of them copies, cannot be made; use fewer.")

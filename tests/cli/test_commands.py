@@ -432,6 +432,17 @@ def test_what_nobody_chose_is_searched(run: Run, table: Path, tmp_path: Path, mo
     assert all(json.loads(str(text))["chosen"] for text in rows["settings"]) and set(rows["recipe"]) == {"auto"}
 
 
+def test_an_evaluation_says_how_many_true_labels_it_is_measured_on(run: Run, tmp_path: Path) -> None:
+    rows = [
+        f"{k},{k % 2 + 0.1 * k},{'a|b' if k % 3 else 'ab'[k % 2]},{'ab'[k % 2] if k < 9 else ''}" for k in range(30)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["id,x,candidates,true_label", *rows]))
+    options = ("--methods", "plknn", "--folds", 3)
+    assert "9 of 30 true labels are known" in run("evaluate", tmp_path / "t.csv", *options).err
+    (tmp_path / "without.csv").write_text("\n".join(["id,x,candidates", *(row.rsplit(",", 1)[0] for row in rows)]))
+    run("evaluate", tmp_path / "without.csv", *options).refuses("a column true_label that knows some of them is enough")
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_with_a_checkpoint_and_status_130(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -113,3 +113,10 @@ def test_what_is_no_experiment_is_refused_in_words(text: str, words: str) -> Non
     with pytest.raises(UserError, match=words) as found:
         parse_experiment(text, "mine.toml")
     assert str(found.value).startswith("mine.toml")
+
+
+def test_a_file_among_the_datasets_is_told_how_it_is_named() -> None:
+    (missing,) = one(datasets=["data/birds.csv"]).plan().missing
+    assert missing.reason.endswith(
+        'to use a file, name it in a table: [datasets] and below it birds = "data/birds.csv".'
+    )

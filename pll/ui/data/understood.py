@@ -21,7 +21,7 @@ from pll.ui import charts
 from pll.ui.components.gallery import picture_uri
 from pll.ui.format import count, format_shape, plain
 from pll.ui.widgets import ShownFigure, show_figures, show_table
-from pll.wording import excerpt, percent
+from pll.wording import excerpt, percent, short_by_name
 
 FIRST_ROWS, SHOWN_COLUMNS = 3, 8
 """How much of a table is shown."""
@@ -94,14 +94,15 @@ def _first_rows(data: PartialLabelDataset) -> pd.DataFrame:
     if few.texts is not None:
         table["Text"] = few.texts.tolist()
     if few.candidates is not None:
+        short = short_by_name(data.class_names)  # several of them have to fit into a cell
         table["Labels" if data.annotations is not None else "Possible labels"] = [
-            ", ".join(few.candidates.names(row)) for row in range(len(few))
+            ", ".join(short[name] for name in few.candidates.names(row)) for row in range(len(few))
         ]
     if few.y is not None:
         table["True label"] = [few.class_names[label] if label >= 0 else "" for label in few.y]
     words = {name: [cell or "" for cell in cells] for name, cells in few.categories.items()}
     if few.X.ndim == 2:
-        names = few.feature_names or tuple(f"number {k + 1}" for k in range(few.X.shape[1]))
+        names = few.feature_names or tuple(f"column {k + 1}" for k in range(few.X.shape[1]))
         words |= dict(zip(names, few.X.T.tolist()[:SHOWN_COLUMNS], strict=False))
     for name, cells in words.items():
         table.setdefault(name, cells)

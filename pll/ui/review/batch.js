@@ -51,14 +51,14 @@ class Batch extends Station {
     const marked = this.marked.has(tile.token);
     const made = button(marked ? "tile marked" : "tile", "", "", this.grid, () => this.mark(k));
     made.setAttribute("aria-pressed", marked);
-    made.setAttribute("aria-label", `${tile.id}${tile.weight === null ? "" : `, ${Math.round(100 * tile.weight)} percent`}`);
+    made.setAttribute("aria-label", `${tile.id}${tile.weight === null ? "" : `, ${likely(tile.weight)}`}`);
     made.tabIndex = k === this.at ? 0 : -1;
     made.addEventListener("focus", () => { this.at = k; });
     if (tile.picture) picture(tile.picture, made, "");
     else element("span", "text", made, tile.text ?? tile.id);
     const foot = element("span", "foot", made);
     element("span", "", foot, tile.id);
-    if (tile.weight !== null) element("span", "", foot, `${Math.round(100 * tile.weight)} %`);
+    if (tile.weight !== null) element("span", "", foot, likely(tile.weight));
   }
 
   mark(k) {

@@ -190,9 +190,9 @@ class Desk extends Station {
     if (choice.out) parts.push("ruled out");
     if (choice.picked) parts.push("your answer");
     if (choice.weight !== null && !choice.out) {
-      element("span", "weight", made, `${Math.round(choice.weight * 100)} %`);
+      element("span", "weight", made, likely(choice.weight));
       made.style.setProperty("--weight", choice.weight);
-      parts.push(`${Math.round(choice.weight * 100)} percent`);
+      parts.push(likely(choice.weight));
     }
     if (choice.votes) parts.push(choice.votes);
     made.setAttribute("aria-label", parts.join(", "));

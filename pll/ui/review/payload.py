@@ -15,7 +15,7 @@ from pll.ui.components.component import Payload
 from pll.ui.components.gallery import picture_uri
 from pll.ui.review.keys import ACTIONS, Situation, action_keys, candidate_keys, stand_for_classes
 from pll.ui.review.review_tab import ReviewTab
-from pll.wording import percent, short_by_name, short_names
+from pll.wording import likely, short_by_name, short_names
 
 PICTURE_PIXELS, NEIGHBOUR_PIXELS = 640, 64
 """Pixels of the longer side, at most: of the example, and of a neighbour."""
@@ -232,6 +232,6 @@ def _format_event(event: Event) -> str:
 def _spoken(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption]) -> str:
     """What a screen reader says: what was saved, then what is next."""
     open_ = [one for one in listed[:9] if not one.eliminated]
-    names = [one.label if tab.is_blind else f"{one.label} {percent(one.weight, 0)}" for one in open_]
+    names = [one.label if tab.is_blind else f"{one.label} {likely(one.weight)}" for one in open_]
     now = f"Now: example {assignment.example}; {', '.join(names)}."
     return " ".join(filter(None, (tab.problem or tab.message, _format_event(tab.past) if tab.past else "", now)))

@@ -272,6 +272,10 @@ FORMS: tuple[Form, ...] = tuple(map(_form, _data()["form"]))
 """The signatures, in the order in which they are tried."""
 USUAL: Mapping[str, Sequence[str]] = _data()["usual"]
 """Usual names of columns by role, the likelier first, as `plain_name` writes them."""
+STEMS: Mapping[str, tuple[str, ...]] = {
+    kind: tuple(word[:-1] for word in words if word.endswith("*")) for kind, words in _data()["words"].items()
+}
+"""How words of a kind begin, whatever their ending is."""
 WORDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["words"].items()}
 """Words of names by what they say: adjudicated, aggregate, labels, id, facts, context."""
 NO_ANSWER: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["no_answer"].items()}

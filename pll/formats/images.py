@@ -53,7 +53,7 @@ from pll.formats.tabular.parts import (
 from pll.formats.tabular.writer import are_bytes, columns_of, limitations
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.exports import Argilla, LabelStudio
-from pll.formats.tools.models import with_answers
+from pll.formats.tools.models import asked_of, with_answers
 from pll.formats.tools.records import RecordFormat
 from pll.formats.unfold import unfolded
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
@@ -279,7 +279,8 @@ def _stacked(
             form = _TABLES[file.suffix]
             table = _named(name, partial(form.table, file, options))
             if table.form is not None and table.form.name in ("samples", "batch"):
-                table = _named(name, partial(with_answers, table))
+                asked = asked_of(table) if len(names) > 1 else None  # beside the results
+                table = _named(name, partial(with_answers, table)) if asked is None else asked
             if len(names) > 1 and (told := codes_in(name, [list(table.names), *zip(*table.sample(), strict=True)])):
                 books[name] = told
             tables[name] = table

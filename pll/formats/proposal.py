@@ -15,7 +15,18 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 
 from pll.errors import UserError
-from pll.formats.forms import FIELDS, FIRST_WITHOUT_SPACES, NO_ANSWER, USUAL, WORDS, Form, any_of, plain_name, words_of
+from pll.formats.forms import (
+    FIELDS,
+    FIRST_WITHOUT_SPACES,
+    NO_ANSWER,
+    STEMS,
+    USUAL,
+    WORDS,
+    Form,
+    any_of,
+    plain_name,
+    words_of,
+)
 from pll.formats.names import OPTION_COLUMN, UNNAMED, is_named_id, may_hold_labels, shown_name
 from pll.formats.reading import Column, Question, question
 from pll.formats.tabular.answer_cells import are_doubted, read_by_hand
@@ -348,10 +359,13 @@ def says(kind: str, name: str) -> bool:
     (True, True, True)
     >>> says("practice", "is_attention_check"), says("practice", "trial"), says("settled", "최종감정")
     (True, False, True)
+    >>> says("settled", "Τελική υπηρεσία"), says("settled", "Diagnóstico confirmado"), says("settled", "decyzja_2")
+    (True, True, True)
     """
     plain = name.casefold() if any(ord(letter) > FIRST_WITHOUT_SPACES for letter in name) else ""
     within = (ord(word[0]) > FIRST_WITHOUT_SPACES and word in plain for word in WORDS[kind] if plain)
-    return not WORDS[kind].isdisjoint(words_of(name)) or any(within)
+    words = words_of(name)
+    return not WORDS[kind].isdisjoint(words) or any(word.startswith(STEMS[kind]) for word in words) or any(within)
 
 
 def split_in(names: Sequence[str]) -> list[str]:

@@ -987,6 +987,19 @@ def test_what_was_settled_is_asked_about_under_any_name(tmp_path: Path, header: 
         assert asked is not None and [*asked.answers[0][1].values()] == ["keep"]
 
 
+@pytest.mark.parametrize(
+    "name", ["Τελική υπηρεσία", "Cor auditoria", "Ostateczny wynik", "Lopulliset luokat", "النهائية"]
+)
+def test_what_is_called_settled_is_the_truth_first_whatever_its_ending(tmp_path: Path, name: str) -> None:
+    rolls, words, rows = random.Random(6), ("good", "bad", "soso", "new"), list[str]()
+    for k in range(100):
+        truth = rolls.choice(words)
+        votes = [truth if rolls.random() < 0.7 else rolls.choice(words) for _ in range(3)]
+        rows.append(f"e{k}," + ",".join([*votes, truth if k % 4 else ""]))
+    asked = question(formats.columns(table(tmp_path, f"id,ann,bob,cem,{name}", rows)))
+    assert asked is not None and [one[1][name] for one in asked.answers[:2]] == ["true_label", "annotator"]
+
+
 @pytest.mark.parametrize("name", ["chưa nghe", "inhabil", "Δεν ακούγεται", "判らない"])
 @pytest.mark.parametrize("header", ["id,ann,bob,cem", "id,annotator_1,annotator_2,annotator_3"])
 def test_a_class_that_nobody_agrees_on_is_asked_about(tmp_path: Path, name: str, header: str) -> None:

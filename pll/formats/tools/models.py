@@ -81,7 +81,7 @@ def _batch_lines(table: Records, stem: str) -> Iterator[list[Line]]:
     attempts: Counter[tuple[str, str]] = Counter()
     for at, record in enumerate(table.values(range(len(table.names)))):
         with _as_written(table.row_of(at)):
-            if record.get("body") and not record.get("response"):
+            if _is_request(record):
                 raise UserError(
                     "These are the requests of a batch (custom_id, body) and not its results; download its output file."
                 )
@@ -94,6 +94,36 @@ def _batch_lines(table: Records, stem: str) -> Iterator[list[Line]]:
                 lines.append(Line(task, worker, text, score, attempt=attempts[task, worker]))
                 attempts[task, worker] += 1
         yield lines
+
+
+def _is_request(record: Mapping[str, Any]) -> bool:
+    return any(record.get(name) for name in _ASKED) and not record.get("response")
+
+
+_ASKED = ("body", "params")
+"""Where a request says what was asked: of OpenAI, and of Anthropic."""
+
+
+def asked_of(table: Records) -> Records | None:
+    """Return what a file of requests asked of a model, as the text of each example; None of any other table.
+
+    Parameters
+    ----------
+    table
+        A column for each field.
+    """
+    texts = []
+    for record in table.values(range(len(table.names))):
+        if not _is_request(record):
+            return None
+        asked = next(record[name] for name in _ASKED if record.get(name))
+        said = (
+            asked.get("messages") or asked.get("input") or asked.get("prompt") or "" if isinstance(asked, dict) else ""
+        )
+        last = said[-1] if isinstance(said, list) and said else said  # what came before it is instruction
+        texts.append(_content(last.get("content")) if isinstance(last, dict) else str(last))
+    gone = [at for at, name in enumerate(table.names) if name != "custom_id"]
+    return replace(table.with_columns({"text": texts}, gone), signature=None)
 
 
 _RUN = re.compile(

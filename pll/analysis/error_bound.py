@@ -233,9 +233,9 @@ def linear_bound(
         raise NotComputable("Not computable: the Lipschitz constant and the bound of a loss of your own are not known.")
     if not math.isfinite(radius):
         raise NotComputable("Not computable: the features have no largest norm; some are missing or infinite.")
-    for name, value, low, high in (("n", n, 1, math.inf), ("n_classes", n_classes, 2, math.inf)):
-        if not low <= value <= high:
-            raise UserError(f"{name} is {value}; it must be at least {low}.")
+    for name, value, least in (("n", n, 1), ("n_classes", n_classes, 2)):
+        if value < least:
+            raise UserError(f"{name} is {value}; it must be at least {least}.")
     if not (norm > 0 and radius >= 0 and 0 < delta < 1):
         raise UserError(f"The norm is {norm}, δ is {delta}; the norm must be above 0, and δ between 0 and 1.")
     return Bound(n, n_classes, norm, radius, delta, loss, loss_constants(loss, n_classes, norm * radius))

@@ -193,10 +193,9 @@ def read_results(path: Path) -> list[Result]:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise UserError(f"{path} is not a results.csv: {error}.") from error
-    needed = [name for name, about in Result.__dataclass_fields__.items() if about.default is MISSING]
-    lacking = [name for name in needed if name not in table]
-    if lacking:
-        raise UserError(f"{path} is not a results.csv: it has no column {lacking[0]!r}.")
+    for name, about in Result.__dataclass_fields__.items():
+        if about.default is MISSING and name not in table:
+            raise UserError(f"{path} is not a results.csv: it has no column {name!r}.")
     return [
         _result_of_row(row, f"{path}, row {number}") for number, row in enumerate(table.to_dict("records"), start=2)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -16,6 +16,7 @@ import numpy as np
 
 from pll.analysis.health import Health
 from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.extras import versions
 from pll.io import Arrays, from_json, json_text, write_json, write_text, writing_to
@@ -66,11 +67,7 @@ class RunFolder(LockedFolder):
         """
         with writing_to(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-            stored = replace(
-                config,
-                source=config.source.copied_to(self._sources),
-                test=None if config.test is None else config.test.copied_to(self._test_sources),
-            )
+            stored = self._with_sources(config, Source.copied_to)
             about = {
                 "run": asdict(stored),
                 "created": datetime.now(UTC).isoformat(timespec="microseconds"),  # the runs are listed in this order
@@ -98,13 +95,12 @@ class RunFolder(LockedFolder):
             raise UserError(
                 f"{self.path / files.CONFIG} is not of a run of this version of Candid ({error}); start a new run."
             ) from error
-        test = config.test
-        return replace(
-            config,
-            name=self._other_name() or config.name,
-            source=config.source.relocated(self._sources),
-            test=None if test is None else test.relocated(self._test_sources),
-        )
+        return replace(self._with_sources(config, Source.relocated), name=self._other_name() or config.name)
+
+    def _with_sources(self, config: RunConfig, moved: Callable[[Source, Path], Source]) -> RunConfig:
+        """Return the config with its sources as `moved` returns them for their places in this folder."""
+        test = None if config.test is None else moved(config.test, self.path / "source-test")
+        return replace(config, source=moved(config.source, self.path / "source"), test=test)
 
     def rename(self, name: str) -> None:
         """Give the run another display name.
@@ -124,14 +120,6 @@ class RunFolder(LockedFolder):
         with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
             return str(json.loads((self.path / files.NAME).read_text(encoding="utf-8"))["name"])
         return ""
-
-    @property
-    def _sources(self) -> Path:
-        return self.path / "source"
-
-    @property
-    def _test_sources(self) -> Path:
-        return self.path / "source-test"
 
     def about(self) -> dict[str, Any]:
         """Return the content of config.json.

@@ -102,7 +102,9 @@ def computed_of(folder: RunFolder) -> Computed | None:
 
     A run on decided sets goes on with that of the run that the review began with.
     """
-    for place in _places(folder):
+    decided = folder.config().decided_sets
+    root = [] if decided is None else [RunFolder(folder.path.parent / decided.root)]
+    for place in (folder, *root):
         with suppress(UserError, OSError, ValueError, KeyError, TypeError):  # computed again then
             if (arrays := place.arrays(COMPUTED)) is not None:
                 return _computed(arrays)
@@ -171,12 +173,6 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
             arrays["decided_prior"] = train.decisions.prior
     if arrays:
         folder.put_arrays(COMPUTED, arrays | {"disputed": splits.disputed})
-
-
-def _places(folder: RunFolder) -> list[RunFolder]:
-    """Return the folders that may hold what was made of the data: of the run, and of the first run of its review."""
-    decided = folder.config().decided_sets
-    return [folder] + ([] if decided is None else [RunFolder(folder.path.parent / decided.root)])
 
 
 def splits_of(

@@ -179,10 +179,8 @@ def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: floa
     pace
         Least seconds of an epoch.
     """
-    if not rows or total is None:
-        return None
     recent: list[float] = [row["seconds"] for row in rows[-20:] if row["seconds"] is not None]
-    if not recent:
+    if not recent or total is None:
         return None
     return (total - int(rows[-1]["epoch"])) * max(pace, median(recent))
 

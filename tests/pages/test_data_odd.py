@@ -67,6 +67,18 @@ def test_slips_of_the_pen_are_merged_with_a_click(open_page: Any) -> None:
     assert not button(page, "Get labels").disabled
 
 
+def test_a_click_answers_what_it_mends_and_the_rest_is_still_asked(open_page: Any) -> None:
+    rows = [f"e{k},{k}.5,all|{'xyz'[k % 3]}|w{k}" for k in range(30)]
+    page = bring(open_page("data"), "odd.csv", "\n".join(["id,width,candidates", *rows]))
+    assert len(page.warning) == 2
+    page = button(page, "Drop all").click().run()
+    (warning,) = page.warning
+    assert "classes for 30 examples" in warning.value
+    assert "Get labels" not in labels(page)
+    page = button(page, "It is meant so").click().run()
+    assert not button(page, "Get labels").disabled
+
+
 def test_of_slips_of_the_pen_only_those_are_merged_that_are_the_same(open_page: Any) -> None:
     words = [["benign", "malignant"][k % 2] for k in range(60)]
     rows = [[f"e{k}", *(words[(k + j * (k % 7 == 0)) % 60] for j in range(3))] for k in range(60)]

@@ -348,10 +348,11 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
         return loader.read(source)
     except OddReading as error:
         accept = partial(_set_accepted, source, *(finding.kind for finding in error.findings))
+        mended = [finding.kind for finding in error.findings if finding.edits]
 
-        def edit(edits: Mapping[str, str | None]) -> None:
+        def edit(edits: Mapping[str, str | None]) -> None:  # the rest is still asked
             edit_classes(source, edits)
-            accept()
+            _set_accepted(source, *mended)
 
         _show_odd(error.findings, accept, edit)
     except UserError as error:

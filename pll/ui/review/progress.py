@@ -33,7 +33,7 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     by_me = f", {mine:,} by you" if done > mine else ""
     rate = recent_rate(review.state, name)
     pace = "" if rate is None else f" · {_format_rate(rate)}"
-    left = f"{done:,} of {count(len(review.root), 'example')} decided{by_me}{pace}"
+    left = f"{done:,} of {count(len(review.root), 'example')} answered{by_me}{pace}"  # unsure is no decision
     line = {"left": left, "right": _looked(tab), "note": "", "share": 0.0, "holds": False}
     try:
         certification = review.certification

@@ -23,7 +23,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing, shorten
-from pll.formats.label_frame import LABELS_CSV, NUMBERS, labels_csv_value
+from pll.formats.label_frame import LABELS_CSV, NUMBERS
 from pll.formats.reading import ROLES, Column
 from pll.formats.records import JSON, Records, is_list, no_rows
 from pll.formats.results import Results, Value, free_name
@@ -368,7 +368,7 @@ class Parquet(TableFormat):
                 array = self.truth(dataset, column.cells)
             elif column.name in NUMBERS and column.role == "ignore":
                 kind = pa.int64() if LABELS_CSV[column.name].kind == "whole" else pa.float64()
-                array = pa.array([labels_csv_value(column.name, cell) if cell else None for cell in column.cells], kind)
+                array = pa.array(column.values, kind)
             else:
                 cells = column.cells
                 if any(value is not None and not isinstance(value, str) for value in column.values):

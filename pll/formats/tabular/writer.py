@@ -40,7 +40,8 @@ class TextColumn:
     cells
         (n,) text, None where a cell is missing.
     values
-        (n,) the same as JSON has it: labels as lists of names, other cells as they are; by default `cells`.
+        (n,) the same as JSON has it: labels as lists of names, numbers of results as such, other cells as they are; by
+        default `cells`.
     """
 
     name: str
@@ -77,11 +78,13 @@ def columns_of(dataset: PartialLabelDataset, results: Results | None = None) -> 
         labels.insert(0, TextColumn("candidates", "candidates", join_column(sets), sets))
     at = sum(column.role in ("id", "text", "image") for column in columns)
     columns[at:at] = labels
-    added = {} if results is None else results.aligned(dataset.row_ids.tolist())
+    ids = dataset.row_ids.tolist()
+    added = {} if results is None else results.aligned(ids)
+    values = {} if results is None else results.added(ids)
     named = headers([*columns, *number_columns(dataset)], added)
     names, numbers = named[: len(columns)], named[len(columns) :]
     columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
-    columns += [TextColumn(name, "ignore", cells) for name, cells in added.items()]
+    columns += [TextColumn(name, "ignore", cells, values[name]) for name, cells in added.items()]
     check_columns(columns)
     for name in numbers:
         check_text(name)

@@ -26,7 +26,7 @@ from pll.formats.archive import key_of, names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
 from pll.formats.codebook import MOST_CODES, Codes, codes_below, codes_in
-from pll.formats.label_frame import NUMBERS, labels_csv_value
+from pll.formats.label_frame import NUMBERS
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
@@ -90,7 +90,7 @@ class Xlsx(TableFormat):
         sheet.append([_text_cell(sheet, name) for name in (*(column.name for column in columns), *numbers)])
         for i in range(len(dataset)):
             cells = [
-                (labels_csv_value(column.name, cell) if (cell := column.cells[i]) else None)
+                column.values[i]
                 if column.role == "ignore" and column.name in NUMBERS
                 else _text_cell(sheet, column.cells[i])
                 for column in columns
@@ -282,9 +282,11 @@ class _Aspect:
     @classmethod
     def of(cls, sheet: Any) -> _Aspect:
         """Look at a sheet that is read row by row, which knows nothing of that."""
+        from openpyxl.utils import column_index_from_string as place_of
+
         with sheet._get_source() as file:
             text = file.read()
-        areas = [(int(one[1]), int(one[3]), _column_at(one[0])) for one in _MERGED.findall(text)]
+        areas = [(int(one[1]), int(one[3]), place_of(one[0].decode()) - 1) for one in _MERGED.findall(text)]
         rows = (_NUMBER.search(row) for row in _ROW.findall(text) if _HIDDEN.search(row))
         spans = (sorted(map(int, _SPAN.findall(one))) for one in _COLUMNS.findall(text) if _HIDDEN.search(one))
         columns = (at for span in spans if len(span) == 2 for at in range(span[0] - 1, min(span[1], MAX_COLUMNS)))
@@ -318,18 +320,6 @@ _WITHOUT_VALUE = re.compile(  # the value of a formula that gives an empty text 
     rb'<(?:\w+:)?c\b(?![^>]*\bt="str")[^>]*>\s*<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*'
     rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
 )
-
-
-def _column_at(letters: bytes) -> int:
-    """The place of a column from 0, by its letters.
-
-    >>> _column_at(b"A"), _column_at(b"AB")
-    (0, 27)
-    """
-    place = 0
-    for letter in letters:
-        place = 26 * place + letter - ord("A") + 1
-    return place - 1
 
 
 def _fill_merged(rows: Sequence[tuple[int, list[str]]], merged: Sequence[tuple[int, int, int]], left: int) -> list[int]:

@@ -226,6 +226,12 @@ class Records:
         for batch in self.batches(range(len(self.names))):
             yield from zip(*(text_of(column).to_pylist() for column in batch.columns), strict=True)
 
+    def whole(self) -> pa.Table:
+        """Return all rows; the columns by position."""
+        batches = list(self.batches(range(len(self.names))))
+        empty = pa.schema([(str(at), pa.string()) for at in range(len(self.names))])
+        return pa.Table.from_batches(batches, None if batches else empty)
+
     def with_columns(self, new: Mapping[str, Sequence[Any]], gone: Collection[int] = ()) -> Records:
         """Return the table with columns of values of JSON beside its own.
 
@@ -236,26 +242,15 @@ class Records:
         gone
             Positions of columns that it has no more.
         """
-        stays = sorted({*range(len(self.names))}.difference(gone))
-        columns = list(map(json_column, new.values()))
+        stays = [k for k in range(len(self.names)) if k not in gone]
         at = sum(k < min(gone) for k in stays) if gone else len(stays)  # in the place of the first
-        places: list[tuple[int, bool]] = [(k, True) for k in stays]
-        places[at:at] = [(k, False) for k in range(len(columns))]
-
-        def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
-            some = [places[k] for k in used]
-            old, start = [k for k, is_old in some if is_old], 0
-            for batch in self.batches(old or [0]):
-                kept = iter(batch.columns)
-                arrays = [next(kept) if is_old else columns[k].slice(start, len(batch)) for k, is_old in some]
-                start += len(batch)
-                yield pa.RecordBatch.from_arrays(arrays, [str(k) for k in used])
-
-        sample, own = self.sample(), [*new]
-        added = [text_of(column.slice(0, len(sample[0]))).to_pylist() for column in columns]
-        first = [sample[k] if is_old else added[k] for k, is_old in places]
-        names = [self.names[k] if is_old else own[k] for k, is_old in places]
-        return replace(self, names=names, batches=batches, first=first, signature=self.form)
+        whole, sample = self.whole(), self.sample()
+        parts = [(self.names[k], whole.column(k), sample[k]) for k in stays]
+        made = zip(new, map(json_column, new.values()), strict=True)
+        parts[at:at] = [(name, column, text_of(column.slice(0, len(sample[0]))).to_pylist()) for name, column in made]
+        names, columns, first = zip(*parts, strict=True)
+        table = Records.of(pa.table(list(columns), names=list(names)))
+        return replace(self, names=table.names, batches=table.batches, first=first, signature=self.form)
 
 
 def no_rows() -> UserError:

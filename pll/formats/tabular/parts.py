@@ -63,7 +63,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
             "examples; files of votes can be brought beside it."
         )
     every = list(dict.fromkeys(name for table in tables for name in table.names))
-    whole = [_whole(table) for table in tables]
+    whole = [table.whole() for table in tables]
     columns = {
         name: one_column([part.column(list(table.names).index(name)) if name in table.names else len(part)
                        for table, part in zip(tables, whole, strict=True)])
@@ -560,13 +560,6 @@ def in_common(one: Sequence[str], other: Sequence[str]) -> float:
         Their names.
     """
     return len({*one} & {*other}) / max(len({*one} | {*other}), 1)
-
-
-def _whole(table: Records) -> pa.Table:
-    """Return all rows of a table; its columns by position."""
-    batches = list(table.batches(range(len(table.names))))
-    empty = pa.schema([(str(at), pa.string()) for at in range(len(table.names))])
-    return pa.Table.from_batches(batches, None if batches else empty)
 
 
 def cells_of(table: Records, name: str) -> list[str | None]:

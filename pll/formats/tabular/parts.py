@@ -53,7 +53,6 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     is_one_a_person = len(called) == len(tables) and not has_people
     if is_one_a_person:
         _refuse_versions(names, tables)
-    if is_one_a_person:
         tables = [replace(one, names=[called.get(k, {}).get(n, n) for n in one.names]) for k, one in enumerate(tables)]
     other = next((k for k, table in enumerate(tables) if in_common(tables[0].names, table.names) < SHARED), None)
     if other is not None and not is_one_a_person:

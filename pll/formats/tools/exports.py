@@ -28,7 +28,7 @@ from pll.formats.tools.records import (
     RecordFormat,
     example_of,
     examples_of,
-    key_in,
+    offers,
     table_of,
 )
 from pll.formats.unfold import said_in, value_at
@@ -77,8 +77,7 @@ class LabelStudio(RecordFormat):
     def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
         question = self.question(source, options) or QUESTION
         to_name = self._target(source, question)
-        for at, (_, task) in enumerate(json_objects.records(source)):
-            name = key_in(task, self.form) or str(at)
+        for name, task in self.named_records(source):
             new = _prediction(results, name, question, next(self._targets(task, question), to_name))
             yield name, task if new is None else task | {"predictions": [*_of_others(task, results.model), new]}
 
@@ -250,8 +249,7 @@ class Argilla(RecordFormat):
 
     def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
         question = self.question(source, options) or QUESTION
-        for at, (_, record) in enumerate(json_objects.records(source)):
-            name = key_in(record, self.form) or str(at)
+        for name, record in self.named_records(source):
             new = _suggested(results, name, question)
             yield name, record | {"suggestions": _replaced(record.get("suggestions"), new)} if new else record
 
@@ -337,14 +335,7 @@ def _choices(names: list[str]) -> list[Record]:
 
 def _with_choice(options: list[Any], label: str | None) -> list[Any]:
     """Return the options of a line including its label, which a person may have added."""
-    return options if label is None or label in map(_option, options) else [*options, *_choices([label])]
-
-
-def _option(one: Any) -> Any:
-    return one.get("id", one.get("text")) if isinstance(one, dict) else one
-
-
-_PEOPLE = ("username", "user", "annotator")
+    return options if label is None or label in offers(options) else [*options, *_choices([label])]
 
 
 class Doccano(LineFormat):
@@ -375,7 +366,8 @@ class Doccano(LineFormat):
             new["confidence"] = score
         if dataset.candidates is not None:
             new["candidates"] = dataset.candidates.names(i)
-        return {name: value for name, value in record.items() if name not in _PEOPLE} | new  # it is not their label
+        people = self.form.gather.who if self.form.gather else ()
+        return {name: value for name, value in record.items() if name not in people} | new  # it is not their label
 
 
 class PlCifar(JsonLines):

@@ -150,9 +150,9 @@ def example_of(form: Form, row: int, record: Record, found: Found) -> Example:
     """
     example = Example(row, key_in(record, form), _fields_in(record, form, row))
     for path in form.stated:
-        example.stated = label_names(_offers(value_at(record, path)), row, path)
+        example.stated = label_names(offers(value_at(record, path)), row, path)
     for path in form.offered:
-        example.offered = label_names(_offers(value_at(record, path)), row, path)
+        example.offered = label_names(offers(value_at(record, path)), row, path)
     for one in said_in(record, form.gather, found.names, row) if form.gather else ():
         if one.labels is None:
             found.others.update([str(one.result["type"])] if "type" in one.result else ())
@@ -198,8 +198,8 @@ def _fields_in(record: Record, form: Form, row: int) -> dict[str, Any]:
     return fields
 
 
-def _offers(values: Any) -> list[Any]:
-    """Labels as a tool lists them: each a name, or an object with one."""
+def offers(values: Any) -> list[Any]:
+    """Return labels as a tool lists them: each a name, or an object with one."""
     listed = values if isinstance(values, list) else [] if values is None else [values]
     of_objects = ("value", "id", "text")
     return [next((x[n] for n in of_objects if n in x), x) if isinstance(x, dict) else x for x in listed]
@@ -444,8 +444,7 @@ class RecordFormat(TableFormat):
         return example_of(self.form, row, record, found)
 
     def table(self, path: Path, options: ReadOptions) -> Records:
-        found = Found()
-        return table_of((self.example(*one, found) for one in json_objects.records(path)), self.form, found)
+        return self.table_of_all({"": path})
 
     def table_of_all(self, files: Mapping[str, Path]) -> Records:
         """Return the table of several files, by their names, that are parts of one export.
@@ -469,7 +468,7 @@ class RecordFormat(TableFormat):
                                            "files of several projects? Bring those of one at a time.")  # fmt: skip
                         yield example
                 except UserError as error:
-                    raise error.within(name) from None
+                    raise (error.within(name) if name else error) from None
 
         table = table_of(examples(), self.form, found)
         about = (f"{len(files):,} files were read as one export of {self.tool}.",) if len(files) > 1 else ()
@@ -500,6 +499,11 @@ class RecordFormat(TableFormat):
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         lines = self.labelled_records(source, results, options)
         json_objects.write(path, results.in_order(lines), as_list=json_objects.shape_of(source) != "lines")
+
+    def named_records(self, source: Path) -> Iterator[tuple[str, Record]]:
+        """Yield the records of a file, each with the name of its example: its place where it says none."""
+        for at, (_, record) in enumerate(json_objects.records(source)):
+            yield key_in(record, self.form) or str(at), record
 
 
 class LineFormat(RecordFormat):

@@ -138,6 +138,17 @@ def is_disk_full(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+def first_line(error: Exception) -> str:
+    """Return the first line of what an exception says, or its type where it says nothing.
+
+    Examples
+    --------
+    >>> first_line(ValueError("too long\\nby one")), first_line(KeyError())
+    ('too long', 'KeyError')
+    """
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 def explain(error: BaseException) -> str:
     """Return an error's message for a page, with its cause and what to do."""
     if isinstance(error, UserError):

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pll.errors import UserError
+from pll.errors import UserError, first_line
 from pll.export.source import ExportSource
 from pll.extras import require_extra
 from pll.io import write_bytes
@@ -191,7 +191,7 @@ def _tracing(what: str) -> Iterator[None]:
         try:
             yield
         except Exception as error:  # tracers raise nearly anything over a network they cannot follow
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            reason = first_line(error)
             raise NotExportable(
                 f"This network cannot be turned into a program by {what} ({reason}). "
                 "Data-dependent Python code in its forward() is the usual cause."

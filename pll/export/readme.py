@@ -13,7 +13,7 @@ from pll.export.rendered import rendered
 from pll.export.source import ExportSource
 from pll.features.serialization import ARRAYS_FILE
 from pll.features.serialization import CARD_FILE as FEATURES_CARD
-from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, custom_parameters
+from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, parameters_of
 
 _SHOWN = 30
 """Names listed in full; of more, these many and a hint where the others are."""
@@ -41,7 +41,7 @@ def readme(source: ExportSource, files: Collection[str], notes: Sequence[str]) -
         notes=notes,
         sets=sets,
         mean_candidates=sets.nnz / max(len(sets), 1),
-        custom=list(custom_parameters(source.estimator)),
+        custom=list(parameters_of(source.estimator)[1]),
         made={"method": source.method, **source.config},
         version=pll.__version__,
         model_card=CARD_FILE,

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, first_line
 from pll.features.base import Features, Featuriser
 from pll.features.texts import texts_of
 from pll.images import torchvision
@@ -131,7 +131,7 @@ class EmbeddingFeatures(Featuriser):
                 )
         except Exception as error:  # whatever a damaged or foreign folder makes the library raise
             raise UserError(
-                f"The language model in {self._folder} cannot be loaded ({_first_line(error)}). "
+                f"The language model in {self._folder} cannot be loaded ({first_line(error)}). "
                 "It must be a folder saved by sentence-transformers with safetensors weights."
             ) from error
 
@@ -246,7 +246,7 @@ def _model_folder(model: str, progress: Progress | None) -> Path:
     except Exception as error:  # network, unknown name, no permission: the hub has an error class for each
         raise UserError(
             f"The language model {model!r} is neither a folder nor in the cache of this computer, and it could not be "
-            f"downloaded ({_first_line(error)}). Check the name and the network, or copy the model's folder here and "
+            f"downloaded ({first_line(error)}). Check the name and the network, or copy the model's folder here and "
             "give its path.",
             shell="--features embedding:/path/of/the/folder",
         ) from error
@@ -311,7 +311,3 @@ def _dimensions(encoder: Any, model: str) -> int:
     if not result:
         raise UserError(f"The model {model!r} gives no vectors of texts; use one made for sentence-transformers.")
     return int(result)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -158,10 +158,9 @@ def aggregate(
 
 def _grown(votes: Annotations, posterior: Floats) -> tuple[CandidateSets, int]:
     """The union of the votes plus likely labels off it."""
-    c = posterior.shape[1]
     mask = union_of(votes).mask()
     off = np.where(mask, 0.0, posterior)
-    top = np.argsort(-off, axis=1, kind="stable")[:, : min(MOST_ADDED, c)]
+    top = np.argsort(-off, axis=1, kind="stable")[:, :MOST_ADDED]
     likely = np.take_along_axis(off, top, axis=1) >= LEAST_POSTERIOR
     rows, places = np.nonzero(likely)
     mask[rows, top[rows, places]] = True

@@ -93,7 +93,17 @@ class Task(HasChanges):
             set_field(self, "y", _checked_truth(self.y, c, ""))
         if self.X_test is not None:
             set_field(self, "X_test", as_features(self.X_test, allow_missing=True))
-            self._check_test_part()
+            if self.X_test.shape[1:] != self.X.shape[1:]:
+                raise UserError(
+                    f"Training examples have shape {self.X.shape[1:]} but test examples {self.X_test.shape[1:]}; they "
+                    "must agree."
+                )
+            if self.y_test is not None:
+                if len(self.y_test) != len(self.X_test):
+                    raise UserError(
+                        f"There are {len(self.X_test)} rows of test features but {len(self.y_test)} true test labels."
+                    )
+                set_field(self, "y_test", _checked_truth(self.y_test, c, "test "))
         if self.prior is not None:
             set_field(self, "prior", checked_prior(self.prior, self.candidates))
         if self.votes is not None and self.votes.n_classes != c:
@@ -102,20 +112,6 @@ class Task(HasChanges):
             )
         if self.changes and self.changes[-1].candidates != self.candidates:
             raise UserError("The candidate sets are other than those that the changes led to.")
-
-    def _check_test_part(self) -> None:
-        assert self.X_test is not None
-        if self.X_test.shape[1:] != self.X.shape[1:]:
-            raise UserError(
-                f"Training examples have shape {self.X.shape[1:]} but test examples {self.X_test.shape[1:]}; they must "
-                "agree."
-            )
-        if self.y_test is not None:
-            if len(self.y_test) != len(self.X_test):
-                raise UserError(
-                    f"There are {len(self.X_test)} rows of test features but {len(self.y_test)} true test labels."
-                )
-            object.__setattr__(self, "y_test", _checked_truth(self.y_test, self.candidates.n_classes, "test "))
 
     def changed(self, change: ChangedSets) -> Task:
         """Return the task with changed candidate sets and their prior."""

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
-from pll.errors import UserError, unknown
+from pll.errors import UserError, first_line, unknown
 from pll.io import Arrays, is_mapped
 from pll.methods.base import AFRESH, MISSING_CHOICES, PartialLabelEstimator, Start, Task, setting
 from pll.methods.chosen import SEARCHED, Recipe
@@ -494,7 +494,7 @@ def _check_output(network: nn.Module, loss: Loss, shape: tuple[int, ...], c: int
         try:
             logits = network(torch.zeros((1, *shape)))
         except SHAPE_ERRORS as error:
-            raise UserError(f"The model does not accept examples of shape {shape}: {_first_line(error)}") from error
+            raise UserError(f"The model does not accept examples of shape {shape}: {first_line(error)}") from error
         if getattr(logits, "shape", None) != (1, c):
             output = f"of shape {tuple(logits.shape[1:])}" if isinstance(logits, Tensor) else type(logits).__name__
             raise UserError(f"The model gives outputs {output}; {c} classes need ({c},).")
@@ -503,10 +503,6 @@ def _check_output(network: nn.Module, loss: Loss, shape: tuple[int, ...], c: int
         try:
             losses = loss(logits)
         except SHAPE_ERRORS as error:
-            raise UserError(f"The loss cannot be computed from logits (B, c) alone: {_first_line(error)}") from error
+            raise UserError(f"The loss cannot be computed from logits (B, c) alone: {first_line(error)}") from error
     if losses.shape != logits.shape:
         raise UserError("The loss must give a value for every class, logits (B, c) → (B, c); column j if j were true.")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -47,9 +47,10 @@ altogether, or O(L·d). Memory 24·n·L bytes, 16·n·d and, beyond 10,000 examp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -204,8 +205,12 @@ class PLECOC(ClassicalEstimator):
         steps = [purity for purity in PURITIES if purity >= self.min_purity]
         threshold = self.min_usable * len(candidates)
         counts = np.zeros((0, len(steps), 2), dtype=np.int64)
-        for block in _counted(drawn, candidates, steps, hook):
-            counts = np.concatenate([counts, block])
+        for block in blocks(len(drawn), max(1, BLOCK_CELLS // len(candidates))):
+            hook()
+            share = positive_shares(drawn[block].T, candidates)  # (n, B)
+            sides = np.stack([_sides(share, purity) for purity in steps])  # (steps, n, B)
+            new = np.stack([(sides > 0).sum(axis=1), (sides < 0).sum(axis=1)], axis=-1)
+            counts = np.concatenate([counts, new.transpose(1, 0, 2)])
             if _qualifies(counts[:, 0], threshold).sum() >= length:
                 break  # as in the paper: draws until there are enough
         chosen, purities = _purest(counts, steps, threshold, length, self.stand_ins)
@@ -387,16 +392,6 @@ def one_against_rest(candidates: CandidateSets) -> Coding:
     return Coding(signs, np.zeros(len(classes)), (note,))
 
 
-def _counted(drawn: Signs, candidates: CandidateSets, steps: list[float], hook: Hook) -> Iterator[Ints]:
-    """Yield (B, steps, 2) for blocks of dichotomies: numbers of examples usable on each side at each purity."""
-    size = max(1, BLOCK_CELLS // len(candidates))
-    for block in blocks(len(drawn), size):
-        hook()
-        share = positive_shares(drawn[block].T, candidates)  # (n, B)
-        sides = np.stack([_sides(share, purity) for purity in steps])  # (steps, n, B)
-        yield np.stack([(sides > 0).sum(axis=1), (sides < 0).sum(axis=1)], axis=-1).transpose(1, 0, 2)
-
-
 def _purest(counts: Ints, steps: list[float], threshold: float, length: int, stand_ins: int) -> tuple[Ints, Floats]:
     """Return the columns that qualify, each at its highest purity, the purest first; and these purities."""
     chosen: list[int] = []
@@ -509,26 +504,19 @@ class Machines:
         relaxed
             (b,) whether both sides get the same weight.
         """
-        for column, side, is_relaxed in zip(columns, sides.T, relaxed, strict=True):
-            self._learn_one(int(column), side, "balanced" if is_relaxed else None)
-
-    def _learn_one(self, column: int, side: Signs, weight: str | None) -> None:
-        usable = np.flatnonzero(side)
-        x, target = self.X[usable], side[usable]
-        if self.kernel == "linear":
-            # The primal solver is deterministic; the dual one depends on the order of the examples.
-            linear = LinearSVC(C=self.C, dual=False, max_iter=10_000, random_state=0, class_weight=weight)
-            stoppable(lambda: linear.fit(x, target), self.hook)
-            self.coef[:, column], self.intercept[column] = linear.coef_[0], linear.intercept_[0]
-            self.decisions[:, column] = self.X @ self.coef[:, column] + self.intercept[column]
-            return
-        # Without a seed it draws from NumPy's global stream.
-        machine = SVC(C=self.C, gamma=1.0 / self.X.shape[1], random_state=0, class_weight=weight)
-        stoppable(lambda: machine.fit(x, target), self.hook)
-        coef, intercept = machine.dual_coef_[0], machine.intercept_
-        self.coef[usable[machine.support_], column], self.intercept[column] = coef, intercept[0]
-        outputs = linear_in_kernel(self.X, machine.support_vectors_, width_for(x), coef[:, None], intercept, self.hook)
-        self.decisions[:, column] = outputs[:, 0]
+        is_linear = self.kernel == "linear"
+        for column, side, is_relaxed in zip(columns.tolist(), sides.T, relaxed, strict=True):
+            usable = np.flatnonzero(side)
+            x, target = self.X[usable], side[usable]
+            # LinearSVC's primal solver is deterministic; without a seed SVC draws from NumPy's global stream.
+            machine = LinearSVC(dual=False, max_iter=10_000) if is_linear else SVC(gamma=1.0 / self.X.shape[1])
+            machine.set_params(C=self.C, random_state=0, class_weight="balanced" if is_relaxed else None)
+            stoppable(partial(machine.fit, x, target), self.hook)
+            rows = slice(None) if is_linear else usable[machine.support_]
+            support, coef = (self.X[:0], machine.coef_) if is_linear else (machine.support_vectors_, machine.dual_coef_)
+            self.coef[rows, column], self.intercept[column] = coef[0], machine.intercept_[0]
+            outputs = linear_in_kernel(self.X, support, width_for(x), coef.T, machine.intercept_, self.hook)
+            self.decisions[:, column] = outputs[:, 0]
 
 
 MACHINE_CENTRES = 1024

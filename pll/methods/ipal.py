@@ -45,7 +45,7 @@ from scipy.optimize import nnls
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, Cost, Iterations
-from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_seconds
+from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_cost
 from pll.methods.plknn import SCALES_TRIED, neighbours_scale
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Floats, Ints, identified_labels, normalise
@@ -108,11 +108,9 @@ class IPAL(NeighbourEstimator):
         """
         shared = 10 * nnz * min(1.0, 0.5 + nnz / (2.0 * n * c))  # at least the true label is often shared
         chosen = len(SCALES_TRIED) * min(n, SEARCH_ROWS) / max(n, 1)
-        seconds = search_seconds(n, d) * (1 + chosen) + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)
-        return Cost(
-            memory_bytes=search_memory(n, d) + int(12 * shared) + 48 * nnz,
-            seconds=seconds,
-        )
+        search = search_cost(n, d)
+        seconds = search.seconds * (1 + chosen) + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)
+        return Cost(memory_bytes=search.memory_bytes + int(12 * shared) + 48 * nnz, seconds=seconds)
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         return neighbours_scale(self, task, clip=self.clip, hook=hook)
@@ -132,7 +130,8 @@ class IPAL(NeighbourEstimator):
         f = start
         for _ in range(self.propagations):
             hook()
-            f = _on_rows(self.alpha * (flow @ f) + (1.0 - self.alpha) * start, candidates)
+            f = self.alpha * (flow @ f) + (1.0 - self.alpha) * start
+            f /= np.add.reduceat(f, candidates.indptr[:-1])[candidates.rows]
             weights = normalise(f * _mass_correction(f, start, candidates), candidates)
             self.labels_ = identified_labels(weights, candidates)
             yield weights, None
@@ -190,8 +189,7 @@ class IPAL(NeighbourEstimator):
         They do not depend on the labels, so that those of the test set are cached between iterations.
         """
         if self._memo is not None and self._memo.get("X") is X:
-            cached: list[tuple[slice, Ints, Floats, Floats]] = self._memo["blocks"]
-            return cached
+            return list(self._memo["blocks"])
         blocks = []
         for block, w, z in self._reconstructed(X, no_hook):
             fit = 2.0 * w * np.einsum("bd,bkd->bk", X[block.rows], z)
@@ -227,11 +225,6 @@ def reconstruction_weights(x: Floats, z: Floats) -> Floats:
     q, r = np.linalg.qr(z.transpose(0, 2, 1))  # (B, d, e), (B, e, k), e = min(d, k): the same problem without d
     target = (x[:, None, :] @ q)[:, 0]
     return np.array([nnls(r[i], target[i], maxiter=100 * z.shape[1])[0] for i in range(len(x))])
-
-
-def _on_rows(values: Floats, candidates: CandidateSets) -> Floats:
-    """Return (nnz,) float64 values divided by the sum of their row, which must be above 0."""
-    return values / np.add.reduceat(values, candidates.indptr[:-1])[candidates.rows]
 
 
 def _mass_correction(f: Floats, start: Floats, candidates: CandidateSets) -> Floats:

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from pll.candidates import CandidateSets
 from pll.io import blocks
 from pll.methods.base import setting
-from pll.methods.classical import ClassicalEstimator
+from pll.methods.classical import ClassicalEstimator, Cost
 from pll.training.metrics import Hook
 from pll.weights import Floats, Ints
 
@@ -126,23 +126,12 @@ def without_self(distances: Floats, at: Ints, rows: Ints) -> tuple[Floats, Ints]
     return distances[~own].reshape(shape), at[~own].reshape(shape)
 
 
-def search_seconds(n: int, d: int) -> float:
-    """Estimate the seconds of a search of n examples among themselves, on one core.
+def search_cost(n: int, d: int) -> Cost:
+    """Estimate the cost of a search of n examples among themselves: in float64 and float32, and a copy of them.
 
     Parameters
     ----------
     n, d
         Examples and features.
     """
-    return float(2.0 * n * n * d / 2e10 + 2e-9 * n * n)
-
-
-def search_memory(n: int, d: int) -> int:
-    """Return the bytes of the examples in float64 and float32, and of a copy in the search.
-
-    Parameters
-    ----------
-    n, d
-        Examples and features.
-    """
-    return 16 * n * d
+    return Cost(memory_bytes=16 * n * d, seconds=2.0 * n * n * d / 2e10 + 2e-9 * n * n)

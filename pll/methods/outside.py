@@ -295,7 +295,6 @@ class _Ridge:
         features = self._features(X, hook)
         self._grid = RidgeGrid(features.T @ features)
         self._rotated = features @ self._grid.vectors  # (n, m + 1)
-        self._coef = np.zeros((features.shape[1], 1))
 
     def _features(self, X: Rows, hook: Hook = no_hook) -> Floats:
         return self._kernel.features(X, constant=True, hook=hook).astype(np.float64)

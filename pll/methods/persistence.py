@@ -22,7 +22,7 @@ from pydantic import Field
 
 import pll
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, first_line
 from pll.extras import versions
 from pll.features import serialization
 from pll.features.serialization import packed, unpacked
@@ -140,12 +140,11 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
     except UserError:
         raise
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         written_by = card.versions.get("candid", "an unknown version")
         remedy = "check that what you passed is what it was fitted with" if custom else "export the model again"
         raise UserError(
-            f"{place / CARD_FILE}: the model cannot be rebuilt ({reason}). It was saved by Candid {written_by}, "
-            f"this is {pll.__version__}; {remedy}."
+            f"{place / CARD_FILE}: the model cannot be rebuilt ({first_line(error)}). It was saved by Candid "
+            f"{written_by}, this is {pll.__version__}; {remedy}."
         ) from error
 
 
@@ -210,11 +209,10 @@ def model_card(
         names = [name for name, kind in METHODS.items() if kind is type(estimator)]
         remedy = f"it is {names[0]!r}" if names else "only methods in pll.methods.METHODS can be loaded again"
         raise UserError(f"A {type(estimator).__name__} cannot be saved as method {method!r}; {remedy}.")
-    custom = custom_parameters(estimator)
-    params = estimator.fitted_params()
+    params, custom = parameters_of(estimator)
     return ModelCard(
         method=method,
-        params={name: _plain(value) for name, value in params.items() if name not in custom},
+        params=params,
         custom=custom,
         input_shape=estimator.input_shape_,
         class_names=estimator.class_names_,
@@ -226,10 +224,15 @@ def model_card(
     )
 
 
-def custom_parameters(estimator: PartialLabelEstimator) -> dict[str, str]:
-    """Parameters that no file can hold (a torch module, a function), each with a description of its value."""
-    params = estimator.fitted_params()
-    return {name: _described(value) for name, value in params.items() if not _is_plain(value)}
+def parameters_of(estimator: PartialLabelEstimator) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the parameters of a fitted method that a file can hold, as plain values, and what the others are."""
+    plain, custom = {}, {}
+    for name, value in estimator.fitted_params().items():
+        try:
+            plain[name] = json.loads(json.dumps(value, allow_nan=False, default=np.generic.item))
+        except (TypeError, ValueError, RecursionError):
+            custom[name] = _described(value)
+    return plain, custom
 
 
 def write_card(card: ModelCard, path: Path) -> None:
@@ -277,20 +280,6 @@ def _check_custom(path: Path, card: ModelCard, replacements: dict[str, Any]) -> 
     for name in replacements:
         if name not in card.custom:
             raise UserError(f"{path}: {name!r} is saved with the model and cannot be replaced; leave it out.")
-
-
-def _is_plain(value: object) -> bool:
-    """Return whether JSON can hold a value."""
-    try:
-        _plain(value)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON gives it back."""
-    return json.loads(json.dumps(value, allow_nan=False, default=np.generic.item))
 
 
 def _described(value: object) -> str:

@@ -39,7 +39,7 @@ from pll.candidates import CandidateSets
 from pll.io import blocks
 from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost, Iterations
-from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
+from pll.methods.neighbours import NeighbourEstimator, search_cost
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
 from pll.weights import Floats, Ints, Weights, normalise
@@ -107,8 +107,9 @@ class PLKNN(NeighbourEstimator):
         n, d, c, nnz
             Examples, features, classes, and candidates in all.
         """
-        seconds = search_seconds(n, d) * (1 + len(SCALES_TRIED) * min(n, SEARCH_ROWS) / max(n, 1)) + 3e-7 * nnz
-        return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds)
+        search = search_cost(n, d)
+        seconds = search.seconds * (1 + len(SCALES_TRIED) * min(n, SEARCH_ROWS) / max(n, 1)) + 3e-7 * nnz
+        return Cost(memory_bytes=search.memory_bytes + 24 * nnz, seconds=seconds)
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         self.k_, self.covering_rates_ = 10 if self.k == "auto" else int(self.k), {}

@@ -58,8 +58,6 @@ from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling, flattened
 from pll.weights import Flags, Floats, Ints, Weights, dense, restricted_softmax
 
-Values = npt.NDArray[Any]
-
 BUDGET = 40.0
 """Seconds of a reference core that a search may take."""
 FEWEST_SEARCHED = 8
@@ -308,8 +306,8 @@ def can_be_batched(settings: Settings) -> bool:
     """Whether PRODEN with these settings can be one of several models that train as one (`pll.training.batched`)."""
     plain = {"loss": "ce", "lr_decay": 1.0, "augment": "none"}
     model = settings["model"]
-    same = all(settings.get(name, value) == value for name, value in plain.items())
-    return isinstance(model, str) and model in BATCHED and same
+    is_plain = all(settings.get(name, value) == value for name, value in plain.items())
+    return isinstance(model, str) and model in BATCHED and is_plain
 
 
 def _cost(problem: Problem, group: ConfigurationGroup, n: int) -> float:
@@ -443,9 +441,7 @@ by_score = attrgetter("score")
 class _Contest:
     """The search at work."""
 
-    def __init__(
-        self, problem: Problem, plan: _SearchPlan, progress: SearchProgress, found: NoteFound | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, plan: _SearchPlan, progress: SearchProgress, found: NoteFound | None) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
         self.found = found if len(problem.task.candidates) <= MOST_FOUND else None
         self.parts = inner_parts(len(problem.task.candidates), plan.examples, plan.folds, problem.seed)
@@ -596,7 +592,7 @@ class _Contest:
         )
 
 
-def _figures(logits: Tensor, sets: CandidateSets) -> tuple[Flags, Values]:
+def _figures(logits: Tensor, sets: CandidateSets) -> tuple[Flags, Floats]:
     """Return whether the prediction of each example and model (h, M) of logits (h, M, c) is a candidate, and log p.
 
     (h, M, c) log p is at the best temperature of each model, NaN where logits are not finite.

@@ -55,8 +55,7 @@ def set_evidence(logits: Tensor, v: Tensor, temperature: Tensor) -> Tensor:
     """
     p = torch.softmax(logits / temperature[:, None], dim=2)
     inside = torch.einsum("hmc,hc->hm", p, v[:, 0])
-    mixed: Tensor = torch.log((1 - MIXED) * inside + MIXED * v.sum(dim=2) / v.shape[2]).mean(dim=0)
-    return mixed
+    return torch.log((1 - MIXED) * inside + MIXED * v.sum(dim=2) / v.shape[2]).mean(dim=0)
 
 
 def likeliest_temperature(logits: Tensor, v: Tensor, *, steps: int = 0) -> Tensor:

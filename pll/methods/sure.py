@@ -188,9 +188,8 @@ class SURE(ClassicalEstimator):
         features = kernel.features(X, hook=hook)
         self.kernel_error_ = kernel.error(features)
         self.notes_ = (nystrom_note(len(centres), self.kernel_error_),)
-        ridge = LinearRidge(features, self.beta, hook)
         self.support_, self.width_, self.coef_ = centres, kernel.width, np.zeros((len(centres), c))
-        return ridge, kernel
+        return LinearRidge(features, self.beta, hook), kernel
 
     def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         c = candidates.n_classes

@@ -370,7 +370,8 @@ def aggregates(table: Proposal) -> None:
     called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
     if table.having(*_ANSWERS, "count", "probability") or "shares" in table.objects.values():
         votes = table.having(*_ANSWERS)
-        made = [name for name in called if not (votes and _settles_some(table, name))]  # `settled` asks what it is
+        people = [name for name in called if votes and (_settles_some(table, name) or _agreed_on(table, name))]
+        made = [name for name in called if name not in people]  # `settled` asks what those are
         table.give_all(made, "keep", why="an aggregate of the voters")
     free = [name for name in free if table.roles[name].role != "keep" and table.roles[name].guessed]
     is_given = table.having("vote", "answers") or not table.explicit.isdisjoint(voters)
@@ -390,6 +391,18 @@ def _settles_some(table: Proposal, name: str) -> bool:
     silent = sum(none for none, _ in rows)
     decided = sum(differ and not none for none, differ in rows)
     return silent > (1 - NEARLY_ALL) * len(rows) and 2 * decided > len(rows) - silent > 0
+
+
+def _agreed_on(table: Proposal, name: str) -> bool:
+    """Whether a consensus has the voters' words and is in some rows another one than most of them gave."""
+    rows = [(cell, most) for cell, (most, share, _) in _beside_most(table, name) if cell and share > 1 / 2]
+    said = Counter(cell for cell, _ in rows)
+    is_of_words = said.total() > 0 and share_among(said, table.answers_given()) >= NEARLY_ALL
+    return says("majority", name) and is_of_words and sum(cell != most for cell, most in rows) >= LEAST_OTHERWISE
+
+
+LEAST_OTHERWISE = 2
+"""Rows in which people agreed on something else than most of them had said, at least."""
 
 
 def _leave_majority(table: Proposal, name: str) -> None:

@@ -1000,6 +1000,29 @@ def test_what_is_called_settled_is_the_truth_first_whatever_its_ending(tmp_path:
     assert asked is not None and [one[1][name] for one in asked.answers[:2]] == ["true_label", "annotator"]
 
 
+@pytest.mark.parametrize("otherwise", [0, 1, 6])
+def test_a_consensus_of_people_is_asked_about_and_that_of_a_program_carried_along(
+    tmp_path: Path, otherwise: int
+) -> None:
+    rolls, rows = random.Random(6), list[str]()
+    for k in range(100):
+        truth = rolls.choice("0123")
+        votes = [truth if rolls.random() < 0.7 else rolls.choice("0123") for _ in range(3)]
+        most = max(votes, key=votes.count)
+        agreed = "0123"[(int(most) + 1) % 4] if k < otherwise else most
+        rows.append(f"e{k},,{','.join(votes)},{agreed}")
+    path = table(tmp_path, "id,note,Reader 1,Reader 2,Reader 3,Consensus", rows)
+    columns = formats.columns(path, options=formats.ReadOptions(columns=dict.fromkeys(READERS, "annotator")))
+    asked = question(columns)
+    if otherwise < 2:
+        assert asked is None and columns[-1].role == "keep"
+    else:
+        assert asked is not None and asked.answers[0][1] == {"Consensus": "true_label"}
+
+
+READERS = ("Reader 1", "Reader 2", "Reader 3")
+
+
 @pytest.mark.parametrize("name", ["chưa nghe", "inhabil", "Δεν ακούγεται", "判らない"])
 @pytest.mark.parametrize("header", ["id,ann,bob,cem", "id,annotator_1,annotator_2,annotator_3"])
 def test_a_class_that_nobody_agrees_on_is_asked_about(tmp_path: Path, name: str, header: str) -> None:

@@ -67,10 +67,7 @@ def open_app() -> int:
         Refusal(str(missing)).show()
         return Refusal.exit_code
     sys.argv = ["streamlit", "run", str(app_root() / "app.py")]
-    try:
-        runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 0
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)  # ends with SystemExit
     return 0
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pll import catalog
-from pll.catalog.entry import Entry
 from pll.errors import UserError
 from pll.experiments.experiment import Cell
 from pll.methods.advice import fit_seconds
@@ -41,15 +40,8 @@ def _seconds(cell: Cell, *, gpu: bool) -> float | None:
     if isinstance(estimator, DeepEstimator) and cell.recipe == "paper":
         estimator.recipe_ = estimator.published_recipe(entry.shape, cell.dataset)
     candidates = entry.mean_candidates or 1 + (entry.c - 1) * (0.0 if cell.flip is None else cell.flip.q or 0.0)
-    n = _learnt_from(cell, entry)
+    n = int(entry.n * (1 - (cell.holdout or 0.0))) if cell.folds is None else entry.n * (cell.folds - 1) // cell.folds
     return fit_seconds(estimator, n, entry.shape, entry.c, int(n * candidates), gpu=gpu)
-
-
-def _learnt_from(cell: Cell, entry: Entry) -> int:
-    """How many examples a fit learns from; of a published split all, of which the test part costs a little, too."""
-    if cell.folds is not None:
-        return entry.n * (cell.folds - 1) // cell.folds
-    return int(entry.n * (1 - (cell.holdout or 0.0)))
 
 
 def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:

@@ -480,9 +480,8 @@ class _Processes:
     again one at a time; the one that breaks its process again is at fault, and recorded.
     """
 
-    def __init__(self, jobs: int, half_done: Callable[[Cell], Path] | None = None) -> None:
-        self._jobs = jobs
-        self._half_done = half_done
+    def __init__(self, jobs: int, half_done: Callable[[Cell], Path]) -> None:
+        self._jobs, self._half_done = jobs, half_done
         self.words = f"{jobs} processes"
 
     def outcomes(self, cells: Sequence[Cell], is_stopped: IsStopped) -> Outcomes:
@@ -513,8 +512,7 @@ class _Processes:
         def hand_out() -> None:
             while waiting and len(at_work) < window:
                 cell = waiting[-1]
-                more = {} if self._half_done is None else {"half_done": self._half_done(cell)}
-                at_work[executor.submit(run_cell, cell, **more)] = cell
+                at_work[executor.submit(run_cell, cell, half_done=self._half_done(cell))] = cell
                 waiting.pop()
 
         try:

@@ -129,10 +129,6 @@ class Lane:
         """The config that the lane was started with."""
         return self.folder.config()
 
-    def forget_config(self) -> None:
-        """Read config.json again when it is next needed."""
-        vars(self).pop("config", None)
-
     def splits(self, progress: Progress | None = None) -> Splits:
         """Return the data, read again where it is not in memory.
 
@@ -302,7 +298,7 @@ class Run:
         """
         if self.listed is None:
             self.folder.rename(name)
-            self.lanes[0].forget_config()
+            vars(self.lanes[0]).pop("config", None)  # read again when it is next needed
             return
         listed = replace(self.listed, name=checked_name(name))
         listed.write(self.path)

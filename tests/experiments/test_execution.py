@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +170,7 @@ def test_a_dead_process_leaves_an_interrupted_experiment(tmp_path: Path) -> None
 
 DEADLY = """
 import os, signal, time
-def fit(cell):
+def fit(cell, half_done):
     if cell.endswith("deadly"):
         os.kill(os.getpid(), signal.SIGKILL)
     if cell.endswith("slow"):
@@ -179,16 +180,16 @@ def fit(cell):
 
 
 @pytest.fixture
-def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type]:
+def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[partial[Any]]:
     """Real processes, which do little: nothing of ours is imported there."""
     (tmp_path / "fitting.py").write_text(DEADLY)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(execution, "run_cell", importlib.import_module("fitting").fit)
-    yield execution._Processes
+    yield partial(execution._Processes, half_done=lambda cell: tmp_path / cell)
     del sys.modules["fitting"]
 
 
-def test_a_cell_that_kills_its_process_is_found_and_the_rest_goes_on(processes: type) -> None:
+def test_a_cell_that_kills_its_process_is_found_and_the_rest_goes_on(processes: partial[Any]) -> None:
     cells = ["a", "b", "c deadly", "d", "e", "f", "g"]
     result = dict(processes(2).outcomes(cells, lambda: False))
     assert result.keys() == set(cells)

@@ -54,21 +54,17 @@ def page(kind: session.Kind, follow: Callable[[Run], None], prepare: Callable[[]
     prepare
         Draws the form for a new one.
     """
-    run = None
+    run, is_link = None, "link" in st.query_params
     try:
-        run = opened(kind) if _is_link() else session.run_in_view(kind)
+        run = opened(kind) if is_link else session.run_in_view(kind)
     except UserError as error:
         show_error(error, icon="link_off")
-        if _is_link():
+        if is_link:
             button("Continue without this link", st.query_params.clear, key="without-link")
     if run is not None:
         follow(run)
-    elif not _is_link():
+    elif not is_link:
         prepare()
-
-
-def _is_link() -> bool:
-    return "link" in st.query_params
 
 
 def opened(kind: session.Kind) -> Run | None:

@@ -160,11 +160,10 @@ class SettingsForm:
 
     def given(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """Those of `names` that were touched and can be used, as the methods take them."""
-        values = {name: value for name, value in self.touched.items() if name in names}
         return {
             name: int(value) if FIELDS[name].kind == "whole" else value
-            for name, value in values.items()
-            if not FIELDS[name].problem(value)
+            for name, value in self.touched.items()
+            if name in names and not FIELDS[name].problem(value)
         }
 
     def number(self, name: str, used: float | None) -> None:

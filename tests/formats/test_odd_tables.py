@@ -13,6 +13,7 @@ import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
 from pll.formats import Results
 from pll.formats.odd import OddReading
 from pll.formats.tabular.xlsx import _WITHOUT_VALUE
@@ -139,6 +140,13 @@ def test_a_header_that_stands_again_is_no_example(tmp_path: Path, encoding: str,
     formats.give_back(path, tmp_path / "out.csv", results)
     back = (tmp_path / "out.csv").read_text(encoding=encoding).splitlines()[len(above) :]
     assert [line.rpartition(",")[2] for line in back] == ["label", "", "red", "blue", "", "red", ""]
+
+
+def test_rows_are_counted_as_they_stand_where_the_header_stands_again(tmp_path: Path) -> None:
+    rows = [["id", "x", "ann", "bob"], ["a", "1", "cat", "dog"], ["id", "x", "ann", "bob"], ["b", "1e60", "cat", "dog"]]
+    (tmp_path / "data.csv").write_text("\n".join(map(",".join, rows)))
+    with pytest.raises(UserError, match="Row 4, column 'x' holds '1e60'"):
+        formats.read(tmp_path / "data.csv", columns={"ann": "annotator", "bob": "annotator", "x": "feature"})
 
 
 def test_a_header_that_stands_again_in_a_sheet_is_no_example(tmp_path: Path) -> None:

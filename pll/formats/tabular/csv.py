@@ -225,18 +225,18 @@ class Text:
 
     @cached_property
     def _numbers(self) -> tuple[array[int], Iterator[int]]:
-        """The numbers of the first rows from the header on, and those of all others."""
-        numbers = (row.number for row in self.rows() if row.number >= self.top.number and self.is_row(row.fields))
-        return array("q"), numbers
+        """The numbers of the first rows below the header, and those of all others."""
+        rows = (row for row in self.rows() if row.number >= self.top.number and row.fields)
+        below = itertools.islice(rows, self.header.rows, None)
+        return array("q"), (row.number for row in below if self.is_row(row.fields))
 
     def row_number(self, position: int) -> int:
         """Return the spreadsheet's number of a row below the header; the file is read once, as far as that row."""
-        position += self.header.rows
         numbers, others = self._numbers
         with suppress(csv.Error, UnicodeDecodeError):
             numbers.extend(itertools.islice(others, max(0, position + 1 - len(numbers))))
         # After an unusual cell the number without blank lines is the closest.
-        return numbers[position] if position < len(numbers) else position + 1
+        return numbers[position] if position < len(numbers) else position + self.header.rows + 1
 
 
 def text_of_file(path: Path, delimiters: str) -> Text:

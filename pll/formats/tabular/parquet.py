@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -293,7 +293,15 @@ def _no_name(label: object, names: Sequence[str]) -> UserError:
 
 
 class Parquet(TableFormat):
-    """Parquet files, or a folder of them as one table, read piece by piece."""
+    """Parquet files, or a folder of them as one table, read piece by piece.
+
+    Attributes
+    ----------
+    truth
+        What the column of true labels is called.
+    """
+
+    truth: ClassVar[str] = "true_label"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         return head.startswith(b"PAR1")
@@ -360,12 +368,11 @@ class Parquet(TableFormat):
         as_json = []
         texts, numbers = columns_of(dataset, results)
         for column in texts:
-            if column.role == "candidates" and dataset.candidates is not None:
-                array = self.sets(dataset)
-            elif column.role == "annotator":
-                array = self.lists(dataset, column.values)
+            name = self.truth if column.role == "true_label" else column.name
+            if column.role in ("candidates", "annotator"):
+                array = pa.array(column.values, pa.list_(pa.string()))  # null where somebody did not answer
             elif column.role == "true_label":
-                array = self.truth(dataset, column.cells)
+                array = pa.array([cell or None for cell in column.cells], pa.string())
             elif column.name in NUMBERS and column.role == "ignore":
                 kind = pa.int64() if LABELS_CSV[column.name].kind == "whole" else pa.float64()
                 array = pa.array(column.values, kind)
@@ -375,62 +382,13 @@ class Parquet(TableFormat):
                     cells = [json.dumps(value, ensure_ascii=False) for value in column.values]
                     as_json.append(column.name)
                 array = pa.array(cells, pa.string())
-            name = self.called(column.name)
             roles[name] = column.role
             fields.append(pa.field(name, array.type))
             arrays.append(array)
         for name in numbers:
             roles[name] = "feature"
             fields.append(pa.field(name, pa.float32()))
-        about = metadata_of(dataset, roles, [self.called(name) for name in as_json])
-        schema = pa.schema(fields, metadata={**about, **self.metadata(fields, dataset)})
-        return schema, arrays
-
-    def called(self, name: str) -> str:
-        """Return the name of a column in this format."""
-        return name
-
-    def metadata(self, fields: Sequence[pa.Field], dataset: PartialLabelDataset) -> dict[bytes, str]:
-        """Return further metadata of the schema.
-
-        Parameters
-        ----------
-        fields
-            The columns.
-        dataset
-            What is written.
-        """
-        return {}
-
-    def sets(self, dataset: PartialLabelDataset) -> pa.Array:
-        """Return the column of candidates."""
-        sets = dataset.sets()
-        flat = pa.array(sets.class_names, pa.string()).take(pa.array(sets.indices))
-        return pa.ListArray.from_arrays(pa.array(sets.indptr, pa.int32()), flat)
-
-    def lists(self, dataset: PartialLabelDataset, answers: Sequence[Sequence[str] | None]) -> pa.Array:
-        """Return the column of an annotator; null where they did not answer.
-
-        Parameters
-        ----------
-        dataset
-            What is written.
-        answers
-            n lists of labels, None where the annotator did not answer.
-        """
-        return pa.array(answers, pa.list_(pa.string()))
-
-    def truth(self, dataset: PartialLabelDataset, cells: Sequence[str | None]) -> pa.Array:
-        """Return the column of true labels.
-
-        Parameters
-        ----------
-        dataset
-            What is written.
-        cells
-            n names, empty where it is not known.
-        """
-        return pa.array([cell or None for cell in cells], pa.string())
+        return pa.schema(fields, metadata=metadata_of(dataset, roles, as_json)), arrays
 
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
         schema, row = schema_of(source)[0], 0
@@ -470,14 +428,13 @@ def _is_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-_TRUTH = "label"
-
-
 class HuggingFace(Parquet):
     """Parquet as Hugging Face datasets writes it: labels are numbers, and `ClassLabel` in the metadata has their names.
 
     `candidates: Sequence(ClassLabel)`, `label: ClassLabel`, a column of each annotator as `candidates` is.
     """
+
+    truth = "label"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         if not head.startswith(b"PAR1"):
@@ -487,33 +444,24 @@ class HuggingFace(Parquet):
         except (UserError, pa.ArrowException, OSError, ValueError):  # damaged: the reader of Parquet says how
             return False
 
-    def called(self, name: str) -> str:
-        return _TRUTH if name == "true_label" else name
-
-    def sets(self, dataset: PartialLabelDataset) -> pa.Array:
-        sets = dataset.sets()
-        return pa.ListArray.from_arrays(pa.array(sets.indptr, pa.int32()), pa.array(sets.indices, pa.int64()))
-
-    def lists(self, dataset: PartialLabelDataset, answers: Sequence[Sequence[str] | None]) -> pa.Array:
-        number = {name: k for k, name in enumerate(class_names(dataset))}
-        coded = [None if names is None else [number[name] for name in names] for names in answers]
-        return pa.array(coded, pa.list_(pa.int64()))
-
-    def truth(self, dataset: PartialLabelDataset, cells: Sequence[str | None]) -> pa.Array:
-        assert dataset.y is not None  # there is a column of it
-        return pa.array(dataset.y, pa.int64())  # −1 is "unknown" there too
-
-    def metadata(self, fields: Sequence[pa.Field], dataset: PartialLabelDataset) -> dict[bytes, str]:
-        label = {"names": class_names(dataset), "_type": "ClassLabel"}
-        features: dict[str, Any] = {}
-        for field in fields:
+    def _layout(self, dataset: PartialLabelDataset, results: Results | None) -> tuple[pa.Schema, list[pa.Array]]:
+        schema, arrays = super()._layout(dataset, results)
+        names, fields, features = class_names(dataset), list(schema), dict[str, Any]()
+        label = {"names": names, "_type": "ClassLabel"}
+        for at, field in enumerate(schema):
             if pa.types.is_list(field.type):
+                codes = pc.index_in(arrays[at].flatten(), pa.array(names, pa.string())).cast(pa.int64())
+                arrays[at] = pa.ListArray.from_arrays(arrays[at].offsets, codes, mask=arrays[at].is_null())
                 features[field.name] = {"feature": label, "_type": "Sequence"}
-            elif field.name == _TRUTH and dataset.y is not None:
+            elif field.name == self.truth and dataset.y is not None:
+                arrays[at] = pa.array(dataset.y, pa.int64())  # −1 is "unknown" there too
                 features[field.name] = label
             else:
                 features[field.name] = {"dtype": _DTYPES.get(str(field.type), str(field.type)), "_type": "Value"}
-        return {b"huggingface": json.dumps({"info": {"features": features}})}
+                continue
+            fields[at] = pa.field(field.name, arrays[at].type)
+        about = {b"huggingface": json.dumps({"info": {"features": features}})}
+        return pa.schema(fields, metadata={**schema.metadata, **about}), arrays
 
 
 _DTYPES = {"float": "float32", "double": "float64"}

@@ -647,7 +647,8 @@ def _likeliest(table: Proposal, found: Sequence[_Told]) -> _Told | None:
 def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     """What all pairs of columns tell that may name an example and a person."""
     free = [*table.open(), *table.having("id", "text", "image")]
-    keys = which(table, "repeats", "!fractions", "!dates", "!of a fact", "!decimal commas", among=free)
+    keys = which(table, "repeats", "!fractions", "!dates", "!decimal commas", among=free)
+    keys = which(table, "!of a fact", among=keys) + which(table, "of a fact", "of a person", among=keys)
     keys = [name for name in keys if _may_be_key(table, name)]
     if len(next(iter(table.raw.values()), ())) < SOME or len(keys) > MOST_KEYS or not answers:
         return []
@@ -677,12 +678,28 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
     is_item = all(table.raw[task]) and _are_short(table.raw[worker]) and not _has_another_truth(table, task)
     is_voter = share_among(table.words(task), labels_among(answers[best])) >= 1 / 2
     is_measurement = is_measured(table.raw[worker]) and pairs < rows and not (state or turn)
-    if not is_item or is_voter or is_measurement or agree[best, task] < LEAST_SHARED:
+    if (
+        not is_item
+        or is_voter
+        or is_measurement
+        or agree[best, task] < LEAST_SHARED
+        or _counts_lines(table, task, worker)
+    ):
         return None
     free.sort(key=lambda name: (says("sure", name), -agree[name, task]))
     votes = [name for name in free if agree[name, task] >= LEAST_SHARED]
     likely = (not is_measured(table.raw[worker]), not turn, agree[best, task])
     return _Told(likely, task, worker, turn, tuple(votes[:MOST_VOTES]), state)
+
+
+def _counts_lines(table: Proposal, task: str, name: str) -> bool:
+    """Whether a column numbers the lines of each example, from 0 or 1 on: a part of it, such as a page, and nobody."""
+    before = Counter[str | None]()
+    for key, cell in zip(table.raw[task], table.raw[name], strict=True):
+        before[key] += 1
+        if cell not in (str(before[key]), str(before[key] - 1)):
+            return False
+    return True
 
 
 AS_MUCH = 0.95

@@ -94,6 +94,23 @@ def test_names_that_nobody_knows_are_told_by_structure(tmp_path: Path, names: st
     assert data.annotations is not None and data.annotations.n_annotators == 3 and len(data) == 40
 
 
+@pytest.mark.parametrize("name", ["entered_by", "recorded by"])
+def test_who_entered_an_answer_gave_it_though_some_did_so_twice(tmp_path: Path, name: str) -> None:
+    table = lines().set_axis(["wound", name, "stage", "remark", "site"], axis=1).drop(columns=["remark", "site"])
+    twice = pd.concat([table, table.iloc[:6].assign(stage=LABELS[0])])
+    data, roles, asked = told(tmp_path, twice)
+    assert asked and roles == {"wound": "task", name: "worker", "stage": "vote"}
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and len(data) == 40
+
+
+def test_the_number_of_a_part_of_an_example_is_nobody(tmp_path: Path) -> None:
+    """As of the pages of a letter: what counts the lines of each from 0 on gave no answers."""
+    table = lines().set_axis(["letter", "page", "kind", "remark", "gold"], axis=1).drop(columns=["remark", "gold"])
+    table["page"] = np.arange(len(table)) % 3
+    asked = asked_of(table)
+    assert asked is None or "who gave it" not in asked.text
+
+
 @pytest.mark.parametrize("first", ["numbers", "words"])
 def test_what_lines_agree_on_most_comes_first_be_it_numbers_or_words(tmp_path: Path, first: str) -> None:
     """Another question is agreed on less; and of two names of an example the finer one is, as a rule of a situation."""

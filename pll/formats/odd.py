@@ -246,7 +246,7 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()
     headers = {spelling(one) for one in (*data.feature_names, *data.categories, *data.extras, *voters)}
     numbers = [name for name in names if is_number(name.rstrip(" %").replace(",", "."))]
-    words = [name for name in names if any(map(str.isalpha, name)) and name not in numbers]
+    words = [name for name in names if any(map(str.isalpha, name)) and not name[0].isdecimal()]  # 3a is beside 3
     odd = min(numbers, words, key=len) if len(names) > 2 else []
     letters = [name for name in words if len(name) == 1]
     called = [name for name in words if spelling(name) in headers]
@@ -729,7 +729,7 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     beside = _Beside.of(votes).merged([names.index(same.get(name, name)) for name in names])
     times = np.bincount(beside.labels, minlength=len(names))
     kinds = [name for name in names if name not in same]
-    true = set() if data.y is None else {data.class_names[k] for k in np.unique(data.y[data.y >= 0])}
+    true = Counter[str]() if data.y is None else Counter(data.class_names[k] for k in data.y[data.y >= 0].tolist())
     seen = {*true, *options.keep, *options.edited}
     # on a scale, where what stands apart is asked about as such; or between two that are compared
     seen.update(name for name in names if is_number(name) or says("tie", name))
@@ -743,10 +743,11 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
             found.append(names[k])
     text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
     yield from _to_drop("no-answer", text, found, "If it is no answer, drop it.")
-    unsaid = sorted(true.difference(name for name, n in zip(names, times, strict=True) if n))
-    unsaid = [name for name in unsaid if name not in (*options.keep, *options.edited) and _is_other(name, names)]
+    unsaid = sorted(true.keys() - {name for name, n in zip(names, times, strict=True) if n})
+    unsaid = [name for name in unsaid if name not in (*options.keep, *options.edited)]
+    unsaid = [name for name in unsaid if _is_other(name, names) or true[name] >= FEW_EXAMPLES]
     if len(unsaid) == 1 < len(true) - 1:
-        text = "No voter says a class that is among the true labels, and is called otherwise: is it one, or still open?"
+        text = "No voter says a class that is among the true labels: is it one, or still open?"
         yield from _to_drop("no-answer", text, unsaid, "If it is no label, drop it.")
 
 

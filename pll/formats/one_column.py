@@ -93,6 +93,26 @@ def settled(table: Proposal) -> None:
     )
 
 
+def set_apart(table: Proposal, names: Sequence[str]) -> list[str]:
+    """Return the one of several columns, three at least, that is no voter as the others are: `settled` asks what it is.
+
+    It is called without a word that all others share, or as what somebody settled, or is filled far more seldom.
+
+    Parameters
+    ----------
+    table
+        The columns.
+    names
+        Of those with one vocabulary.
+    """
+    own = zip(names, apart(names), strict=True)
+    filled = {name: _filled(table.cells[name], ()) for name in names}
+    rows = max(filled.values(), default=0)
+    sparse = [name for name in names if filled[name] < SPARSE * rows]
+    found = (stranger_among(names), [name for name, part in own if says("settled", part)], sparse)
+    return next((some for some in found if len(some) == 1 and len(names) > 2), [])
+
+
 def _says(cells: Cells, classes: set[str]) -> bool:
     """Whether nearly all cells are classes but for one word that says there is none, and that several are there."""
     words = Counter(map(spelling, present_cells(cells)))
@@ -173,23 +193,26 @@ def beside_known(table: Proposal) -> list[str]:
     pairs = [(name, *_alike(table, name)) for name in _unsure_columns(table)]
     for known in [one for one in table.open() if _is_sparse(table, one)]:
         like = [n for n in table.open() if n != known and table.may_be_answers(n)]
-        like = [name for name in like if says("settled", known) or _is_called_beside(known, name)]
+        like = [name for name in like if says("settled", known) or _are_called_apart(known, name)]
         like = [name for name in like if _says_as(table, known, table.words(name))]
         pairs += [(name, *_alike(table, name)) for name in like if not {*table.words(name)} <= {*BINARY, *MARKS}]
     pairs = [pair for pair in dict.fromkeys(pairs) if len(pair) == 2 and _is_sparse(table, pair[1])]
     return [*pairs[0]] if len(pairs) == 1 and not any(map(NAMED.fullmatch, pairs[0])) else []
 
 
-def _is_called_beside(known: str, name: str) -> bool:
-    """Whether a column is called as another one is, and a word more.
+def _are_called_apart(known: str, name: str) -> bool:
+    """Whether one of two columns of something has more words of its own than the other: it is no second voter.
 
     Examples
     --------
-    >>> _is_called_beside("QA category", "Category"), _is_called_beside("label 2", "label")
+    >>> _are_called_apart("QA category", "Category"), _are_called_apart("label 2", "label")
+    (True, False)
+    >>> _are_called_apart("type after the check", "type (clerk)"), _are_called_apart("Coder Bo", "Coder Ann")
     (True, False)
     """
-    more = {*words_of(known)} - {*words_of(name)}
-    return {*words_of(name)} < {*words_of(known)} and any(len(word) > 1 and not word.isdecimal() for word in more)
+    own, other = ({*words_of(one)} - {*words_of(two)} for one, two in ((known, name), (name, known)))
+    more = [word for word in own if len(word) > 1 and not word.isdecimal()]
+    return bool({*words_of(known)} & {*words_of(name)}) and len(own) > len(other) and bool(more)
 
 
 def _unsure_columns(table: Proposal) -> dict[str, list[str]]:

@@ -6,10 +6,14 @@ different ones, which come again, and on which those who gave them agree more of
 
 from __future__ import annotations
 
+import re
+
 from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.class_groups import agree
+from pll.formats.one_column import set_apart
 from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
+from pll.formats.reading import TO_FILL_IN
 from pll.formats.tabular.cells import (
     default_role,
     guess_separator,
@@ -34,7 +38,7 @@ def unclear(table: Proposal) -> None:
     table
         The columns and what they are so far: none is taken for labels.
     """
-    if groups := agreeing(table):
+    if groups := [[name for name in names if name not in set_apart(table, names)] for names in agreeing(table)]:
         every = [name for names in groups for name in names]
         nobody = {name: default_role(table.cells[name]) for name in every}
         table.give_all(every, "keep")
@@ -88,7 +92,12 @@ def _said(table: Proposal, name: str) -> list[frozenset[str] | None]:
 def _ask_for_the_column(table: Proposal) -> None:
     """Ask about columns of few words whose names say labels, or, beside texts or pictures, all that may be: which."""
     found = which(table, "of some label", "!of an aggregate", "answers", "labels")
-    if not found and table.having("text", "image"):
+    stems: dict[str, list[str]] = {}
+    for name in which(table, "rows", "empty"):
+        stems.setdefault(re.sub(r"\d+", "", name), []).append(name)
+    to_fill_in = [name for names in stems.values() if len(names) > 1 for name in names]
+    table.give_all(to_fill_in, "keep", why=TO_FILL_IN)
+    if not (found or to_fill_in) and table.having("text", "image"):
         found = which(table, "rows", "word", "answers", "labels", "!of an aggregate", "!of the occasion", "!of a state")
         found = which(table, "!of a person", "!states", "!numbered names", "!too many words", among=found)
     found = sorted(found, key=lambda name: (not says("labels", name), len(table.words(name))))[:MOST_OFFERED]

@@ -37,6 +37,8 @@ LINES = ("task", "worker", "vote")
 
 ERRORS = "a spreadsheet's errors"
 """Why a column is left alone whose formulas have no result."""
+TO_FILL_IN = "nobody has filled it in"
+"""Why a column is left alone that is one of several, called alike, without any cell: of a form before the work."""
 PERSONS = "persons"
 """Kind of the note that a row is a person."""
 SWAPPED = "swapped"

@@ -14,7 +14,7 @@ from pll.formats.class_groups import MADE_OF_SHARES, agree, amount, apart, are_a
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.names import NAMED, NUMBERED, scored_by
-from pll.formats.one_column import beside_known
+from pll.formats.one_column import beside_known, set_apart
 from pll.formats.proposal import (
     LEAST_SPLIT,
     Proposal,
@@ -225,7 +225,7 @@ def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tup
     others
         What else all of them may be, and the role.
     """
-    questions = [[name for name in names if name not in stranger_among(names)] for names in questions]
+    questions = [[name for name in names if name not in set_apart(table, names)] for names in questions]
     said = [{cell.strip() for cell in present_cells(table.cells[names[0]])} for names in questions]
     words = [listing(sorted(some), limit=4) for some in said]
     groups = [(f"{listing(names, limit=4)} ({said})", names) for names, said in zip(questions, words, strict=True)]

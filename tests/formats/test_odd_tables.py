@@ -440,8 +440,9 @@ def test_columns_that_are_there_twice_are_odd_and_three_who_agree_are_not(
     "people", [["評価者1", "評価者2"], ["Оценщик А", "Оценщик Б"], ["etichetta"], ["Kategória 1", "Kategória 2"]]
 )
 def test_a_form_that_nobody_has_filled_in_is_called_so(tmp_path: Path, people: list[str]) -> None:
+    """Also beside words that may be labels, where columns called alike but for their numbers are empty."""
     header = ",".join(["text", "part", *people])
-    for parts, is_said in (((), True), (("wing", "tail"), False)):
+    for parts, is_said in (((), True), (("wing", "tail"), people[0].endswith("1"))):
         rows = [f"what number {k} says of it,{''.join(parts[k % 2 :][:1])}" + "," * len(people) for k in range(30)]
         said = " ".join(map(str, formats.read(write(tmp_path, header, *rows), columns={"part": "keep"}).notes))
         assert "No column was taken for labels" in said

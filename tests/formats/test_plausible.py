@@ -50,6 +50,27 @@ def test_of_several_columns_of_words_beside_a_text_the_one_with_fewer_words_is_o
     assert {*data.class_names} == {*WORDS} and not data.categories
 
 
+def test_of_columns_that_agree_the_one_that_is_seldom_filled_is_asked_about_apart(tmp_path: Path) -> None:
+    """As a grade that was settled, be it written as a number or as one with a letter: the marks of a triage."""
+    rolls, rows = random.Random(33), list[list[str]]()
+    for k in range(ROWS):
+        true = rolls.choice(("1", "2", "3A", "3B", "4"))
+        said = [true if rolls.random() < 0.8 else rolls.choice(("2", "3A", "4")) for _ in NAMES]
+        rows.append([f"{rolls.gauss(9, 3):.3f}", *said, true if k % 4 == 0 else ""])
+    data, asked = read_first(table(tmp_path, ["gazo", *NAMES, "pirek"], rows))
+    assert asked is not None and asked.columns == {*NAMES} and data.y is not None
+    assert data.annotations is not None and data.annotations.annotator_names == tuple(NAMES)
+    assert data.class_names == ("1", "2", "3A", "3B", "4")
+
+
+@pytest.mark.parametrize("names", ["Vurderer 1,Vurderer 2", "Κριτής 1,Κριτής 2"])
+def test_a_form_that_nobody_has_filled_in_has_no_labels(tmp_path: Path, names: str) -> None:
+    rows = [[f"Text {k} is about {k * k} things.", WORDS[k % len(WORDS)], "", ""] for k in range(60)]
+    data, asked = read_first(table(tmp_path, ["text", "tavi", *names.split(",")], rows))
+    assert asked is None and data.candidates is None and data.y is None
+    assert any(f"nobody has filled in {names.replace(',', ', ')} yet" in note for note in data.notes)
+
+
 @pytest.mark.parametrize("name", ["kategoria", "カテゴリ", "třída"])
 def test_a_column_called_as_labels_are_in_any_language_may_hold_them(tmp_path: Path, name: str) -> None:
     rows = [[f"{k}.5", WORDS[k % len(WORDS)], "xyz"[k % 3]] for k in range(60)]

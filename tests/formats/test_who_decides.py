@@ -114,6 +114,8 @@ def test_possible_labels_in_columns_beside_what_was_found_in_the_end(
     [
         (("Category", "QA category"), True),
         (("Rodzaj", "Rodzaj (kierownik)"), True),
+        (("kind (clerk)", "kind after a check"), True),
+        (("seen by Ann", "seen by Bo"), False),
         (("kind", "kind 2"), False),  # of the same weight
         (("Anna", "Berta"), False),
     ],
@@ -195,6 +197,10 @@ def test_a_persons_verdict_beside_those_of_models_is_asked_about(tmp_path: Path)
         models = [true if rolls.random() < 0.7 else rolls.choice(WORDS) for _ in range(4)]
         rows.append([f"{rolls.gauss(9, 3):.2f}", *models, true if k % 4 == 0 else ""])
     names = ["gpt_verdict", "claude_verdict", "llama_verdict", "qwen_verdict", "human_verdict"]
+    scored = [[*row, *(f"it {rolls.choice(['fits', 'fails'])}" for _ in range(4))] for row in rows]
+    reasons = [name.replace("verdict", "reason") for name in names[:4]]
+    both, _ = read_first(table(tmp_path, ["width", *names, *reasons], scored))
+    assert both.y is not None and both.annotations is not None and both.annotations.n_annotators == 4
     data, asked = read_first(table(tmp_path, ["width", *names], rows))
     assert asked is not None and asked.columns == {"human_verdict"} and data.y is not None
     assert data.annotations is not None and data.annotations.n_annotators == 4

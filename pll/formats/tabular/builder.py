@@ -28,7 +28,7 @@ from pll.formats.labels import CANDIDATES, Labels, labels_of
 from pll.formats.melted import FEW_AGAIN, once, turned, wide
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import FEW, says
-from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, Column, form_of, option
+from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, TO_FILL_IN, Column, form_of, option
 from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, text_of, value_of
 from pll.formats.results import Results, Value
 from pll.formats.roles import notes_on, refuse_questions
@@ -460,7 +460,8 @@ def _without_labels(columns: Sequence[Column], cells: Mapping[int, Chunks], labe
     likely = [*may_be, *numbers] or ["NAME"]
     lines = "where a row is one answer, NAME=task, NAME=worker and NAME=vote"
     perhaps = f" Perhaps {listing(likely, limit=4)}." if likely != ["NAME"] else ""
-    if not perhaps and (empty := [column.name for column in columns if column.why == "empty"]):
+    empty = [column.name for column in columns if column.why in ("empty", TO_FILL_IN)]
+    if (not perhaps and empty) or any(column.why == TO_FILL_IN for column in columns):
         perhaps = f" None seems to: nobody has filled in {listing(empty, limit=4)} yet."
     hint = f"{option(likely[0], 'annotator')} for the labels of one voter; {lines}"
     return [Note(f"No column was taken for labels: say which hold them.{perhaps}", kind="labels", hint=hint)]

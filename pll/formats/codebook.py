@@ -51,6 +51,8 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     ({'tone': {'1': 'good', '2': 'bad'}}, {})
     >>> codes_in("Lists", [["Period"], ["Late Roman"], ["Hellenistic"]])  # which says how they are written
     {'': {'late roman': 'Late Roman', 'hellenistic': 'Hellenistic'}}
+    >>> codes_in("Key", [["A / B", "good / bad"], ["-", "none"]])
+    {'': {'A': 'good', 'B': 'bad', '-': 'none'}}
     >>> codes_in("label", [["0", "1"], ["ham", "spam"]])
     {'': {'0': 'ham', '1': 'spam'}}
     """
@@ -69,10 +71,13 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
         return {"": {spelling(name): name for name in labels}} if is_list else {}
     found, variable = dict[str, dict[str, str]](), ""
     for row in cells:
-        code, name = _pair(row, at)
+        pair = _pair(row, at)
         variable = row[at - 1] if at and row[at - 1] else variable
-        if code and plain_name(name) not in header:
-            found.setdefault(variable, {}).setdefault(code, name)
+        both = [re.split(r"\s*[/;|,]\s*", one) for one in pair]  # `MS / GY`, and what these mean
+        pairs = zip(*both, strict=True) if len(both[0]) == len(both[1]) and all(map(all, both)) else [pair]
+        for code, name in pairs:
+            if code and plain_name(name) not in header:
+                found.setdefault(variable, {}).setdefault(code, name)
     apart = {variable: codes for variable, codes in found.items() if len(codes) > 1}
     return {v: codes for v, codes in apart.items() if len({*codes.values()}) >= APART * len(codes)}
 
@@ -130,7 +135,8 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     ]
     called_so = {spelling(name): name for name in data.class_names}
     fitting = [{called_so.get(spelling(code), code): name for code, name in names.items()} for names in fitting]
-    covers = [names for names in fitting if sum(k in names for k in data.class_names) >= COVERED * data.n_classes]
+    known = [sum(k in names or k in names.values() for k in data.class_names) for names in fitting]
+    covers = [names for names, n in zip(fitting, known, strict=True) if n >= COVERED * data.n_classes]
     is_one = bool(covers) and all(names == covers[0] for names in covers)
     if not is_one or data.n_classes < 2 or set(data.class_names) <= {*covers[0].values()}:
         return data
@@ -141,7 +147,7 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     ends = {*scale[:1], *(scale[-1:] if is_whole else ())}  # of a scale: none, mild, severe
     grades = {code for code in ends if begin.get(code, "").casefold() in NOTHING}
     silent = [k for k, one in begin.items() if is_no_answer(one, among_votes=True) and k not in grades]
-    left = [name for name in data.class_names if name not in covers[0]]
+    left = [name for name in data.class_names if name not in covers[0] and name not in covers[0].values()]
     are_words = any(len(code) >= LEAST_WORD and code.isalpha() and not code.isupper() for code in names)
     are_called_so = all(map(is_number, names)) or (not are_words and all(map(_NAME.fullmatch, names.values())))
     edits = {code: name for code, name in names.items() if are_called_so} | dict.fromkeys(silent)

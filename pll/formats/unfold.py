@@ -27,6 +27,7 @@ from pll.formats.proposal import FEW, says_fact
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
 from pll.formats.row_forms import LEAST_SHARED, agreement
+from pll.formats.tabular.answer_cells import read_by_hand
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -193,12 +194,14 @@ def _ticked(value: Any) -> Any:
 def _chosen(cells: list[Any]) -> list[Any]:
     """Lists of what was chosen, where objects have a name of each choice, with its number or itself: `{"polite": "1"}`.
 
-    Each choice has one number, whoever chooses it, and another one than the others; other cells stay as they are.
+    Each choice has one number, whoever chooses it, and another one than the others, or all have the same, as a tick;
+    other cells stay as they are.
     """
     objects = [cell for cell in cells if isinstance(cell, dict)]
     numbers = {(name, str(number)) for one in objects for name, number in one.items()}
     is_code = all(number.isdecimal() or number == name for name, number in numbers)
-    is_one = len({name for name, _ in numbers}) == len({number for _, number in numbers}) == len(numbers) > 1
+    names, codes = ({*some} for some in zip(*numbers, strict=True)) if numbers else (set[str](), set[str]())
+    is_one = len(codes) in (1, len(names)) and 1 < len(names) == len(numbers)
     if not (is_code and is_one) or any(cell not in (None, "") for cell in cells if not isinstance(cell, dict)):
         return cells
     return [list(cell) if cell else None for cell in cells]
@@ -728,7 +731,7 @@ def _names_listed(columns: Sequence[Sequence[Any]]) -> list[list[list[str]]]:
     filled = [str(cell) for cells in columns for cell in cells if cell and str(cell).strip()]
     mark, spelled = guess_separator(filled), dict[str, str]()
     try:
-        names = {cell: labels_in(cell, mark) for cell in dict.fromkeys(filled)}
+        names = read_by_hand({cell: (times, labels_in(cell, mark)) for cell, times in Counter(filled).items()})
     except UserError:
         return [[[] for _ in cells] for cells in columns]
     for one, _ in Counter(name for cell in filled for name in names[cell]).most_common():

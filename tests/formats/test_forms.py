@@ -271,7 +271,9 @@ def test_pages_and_facts_in_an_export_of_potato_are_no_examples_and_no_answers(t
     assert has_three_voters(data) and data.class_names == ("kind", "rude") and len(data) == 12
 
 
-@pytest.mark.parametrize("code", [str, lambda number: number, lambda number: ("late", "lost", "fine")[number - 1]])
+@pytest.mark.parametrize(
+    "code", [str, lambda number: number, lambda number: ("late", "lost", "fine")[number - 1], lambda _: "1"]
+)
 def test_what_is_chosen_in_a_folder_of_potato_is_the_name_that_has_a_code(tmp_path: Path, code: Any) -> None:
     kinds = ("late", "lost", "fine")
     path = tmp_path / "annotation_output.zip"

@@ -386,9 +386,10 @@ def present_cells(cells: Cells) -> list[str]:
 
 _DAY = re.compile(
     r"(?:(?:0?[1-9]|1[0-2])[./](?:19|20)\d\d|1\d{9}(?:\.\d+)?|1\d{12}|"  # a month; seconds or milliseconds since 1970
-    r"(?:\d{4}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])|"
+    r"(?:\d{4}[-/.] ?(?:0?[1-9]|1[0-2])[-/.] ?(?:0?[1-9]|[12]\d|3[01])\.?|"
     r"(?:0?[1-9]|[12]\d|3[01])([-/.])(?:0?[1-9]|[12]\d|3[01])\1(?:\d{4}|\d\d))?"  # day
-    r"(?:(?:^|[T,]? ?)\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?(?: ?(?:Z|UTC|[A-Z]{2,4}T))?"  # hour
+    r"(?:(?:^|(?<=[\d.])(?:T|,? ?(?:[^\W\d_]+\.? ?){0,2}))\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?"  # hour, after "오전"
+    r"(?: ?(?:[^\W\d_]\.? ?){1,2})?(?: ?(?:Z|UTC|[A-Z]{2,4}T))?"
     r"(?: ?[+-]\d\d?(?::?\d\d)?)?)?)",
     re.IGNORECASE,
 )
@@ -417,6 +418,8 @@ def are_dates(cells: Cells) -> bool:
     Examples
     --------
     >>> are_dates(["2026-07-01", "2026-07-02 09:12", "2026/07/03 4:40:48 PM GMT+2"]), are_dates(["10-12", "8-10"])
+    (True, False)
+    >>> are_dates(["2026. 7. 3. 오후 4:40:48", "03.07.2026 um 16:40", "3/7/2026 4:40 p. m."]), are_dates(["Room 10:22"])
     (True, False)
     """
     return nearly_all(lambda cell: _DAY.fullmatch(cell.strip()) is not None, cells)

@@ -446,9 +446,15 @@ def _agreed(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]
 
 def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """Classes that look like a more frequent one, and like no other: cut short, slips of the pen, other endings."""
-    if data.annotations is None or options.class_names or not options.merge or len(data) < SOME_EXAMPLES:
+    if options.class_names or not options.merge or len(data) < SOME_EXAMPLES:
         return
-    if same := _same_names(data.annotations, options):
+    same = dict[str, str]()
+    if votes := data.annotations:
+        same = _same_names(votes.labels, votes.class_names, options)
+    elif sets := data.candidates:  # what stands in one set is not one label
+        labels = sets.take(np.flatnonzero(sets.sizes == 1)).indices
+        same = _same_names(labels.astype(np.int64), data.class_names, options)
+    if same:
         merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
         remedy = "If they are the same, merge them."
         shown = tuple(f"{name} → {to}" for name, to in same.items())
@@ -474,10 +480,10 @@ def _other_words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Od
     yield Oddity("other-words", "No voter says any of the true labels", shown, remedy, merges, same)
 
 
-def _same_names(votes: Annotations, options: ReadOptions) -> dict[str, str]:
-    given = np.bincount(votes.labels, minlength=votes.n_classes).tolist()
+def _same_names(labels: npt.NDArray[np.int64], names: Sequence[str], options: ReadOptions) -> dict[str, str]:
+    given = np.bincount(labels, minlength=len(names)).tolist()
     seen = {*options.keep, *options.edited}
-    return same_as({name: n for name, n in zip(votes.class_names, given, strict=True) if name not in seen})
+    return same_as({name: n for name, n in zip(names, given, strict=True) if name not in seen})
 
 
 def same_as(counts: Mapping[str, int]) -> dict[str, str]:
@@ -725,7 +731,7 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     votes = data.annotations
     if votes is None or options.class_names or len(data) < SOME_EXAMPLES or not 3 <= votes.n_classes <= MOST_COMPARED:
         return
-    same, names = _same_names(votes, options), votes.class_names
+    same, names = _same_names(votes.labels, votes.class_names, options), votes.class_names
     beside = _Beside.of(votes).merged([names.index(same.get(name, name)) for name in names])
     times = np.bincount(beside.labels, minlength=len(names))
     kinds = [name for name in names if name not in same]

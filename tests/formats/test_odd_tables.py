@@ -449,3 +449,15 @@ def test_a_form_that_nobody_has_filled_in_is_called_so(tmp_path: Path, people: l
         assert "No column was taken for labels" in said
         assert (f"nobody has filled in {', '.join(people)} yet" in said) is is_said
         assert ("Perhaps part." in said) is not is_said
+
+
+@pytest.mark.parametrize("slip", ["elektronika", "Electronika"])
+def test_a_slip_in_a_label_that_may_be_wrong_is_odd_as_one_of_a_voter_is(tmp_path: Path, slip: str) -> None:
+    kinds = ("Elektronika", "Sport", "Zabawki")
+    rows = [f"{k}.5,{slip if k in (7, 9) else kinds[k % 3]}" for k in range(90)]
+    path = write(tmp_path, "price,candidates", *rows)
+    if slip == "elektronika":
+        assert {*formats.read(path).class_names} == {*kinds}
+    else:
+        with pytest.raises(OddReading, match="Electronika → Elektronika"):
+            formats.read(path)

@@ -11,6 +11,7 @@ from pll.errors import Note
 from pll.formats.checks import listing
 from pll.formats.classes import with_classes
 from pll.formats.forms import WORDS, any_of, plain_name, words_of
+from pll.formats.odd import RARE, same_as
 from pll.formats.tabular.cells import is_no_answer, is_number, spelling
 
 Codes = Mapping[str, Mapping[str, str]]
@@ -148,6 +149,9 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     grades = {code for code in ends if begin.get(code, "").casefold() in NOTHING}
     silent = [k for k, one in begin.items() if is_no_answer(one, among_votes=True) and k not in grades]
     left = [name for name in data.class_names if name not in covers[0] and name not in covers[0].values()]
+    alike = same_as(dict.fromkeys(covers[0].values(), RARE) | dict.fromkeys(left, 1))
+    names |= {name: alike[name] for name in left if name in alike}  # cut short, or a slip, whatever it is as often as
+    left = [name for name in left if name not in alike]
     are_words = any(len(code) >= LEAST_WORD and code.isalpha() and not code.isupper() for code in names)
     are_called_so = all(map(is_number, names)) or (not are_words and all(map(_NAME.fullmatch, names.values())))
     edits = {code: name for code, name in names.items() if are_called_so} | dict.fromkeys(silent)

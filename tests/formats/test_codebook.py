@@ -44,6 +44,14 @@ def test_a_sheet_of_codes_names_the_classes_and_is_said(tmp_path: Path, title: s
     assert any("1 is Lob" in note for note in data.notes)
 
 
+def test_codes_in_one_line_name_classes_that_some_write_out_or_cut_short(tmp_path: Path) -> None:
+    lines = [["Kürzel", "Bedeutung"], ["KL", "Klassenleitung"], ["MS / RS / GY", "Mittelschule/Realschule/Gymnasium"]]
+    codes = ["MS", "MS", "Mittelschule", "RS", "RS", "Realschule", "GY", "GY", "Gym"]
+    data = read(tmp_path / "t.xlsx", codes, {"Legende": lines})
+    assert {*data.class_names} == {"Mittelschule", "Realschule", "Gymnasium"} and len(data) == 24
+    assert any("Gym is Gymnasium" in note for note in data.notes)
+
+
 def test_a_code_that_says_no_answer_is_none_and_another_sheet_is_no_codebook(tmp_path: Path) -> None:
     lines = [["code", "label"], *map(list, PAIRS), ["9", "not coded"]]
     assert set(read(tmp_path / "a.xlsx", [*NAMES, "9"], {"Codebook": lines}).class_names) == set(NAMES.values())

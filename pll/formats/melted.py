@@ -9,11 +9,11 @@ for each example, as pasted again at its end, count once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, compress
+from itertools import combinations
 
-import pyarrow as pa
+import numpy as np
 
 from pll.formats.checks import listing
 from pll.formats.class_groups import agree
@@ -60,30 +60,21 @@ def once(table: Records, given: Mapping[str, str]) -> Records:
     keys = [at for at, cells in enumerate(table.sample()) if _may_name_rows(table.names[at].strip(), cells)]
     if not keys or not {*LINES}.isdisjoint({**table.roles, **given}.values()):
         return table
-    lines = list(table.lines())
-    first = {line: at for at, line in reversed(list(enumerate(lines)))}
-    rows, stays = sorted(first.values()), [first[line] == at for at, line in enumerate(lines)]
-    if len(rows) == len(lines) or not any(len({lines[row][at] for row in rows}) == len(rows) for at in keys):
+    lines, number = list(table.lines()), dict[tuple[str | None, ...], int]()
+    again = [number.setdefault(line, len(number)) for line in lines]
+    if len(number) == len(lines) or not any(len({line[at] for line in number}) == len(number) for at in keys):
         return table
-    of_row = {row: at for at, row in enumerate(rows)}
-
-    def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
-        start = 0
-        for batch in table.batches(used):
-            yield batch.filter(pa.array(stays[start : start + len(batch)]))
-            start += len(batch)
-
-    note = (
-        f"Rows that stand there twice, every cell the same, count once: {len(lines) - len(rows):,}, the first of them"
-    )
+    rows = np.unique(again, return_index=True)[1]
+    second = np.setdiff1d(np.arange(len(lines)), rows)
+    note = f"Rows that stand there twice, every cell the same, count once: {len(second):,}, the first of them row"
     return replace(
         table,
-        batches=batches,
+        batches=Records.of(table.whole().take(rows)).batches,
         rows=len(rows),
-        row_of=lambda at: table.row_of(rows[at]),
-        notes=(*table.notes, f"{note} row {table.row_of(stays.index(False))}."),
-        first=[[*compress(cells, stays)] for cells in table.sample()],
-        again=[of_row[first[line]] for line in lines],
+        row_of=lambda at: table.row_of(int(rows[at])),
+        notes=(*table.notes, f"{note} {table.row_of(int(second[0]))}."),
+        first=[[cells[row] for row in rows if row < len(cells)] for cells in table.sample()],
+        again=again,
     )
 
 

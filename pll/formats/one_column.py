@@ -210,9 +210,8 @@ def _are_called_apart(known: str, name: str) -> bool:
     >>> _are_called_apart("type after the check", "type (clerk)"), _are_called_apart("Coder Bo", "Coder Ann")
     (True, False)
     """
-    own, other = ({*words_of(one)} - {*words_of(two)} for one, two in ((known, name), (name, known)))
-    more = [word for word in own if len(word) > 1 and not word.isdecimal()]
-    return bool({*words_of(known)} & {*words_of(name)}) and len(own) > len(other) and bool(more)
+    own, other = ({word for word in words_of(one) if len(word) > 1 and not word.isdecimal()} for one in (known, name))
+    return len(own - other) > len(other - own) and not own.isdisjoint(other)
 
 
 def _unsure_columns(table: Proposal) -> dict[str, list[str]]:

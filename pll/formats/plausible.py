@@ -15,14 +15,13 @@ from pll.formats.one_column import set_apart
 from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
 from pll.formats.reading import TO_FILL_IN
 from pll.formats.tabular.cells import (
-    default_role,
     guess_separator,
     is_no_answer,
     present_cells,
     spelling,
     split_cell,
 )
-from pll.formats.voters import of_one_vocabulary
+from pll.formats.voters import ask_whose, of_one_vocabulary
 
 LEAST_BOTH = 10
 """Rows that two columns fill, from which it is no chance that they agree."""
@@ -39,15 +38,8 @@ def unclear(table: Proposal) -> None:
         The columns and what they are so far: none is taken for labels.
     """
     if groups := [[name for name in names if name not in set_apart(table, names)] for names in agreeing(table)]:
-        every = [name for names in groups for name in names]
-        nobody = {name: default_role(table.cells[name]) for name in every}
-        table.give_all(every, "keep")
-        offered = [(f"each of {listing(names, limit=4)} is one voter's answers", names) for names in groups]
-        table.ask(
-            f"{listing(every, limit=12)} agree more often than by chance. Whose answers are these?",
-            *one_of(offered, "annotator"),
-            ("nobody's: learn from them", nobody),
-        )
+        every = listing([name for names in groups for name in names], limit=12)
+        ask_whose(table, f"{every} agree more often than by chance", groups)
         return
     _ask_for_the_column(table)
 

@@ -201,7 +201,12 @@ def vocabulary(table: Proposal) -> None:
     if len(questions) > 1:
         _ask_which(table, questions)
     if len(unclear) == 1 and {*beside_known(table)} != {*unclear[0]}:  # `by_hand` asks what they are
-        _ask_whose(table, unclear[0], may_be_classes=not is_labelled and _says_yes_or_no(table.words(*unclear[0])))
+        names, both = unclear[0], listing(unclear[0], limit=12)
+        both = both.replace(", ", " and ") if len(names) == 2 else both
+        text = f"{both} use the same words" if len(names) > 1 else f"{both} uses the words of the labels"
+        marked = ("each column is a class, marked where it is a candidate", dict.fromkeys(names, "class"))
+        may_be_classes = not is_labelled and _says_yes_or_no(table.words(*names))
+        ask_whose(table, text, [names], "category", *[marked] * may_be_classes)
     elif len(unclear) > 1:
         unclear.sort(key=lambda names: all(says("sure", name) for name in names))
         table.give_all((name for names in unclear for name in names), "category")
@@ -236,18 +241,31 @@ def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tup
     )
 
 
-def _ask_whose(table: Proposal, names: Sequence[str], *, may_be_classes: bool) -> None:
-    table.give_all(names, "category")
-    text = f"{names[0]} uses the words of the labels."
-    if len(names) > 1:
-        both = listing(names, limit=12)
-        text = f"{both.replace(', ', ' and ') if len(names) == 2 else both} use the same words."
-    answers = {"annotator": "each column is one voter's answers", "category": "nobody's: learn from them"}
-    if may_be_classes:
-        answers["class"] = "each column is a class, marked where it is a candidate"
-    table.ask(
-        f"{text} Whose answers are these?", *((answer, dict.fromkeys(names, role)) for role, answer in answers.items())
-    )
+def ask_whose(
+    table: Proposal, text: str, groups: Sequence[Sequence[str]], role: str = "", *others: tuple[str, Mapping[str, str]]
+) -> None:
+    """Ask whether columns are a voter's answers each, of one of several questions, or nobody's.
+
+    Parameters
+    ----------
+    table
+        The columns and what they are so far.
+    text
+        What was found of them.
+    groups
+        Those of each question.
+    role
+        What they are where they are nobody's; by default what their cells say.
+    others
+        What else they may be, and the roles.
+    """
+    nobody = {name: role or default_role(table.cells[name]) for names in groups for name in names}
+    for name in nobody:
+        table.give(name, nobody[name])
+    each = "each of {}" if len(groups) > 1 else "each column"
+    of = [(f"{each.format(listing(names, limit=3))} is one voter's answers", names) for names in groups]
+    nobodys = ("nobody's: learn from them", nobody)
+    table.ask(f"{text}. Whose answers are these?", *one_of(of, "annotator"), nobodys, *others)
 
 
 def _are_words(table: Proposal, name: str) -> bool:
@@ -756,18 +774,9 @@ def grades(table: Proposal) -> None:
 
     Where their names begin alike in several groups, each is a question of its own (`tone_Ann`, `frame_Ann`).
     """
-    groups = graded(table)
-    if not groups:
-        return
-    every = [name for names in groups for name in names]
-    table.give_all(every, "feature")
-    each = "each of {}" if len(groups) > 1 else "each column"
-    of = [(f"{each.format(listing(names, limit=3))} is one voter's answers", names) for names in groups]
-    table.ask(
-        f"{listing(every, limit=12)} hold whole numbers. Whose answers are these?",
-        *one_of(of, "annotator"),
-        ("nobody's: learn from them", dict.fromkeys(every, "feature")),
-    )
+    if groups := graded(table):
+        every = listing([name for names in groups for name in names], limit=12)
+        ask_whose(table, f"{every} hold whole numbers", groups, "feature")
 
 
 def _of_one_scale(columns: Mapping[str, Sequence[int | None]]) -> list[str]:

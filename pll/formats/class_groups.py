@@ -571,14 +571,15 @@ def _before_their_sum(table: Proposal) -> list[str]:
         below, total = [0.0] * len(numbers[name]), numbers[name]
         for k, before in enumerate(reversed(run), start=1):
             below = [a + b for a, b in zip(below, numbers[before], strict=True)]
-            if k >= LEAST_SUMMED and below == total and len({*total}) >= LEAST_SUMMED:
-                return run[-k:]
+            if k >= LEAST_SUMMED and below == total:
+                different = {*zip(*(numbers[one] for one in run[-k:]), strict=True)}  # a panel has one sum in every row
+                return run[-k:] if len(different) >= LEAST_SUMMED else []
         run.append(name)
     return []
 
 
 LEAST_SUMMED = 3
-"""Columns of counts, at least, whose sum in every row is no chance; and different sums."""
+"""Columns of counts, at least, whose sum in every row is no chance; and different rows."""
 
 
 def says_total(name: str) -> bool:

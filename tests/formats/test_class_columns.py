@@ -493,9 +493,14 @@ def test_the_mean_of_some_models_is_no_model(tmp_path: Path) -> None:
     assert not data.feature_names and {"blend_no", "blend_yes"} <= set(data.extras)
 
 
-def test_counts_before_their_sum_are_asked_about_and_ballots_that_do_not_count_are_no_class(tmp_path: Path) -> None:
-    rows = [[f"foto {k}", k % 5, 3 * k % 7, 2, k // 9, k % 5 + 3 * k % 7 + 2 + k // 9] for k in range(30)]
-    header = ["Titel", "Natur", "By", "Abstrakt", "Ugyldige", "I alt"]
+@pytest.mark.parametrize("panel", [None, 20])
+def test_counts_before_their_sum_are_asked_about_and_ballots_that_do_not_count_are_no_class(
+    tmp_path: Path, panel: int | None
+) -> None:
+    votes = [[k % 5, 3 * k % 7, 2, k // 9] for k in range(30)]
+    votes = [[*some[:3], some[3] if panel is None else panel - sum(some[:3])] for some in votes]
+    rows = [[f"foto {k}", (k * 7) % 11, *some, sum(some)] for k, some in enumerate(votes)]
+    header = ["Titel", "Pris", "Natur", "By", "Abstrakt", "Ugyldige", "I alt"]
     path = columns_in(tmp_path, header, rows)
     asked = question(formats.columns(path))
     assert asked is not None

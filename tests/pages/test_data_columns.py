@@ -270,6 +270,19 @@ def test_a_question_shows_its_columns_and_waits_while_others_are_changed(open_pa
     assert shown(page)["w0"] == "keep" and "2 people answered" in understood(page)
 
 
+def test_the_column_of_a_question_stays_in_sight_when_it_is_answered(open_page: Any) -> None:
+    said_by = [["late", "lost", "open"][k % 3] for k in range(60)]
+    rows = [
+        f"t{k},2026-01-{1 + k % 28:02},the parcel of customer {k} with code {k * k},{'xyz'[k % 3]},{a},"
+        f"{said_by[k - (k % 5 == 0)]},{a if k < 20 else ''}"
+        for k, a in enumerate(said_by)
+    ]
+    page = bring(open_page("data"), "half.csv", "\n".join(["id,day,message,way,Ann,Bob,Cleo", *rows]).encode())
+    (question,) = (radio for radio in page.radio if "Cleo has labels in 20 of 60 rows" in radio.label)
+    page = question.set_value(1).run()
+    assert role_above(page, "Cleo").value == "annotator" and "3 people answered" in understood(page)
+
+
 def test_a_file_with_the_same_columns_is_read_as_the_last_one_on_request(open_page: Any) -> None:
     page = bring(open_page("data"), "five.csv", five())
     assert "As last time" not in " ".join(labels(page))

@@ -229,7 +229,8 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
     data
         What was read of it, for the rows of a file without columns; None before it is read.
     """
-    before = {column.name: column.role for column in table.guessed}  # a column stays where it is when it is changed
+    # A column stays where it is when it is changed; one of many is seen as soon as it is made something of its own.
+    before = {column.name: column.role for column in table.guessed if column.role not in PLENTY}
     roles = {column.name: before.get(column.name, column.role) for column in table.columns}
     first_of = {role: name for name, role in reversed(roles.items())}
 

@@ -97,7 +97,8 @@ def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: It
     if len(decided) < FEWEST_DECISIONS:
         return own
     weights, stays = proposed.copy(), own.candidates.positions(np.array(sorted(restored), dtype=np.int64))
-    held_out = None if own.held_out is None else np.where(np.isnan(own.held_out), own.held_out, weights)
+    within = weights * own.inside[own.candidates.rows]  # decisions weigh the labels of a set, not whether it is right
+    held_out = None if own.held_out is None else np.where(np.isnan(own.held_out), own.held_out, within)
     weights[stays] = own.weights[stays]
     if held_out is not None and own.held_out is not None:
         held_out[stays] = own.held_out[stays]  # what was not known of how sure one is, stays so

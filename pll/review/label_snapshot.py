@@ -71,6 +71,12 @@ class LabelSnapshot:
         return best_known(self.weights, self.held_out)
 
     @cached_property
+    def inside(self) -> npt.NDArray[np.float32]:
+        """(n,) probability that the truth is in the set: less than 1 where it may be a label that no voter named."""
+        total = np.add.reduceat(self.shown, self.candidates.indptr[:-1], dtype=np.float64)
+        return np.minimum(1.0, total.round(6)).astype(np.float32)
+
+    @cached_property
     def labels(self) -> npt.NDArray[np.object_]:
         """(n,) the names of the identified labels."""
         return np.array(self.candidates.class_names, dtype=object)[self.certainty.identified]

@@ -69,7 +69,7 @@ def review_order(
     decided = Decided.of(sets) if decided is None else decided
     proposed = propose(signals, decided) if proposed is None else proposed
     shuffled = np.random.default_rng(seed).permutation(len(sets))
-    certainty = np.maximum.reduceat(proposed, sets.indptr[:-1]) * signals.inside
+    certainty = np.maximum.reduceat(proposed, sets.indptr[:-1]) * signals.labels.inside
     has_winner = np.ones(len(certainty), dtype=np.bool_)
     if signals.votes_alone:
         has_winner = ~own.is_tied

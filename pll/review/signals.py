@@ -96,12 +96,6 @@ class ReviewSignals:
         return self.labels.candidates
 
     @cached_property
-    def inside(self) -> npt.NDArray[np.float32]:
-        """(n,) probability that the truth is in the set: less than 1 where it may be a label that no voter named."""
-        total = np.add.reduceat(self.labels.shown, self.sets.indptr[:-1], dtype=np.float64)
-        return np.minimum(1.0, total.round(6)).astype(np.float32)
-
-    @cached_property
     def neighbourhood(self) -> Neighbourhood | None:
         """Neighbour means; None until neighbours were computed."""
         return None if self.neighbours is None else Neighbourhood(self.neighbours, self.sets)

@@ -33,6 +33,7 @@ def offer(run: Run) -> None:
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
     tell(run, source, is_certified=bool(status.certificate))
     table = preview(source, rows=PREVIEWED)[PREVIEW_COLUMNS]
+    table["confidence"] = table["confidence"].astype(float).round(4)  # beside a blank it is shown as it is
     table = table.where(table.notna(), "")  # as the files have it: a person reads None as a label
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
     st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -58,6 +59,30 @@ def test_a_review_is_summed_up_by_the_labels_that_people_met(open_page: Any) -> 
         desk.decide(one, "pick", one.identified if turn % 2 else other)
     page = open_page("export", run=run.id)
     assert "20 decided of 150: 10 corrected." in said(page)
+
+
+def test_what_the_majority_would_say_is_counted_on_the_same_labels_on_every_page(
+    open_page: Any, tmp_path: Path
+) -> None:
+    open_page("home")
+    said_by = [[(i + (i % every == 0)) % 2 for every in (90, 11, 3)] for i in range(60)]
+    rows = [f"r{i},{(7 * i) % 60},{','.join('ab'[one] for one in said_by[i])}" for i in range(60)]
+    (tmp_path / "votes.csv").write_text("\n".join(["id,width,annotator_1,annotator_2,annotator_3", *rows]))
+    run = finished(Source("votes.csv", str(tmp_path / "votes.csv"), rule="voters"))
+    queue = begun(run)
+    desk = Desk(queue.review, "Ada")
+    for _ in range(12):
+        one = desk.next()
+        assert one is not None
+        desk.decide(one, "other", "ab"[said_by[one.row][2]])  # the third one is right
+    queue.wait()  # for neighbours, which labels follow too
+    queue.compute_order()
+    assert queue.review.current.follows
+    sentences = [
+        re.findall("The majority would differ on .*?[.]", said(open_page(name, run=run.id)))[0]
+        for name in ("train", "export")
+    ]
+    assert sentences[0] == sentences[1]
 
 
 def test_certified_labels_come_before_the_current_ones_in_the_same_form(open_page: Any) -> None:

@@ -131,7 +131,7 @@ def came_to(
     votes_alone
         Whether the labels come from votes and nothing else.
     """
-    status, votes = _status_of(run, labels, health), splits.train.annotations
+    (status, labels), votes = _as_reviewed(run, labels, health), splits.train.annotations
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
     words = [
         status.sentence,
@@ -143,15 +143,16 @@ def came_to(
     return status, " ".join(filter(None, words))
 
 
-def _status_of(run: Run, labels: Certainty, health: Health | None) -> ReviewStatus:
-    """The state of the review of a run that is under review; else what its own labels come to."""
+def _as_reviewed(run: Run, labels: Certainty, health: Health | None) -> tuple[ReviewStatus, Certainty]:
+    """The state of the review of a run and the labels as it leaves them; else what its own come to, and these."""
     from pll.ui.review import service  # loads a database
 
     if service.is_begun(run):
         queue = service.queue_of(run)
         if queue.review.own.run == run.id:
-            return queue.status()
-    return status_of(labels, health=health)
+            status, current = queue.status(), queue.review.current
+            return status, current.certainty if current.follows else labels
+    return status_of(labels, health=health), labels
 
 
 def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> str:

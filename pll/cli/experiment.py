@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tqdm import tqdm
-
 from pll.cli import INTERRUPTED
 from pll.cli.declared import ExperimentOptions
 from pll.cli.options import listed, note, print_result
@@ -113,9 +111,7 @@ def _bar() -> Iterator[Tell]:
 
         def tell(progress: ExperimentProgress) -> None:
             begun.append(progress.todo)
-            left = "" if progress.left is None else f"about {tqdm.format_interval(progress.left)} left"
             failed = f"{progress.failed} failed" if progress.failed else ""
-            said = ", ".join(filter(None, (left, failed)))
-            bars.show("cells", begun[0] - progress.todo, begun[0], said)
+            bars.show("cells", begun[0] - progress.todo, begun[0], failed)
 
         yield tell

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -276,12 +275,9 @@ class DeepEstimator(PartialLabelEstimator):
         if is_mapped(task.X):
             note = "The features are larger than memory: the default settings are used."
             return Recipe("auto", {}, self.given_settings(), notes=(note,))
-        started = time.perf_counter()
 
         def show(share: float, work: str) -> None:
-            spent = time.perf_counter() - started
-            left = f", about {spent * (1 - share) / share:.0f} s left" if share > 0.02 else ""
-            self.stage_ = f"Choosing settings ({percent(share, 0)}{left}): {work}"
+            self.stage_ = f"Choosing settings ({percent(share, 0)}): {work}"
             if progress is not None:
                 progress(share, work)
 

@@ -57,7 +57,10 @@ def once(table: Records, given: Mapping[str, str]) -> Records:
     >>> once(Records.of(twice | {"who": [*"x" * 30, "y"]}), {}).notes
     ()
     """
-    keys = [at for at, cells in enumerate(table.sample()) if _may_name_rows(table.names[at].strip(), cells)]
+    sample = list(zip(*table.sample(), strict=True))
+    kinds = len({*sample})  # a large table is read as a whole only where a row is seen to stand there twice
+    named = enumerate(table.sample()) if 0 < len(sample) - kinds <= FEW_AGAIN * len(sample) else ()
+    keys = [at for at, some in named if len({*some}) == kinds and _may_name(table.names[at].strip(), some)]
     if not keys or not {*LINES}.isdisjoint({**table.roles, **given}.values()):
         return table
     lines, number = list(table.lines()), dict[tuple[str | None, ...], int]()
@@ -78,10 +81,9 @@ def once(table: Records, given: Mapping[str, str]) -> Records:
     )
 
 
-def _may_name_rows(name: str, cells: Cells) -> bool:
-    """Whether a column has another cell in nearly every row, and not in all: an id, or a word."""
-    is_name = all(cells) and 0 < len(cells) - len({*cells}) <= FEW_AGAIN * len(cells)
-    return is_name and (is_named_id(name) or default_role(cells) != "feature") and not are_texts(cells, 4)
+def _may_name(name: str, cells: Cells) -> bool:
+    """Whether a column may name rows: an id, or a word in each."""
+    return all(cells) and (is_named_id(name) or default_role(cells) != "feature") and not are_texts(cells, 4)
 
 
 def wide(table: Records, given: Mapping[str, str]) -> Records:

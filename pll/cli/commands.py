@@ -158,7 +158,7 @@ def check(options: CheckOptions) -> int:
     """Compare the files of a run with its manifest. Returns 2 where some are damaged."""
     folder = RunFolder(Path(options.run))
     if not folder.exists():
-        raise UserError(f"There is no run in {folder.path}.")
+        raise UserError(f"There is no run in {folder.path}; check the path.")
     if folder.is_locked():
         raise UserError(f"The run in {folder.path} is at work; stop it, or wait until it has ended.")
     damaged = damages(folder.path)

@@ -238,6 +238,8 @@ def read_as(source: Source, options: FileOptions) -> Source:
         raise UserError(f"{given} is for files; what {source.name} of the catalogue holds is known.")
     if options.sheet is not None and (source.path is None or not formats.sheets(source.path, name=source.name)):
         raise UserError(f"--sheet is for workbooks; {source.name} is none.")
+    if options.column and source.path is not None and not formats.columns(source.path, name=source.name):
+        raise UserError(f"--column is for tables; {source.name} has no columns with names.")
     said, classes = said_of_reading(options), class_edits(options.merge, options.rename, options.drop)
     answers = said.pop("answers", {})
     if source.path is None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import load_features
+from pll.formats.checks import listing
 from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
 
@@ -94,10 +95,14 @@ def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.N
         place = {name: k for k, name in enumerate(data.feature_names)}
         missing = [name for name in card.feature_names if name not in place]
         if missing:
-            raise UserError(f"{data.name} has no column {missing[0]!r}, which the model of {run} was trained on.")
+            raise UserError(
+                f"{data.name} has no column {missing[0]!r}, which the model of {run} was trained on; add it, or rename "
+                "the column that holds it."
+            )
         return np.ascontiguousarray(data.X[:, [place[name] for name in card.feature_names]])
     if data.input_shape != card.input_shape:
         raise UserError(
-            f"{data.name} has examples of shape {data.input_shape}; the model of {run} takes {card.input_shape}."
+            f"{data.name} has examples of shape {data.input_shape}; the model of {run} takes {card.input_shape}. Bring "
+            f"what it was trained on{f': {listing(card.feature_names)}' if card.feature_names else ''}."
         )
     return data.X

@@ -64,7 +64,7 @@ def shorten(text: str, limit: int = 60) -> str:
 
 
 def listing(names: Sequence[str], limit: int = 8) -> str:
-    """Names for a message: the first few, and how many more.
+    """Names for a message: the first few, and how many more; long ones lose their middle, as many differ at the end.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def listing(names: Sequence[str], limit: int = 8) -> str:
     >>> listing(["a", "b", "c"], limit=2)
     'a, b and 1 more'
     """
-    text = ", ".join(name if len(name) <= 40 else name[:39] + "…" for name in names[:limit])
+    text = ", ".join(name if len(name) <= 40 else f"{name[:24]}…{name[-15:]}" for name in names[:limit])
     return text + (f" and {len(names) - limit} more" if len(names) > limit else "")
 
 

@@ -144,7 +144,7 @@ class RunFolder(LockedFolder):
             with reading(file):
                 return dict(json.loads(file.read_text(encoding="utf-8")))
         except FileNotFoundError as error:
-            raise UserError(f"There is no run in {self.path}.") from error
+            raise UserError(f"There is no run in {self.path}; check the path.") from error
 
     def created(self) -> str:
         """Return when the run was created, ISO 8601 in UTC; where config.json is damaged, when its folder changed.

@@ -152,3 +152,11 @@ def test_a_file_without_labels_asks_which_columns_hold_them(tmp_path: Path, caps
         assert "--column" in text
         assert "colour" in text
     assert said(capsys, "read", str(path), "--column", "colour=annotator")[0] == 0
+
+
+def test_what_a_column_is_cannot_be_said_of_a_file_without_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "t.npz", X=np.ones((4, 2)), candidates=np.ones((4, 2), dtype=bool))
+    assert main(["read", str(tmp_path / "t.npz"), "--column", "x=keep"]) == 2
+    assert "--column is for tables; t.npz has no columns with names." in capsys.readouterr().err

@@ -188,7 +188,8 @@ def vocabulary(table: Proposal) -> None:
         has_truth = share_among(table.truth(), table.words(*names)) >= 1 / 2
         if len(names) < 2 or (is_labelled and not is_clear and not has_truth):
             continue
-        ranked = [name for name in names if name not in stranger_among(names)]  # `settled` asks what that is
+        strange = {*stranger_among(names), *(name for name in names if says("settled", name))}
+        ranked = [name for name in names if len(strange) != 1 or name not in strange]  # `settled` asks what that is
         if not (questions or unclear or is_yes_or_no) and _are_ranked(table, ranked):
             _ask_whether_ranked(table, ranked)
         elif is_clear and not is_labelled:

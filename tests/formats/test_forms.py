@@ -1002,6 +1002,18 @@ def test_what_is_called_settled_is_the_truth_first_whatever_its_ending(tmp_path:
     assert asked is not None and [one[1][name] for one in asked.answers[:2]] == ["true_label", "annotator"]
 
 
+def test_possible_labels_in_order_beside_what_was_settled_are_asked_about(tmp_path: Path) -> None:
+    rolls, rows = random.Random(7), list[str]()
+    for k in range(100):
+        first, *others = rolls.sample(["EPTFUS", "LASBOR", "MYOLUC", "TADBRA"], rolls.choice([1, 2, 3]))
+        rows.append(",".join([f"{k / 7:.3f}", first, *[*others, "", ""][:2], first if k % 5 == 0 else ""]))
+    path = table(tmp_path, "x,AUTO ID,ALTERNATE 1,ALTERNATE 2,MANUAL ID", rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and {*asked.answers[0][1].values()} == {"candidate"} and len(asked.answers[0][1]) == 3
+    asked = question(formats.columns(path, options=formats.ReadOptions(columns=asked.answers[0][1])))
+    assert asked is not None and asked.answers[0][1] == {"MANUAL ID": "true_label"}
+
+
 @pytest.mark.parametrize("otherwise", [0, 1, 6])
 def test_a_consensus_of_people_is_asked_about_and_that_of_a_program_carried_along(
     tmp_path: Path, otherwise: int

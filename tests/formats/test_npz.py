@@ -257,6 +257,13 @@ def test_a_part_without_votes_is_kept_and_parts_of_two_widths_are_refused(tmp_pa
         saved(tmp_path, L_train=L, L_dev=L[:, :1])
 
 
+@pytest.mark.parametrize("sizes", [(50, 40), (50, 50)])
+def test_numbered_arrays_alone_that_are_no_votes_lack_features(tmp_path: Path, sizes: tuple[int, int]) -> None:
+    rolls = np.random.default_rng(0)
+    with pytest.raises(UserError, match="X \\(the features\\) is missing; found label1, label2"):
+        saved(tmp_path, label1=rolls.random(sizes[0]), label2=rolls.random(sizes[1]))
+
+
 def test_numbered_labels_beside_pictures_are_a_voter_each(tmp_path: Path) -> None:
     rolls = np.random.default_rng(0)
     truth = rolls.integers(0, 3, 60)

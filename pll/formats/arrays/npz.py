@@ -93,10 +93,7 @@ class Npz(Format):
             most = max(likely, key=len)
             parts = [{**most, "X": "X"}]
         if not parts:
-            raise UserError(
-                f"The array X (the features) is missing; found {listing(names) or 'nothing'}. Save it with "
-                "np.savez(…, X=X)."
-            )
+            raise _without_features(names)
         if {"indptr", "votes", "shares"} & set(
             names
         ) and "candidates" not in names:  # no other name means the candidates then
@@ -118,6 +115,8 @@ class Npz(Format):
         if is_shared:
             shares = arrays.pop("shares")
             arrays["votes"], arrays["vote_scores"] = _votes_of(shares, len(np.atleast_1d(arrays.get("voters", ()))))
+        if parts[0]["X"] not in arrays and "votes" not in arrays:  # what is numbered is nobody's votes
+            raise _without_features(names)
         if parts[0]["X"] not in arrays:
             arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
         used = (used - {*numbered}) | {*voters}
@@ -184,6 +183,12 @@ class Npz(Format):
             for name, array in _identified(dataset, results).items():
                 with archive.open(f"{free_name(name, {*names} - earlier)}.npy", "w") as new:
                     np.lib.format.write_array(new, array, allow_pickle=False)
+
+
+def _without_features(names: Sequence[str]) -> UserError:
+    return UserError(
+        f"The array X (the features) is missing; found {listing(names) or 'nothing'}. Save it with np.savez(…, X=X)."
+    )
 
 
 def _votes_among(names: Collection[str]) -> dict[str, str]:

@@ -179,7 +179,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Ints) -> Verdict:
     notes = (
         f"In brackets: 95 % intervals over these {n:,} examples, for differences from the examples that one lane has "
         "right and the other wrong. Called a tie where chance alone would give such a difference in more than 5 % of "
-        "cases. One seed: another one draws other candidate sets.",
+        "cases. One seed: another one gives other figures.",
     )
     return Verdict(headline + ".", tuple(lines), notes)
 
@@ -191,11 +191,8 @@ def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], y: 
     share = percent(float(mine.mean()))
     points = f"{abs(gap.share) * 100:.1f} points {'more' if gap.share > 0 else 'less'} than {best.title}"
     if gap.is_tie:
-        discordant = int((mine != reference).sum())
-        why = (
-            f". On {discordant:,} examples one of the two is right and the other wrong, about as often one way as the "
-            "other"
-        )
+        alone, other = int((mine & ~reference).sum()), int((reference & ~mine).sum())
+        why = f". It alone is right on {alone:,} examples, {best.title} alone on {other:,}, which may be chance"
         return LaneSummary(lane.title, f"{share}: a tie with {best.title}", why)
     low, high = (gap.low, gap.high) if gap.share > 0 else (-gap.high, -gap.low)
     text = f"{share}, {points} ({low * 100:.1f} to {high * 100:.1f})"

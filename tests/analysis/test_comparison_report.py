@@ -49,6 +49,11 @@ def test_the_best_without_the_truth_is_the_headline() -> None:
     assert [line.title for line in report.lines] == ["oracle", "naive"]  # the best first
 
 
+def test_a_tie_says_how_often_each_alone_is_right() -> None:
+    (line,) = judged(lane("proden", 5), lane("oracle", 0, is_supervised=True)).lines
+    assert line.text.endswith("It alone is right on 5 examples, proden alone on 0, which may be chance.")
+
+
 def test_unknown_truth_does_not_count() -> None:
     y = Y.copy()
     y[:100] = -1

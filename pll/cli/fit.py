@@ -92,6 +92,10 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 on_step, on_ready = partial(_show_step, bars, stop), partial(_ready, bars)
                 loop = FitLoop(folder, hook=stop.hook, on_ready=on_ready, on_step=on_step, ranks=ranks)
                 result = loop.train(lambda record: _show(bars, loop, record))
+            if stop.event.is_set() and result["state"] == "finished":  # in the last step: --resume goes on with it
+                health = result["health"].to_json()
+                folder.set_state("stopped", metrics=result["metrics"], notes=result["notes"], health=health)
+                result = folder.state()
     finally:
         folder.unlock()
     print_result(**result["metrics"], health=result["health"].to_json(), **_no_answer(folder))

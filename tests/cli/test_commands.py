@@ -10,6 +10,7 @@ import sys
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from pll import formats
 from pll.cli.main import cli, main
 from pll.methods import METHODS, recipe
 from pll.methods.persistence import load_model
+from pll.runs.files import HELD_OUT_SO_FAR
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import load_splits
 from pll.training.metrics import FINAL_METRICS, METRICS
@@ -441,6 +443,27 @@ def test_an_evaluation_says_how_many_true_labels_it_is_measured_on(run: Run, tmp
     assert "9 of 30 true labels are known" in run("evaluate", tmp_path / "t.csv", *options).err
     (tmp_path / "without.csv").write_text("\n".join(["id,x,candidates", *(row.rsplit(",", 1)[0] for row in rows)]))
     run("evaluate", tmp_path / "without.csv", *options).refuses("a column true_label that knows some of them is enough")
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_while_it_finds_out_how_sure_leaves_that_to_resume(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = ("fit", data, *FLIP, "--epochs", "3", "--batch-size", "16", "--threads", "1", "--out")
+    assert run(*fit, tmp_path / "straight").status == 0
+    put = RunFolder.put_arrays
+
+    def press(folder: RunFolder, name: str, arrays: Any) -> None:
+        put(folder, name, arrays)
+        if name == HELD_OUT_SO_FAR:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "put_arrays", press)
+        stopped = run(*fit, tmp_path / "stopped")
+    assert stopped.status == 130 and "--resume" in stopped.err
+    assert run(*fit, tmp_path / "stopped", "--resume").status == 0
+    assert result_of(RunFolder(tmp_path / "stopped")) == result_of(RunFolder(tmp_path / "straight"))
 
 
 @pytest.mark.usefixtures("ctrl_c")

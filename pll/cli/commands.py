@@ -129,6 +129,9 @@ def predict(options: PredictOptions) -> None:
     source = source_like(read_as(source_of(options.data), options), explicit)
     result = Predictor(folder.path).predict(load(source))
     note(result.warnings)
+    learnt = folder.config().source if folder.exists() else None
+    if learnt is not None and (source.hashed().sha256 or source.name) == (learnt.sha256 or learnt.name):
+        note(["The run learnt from this file: how sure it is of what it was told is in its labels.csv, not here."])
     if pd.isna(result.confidence).any():
         note(["How sure the predictions are is not known: the run was stopped before, or did not find out."])
     frame = pd.DataFrame({"id": result.ids, "predicted_label": result.labels, "confidence": result.confidence})

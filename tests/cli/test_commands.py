@@ -598,6 +598,10 @@ def test_predictions_have_ids_names_and_confidence(run: Run, table: Path, finish
     assert model.temperature_ is not None
     logits = model.predict_scores(data.X) / model.temperature_
     np.testing.assert_allclose(result["confidence"], softmax(logits, axis=1).max(axis=1), rtol=1e-5)
+    assert "learnt from this file" in outcome.err
+    others = table.with_name("others.csv")
+    others.write_text("\n".join(table.read_text().splitlines()[:-1]) + "\n")
+    assert "learnt from" not in run("predict", finished, others, "--out", out).err
 
 
 # ---- as a process ----------------------------------------------------------------------------------------------------

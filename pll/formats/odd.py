@@ -678,14 +678,15 @@ def _disagreement(data: PartialLabelDataset, options: ReadOptions) -> Iterator[O
         agreed = shares[np.arange(len(labels)), labels]
         spread = np.sqrt(max(float((chance * (1 - chance)).sum()), 1e-9))
         codes = _other_codes(labels, shares)
-        by_codes = shares[np.arange(len(labels)), [codes.get(k, k) for k in labels.tolist()]].mean()
-        is_below = float((agreed - chance).sum()) / spread < BELOW_CHANCE
-        if is_below or (by_codes > BY_CODES and agreed.mean() < chance.mean()):
+        by_codes = shares[np.arange(len(labels)), [codes.get(k, k) for k in labels.tolist()]]
+        below, above = (float((said - chance).sum()) / spread for said in (agreed, by_codes))
+        are_codes = by_codes.mean() > BY_CODES and above > -BELOW_CHANCE  # of two, the other agrees where one does not
+        if below < BELOW_CHANCE or (are_codes and below < 0):
             how_far = f"{agreed.mean():.0%}, by chance {chance.mean():.0%}"
             text = f"{name} agrees with the others less than by chance ({how_far})"
             shown = tuple(f"{names[k]} where the others say {names[other]}" for k, other in codes.items() if k != other)
             remedy = "Perhaps these are other codes or words for the same, or the rows of this voter are shifted: look."
-            yield Oddity("disagreement", text, shown if by_codes > BY_CODES else (name,), remedy, option(name, "keep"))
+            yield Oddity("disagreement", text, shown if are_codes else (name,), remedy, option(name, "keep"))
             return
     yield from _apart(votes)
 

@@ -951,6 +951,19 @@ def test_a_voter_with_other_codes_for_the_same_is_odd(tmp_path: Path) -> None:
     assert len(read_first(table(tmp_path, "id,rater_1,rater_2,rater_3", right))) == 60
 
 
+def test_somebody_who_guesses_among_two_classes_is_not_odd(tmp_path: Path) -> None:
+    """Who is right half of the time agrees less than by chance as often as not: that says nothing of other codes."""
+    rolls, rows = random.Random(2), list[str]()
+    for k in range(120):
+        truth = rolls.choice(["no", "yes"])
+        votes = [truth if rolls.random() < 0.7 else rolls.choice(["no", "yes"]) for _ in range(9)]
+        rows.append(",".join([f"q{k}", *votes, truth if k % 20 < 9 else {"no": "yes", "yes": "no"}[truth]]))
+    header = ",".join(["id", *(f"annotator_{k}" for k in range(10))])
+    assert formats.read(table(tmp_path, header, rows)).annotations is not None
+    rows = [",".join([*row.split(",")[:-1], {"no": "yes", "yes": "no"}[row.split(",")[1]]]) for row in rows]
+    assert "annotator_9" in "".join(found_odd(table(tmp_path, header, rows))["disagreement"])
+
+
 def rows_with(name: str, *, together: bool = False, rare: bool = False) -> list[str]:
     """Rows of three voters who mostly agree, in which one of them now and then says something else, or all do."""
     rolls, words, rows = random.Random(3), ("hate", "love", "none of these"), list[str]()

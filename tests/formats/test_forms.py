@@ -957,7 +957,7 @@ def test_somebody_who_guesses_among_two_classes_is_not_odd(tmp_path: Path) -> No
     for k in range(120):
         truth = rolls.choice(["no", "yes"])
         votes = [truth if rolls.random() < 0.7 else rolls.choice(["no", "yes"]) for _ in range(9)]
-        rows.append(",".join([f"q{k}", *votes, truth if k % 20 < 9 else {"no": "yes", "yes": "no"}[truth]]))
+        rows.append(",".join([f"q{k}", *votes, truth if k % 20 < 8 else {"no": "yes", "yes": "no"}[truth]]))
     header = ",".join(["id", *(f"annotator_{k}" for k in range(10))])
     assert formats.read(table(tmp_path, header, rows)).annotations is not None
     rows = [",".join([*row.split(",")[:-1], {"no": "yes", "yes": "no"}[row.split(",")[1]]]) for row in rows]

@@ -124,12 +124,12 @@ def predict(options: PredictOptions) -> None:
     if folder.exists():  # otherwise possibly an exported model
         check_has_result(folder)
         note(_unverified(folder))
+    learnt = folder.config().source if folder.exists() else None
     explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
-    explicit |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
+    explicit |= {} if learnt is None else learnt.options.get("columns", {})
     source = source_like(read_as(source_of(options.data), options), explicit)
     result = Predictor(folder.path).predict(load(source))
     note(result.warnings)
-    learnt = folder.config().source if folder.exists() else None
     if learnt is not None and (source.hashed().sha256 or source.name) == (learnt.sha256 or learnt.name):
         note(["The run learnt from this file: how sure it is of what it was told is in its labels.csv, not here."])
     if pd.isna(result.confidence).any():

@@ -130,19 +130,3 @@ def test_other_lists_of_objects_are_no_parts(tmp_path: Path, names: tuple[str, .
     path = tmp_path / "data.json"
     path.write_text(json.dumps({name: [{"a": k, "b": "x"} for k in range(4 + at)] for at, name in enumerate(names)}))
     assert json_objects.shape_of(path) != "parts"
-
-
-@pytest.mark.parametrize("about", [{"dataset": "pets", "version": 2}, {"text": "None", "version": 2}])
-def test_a_first_object_with_fields_of_its_own_is_about_the_file(tmp_path: Path, about: dict[str, Any]) -> None:
-    source, back = tmp_path / "in.jsonl", tmp_path / "back.jsonl"
-    rows = [{"text": f"Text number {k} is here.", "label": "cat" if k % 2 else "dog"} for k in range(12)]
-    source.write_text("\n".join(map(json.dumps, [about, *rows])))
-    data = formats.read(source)
-    is_first = "text" not in about
-    assert len(data) == 13 - is_first and any("first object" in note for note in data.notes) is is_first
-    if is_first:
-        labels = [row["label"] for row in rows]
-        formats.give_back(source, back, Results(data.row_ids.tolist(), {"identified_label": labels}))
-        said = [json.loads(line) for line in back.read_text().splitlines()]
-        assert said[0] == about and [row["label"] for row in said[1:]] == labels
-        assert len({*said[1]}) == 3

@@ -13,8 +13,6 @@ import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
-from pll.formats import Results
 from pll.formats.odd import OddReading
 from pll.formats.tabular.xlsx import _WITHOUT_VALUE
 
@@ -125,70 +123,6 @@ HEADER = ["id", "Anna", "Björn", "Zoë"]
 BELOW = [["a", "red", "red", "blue"], ["b", "blue", "red", "blue"], ["c", "red", "red", "red"]]
 
 
-@pytest.mark.parametrize(
-    ("encoding", "end", "above"),
-    [("utf-8", "\n", []), ("utf-8-sig", "\r\n", []), ("utf-16", "\r\n", ["Codes of March"]), ("latin-1", "\n", [])],
-)
-def test_a_header_that_stands_again_is_no_example(tmp_path: Path, encoding: str, end: str, above: list[str]) -> None:
-    """At once, in the middle and at the end."""
-    rows = [HEADER, HEADER, *BELOW[:2], HEADER, *BELOW[2:], HEADER]
-    path = tmp_path / "data.csv"
-    path.write_bytes(end.join([*above, *(",".join(row) for row in rows)]).encode(encoding))
-    data = formats.read(path)
-    assert data.row_ids.tolist() == ["a", "b", "c"] and data.class_names == ("blue", "red")
-    assert "The header stands again in 3 rows below, which were left out." in data.notes
-    results = Results(data.row_ids.tolist(), {"identified_label": ["red", "blue", "red"]})
-    formats.give_back(path, tmp_path / "out.csv", results)
-    back = (tmp_path / "out.csv").read_text(encoding=encoding).splitlines()[len(above) :]
-    assert [line.rpartition(",")[2] for line in back] == ["label", "", "red", "blue", "", "red", ""]
-
-
-def test_rows_are_counted_as_they_stand_where_the_header_stands_again(tmp_path: Path) -> None:
-    rows = [["id", "x", "ann", "bob"], ["a", "1", "cat", "dog"], ["id", "x", "ann", "bob"], ["b", "1e60", "cat", "dog"]]
-    (tmp_path / "data.csv").write_text("\n".join(map(",".join, rows)))
-    with pytest.raises(UserError, match="Row 4, column 'x' holds '1e60'"):
-        formats.read(tmp_path / "data.csv", columns={"ann": "annotator", "bob": "annotator", "x": "feature"})
-
-
-def test_a_header_that_stands_again_in_a_sheet_is_no_example(tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    for row in (HEADER, *BELOW[:2], HEADER, *BELOW[2:]):
-        book.active.append(row)
-    book.save(tmp_path / "data.xlsx")
-    data = formats.read(tmp_path / "data.xlsx")
-    assert data.row_ids.tolist() == ["a", "b", "c"] and data.class_names == ("blue", "red")
-    assert "The header stands again in a row below, which was left out." in data.notes
-
-
-def in_seasons(heading: str) -> list[list[str]]:
-    """Rows of twenty examples, with a heading over each ten."""
-    rows = [[f"W{k}", *("red" if (k + who) % 3 else "blue" for who in range(3))] for k in range(20)]
-    return [[heading.format(1), "", "", ""], *rows[:10], [heading.format(2), "", "", ""], *rows[10:]]
-
-
-HEADINGS = [("--- saison {} ---", True), ("第{}回", True), ("Q{}", False), ("W7{}", False)]
-
-
-@pytest.mark.parametrize(("heading", "is_left_out"), HEADINGS)
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_heading_among_the_rows_is_no_example(tmp_path: Path, heading: str, is_left_out: bool, end: str) -> None:
-    """A row without a cell more is an example where it is called as the others are, or by one word."""
-    path, rows = tmp_path / "data.csv", in_seasons(heading)
-    path.write_bytes(end.join(",".join(row) for row in [HEADER, *rows]).encode())
-    data = formats.read(path)
-    assert len(data) == 20 + 2 * (not is_left_out)
-    assert any("headings of others" in note for note in data.notes) is is_left_out
-    results = Results(data.row_ids.tolist(), {"identified_label": ["red"] * len(data)})
-    formats.give_back(path, tmp_path / "out.csv", results)
-    back = (tmp_path / "out.csv").read_text().splitlines()
-    assert [line.endswith(",red") for line in back[1:]] == [bool(row[1]) or not is_left_out for row in rows]
-    book = openpyxl.Workbook()
-    for row in (HEADER, *rows):
-        book.active.append([cell or None for cell in row])
-    book.save(tmp_path / "data.xlsx")
-    assert len(formats.read(tmp_path / "data.xlsx")) == len(data)
-
-
 def sheet(folder: Path, rows: list[list[str]], look: Callable[[Any], None]) -> PartialLabelDataset:
     """A workbook with a sheet of these rows, as it looks after that."""
     book = openpyxl.Workbook()
@@ -197,25 +131,6 @@ def sheet(folder: Path, rows: list[list[str]], look: Callable[[Any], None]) -> P
     look(book.active)
     book.save(folder / "data.xlsx")
     return formats.read(folder / "data.xlsx")
-
-
-def test_cells_that_are_one_over_rows_stand_for_each_of_these(tmp_path: Path) -> None:
-    """Also right of empty columns, below a title, and as labels; a title over columns is no value of these."""
-    words = ["red", "blue", "green"]
-    rows = [["", "Codes of March"], ["", "group", "width", "label"]]
-    rows += [["", "abc"[k // 4], str(k / 4), words[k // 2 % 3]] for k in range(12)]
-
-    def look(cells: Any) -> None:
-        cells.merge_cells("B1:D1")
-        for k in range(3, 15, 4):
-            cells.merge_cells(f"B{k}:B{k + 3}")
-        for k in range(3, 15, 2):
-            cells.merge_cells(f"D{k}:D{k + 1}")
-
-    data = sheet(tmp_path, rows, look)
-    assert data.y is not None and [data.class_names[k] for k in data.y] == [words[k // 2 % 3] for k in range(12)]
-    assert data.categories["group"].tolist() == ["abc"[k // 4] for k in range(12)]
-    assert "Cells that were made one over several rows stand for each of these (in group, label)." in data.notes
 
 
 def test_what_a_sheet_hides_is_read_and_said(tmp_path: Path) -> None:

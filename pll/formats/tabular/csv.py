@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import mmap
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +40,6 @@ from pll.formats.tabular.header import (
     MOST_TITLES,
     Header,
     header_of,
-    headings_among,
     notes_on_rows,
     rows_below,
     titles_above,
@@ -152,54 +150,11 @@ class Text:
         """The header, or the first row where there is none."""
         return self.first[self.header.above]
 
-    @cached_property
-    def has_key(self) -> bool:
-        """Whether a column is filled wherever there is a cell: a row of empty cells is no example then."""
-        return any(all(cells) for cells in self.sample())
-
-    def is_row(self, record: Sequence[str]) -> bool:
-        """Whether a record below the header is a row of the table."""
-        is_heading = bool(self.headings) and record[:1] in self.headings.values() and not any(record[1:])
-        is_header = self.again and record == self.top.fields
-        return (any(record) or (bool(record) and not self.has_key)) and not (is_header or is_heading)
-
-    @cached_property
-    def headings(self) -> Mapping[str, list[str]]:
-        """Lines that are headings of others, by `headings_among`, and their first cells."""
-        tail = self.delimiter * (len(self.header.names) - 1)
-        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            if self.encoding == "utf-16" or not any(whole.find(f"{tail}{end}".encode()) >= 0 for end in "\r\n"):
-                return {}
-            alone = rf'(?<=\n)[^{re.escape(self.delimiter)}"\r\n]+(?={re.escape(tail)}[\r\n])'
-            cells = {cell.decode(self.encoding, errors="replace") for cell in re.findall(alone.encode(), whole)}
-        start = self.header.above + self.header.rows
-        others = [*(row.fields for row in self.first[:start]), *self.end[1]]
-        rows = [row.fields for row in self.first[start:] if row.fields[:1] != [""] and any(row.fields[1:])]
-        empty = [""] * (len(self.header.names) - 1)
-        lines = [[cell, *empty] for cell in sorted(cells) if [cell, *empty] not in others]
-        found = headings_among([*rows, *lines])
-        return {cell + tail: [cell] for at, (cell, *_) in enumerate(lines, len(rows)) if at in found}
-
-    @cached_property
-    def again(self) -> int:
-        """How often the line of the header stands again below, as where tables were put one below the other."""
-        line = self.top.text.rstrip("\r\n")
-        if self.header.rows != 1 or len(self.header.names) < 2 or "\n" in line:
-            return 0
-        encoding = "utf-16-le" if self.encoding == "utf-16" else self.encoding
-        there = f"\n{line}".encode(encoding)
-        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            first = whole.find(there)
-            found = re.finditer(re.escape(there) + rb"(?=[\r\n]|\Z)", whole) if first >= 0 else ()
-            return sum(1 for _ in found) - (self.top.above > 0)
-
     def sample(self) -> list[list[str | None]]:
         """Return the first cells of each column below the header; rows of another length are left out."""
         width = len(self.header.names)
         below = (row.fields for row in self.first[self.header.above + self.header.rows :])
-        again = self.top.fields if self.again else None
-        gone = [again, *([*cell, *[""] * (width - 1)] for cell in self.headings.values())]
-        rows = [fields for fields in below if len(fields) == width and fields not in gone][: sample_rows(width)]
+        rows = [fields for fields in below if len(fields) == width][: sample_rows(width)]
         while len(rows) > 1 and rows[-1] in self.end[1]:
             rows = rows[:-1]
         return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
@@ -228,7 +183,7 @@ class Text:
         """The numbers of the first rows below the header, and those of all others."""
         rows = (row for row in self.rows() if row.number >= self.top.number and row.fields)
         below = itertools.islice(rows, self.header.rows, None)
-        return array("q"), (row.number for row in below if self.is_row(row.fields))
+        return array("q"), (row.number for row in below)
 
     def row_number(self, position: int) -> int:
         """Return the spreadsheet's number of a row below the header; the file is read once, as far as that row."""
@@ -339,7 +294,7 @@ class Delimited(TableFormat):
             (
                 *notes,
                 *header.notes,
-                *notes_on_rows(text.again, text.end[1], [cell for (cell,) in text.headings.values()]),
+                *notes_on_rows(text.end[1]),
             ),
             first=text.sample(),
             titles=header.titles,
@@ -366,7 +321,7 @@ class Delimited(TableFormat):
                 if row.number < top + header.rows:
                     cells: Sequence[Value] = names if row.number == top else none
                 else:
-                    cells = next(values, none) if text.is_row(row.fields) else none
+                    cells = next(values, none)
                 line = row.text.rstrip("\r\n")
                 file.write(f"{line}{text.delimiter}{_joined(cells, text.delimiter, comma)}{row.text[len(line) :]}")
         encode_like(source, path)
@@ -433,7 +388,7 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
         with (
             pa.memory_map(str(text.path)) as file,
             pa.csv.open_csv(
-                pa.BufferReader(_without_other_rows(text, file.read_buffer()[text.start : text.end[0]])),
+                pa.BufferReader(file.read_buffer()[text.start : text.end[0]]),
                 # The header is skipped as a record, not as a line: its names may hold line ends.
                 pa.csv.ReadOptions(
                     use_threads=False,
@@ -464,23 +419,6 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
         with parsing("the table"):
             _refuse_record(text, strict=False)
             raise
-
-
-def _without_other_rows(text: Text, table: pa.Buffer) -> pa.Buffer | bytes:
-    """Return a table without rows of empty cells, where these are no rows, and without its header once more."""
-    blank = text.delimiter * (len(text.header.names) - 1)
-    encoding = "utf-16-le" if text.encoding == "utf-16" else text.encoding
-    with text.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        has_blank = blank and whole.find(f"\n{blank}".encode(encoding)) >= 0 and text.has_key
-    gone = [blank] * bool(has_blank) + [text.top.text.rstrip("\r\n")] * bool(text.again) + [*text.headings]
-    if not gone:
-        return table
-    end, before = (re.escape(one.encode(encoding)) for one in ("\n", "\r"))
-    line = b"|".join(re.escape(one.encode(encoding)) for one in gone)
-    ends = (one.start() for one in re.finditer(end, table))
-    start = next(itertools.islice(ends, text.top.above, None), 0)  # where the header ends
-    rows = re.compile(end + b"(?:(?:" + line + b")(?:" + before + b")?(?:" + end + rb"|\Z))+")
-    return table[:start].to_pybytes() + rows.sub("\n".encode(encoding), table[start:])
 
 
 def _refuse_record(text: Text, *, strict: bool) -> None:

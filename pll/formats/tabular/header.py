@@ -11,8 +11,8 @@ from itertools import zip_longest
 import numpy as np
 
 from pll.errors import UserError
-from pll.formats.checks import listing, shorten
-from pll.formats.forms import FIRST_WITHOUT_SPACES, WORDS, words_of
+from pll.formats.checks import shorten
+from pll.formats.forms import WORDS, words_of
 from pll.formats.names import GRID
 from pll.formats.tabular.cells import MISSING, is_measured, is_number
 
@@ -250,31 +250,6 @@ def rows_below(rows: Sequence[tuple[int, Sequence[str]]], width: int) -> int:
     return count
 
 
-def headings_among(rows: Sequence[Sequence[str]]) -> set[int]:
-    """Return which rows are no examples, but headings of those below: of words in the first cell alone.
-
-    All others are named in few ways, by a number or once each, and otherwise.
-
-    Parameters
-    ----------
-    rows
-        Those of a table.
-
-    Examples
-    --------
-    >>> table = [[f"W{k}", "1.5", "cat"] for k in range(20)]
-    >>> headings_among([*table[:9], ["--- season 2 ---", "", ""], *table[9:], ["W20", "", ""]])
-    {9}
-    """
-    alone = {at for at, row in enumerate(rows) if len(row) > 2 and row[0].strip() and _filled(row) == 1}
-    named = {at for at in alone if len(rows[at][0].split()) > 1 or max(rows[at][0]) >= chr(FIRST_WITHOUT_SPACES)}
-    names = [row[0].strip() for at, row in enumerate(rows) if at not in alone and row] if named else []
-    ways = {*map(_way, names)}
-    named = {at for at in named if _way(rows[at][0].strip()) not in ways}
-    are_ids = len({*names}) == len(names) or all("0" in way for way in ways)
-    return named if are_ids and len(names) >= max(LEAST_ALIKE, 4 * len(ways), 4 * len(named)) else set()
-
-
 LEAST_ALIKE = 8
 """Rows, at least, whose first cells may show in which way rows are named."""
 
@@ -327,31 +302,14 @@ def _is_alone(row: Sequence[str]) -> bool:
     return bool(row) and len(row[0].split()) >= 3 and not any(cell.strip() for cell in row[1:])
 
 
-def notes_on_rows(again: int, rows: Sequence[Sequence[str]], headings: Sequence[str] = ()) -> Iterator[str]:
-    """Yield what to say of rows that are left out.
-
-    Parameters
-    ----------
-    again
-        How often the header stands among them once more.
-    rows
-        The last ones.
-    headings
-        What rows say that stand over others.
+def notes_on_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield what to say of last rows that are left out.
 
     Examples
     --------
-    >>> list(notes_on_rows(2, []))
-    ['The header stands again in 2 rows below, which were left out.']
+    >>> list(notes_on_rows([["Total", "", "6"]]))
+    ['The last row was left out, since it is a total: Total · 6.']
     """
-    if again:
-        text = "a row below, which was" if again == 1 else f"{again:,} rows below, which were"
-        yield f"The header stands again in {text} left out."
-    if headings:
-        said = (
-            "A row that is a heading of others was" if len(headings) == 1 else "Rows that are headings of others were"
-        )
-        yield f"{said} left out ({listing(headings, limit=3)})."
     if not rows:
         return
     said = "; ".join(" · ".join(cell.strip() for cell in row if cell.strip()) for row in rows)

@@ -6,9 +6,9 @@ Every field is a column with a role (`columns`), `candidates` a list of names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +107,6 @@ class JsonLines(TableFormat):
         sizes: list[int] = []
         names: dict[str, None] = {}
         records = _one_an_answer(_with_names(path))
-        first = list(islice(records, LEAST_AFTER + 1))
-        preface = _lines_before(first)
-        records = chain(first[preface:], records)
         while some := list(islice(records, max(1, min(_BATCH, 1_000_000 // max(len(names), 1))))):
             lines += [line for line, _ in some]
             names |= dict.fromkeys(name for _, record in some for name in record)
@@ -130,8 +127,7 @@ class JsonLines(TableFormat):
         described = [one for one in features if isinstance(one, dict)] if isinstance(features, list) else []
         classes = label_names({str(one.get("name")): one.get("type") for one in described})
         codes = {name: {str(k): label for k, label in enumerate(labels)} for name, labels in classes.items()}
-        notes = ("The first object has none of the fields of the others: it says what the file is, and is no example.",)
-        more = {"signature": form, "may_be_empty": is_bare, "codes": codes, "notes": notes[:preface]}
+        more = {"signature": form, "may_be_empty": is_bare, "codes": codes}
         return Records.of(pa.table(columns), row_of=lines.__getitem__, **more)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
@@ -152,19 +148,7 @@ class JsonLines(TableFormat):
         names = [free_name(name, taken) for name in added]
         rows = zip(*added.values(), strict=True)
         known = ({name: value for name, value in zip(names, row, strict=True) if value is not None} for row in rows)
-        before = [dict[str, Value]()] * _lines_before(islice(json_objects.records(source), LEAST_AFTER + 1))
-        json_objects.write_with(source, path, chain(before, known))
-
-
-def _lines_before(records: Iterable[tuple[int, Record]]) -> int:
-    """Return 1 where the first of some records has no field of the others, which have one in common; else 0."""
-    first, *others = [frozenset(record) for _, record in records] or [frozenset[str]()]
-    shared = frozenset[str].intersection(*others) if len(others) == LEAST_AFTER else None
-    return int(bool(first and shared) and all(map(first.isdisjoint, others)))
-
-
-LEAST_AFTER = 10
-"""Objects after the first from which it is no chance that they have other fields."""
+        json_objects.write_with(source, path, known)
 
 
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:

@@ -31,7 +31,7 @@ from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
-from pll.formats.tabular.header import MOST_TITLES, Header, header_of, headings_among, notes_on_rows, rows_below
+from pll.formats.tabular.header import MOST_TITLES, Header, header_of, notes_on_rows, rows_below
 from pll.formats.tabular.parts import are_one_a_person, joined, people_among, stacked, with_items
 from pll.formats.tabular.writer import columns_of
 
@@ -240,24 +240,12 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     below = rows[header.above + header.rows :]
     if not below:
         raise no_rows()
-    filled_in = _fill_merged(below, aspect.merged, left)
-    top, last = rows[header.above], list[Sequence[str]]()
+    last = list[Sequence[str]]()
     if count := rows_below(below, width):
         below, last = below[:-count], [row for _, row in below[-count:]]
-    own = [one for one in below if one[1] != top[1] or header.rows != 1 or width < 2]
-    again, headings = len(below) - len(own), headings_among([row for _, row in own])
-    said = [row[0] for at, (_, row) in enumerate(own) if at in headings]
-    own = [one for at, one in enumerate(own) if at not in headings]
-    notes = (
-        *header.notes,
-        *notes_on_rows(again, last, said),
-        *aspect.notes(
-            [number for number, _ in own],
-            dict(enumerate(header.names, start=left)),
-            [header.names[at] for at in filled_in],
-        ),
-    )
-    return _Sheet(name, header, top[0], own, left, notes, codes_below(last))
+    shown = aspect.notes([number for number, _ in below], dict(enumerate(header.names, start=left)))
+    notes = (*header.notes, *notes_on_rows(last), *shown)
+    return _Sheet(name, header, rows[header.above][0], below, left, notes, codes_below(last))
 
 
 @dataclass(frozen=True)
@@ -266,15 +254,12 @@ class _Aspect:
 
     Attributes
     ----------
-    merged
-        (first row, last row, column from 0) of cells that were made one over several rows.
     hidden, behind
         Numbers of rows, and places of columns from 0, that are not shown.
     empty
         How many formulas are there without their value.
     """
 
-    merged: Sequence[tuple[int, int, int]]
     hidden: frozenset[int]
     behind: frozenset[int]
     empty: int
@@ -282,25 +267,19 @@ class _Aspect:
     @classmethod
     def of(cls, sheet: Any) -> _Aspect:
         """Look at a sheet that is read row by row, which knows nothing of that."""
-        from openpyxl.utils import column_index_from_string as place_of
-
         with sheet._get_source() as file:
             text = file.read()
-        areas = [(int(one[1]), int(one[3]), place_of(one[0].decode()) - 1) for one in _MERGED.findall(text)]
         rows = (_NUMBER.search(row) for row in _ROW.findall(text) if _HIDDEN.search(row))
         spans = (sorted(map(int, _SPAN.findall(one))) for one in _COLUMNS.findall(text) if _HIDDEN.search(one))
         columns = (at for span in spans if len(span) == 2 for at in range(span[0] - 1, min(span[1], MAX_COLUMNS)))
         return cls(
-            [area for area in areas if area[1] > area[0]],
             frozenset(int(number[1]) for number in rows if number),
             frozenset(columns),
             len(_WITHOUT_VALUE.findall(text)),
         )
 
-    def notes(self, rows: Sequence[int], columns: Mapping[int, str], filled: Sequence[str]) -> Iterator[str]:
-        """Yield what to say of it, of a table in these rows and columns, and columns with cells that were made one."""
-        if filled:
-            yield f"Cells that were made one over several rows stand for each of these (in {listing(filled)})."
+    def notes(self, rows: Sequence[int], columns: Mapping[int, str]) -> Iterator[str]:
+        """Yield what to say of it, of a table in these rows and columns."""
         if hidden := len(self.hidden.intersection(rows)):
             yield f"Rows that are hidden in the sheet were read, too: {hidden:,}."
         if behind := [name for at, name in columns.items() if at in self.behind]:
@@ -312,7 +291,6 @@ class _Aspect:
             )
 
 
-_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _ROW, _NUMBER = re.compile(rb"<(?:\w+:)?row\b[^>]*>"), re.compile(rb'\br="(\d+)"')
 _COLUMNS, _SPAN = re.compile(rb"<(?:\w+:)?col\b[^>]*>"), re.compile(rb'\b(?:min|max)="(\d+)"')
 _HIDDEN = re.compile(rb'\bhidden="(?:1|true)"')
@@ -320,20 +298,6 @@ _WITHOUT_VALUE = re.compile(  # the value of a formula that gives an empty text 
     rb'<(?:\w+:)?c\b(?![^>]*\bt="str")[^>]*>\s*<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*'
     rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
 )
-
-
-def _fill_merged(rows: Sequence[tuple[int, list[str]]], merged: Sequence[tuple[int, int, int]], left: int) -> list[int]:
-    """Write the value of cells that were made one over several rows into each of these; return their columns."""
-    by_number, columns = dict(rows), set[int]()
-    for first, last, column in merged:
-        at, top = column - left, by_number.get(first)
-        if top is None or not 0 <= at < len(top) or not top[at]:
-            continue
-        for number in range(first + 1, last + 1):
-            if number in by_number and not by_number[number][at]:
-                by_number[number][at] = top[at]
-                columns.add(at)
-    return sorted(columns)
 
 
 @lru_cache(maxsize=16)

@@ -33,7 +33,6 @@ from pll.formats.tabular.cells import (
     guess_separator,
     is_missing,
     listed_answers,
-    looked_at,
     mark_in,
 )
 
@@ -410,15 +409,10 @@ class _Filler:
         return marks.most_common(1)[0][0].strip() if is_one else ""
 
     def _ticks(self, name: str, cells: Chunks, who: Numbers, tick: str) -> None:
-        """Put the ticks of a voter, and where there is none, but not before the first or after the last by far."""
-        ticked = filled_rows(*codes_of(cells))
-        looked = looked_at(ticked.tolist())
-        rows = np.arange(looked.start, looked.stop)
-        self._put("vote", f"{name} (an annotator)", [tick, NO_TICK], (~ticked[rows]).astype(np.int64), rows, who[rows])
-        out = self.rows - len(looked)
-        but = f" (but for {out:,} rows at the beginning or the end)" if out else ""
-        text = f"What {name} did not tick is an answer too: {NO_TICK}{but}."
-        self.notes.append(Note(text, kind="marks"))
+        """Put the ticks of a voter, and where there is none."""
+        ticked, rows = filled_rows(*codes_of(cells)), np.arange(self.rows)
+        self._put("vote", f"{name} (an annotator)", [tick, NO_TICK], (~ticked).astype(np.int64), rows, who)
+        self.notes.append(Note(f"What {name} did not tick is an answer too: {NO_TICK}.", kind="marks"))
 
     def _scores(self, column: Column, cells: Chunks) -> npt.NDArray[np.float64]:
         """(rows,) the confidences in a column, NaN where there is none."""

@@ -19,14 +19,12 @@ from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     FUNCTION,
     NEARLY_ALL,
-    ROUNDED,
     Cells,
     are_yes_alone,
     has_fractions,
     is_missing,
     is_no_answer,
     is_number,
-    looked_at,
     mark_in,
     present_cells,
     read_marks,
@@ -212,6 +210,8 @@ def agree(columns: Sequence[Sequence[Hashable | None]]) -> bool:
     return same - chance > LEAST_AGREED * (rows - chance)
 
 
+ROUNDED = 0.0051
+"""How far each share may be from what it was before it was rounded."""
 MOST_COMPARED, LEAST_AGREED = 12, 0.25
 """Columns that are compared, at most; share of what chance leaves on which people agree, at least."""
 
@@ -227,7 +227,7 @@ def _ticked(table: Proposal) -> None:
     Of 1 and blank cells only where they agree: else they are numbers.
     """
     group = [n for n in table.open() if are_yes_alone(table.cells[n]) and any(map(is_missing, table.cells[n]))]
-    are_people = agree([_ticks_and_blanks(table.cells[name]) for name in group])
+    are_people = agree([[float(not is_missing(cell)) for cell in table.cells[name]] for name in group])
     ways = {"annotator": "a voter: a tick is one answer, a blank cell the other", "class": _TICKS["class"]}
     ways = ways if are_people else dict(reversed(ways.items()))
     numbers = which(table, "number", among=group)
@@ -237,13 +237,6 @@ def _ticked(table: Proposal) -> None:
             table.give(name, role, called if role == "class" else None)
         nobody = ("feature" if numbers else "category"), _NOBODY["feature"]
         _ask_what(table, [group], "are ticked", ways | dict([nobody]))
-
-
-def _ticks_and_blanks(cells: Cells) -> list[float | None]:
-    """1 for each tick and 0 for none, as far as somebody looked; None for the rows before and after."""
-    ticked = [not is_missing(cell) for cell in cells]
-    looked = looked_at(ticked)
-    return [float(mark) if row in looked else None for row, mark in enumerate(ticked)]
 
 
 def _are_choices(table: Proposal, marks: Sequence[Sequence[bool | None]], group: Collection[str]) -> bool:

@@ -44,7 +44,6 @@ from pll.formats.tabular.cells import (
     shares_of,
     shares_written,
     spelling,
-    tallies,
 )
 from pll.weights import Weights, checked_prior
 
@@ -152,8 +151,7 @@ def _read_other(chunk: Chunk) -> Chunk:
         return chunk
     if chunk.kind == "truth":
         return replace(chunk, values=chunk.mapped(_true_label))
-    tallied = tallies(chunk.cells)
-    values = chunk.mapped(lambda cell: tallied.get(cell) or _weighed(cell, chunk.separator))
+    values = chunk.mapped(lambda cell: _weighed(cell, chunk.separator))
     is_weighed = np.array([bool(one) and set(one.values()) != {1} for one in values], dtype=np.bool_)
     are_weighed = len(chunk.codes) > 0 and bool(is_weighed[chunk.codes].mean() >= REPEATED)
     return replace(chunk, values=values, are_weighed=are_weighed)

@@ -29,7 +29,7 @@ from pll.formats.forms import (
 )
 from pll.formats.names import OPTION_COLUMN, UNNAMED, is_named_id, may_hold_labels, shown_name
 from pll.formats.reading import Column, Question, question
-from pll.formats.tabular.answer_cells import are_doubted, read_by_hand
+from pll.formats.tabular.answer_cells import read_by_hand
 from pll.formats.tabular.cells import (
     MARKS,
     NEARLY_ALL,
@@ -52,7 +52,6 @@ from pll.formats.tabular.cells import (
     is_measured,
     is_missing,
     is_no_answer,
-    is_none_among_numbers,
     is_number,
     label_named,
     listed_answers,
@@ -659,7 +658,7 @@ def _are_people(cells: Cells) -> bool:
 def _name_several(table: Proposal, name: str) -> bool:
     """Whether cells hold several labels, or a list of one, or say that a label is doubtful."""
     cells = [cell for cell in table.cells[name] if cell]
-    return holds_several(cells) or are_doubted(cells) or any(cell[0] + cell[-1] == "[]" for cell in cells)
+    return holds_several(cells) or any(cell[0] + cell[-1] == "[]" for cell in cells)
 
 
 def _repeat_labels(cells: Cells) -> bool:
@@ -749,9 +748,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "one cell": lambda cells: len(cells) >= FEW and len({*cells}) == 1,
     "number": lambda cells: default_role(cells) == "feature",
     "word": lambda cells: default_role(cells) == "category",
-    "words among numbers": lambda cells: (
-        not all(is_number(c) or is_none_among_numbers(c) for c in present_cells(cells))
-    ),
+    "words among numbers": lambda cells: not all(is_number(c) or is_no_answer(c) for c in present_cells(cells)),
     "marks": lambda cells: read_marks(cells) is not None,
     "measured": is_measured,
     "fractions": has_fractions,

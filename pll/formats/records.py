@@ -29,7 +29,7 @@ from pll.formats.forms import Form, form_told_by
 from pll.formats.names import check_header, check_number, labels_at_end, sample_rows
 from pll.formats.reading import LABELLED, OF_NAMES, Column, option
 from pll.formats.roles import roles_of
-from pll.formats.tabular.cells import MISSING, Cells, is_none_among_numbers, is_number, numbers_in
+from pll.formats.tabular.cells import MISSING, Cells, is_no_answer, is_number, numbers_in
 
 JSON = pa.json_(pa.string())
 """Type of a column whose cells are JSON: its values are not text alone."""
@@ -297,7 +297,7 @@ def _numbers(column: pa.Array, part: Column, width: int, row_of: RowNumber, star
     with suppress(pa.ArrowInvalid):
         return _as_floats(trimmed)
     for word in trimmed.unique().drop_null().to_pylist():
-        if not (is_number(word) or is_none_among_numbers(word) or _ABBREVIATED.fullmatch(word)):
+        if not (is_number(word) or is_no_answer(word) or _ABBREVIATED.fullmatch(word)):
             raise WordsInFeatures(
                 f"Row {row_of(start + pc.index(trimmed, word).as_py())}, column {shorten(part.name)} holds "
                 f"{shorten(word)}, which is not a number. Features must be numbers (1.5, not 1,5; empty or ? where "

@@ -37,11 +37,9 @@ from pll.formats.tabular.cells import (
     labels_in,
     mark_in,
     nearly_all,
-    numbers_in,
     objects_in,
     read_marks,
     says_counts,
-    share_lists,
     spelling,
 )
 
@@ -818,46 +816,6 @@ def answers_by_class(objects: Iterable[Any]) -> list[list[dict[str, str]]] | Non
     return [[{"annotator": who, "label": label} for who, label in row] for row in said]
 
 
-# ---- lists of shares -------------------------------------------------------------------------------------------------
-
-_WITH_NAMES = re.compile(r".*[\[({](?P<names>[^][(){}]+)[\])}]\s*", re.DOTALL)
-"""A header that says which number of a list is of which class: `soft label [good, bad]`."""
-
-
-def _shares(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """Lists of shares are objects, where the header or the file says which number is of which class.
-
-    Where nobody says so, they are carried along and never learnt from, which is said.
-    """
-    for name, cells in free.items():
-        if not (width := share_lists(name, cells)):
-            continue
-        match = _WITH_NAMES.fullmatch(name)
-        said = [one.strip(" '\"") for one in re.split(r"[,;/|]", match["names"])] if match else table.class_names
-        if len(set(said)) != width:
-            text = (
-                f"{name} holds {width} shares a row, and nothing says of which classes: it is not used. To use it, "
-                f"write them into its heading, in their order, as in {name} [a, b, c]."
-            )
-            yield Inside([name], partial(_nothing, note=Note(text, kind="labels")), roles={name: "keep"})
-            continue
-        yield Inside([name], partial(_shares_of_classes, name=name, classes=said))
-
-
-def _nothing(rows: Rows, *, note: str) -> New:
-    return {}, note
-
-
-def _shares_of_classes(rows: Rows, *, name: str, classes: Sequence[str]) -> New:
-    """Each list of shares as an object of the classes."""
-    named: list[Any] = []
-    for row in rows:
-        cell = cell_of(row[name])
-        shares = numbers_in(cell) if cell else None
-        named.append(dict(zip(classes, shares, strict=True)) if shares and len(shares) == len(classes) else shares)
-    return {name: named}, ""
-
-
 # ---- columns that are a voter and a class each -----------------------------------------------------------------------
 
 MOST = 60
@@ -1021,5 +979,5 @@ def _answers_crossed(classes: Collection[str], columns: Sequence[Cells]) -> list
     return answers
 
 
-FINDERS = (_people_by_class, _shares, _crosses, _lists)
+FINDERS = (_people_by_class, _crosses, _lists)
 """What finds something inside of the columns of a table without a signature, in this order."""

@@ -47,7 +47,6 @@ from pll.formats.tabular.cells import (
     present_cells,
     read_marks,
     spelling,
-    tallies,
 )
 
 
@@ -556,9 +555,6 @@ def derived(table: Proposal) -> None:
     rows_of_votes = [[spelling(one or "") for one in row] for row in _rows(table, voters)] if len(voters) > 1 else []
     for name in table.having("answers")[:1]:
         rows_of_votes = [labels_listed(cell) for cell in table.raw[name]]
-    for tallied in filter(None, (tallies(table.raw[name]) for name in table.having("candidates"))):
-        of_cell = {cell: list(Counter(tally).elements()) for cell, tally in tallied.items()}
-        rows_of_votes = [of_cell.get(cell or "", []) for cell in table.raw[table.having("candidates")[0]]]
     if rows_of_votes:
         filled = [[cell for cell in row if not is_no_answer(cell, among_votes=True)] for row in rows_of_votes]
         keys: list[list[Any]] = [list(map(tuple, rows)) for rows in (map(sorted, rows_of_votes), rows_of_votes)]

@@ -95,22 +95,6 @@ def test_a_true_label_that_no_voter_says_may_be_that_it_is_open(tmp_path: Path, 
     assert name in formats.read(path, keep=(name,)).class_names
 
 
-@pytest.mark.parametrize("told", ["Is it sarcastic? - text {}", "ironisch? – {}"])
-def test_a_second_row_that_says_what_the_columns_are_is_no_person(tmp_path: Path, told: str) -> None:
-    rolls = random.Random(25)
-    items = [f"T{k:02}" for k in range(1, 31)]
-    truth = {item: rolls.choice(("yes", "no")) for item in items}
-    header = ["StartDate", "Progress", "ResponseId", "Age", *items]
-    words = ["Start Date", "Progress", "Response ID", "How old are you?", *map(told.format, items)]
-    rows = [
-        ["2024-01-15 12:05", "100", f"R_{k}x", str(20 + k), *(said_of(rolls, truth[item]) for item in items)]
-        for k in range(12)
-    ]
-    data, _ = read_first(table(tmp_path, header, [words, *rows]))
-    assert data.annotations is not None and (len(data), data.annotations.n_annotators) == (30, 12)
-    assert set(data.class_names) == {"yes", "no"}
-
-
 def said_of(rolls: random.Random, truth: str) -> str:
     """What somebody says of what is so, mostly right."""
     return truth if rolls.random() < 0.85 else {"yes": "no", "no": "yes"}[truth]

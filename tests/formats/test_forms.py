@@ -480,26 +480,6 @@ def test_a_last_row_that_may_be_a_total_is_odd(tmp_path: Path) -> None:
         formats.read(table(tmp_path, "photo,annotator_1,annotator_2,annotator_3", [*rows, "Total,,see below,"]))
 
 
-@pytest.mark.parametrize("heading", ["soft_label [late, lost, fine]", "Anteile (late, lost, fine)"])
-@pytest.mark.parametrize("written", ["[{}, {}, {}]", "[{} {} {}]"])
-def test_a_list_of_shares_is_how_likely_the_classes_of_its_heading_are(
-    tmp_path: Path, heading: str, written: str
-) -> None:
-    rows = [f'r{k},"{written.format(0.25, 0.7, 0.05)}",{TEXTS[k]}' for k in range(12)]
-    data = formats.read(table(tmp_path, f'uid,"{heading}",review', rows))
-    assert data.candidates is not None and data.class_names == ("fine", "late", "lost") and not data.feature_names
-    assert data.prior is not None and data.prior[:3].tolist() == pytest.approx([0.05, 0.25, 0.7])
-
-
-def test_lists_of_shares_whose_classes_nobody_names_are_never_learnt_from(tmp_path: Path) -> None:
-    rows = [f'r{k},"[0.25, 0.75]","[0.5, 0.5]",{TEXTS[k]}' for k in range(12)]
-    data = formats.read(table(tmp_path, "uid,probs_a,probs_b,review", rows))
-    assert not data.feature_names and any("probs_a [a, b, c]" in note for note in data.notes)
-    named = formats.read(table(tmp_path, 'uid,"probs_a [x, y]","probs_b [x, y]",review', rows))
-    assert named.annotations is not None and named.annotations.n_annotators == 2  # the likeliest class is the answer
-    assert named.annotations.votes.shape[0] == 12 and named.class_names == ("x", "y")
-
-
 def test_answers_with_a_doubt_or_several_classes_are_these(tmp_path: Path) -> None:
     rows = [f"p{k},{label(k, 0)},{label(k, 1)},{label(k, 2)}" for k in range(12)]
     odd = ["o1,late?,poss. late,late or lost", "o2,lost/fine,vielleicht fine,fine (?)"]
@@ -600,20 +580,6 @@ def test_rows_of_a_hugging_face_dataset(tmp_path: Path) -> None:
     data = formats.read(path, accept=("in-every-set",))
     assert data.row_ids.tolist()[:2] == ["e0", "e1"] and data.annotations is not None
     assert data.annotations.annotator_names == ("1", "2", "3")
-
-
-def test_classes_of_a_hugging_face_dataset_are_called_as_its_features_say(tmp_path: Path) -> None:
-    kind = {"names": ["no", "maybe", "yes"], "_type": "ClassLabel"}
-    types = {"text": {"dtype": "string", "_type": "Value"}, "labels": {"feature": kind, "_type": "List"}, "most": kind}
-    features = [{"feature_idx": k, "name": name, "type": one} for k, (name, one) in enumerate(types.items())]
-    said = [[k % 3, k % 3, (k + k % 2) % 3] for k in range(12)]
-    rows = [{"row_idx": k, "row": {"text": TEXTS[k], "labels": some, "most": k % 3}} for k, some in enumerate(said)]
-    path = tmp_path / "rows.json"
-    path.write_text(json.dumps({"features": features, "rows": rows, "num_rows_total": 3000}))
-    data = formats.read(path)
-    assert len(data) == 12 and set(data.class_names) == {"no", "maybe", "yes"} and data.y is None
-    assert data.annotations is not None and data.annotations.anonymous and data.annotations.n_answers == 36
-    assert named_sets(data)[1] == {"maybe", "yes"}
 
 
 def test_how_sure_somebody_was_is_not_offered_first(tmp_path: Path) -> None:
@@ -1370,56 +1336,6 @@ def test_which_of_several_tasks_of_zooniverse_has_the_labels_is_asked(tmp_path: 
     assert asked is not None and asked.answers[0][1]["T0"] == "vote"
     data = read_first(path)
     assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.feature_names
-
-
-def coco(tmp_path: Path, box: list[float], about: dict[str, Any], **size: int) -> Path:
-    """Three people's answers to twelve pictures, each in a box."""
-    names = ["late", "lost", "fine"]
-    annotations = [
-        {
-            "id": 3 * k + at,
-            "image_id": k,
-            "category_id": names.index(label(k, at)) + 1,
-            "segmentation": [],
-            "bbox": box,
-            "attributes": {"annotator": who, "occluded": False} | {n: v[(k + at) % len(v)] for n, v in about.items()},
-        }
-        for k in range(12)
-        for at, who in enumerate(PEOPLE)
-    ]
-    images = [{"id": k, "file_name": f"gate/{k}.png", **size} for k in range(12)]
-    categories = [{"id": k, "name": name} for k, name in enumerate(names, start=1)]
-    path = tmp_path / "coco.json"
-    path.write_text(json.dumps({"categories": categories, "images": images, "annotations": annotations}))
-    return path
-
-
-@pytest.mark.parametrize("size", [{"width": 64, "height": 48}, {}])
-def test_labels_of_whole_pictures_of_coco_are_answers(tmp_path: Path, size: dict[str, int]) -> None:
-    """A picture of unknown size has one box of each person, too."""
-    path = coco(tmp_path, [0.0, 0.0, 64.0, 48.0], {}, **size)
-    data = formats.read(path)
-    assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.feature_names
-    assert data.row_ids[0] == "gate/0.png" and formats.FORMATS["jsonl"].no_place(path, formats.ReadOptions())
-
-
-def test_parts_of_pictures_of_coco_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"COCO that marks parts of pictures.*image, annotator and label"):
-        formats.read(coco(tmp_path, [0.0, 0.0, 64.0, 24.0], {}, width=64, height=48))
-    path = coco(tmp_path, [0.0, 0.0, 64.0, 24.0], {})
-    path.write_text(path.read_text().replace('"annotator": "bob"', '"annotator": "ann"'))
-    with pytest.raises(UserError, match="marks parts of pictures"):
-        formats.read(path)
-
-
-def test_which_attribute_of_coco_is_the_label_is_asked(tmp_path: Path) -> None:
-    path = coco(tmp_path, [], {"colour": ["red", "blue"], "quality": ["good", "bad", "poor", "fair"]})
-    asked = question(formats.columns(path))
-    assert asked is not None and [said.split(" (")[0] for said, _ in asked.answers] == ["category", "colour", "quality"]
-    data = read_first(path)
-    assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"} and not data.categories
-    other = formats.read(path, columns={"colour": "vote"})
-    assert set(other.class_names) == {"red", "blue"} and other.annotations is not None
 
 
 def test_regions_of_via_are_an_example_each_in_a_table(tmp_path: Path) -> None:

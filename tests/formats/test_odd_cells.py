@@ -160,15 +160,3 @@ def test_a_number_with_a_plus_is_one_beside_a_mark_of_no_answer(tmp_path: Path) 
     path = tmp_path / "changes.csv"
     path.write_text("change,candidates\n+5,a|b\n-2.5,a\nn. a.,b\n 3 ,b\n")
     np.testing.assert_array_equal(pll.read(path).X[:, 0], [5, -2.5, np.nan, 3])
-
-
-@pytest.mark.parametrize(("mark", "keep"), [("-999", ()), ("9999", ()), ("-999", ("-999",)), ("250", ())])
-def test_numbers_far_from_all_others_that_mean_nothing_was_measured_are_missing(
-    tmp_path: Path, mark: str, keep: tuple[str, ...]
-) -> None:
-    rows = [f"{k % 7}.5,{mark if k % 9 == 0 else 20 + k % 11},{'ab'[k % 2]}" for k in range(60)]
-    (tmp_path / "x.csv").write_text("\n".join(["width,height,label", *rows]))
-    data = pll.read(tmp_path / "x.csv", keep=keep)
-    is_missing = [k for k in range(60) if k % 9 == 0] if mark != "250" and not keep else []
-    assert np.flatnonzero(np.isnan(data.X).any(axis=1)).tolist() == is_missing
-    assert any(f"{mark} was taken for a missing number" in note for note in data.notes) is bool(is_missing)

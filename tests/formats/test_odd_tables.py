@@ -217,9 +217,7 @@ def test_lines_that_give_no_answer_of_their_own_are_counted_and_said(tmp_path: P
 @pytest.mark.parametrize(
     ("lines", "has_header"),
     [
-        ([f"img_{k}.jpg,{'red' if k % 3 else 'blue'},{'red' if k % 4 else 'blue'}" for k in range(30)], False),
-        ([f"写真{k},{'犬猫'[k % 2]},{'犬猫'[k // 2 % 2]}" for k in range(30)], False),
-        ([f"{'gut' if k % 3 else 'schlecht'},Die Katze Nummer {k} war heute da" for k in range(30)], False),
+        ([f"{'abc'[k % 3]},{k % 5},{'red' if k % 4 else 'blue'}" for k in range(30)], False),
         (["id,red,blue", *(f"img_{k}.jpg,{'red' if k % 3 else 'blue'},x" for k in range(30))], True),
         (
             ["gut,Satz", *(f"{'gut' if k % 3 else 'schlecht'},Die Katze Nummer {k} war heute da" for k in range(30))],
@@ -268,17 +266,6 @@ def test_whole_numbers_with_a_point_are_the_same_answers(tmp_path: Path) -> None
     assert data.annotations is not None and data.class_names == ("0", "1", "2")
     data = formats.read(write(tmp_path, "id,rater_1,rater_2", *(row.rpartition(",")[0] for row in rows)))
     assert data.annotations is not None and data.annotations.n_annotators == 2
-
-
-@pytest.mark.parametrize("are_thousands", [True, False])
-def test_points_between_thousands_are_no_fractions(tmp_path: Path, are_thousands: bool) -> None:
-    """997 and 1.094, as much of Europe writes them; fractions of three digits are 1.094 and 997.000."""
-    numbers = [300 + 97 * k for k in range(30)]
-    cells = [f"{n:,}".replace(",", ".") if are_thousands else f"{n / 1000:.3f}" for n in numbers]
-    rows = [f"a{k};{cell};{'xy'[k % 2]}" for k, cell in enumerate(cells)]
-    data = formats.read(write(tmp_path, "id;Einwohner;label", *rows))
-    assert data.X[:, 0].tolist() == pytest.approx(numbers if are_thousands else [n / 1000 for n in numbers])
-    assert any("decimal comma" in note for note in data.notes) is are_thousands
 
 
 def test_lines_with_counts_are_no_lines_without_an_answer(tmp_path: Path) -> None:
@@ -360,7 +347,12 @@ def test_a_form_that_nobody_has_filled_in_is_called_so(tmp_path: Path, people: l
     header = ",".join(["text", "part", *people])
     for parts, is_said in (((), True), (("wing", "tail"), people[0].endswith("1"))):
         rows = [f"what number {k} says of it,{''.join(parts[k % 2 :][:1])}" + "," * len(people) for k in range(30)]
-        said = " ".join(map(str, formats.read(write(tmp_path, header, *rows), columns={"part": "keep"}).notes))
+        said = " ".join(
+            map(
+                str,
+                formats.read(write(tmp_path, header, *rows), columns={"part": "category" if parts else "keep"}).notes,
+            )
+        )
         assert "No column was taken for labels" in said
         assert (f"nobody has filled in {', '.join(people)} yet" in said) is is_said
         assert ("Perhaps part." in said) is not is_said

@@ -232,49 +232,13 @@ def test_tables_of_other_ids_that_share_some_phrases_are_no_people(tmp_path: Pat
     assert are_one_a_person([month(1), month(1)])
 
 
-def test_numbers_that_begin_again_beside_other_peoples_names_are_no_people() -> None:
-    def pupils(of: str, remarks: dict[int, str]) -> Records:
-        rows = range(20)
-        cells = {"No.": [f"{k + 1}" for k in rows], "Name": [f"{of} {chr(65 + k)}." for k in rows]}
-        cells |= {"mark": [*"aabbcbbaca"] * 2, "remark": [remarks.get(k, "") for k in rows]}
-        return Records.of(pa.table(cells))
-
-    first = pupils("Ada", {3: "see me", 8: "was ill"})
-    assert not are_one_a_person([first, pupils("Bo", {2: "see me"})])
-    assert are_one_a_person([first, pupils("Ada", {2: "see me"})])
-
-
-def test_parts_that_say_who_answered_are_no_people_and_neither_are_other_measurements(tmp_path: Path) -> None:
+def test_parts_that_say_who_answered_are_no_people() -> None:
     def part(start: int, names: dict[str, str]) -> Records:
         cells = {"id": [f"{k // 2 + 1}" for k in range(40)]} | {name: [*of] * 20 for name, of in names.items()}
         return Records.of(pa.table(cells | {"label": [*"xyzzx"] * 8}))
 
     assert not are_one_a_person([part(1, {"annotator": "ab"}), part(2, {"annotator": "ab"})])
     assert are_one_a_person([part(1, {"group": "ab"}), part(2, {"group": "ab"})])
-
-    def measured(start: float, names: str) -> Records:
-        cells = {name: [f"{start + k * k / 7:.3f}" for k in range(30)] for name in names}
-        return Records.of(pa.table({"no": [f"{k}" for k in range(30)]} | cells | {"kind": [*"xyxxy"] * 6}))
-
-    assert not are_one_a_person([measured(1, "ab"), measured(1.1, "ab")])
-    assert are_one_a_person([measured(1, "a"), measured(1.1, "a")])  # how long each of them took, perhaps
-
-
-@pytest.mark.parametrize("begins_again", [True, False])
-def test_ids_that_begin_again_in_each_part_name_an_example_with_it(tmp_path: Path, begins_again: bool) -> None:
-    path = tmp_path / "all.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        for part in range(2):
-            rows = [
-                f"{k},what was said {k + 40 * part * begins_again},{who},{'xyz'[(k + k * part + (k % 4 == at)) % 3]}"
-                for k in range(40)
-                for at, who in enumerate(("cem", "dan") if part and not begins_again else ("ann", "bob"))
-            ]
-            archive.writestr(f"part{part}.csv", "\n".join(["id,said,annotator,label", *rows]))
-    data, asked = read_first(path), question(formats.columns(path))
-    assert data.annotations is not None and data.annotations.n_annotators == (2 if begins_again else 4)
-    assert len(data) == (80 if begins_again else 40)
-    assert (asked is not None and "file or sheet" in asked.text) is begins_again
 
 
 def test_a_sheet_of_everybodys_answers_is_no_person(tmp_path: Path) -> None:
@@ -505,37 +469,6 @@ def read_first(path: Path) -> PartialLabelDataset:
 
 def lines_of(k: int, labels: list[str], start: int = 0) -> str:
     return f"{k},what is written in row {k + start},{','.join(labels)}\n"
-
-
-def test_numbers_that_begin_again_are_other_examples(tmp_path: Path) -> None:
-    """The texts, before the labels, differ in every row; a reason behind them is nobody's example."""
-    rolls, header = random.Random(4), "id,text,label\n"
-    files = {
-        f"part{p}.csv": header + "".join(lines_of(k, [rolls.choice("xy")], 20 * p) for k in range(20)) for p in (1, 2)
-    }
-    data = formats.read(archive(tmp_path / "data.zip", files))
-    assert len(data) == 40 and data.annotations is None
-    rows = {
-        who: [f"{k},{rolls.choice('xy')},since {who} says so of {k}\n" for k in range(20)] for who in ("ann", "bob")
-    }
-    files = {f"{who}.csv": "id,label,reason\n" + "".join(some) for who, some in rows.items()}
-    votes = formats.read(archive(tmp_path / "data.zip", files)).annotations
-    assert votes is not None and (votes.n_annotators, votes.n_answers) == (2, 40)
-
-
-@pytest.mark.parametrize("changed", [0, 3])
-@pytest.mark.parametrize("names", [("data.csv", "data (1).csv"), ("labels_v1.csv", "labels_v2_final.csv")])
-def test_copies_and_versions_of_a_table_are_refused(tmp_path: Path, names: tuple[str, str], changed: int) -> None:
-    """They would be twice as many examples, or answers of people called as the files."""
-    rolls = random.Random(4)
-    said = [[rolls.choice("xyz") for _ in range(3)] for _ in range(30)]
-    newer = [["z", *row[1:]] if k < changed else row for k, row in enumerate(said)]
-    files = {
-        name: "id,text,Ann,Bob,Cy\n" + "".join(lines_of(k, row) for k, row in enumerate(rows))
-        for name, rows in zip(names, (said, newer), strict=True)
-    }
-    with pytest.raises(UserError, match="nearly the same table, with Ann, Bob, Cy in both"):
-        formats.read(archive(tmp_path / "data.zip", files))
 
 
 def test_tables_are_joined_by_ids_that_are_called_otherwise(tmp_path: Path) -> None:

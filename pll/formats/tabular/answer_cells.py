@@ -32,10 +32,8 @@ from pll.formats.tabular.cells import (
     WHOLE,
     answer_of,
     is_no_answer,
-    minus_beside_plus,
     minus_one,
     no_answers,
-    shares_of,
     signs_of,
     spelling,
     split_cell,
@@ -214,15 +212,7 @@ def _answer_in(text: str) -> Answer | None:
         return (tuple(dict.fromkeys(label for _, label in tagged)), math.nan) if tagged else None
     bare = _THOUGHT.sub("", text)
     objects = re.findall(r"\{[^{}]*\}", bare)
-    return answer_of(bare) or (answer_of(objects[0]) if len(objects) == 1 else None) or _likeliest(bare)
-
-
-def _likeliest(text: str) -> Answer | None:
-    """The label with the largest share in an object of them, several where they are equal, and that share."""
-    shares = shares_of(text) or {}
-    most = max(shares.values(), default=0.0)
-    names = tuple(name for name, share in shares.items() if share == most)
-    return (names, most / sum(shares.values())) if names else None
+    return answer_of(bare) or (answer_of(objects[0]) if len(objects) == 1 else None)
 
 
 def _unambiguous(classes: Sequence[str]) -> dict[str, str]:
@@ -249,8 +239,8 @@ def no_answers_in(
 ) -> dict[str, int]:
     """Return the cells of votes that say that there is none, and how often each stands there.
 
-    Besides the words of `forms.toml` that is −1 where all others are whole numbers from 0, and a minus where there is
-    no plus. What the user lists as a class, or keeps, or what the truth or the candidates are called, is a class.
+    Besides the words of `forms.toml` that is −1 where all others are whole numbers from 0. What the user lists as a
+    class, or keeps, or what the truth or the candidates are called, is a class.
 
     Parameters
     ----------
@@ -274,7 +264,6 @@ def no_answers_in(
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in more}
     doubtful = {cell for cell in counts if spelling(cell) in NO_ANSWER["rare"]}
     found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW * counts.total() else set()
-    found -= minus_beside_plus(counts)
     nones = {cell for cell in found if spelling(cell) == "none"}  # as of a stance
     times = sum(counts[cell] for cell in nones)
     if (len(nones) < len(found) and times >= FREQUENT * counts.total()) or _is_class(counts, nones, found):
@@ -637,8 +626,3 @@ def _named_in(cell: str, counts: Mapping[str, int]) -> list[str]:
         start = part.rpartition(" ")[0] or start
         parts += [part] if part else []
     return parts
-
-
-def are_doubted(cells: Iterable[str | None]) -> bool:
-    """Whether some cells name several labels, or one with a doubt."""
-    return bool(meant(Counter(cell for cell in cells if cell)))

@@ -6,7 +6,6 @@ The table itself reads its features (`pll.formats.records`); labels are read of 
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -23,20 +22,17 @@ from pll.formats.answers import answers_in, filled_rows, names_in
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
-from pll.formats.forms import USUAL, WORDS, plain_name
+from pll.formats.forms import WORDS
 from pll.formats.labels import CANDIDATES, Labels, labels_of
 from pll.formats.melted import FEW_AGAIN, once, turned, wide
 from pll.formats.names import CLASS_COLUMN
-from pll.formats.proposal import FEW, says
+from pll.formats.proposal import says
 from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, TO_FILL_IN, Column, form_of, option
-from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, text_of, value_of
+from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, value_of
 from pll.formats.results import Results, Value
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
-    are_dates,
     are_texts,
-    is_number,
-    nearly_all,
 )
 from pll.formats.tabular.writer import limitations
 from pll.formats.tools.models import with_answers
@@ -199,7 +195,6 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     kept = (*options.keep, *(form.keep if form else ()))
     options = replace(options, class_names=options.class_names or table.class_names, keep=kept)
     cells, X, names_of_features = table.collected(columns, options)
-    said_missing = _without_marks(X, [column.name for column in columns if column.role == "feature"], options.keep)
     row_of = table.row_of
 
     asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
@@ -264,11 +259,10 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         kind="table",
         notes=(
             *_notes(X, columns),
-            *said_missing,
             *about_columns,
             *answers.notes,
             *labels.notes,
-            *_without_labels(columns, cells, labels),
+            *_without_labels(columns, labels),
         ),
     )
     coded = [one.name for one in columns if one.role in (*LABELLED, "true_label")]
@@ -386,56 +380,7 @@ def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
     return notes + notes_on(columns)
 
 
-_NO_NUMBER = (-99, -999, -9999, -99999, 999, 9999, 99999)
-"""With which people write that a number is missing, as instruments do."""
-LEAST_MARKS = 2
-"""Cells with such a number from which it is no measurement that is odd."""
-_APART = 2
-"""How many times as far from all others as these are from each other, such a number lies."""
-
-
-def _without_marks(X: npt.NDArray[np.float32], names: Sequence[str], keep: Sequence[str]) -> list[str]:
-    """Make numbers such as −999 missing, in (n, d) X, where they lie far from all others of a column; say which.
-
-    Parameters
-    ----------
-    X
-        The features; those of `names` come first.
-    names
-        Of the features that have a column each.
-    keep
-        Cells that are meant as they stand.
-    """
-    ends = [np.asarray(end(X[:, : len(names)], axis=0)) for end in (np.fmin.reduce, np.fmax.reduce)]
-    found = dict[str, list[str]]()
-    for mark in [mark for mark in _NO_NUMBER if str(mark) not in keep]:
-        for k in np.flatnonzero((ends[0] == mark) | (ends[1] == mark)).tolist():
-            is_mark = X[:, k] == mark
-            others = X[~is_mark & ~np.isnan(X[:, k]), k]
-            low, high = (float(others.min()), float(others.max())) if len(others) else (0.0, 0.0)
-            is_far = max(low - mark, mark - high) > _APART * (high - low) > 0
-            if is_far and LEAST_MARKS <= int(is_mark.sum()) <= len(others) / 2:
-                X[is_mark, k] = np.nan
-                found.setdefault(str(mark), []).append(names[k])
-    return [
-        Note(
-            f"{mark} was taken for a missing number, since it is far from all others: {listing(some)}.",
-            kind="missing numbers",
-            hint=f"--keep-answer={mark}",
-        )
-        for mark, some in found.items()
-    ]
-
-
-def _is_no_label(word: str) -> bool:
-    """Whether a cell is a number, an object, or the address of a person."""
-    return is_number(word) or word[:1] in "{[" or "@" in word
-
-
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
-
-def _without_labels(columns: Sequence[Column], cells: Mapping[int, Chunks], labels: Labels) -> list[str]:
+def _without_labels(columns: Sequence[Column], labels: Labels) -> list[str]:
     """What to say where nothing was taken for labels: which columns may be, those that are called so first.
 
     Raises
@@ -454,30 +399,15 @@ def _without_labels(columns: Sequence[Column], cells: Mapping[int, Chunks], labe
             "where the workbook that they link to is missing. Open this file where that one is too, copy these "
             "columns and paste them as values, save it and bring it again; or bring the files with the labels."
         )
-    may_be = [c.name for c in columns if c.role in ("category", "keep") and _has_few_words(cells[c.at])]
-    may_be.sort(key=_says_what, reverse=True)
-    numbers = [column.name for column in columns if column.role == "feature" and says("labels", column.name)]
-    likely = [*may_be, *numbers] or ["NAME"]
+    empty = [column.name for column in columns if column.why in ("empty", TO_FILL_IN)]
+    may_be = [one.name for one in columns if one.role == "category" or says("labels", one.name)]
+    likely = [name for name in may_be if name not in empty] or ["NAME"]
     lines = "where a row is one answer, NAME=task, NAME=worker and NAME=vote"
     perhaps = f" Perhaps {listing(likely, limit=4)}." if likely != ["NAME"] else ""
-    empty = [column.name for column in columns if column.why in ("empty", TO_FILL_IN)]
     if (not perhaps and empty) or any(column.why == TO_FILL_IN for column in columns):
         perhaps = f" None seems to: nobody has filled in {listing(empty, limit=4)} yet."
     hint = f"{option(likely[0], 'annotator')} for the labels of one voter; {lines}"
     return [Note(f"No column was taken for labels: say which hold them.{perhaps}", kind="labels", hint=hint)]
-
-
-def _says_what(name: str) -> bool:
-    plain = plain_name(_CAPITAL.sub("_", name))
-    return says("labels", plain) or plain.rpartition("_")[2] in USUAL["vote"]
-
-
-def _has_few_words(chunks: Chunks) -> bool:
-    """Whether a column has few different cells, which are neither dates nor numbers nor texts."""
-    kinds = pc.value_counts(text_of(pa.chunked_array(chunks).combine_chunks()).drop_null())
-    words = [word for word in kinds.field("values").to_pylist() if word.strip()] if len(kinds) <= FEW + 1 else []
-    is_other = are_dates(words) or are_texts(words, 6) or nearly_all(_is_no_label, words)
-    return 1 < len(words) <= max(2, int(pc.sum(kinds.field("counts")).as_py()) // 2) and not is_other
 
 
 def _objects(

@@ -7,7 +7,6 @@ texts, few words. Nothing here knows of roles (`pll.formats.roles`).
 from __future__ import annotations
 
 import ast
-import csv
 import json
 import math
 import re
@@ -128,14 +127,11 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
     [True, True, False, False]
     >>> have_decimal_commas([["1,500", "2,300"]]), have_decimal_commas([["1,500", "0,300"]])
     ([False], [True])
-    >>> have_decimal_commas([["997", "12", *(f"{k}.250" for k in range(1, 12))]])
-    [True]
     """
     with_commas, certain = [], False
     for cells in columns:
         if not any("," in cell for cell in cells if cell):  # nearly always, and at once
-            with_commas.append(_have_thousands(cells))
-            certain = certain or with_commas[-1]
+            with_commas.append(False)
             continue
         filled = [cell.strip() for cell in present_cells(cells)]
         commas = [cell for cell in filled if _DECIMAL_COMMA.fullmatch(cell)]
@@ -144,21 +140,6 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
         with_commas.append(is_one)
         certain = certain or (is_one and any(not _THOUSANDS.fullmatch(cell) for cell in commas))
     return [is_one and certain for is_one in with_commas]
-
-
-LEAST_POINTS = 10
-"""Cells of which it is no chance that all have three digits behind the point, and others none."""
-
-
-def _have_thousands(cells: Cells) -> bool:
-    """Whether points stand between thousands: 997 and 1.250, where a fraction would have fewer digits somewhere."""
-    if sum(cell is not None and cell[-4:-3] == "." for cell in cells) < LEAST_POINTS:
-        return False
-    filled = [cell.strip() for cell in present_cells(cells)]
-    whole = [cell for cell in filled if cell.isdecimal()]
-    grouped = [cell for cell in filled if "." in cell and _WITH_POINTS.fullmatch(cell) and cell[0] in "123456789"]
-    is_all = len(whole) + len(grouped) == len(filled) and len(grouped) >= LEAST_POINTS
-    return is_all and 100 <= max(map(int, whole), default=0) < 1000
 
 
 @_once
@@ -187,11 +168,9 @@ def read_marks(cells: Cells) -> list[bool | None] | None:
     ([True, False], [True, False], [False, None], [True, False, None])
     >>> read_marks(["a", "1", "b"]), read_marks(["2.5", "1.5"])
     (None, None)
-    >>> read_marks(["○", ""]), read_marks(["○", "×"])
-    ([True, False], None)
     """
     filled = present_cells(cells)
-    if _are_circles_and_more(filled) or 2 * sum(mark_in(cell) is not None for cell in filled) < len(filled):
+    if 2 * sum(mark_in(cell) is not None for cell in filled) < len(filled):
         return None
     marks = [None if is_missing(cell) else mark_in(cell or "") for cell in cells]
     if any(mark is False for mark in marks):
@@ -225,41 +204,7 @@ def are_yes_alone(cells: Iterable[str | None]) -> bool:
     """
     filled = {cell.strip().casefold() for cell in cells if cell and cell.strip()}
     is_one = len(filled) == 1 or all(cell == "x" or not cell.isalnum() for cell in filled)
-    is_one = is_one and not _are_circles_and_more(filled)
     return bool(filled) and is_one and all(map(mark_in, filled))
-
-
-def _are_circles_and_more(filled: Iterable[str]) -> bool:
-    """Whether there are circles beside other marks or words: each is an answer then, and a circle no tick."""
-    are_circles = {cell.strip() in WORDS["circles"] for cell in filled}
-    return len(are_circles) > 1
-
-
-def looked_at(ticked: Sequence[bool]) -> range:
-    """Return the rows that somebody looked at, who ticked some.
-
-    Not the first and the last ones without a tick, where these are more than is a chance.
-
-    Parameters
-    ----------
-    ticked
-        Whether each row is ticked.
-
-    Examples
-    --------
-    >>> looked_at([True, False] * 10 + [False] * 5), looked_at([True, False] * 10 + [False] * 50), looked_at([False])
-    (range(0, 25), range(0, 19), range(0, 0))
-    """
-    at = [row for row, mark in enumerate(ticked) if mark]
-    if not at:
-        return range(0)
-    first, last, rows = at[0], at[-1] + 1, len(ticked)
-    most = math.log(_CHANCE) / math.log1p(-min(len(at) / (last - first), 1 - _CHANCE))
-    return range(first if first > most else 0, last if rows - last > most else rows)
-
-
-_CHANCE = 1e-6
-"""By which chance so many rows without a tick may stand together, of somebody who looked at them."""
 
 
 def numbers_in(cell: str) -> list[float] | None:
@@ -445,26 +390,11 @@ def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
     plain, words = spelling(label), NO_ANSWER["everywhere"]
     is_one = not words.isdisjoint((plain, plain.replace(". ", "."), label.strip())) or is_error(label)
     is_one = is_one or (" / " in plain and words.issuperset(plain.split(" / ")))
-    return is_one or (among_votes and (plain in NO_ANSWER["votes"] or _is_refusal(plain)))
-
-
-def is_none_among_numbers(cell: str) -> bool:
-    """Whether a cell says that there is no number: that there is no answer, or that it is not known."""
-    return is_no_answer(cell) or spelling(cell) in NO_ANSWER["rare"]
-
-
-def _is_refusal(plain: str) -> bool:
-    """Whether a model says in a sentence that it does not answer."""
-    return len(plain) > LEAST_SAID and plain.startswith(_REFUSALS)
-
-
-LEAST_SAID = 12
-"""Letters of a sentence in which a model does not answer, at least."""
-_REFUSALS = tuple(NO_ANSWER["refusals"])
+    return is_one or (among_votes and plain in NO_ANSWER["votes"])
 
 
 def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:
-    """Return the classes whose names mean that there is no answer; a minus is one where there is a plus.
+    """Return the classes whose names mean that there is no answer.
 
     Parameters
     ----------
@@ -475,24 +405,10 @@ def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:
 
     Examples
     --------
-    >>> no_answers(["late", "N/A", "?", "None"]), no_answers(["+", "−"])
-    (['N/A', '?', 'None'], [])
+    >>> no_answers(["late", "N/A", "?", "None"])
+    ['N/A', '?', 'None']
     """
-    minus = minus_beside_plus(names)
-    return [name for name in names if is_no_answer(name, among_votes=among_votes) and name not in minus]
-
-
-def minus_beside_plus(names: Iterable[str]) -> set[str]:
-    """Return the names that are a minus, however it is typed, where another is a plus: they are answers.
-
-    Examples
-    --------
-    >>> sorted(minus_beside_plus(["+", "-", "−", "E"])), minus_beside_plus(["yes", "-"])
-    (['-', '−'], set())
-    """
-    plain = {name: spelling(name) for name in names}
-    has_plus = any(one and one.strip("+") == "" for one in plain.values())
-    return {name for name, one in plain.items() if has_plus and one and one.strip("-") == ""}
+    return [name for name in names if is_no_answer(name, among_votes=among_votes)]
 
 
 WHOLE = re.compile(r"(\d{1,9})(?:\.0+)?", re.ASCII)
@@ -712,58 +628,6 @@ def _shares_among(parts: Sequence[str]) -> dict[str, float] | None:
 
 _DIGITS = frozenset("0123456789")
 
-_TALLY = re.compile(
-    r"(?P<name>.*?\S)\s*(?:[(\[]\s*(?P<within>\d{1,3})(?:\s+[^\W\d]+)?\s*[)\]]"
-    r"|(?:[-–—:=×*]|(?<=\s)x)\s*(?P<after>\d{1,3})(?:\s+[^\W\d]+)?)"
-    r"|(?P<before>\d{1,3})\s*[x×]\s*(?P<what>\S.*)"
-)
-_LEAST_TALLIED = 3
-"""Cells with several labels that say how often each was given, at least."""
-
-
-def tallies(cells: Cells) -> dict[str, dict[str, int]]:
-    """Return how often each label was given, by cell, where the cells of a column say it behind or before each.
-
-    The same labels come with other numbers in other rows, and the most frequent stands first, or the numbers make up
-    the same everywhere. Of any other column nothing is returned.
-
-    Parameters
-    ----------
-    cells
-        Of the column.
-
-    Examples
-    --------
-    >>> tallies(["fox (3), cat (2)", "cat (4), fox (1)", "cat (3), dog (2)", "dog (5)"])["dog (5)"]
-    {'dog': 5}
-    >>> tallies(["ann: 2; bob: 5", "ann: 1; bob: 4", "ann: 3; bob: 2"]), tallies(["type (1)", "type (2)"])
-    ({}, {})
-    """
-    filled = list(dict.fromkeys(present_cells(cells)))
-    found = dict[str, dict[str, int]]()
-    for some in (filled[:_FEW], filled):  # nearly never, and at once
-        found = {cell: tally for cell in some if (tally := _tally_in(cell))}
-        if len(found) < NEARLY_ALL * len(some) or not found:
-            return {}
-    said: defaultdict[str, set[int]] = defaultdict(set)
-    for name, number in (pair for one in found.values() for pair in one.items()):
-        said[name].add(number)
-    several = [[*one.values()] for one in found.values() if len(one) > 1]
-    are_numbers = 2 * sum(len(numbers) > 1 for numbers in said.values()) > len(said) > 1
-    are_falling = sum(sorted(one, reverse=True) == one for one in several) >= NEARLY_ALL * len(several)
-    is_one_sum = len({sum(one.values()) for one in found.values()}) == 1
-    is_told = are_numbers and len(several) >= _LEAST_TALLIED and (are_falling or is_one_sum)
-    return found if is_told else {}
-
-
-def _tally_in(cell: str) -> dict[str, int]:
-    """How often each label was given, as one cell says it; nothing where a part of it says no number."""
-    parts = [part.strip() for part in re.split(r"[|;\n,/+]", cell) if part.strip()]
-    matches = [match for part in parts if (match := _TALLY.fullmatch(part))]
-    pairs = [(one["name"] or one["what"], int(one["within"] or one["after"] or one["before"])) for one in matches]
-    is_whole = len(pairs) == len(parts) == len({name for name, _ in pairs})
-    return dict(pairs) if is_whole and all(any(map(str.isalpha, name)) for name, _ in pairs) else {}
-
 
 def elements(cell: str | None) -> list[Any] | dict[str, Any]:
     """Return the list or the object in a cell; of other text what stands between its separators.
@@ -965,24 +829,11 @@ def _value_in(text: str, *, as_written: bool = True) -> Any:
     try:
         value = ast.literal_eval(text.removeprefix("c"))  # c("cat", "dog") of R
     except (ValueError, SyntaxError, MemoryError, TypeError):
-        return _bare_words(text)
+        return None
     if not isinstance(value, list | tuple | set):
         return value if isinstance(value, dict) else None
     names = [str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one for one in value]
     return sorted(names) if isinstance(value, set) and all(isinstance(one, str) for one in names) else names
-
-
-def _bare_words(text: str) -> list[str] | None:
-    """The words of a list without quotes, as sets and PostgreSQL's arrays are printed; None of any other text.
-
-    >>> _bare_words("{WIWR, SWTH}"), _bare_words('{"guinea pig",cat}'), _bare_words("{WIWR}"), _bare_words("[UNK]")
-    (['WIWR', 'SWTH'], ['guinea pig', 'cat'], ['WIWR'], None)
-    """
-    if ":" in text or "'" in text or (text[0] != "{" and "," not in text and ";" not in text):
-        return None
-    mark = ";" if ";" in text else ","
-    words = [word.strip() for word in next(csv.reader([text[1:-1]], delimiter=mark, skipinitialspace=True), [])]
-    return words if all(words) and not any(mark in word for word in words for mark in '[](){}"') else None
 
 
 def _not_json(word: str) -> NoReturn:
@@ -1172,13 +1023,7 @@ def _of_object(one: Mapping[str, Any]) -> list[tuple[str | None, str, float]]:
     who = next((fields[name] for name in (*USUAL["worker"], *USUAL["people"]) if fields.get(name) is not None), None)
     score = next((_share(fields[name]) for name in SCORE_FIELDS if name in fields), math.nan)
     whose = who if isinstance(who, list) else [who]
-    return [(None if name is None else _as_text(_who(name)), _as_text(label), score) for name in whose]
-
-
-def _who(value: Any) -> Any:
-    """Return the name of a person who is an object of fields; a name as it is."""
-    fields = {plain_name(name): one for name, one in value.items()} if isinstance(value, dict) else {}
-    return next((fields[name] for name in USUAL["worker"] if fields.get(name) is not None), value)
+    return [(None if name is None else _as_text(name), _as_text(label), score) for name in whose]
 
 
 def _as_text(value: Any) -> str:
@@ -1208,33 +1053,6 @@ def says_counts(name: str) -> bool:
     (True, True, False)
     """
     return _COUNTED.fullmatch(name.casefold()) is not None
-
-
-def share_lists(name: str, cells: Cells) -> int:
-    """Return how many classes there are, where the cells of a column are lists of their shares, or counts; else 0.
-
-    Parameters
-    ----------
-    name
-        Of the column.
-    cells
-        Of the column.
-
-    Examples
-    --------
-    >>> share_lists("x", ["[0.25, 0.75]", "[1. 0.]"]), share_lists("votes", ["[3, 1]"]), share_lists("x", ["[3, 1]"])
-    (2, 2, 0)
-    """
-    if not are_lists_of_numbers(cells):
-        return 0
-    lists = [numbers for cell in present_cells(cells) if (numbers := numbers_in(cell))]
-    are_shares = all(min(one) >= 0 and abs(sum(one) - 1) <= ROUNDED * len(one) for one in lists)
-    are_counts = says_counts(name) and all(x >= 0 and x.is_integer() for one in lists for x in one)
-    return Counter(map(len, lists)).most_common(1)[0][0] if are_shares or are_counts else 0
-
-
-ROUNDED = 0.0051
-"""How far each of the shares of a list may be from what it was before it was rounded."""
 
 
 def is_object(cell: str) -> bool:
@@ -1267,8 +1085,6 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         values = (shares_of(cell) if answer_of(cell) is None else None) or {}
         return len(values) > 0 and (are_counts or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
 
-    if tallied := tallies(cells):
-        return "shares", [cell and (_joined(tuple(tallied.get(cell, ()))) or cell) for cell in cells]
     if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:_FEW], cells)):
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
     may_be = any(cell.rstrip().endswith(("}", "```", "}]")) for cell in cells if cell)  # rare, and cheap to check
@@ -1280,22 +1096,10 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
     if _say_who(name, cells):
         return "voters", cells
-    are_counts = says_counts(name) or _have_one_sum(cells)
+    are_counts = says_counts(name)
     if nearly_all(says_shares, cells):
         return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
     return "others", cells
-
-
-def _have_one_sum(cells: Cells) -> bool:
-    """Whether objects hold whole numbers that make up the same everywhere: how many people were asked.
-
-    >>> _have_one_sum(['{"cat": 2, "dog": 1}', '{"fox": 3}']), _have_one_sum(['{"wide": 2, "high": 1}'] * 2)
-    (True, False)
-    """
-    counts = [shares_of(cell) or {} for cell in present_cells(cells)]
-    sums = {sum(one.values()) for one in counts}
-    are_different = len({*map(frozenset, counts)}) > 1  # measurements have the same names everywhere
-    return are_different and len(sums) == 1 and sums.pop() >= 2
 
 
 def _is_list_of_answers(cell: str) -> bool:

@@ -12,14 +12,14 @@ import numpy as np
 
 from pll.errors import UserError
 from pll.formats.checks import shorten
-from pll.formats.forms import WORDS, words_of
+from pll.formats.forms import WORDS
 from pll.formats.names import GRID
 from pll.formats.tabular.cells import MISSING, is_measured, is_number
 
 MOST_TITLES = 8
 """Rows above a header at most."""
 LONG = 5
-"""Numbers in a first row of which it is no chance that they rise; words of a text that is no name."""
+"""Numbers in a first row of which it is no chance that they rise."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,8 @@ class Header:
     title
         The words in them.
     rows
-        1 where there is a header, else 0; 2 where the cells of a first row stand over several of a second, or a second
-        says what they are in other words; 3 where a survey's has two more rows: the questions, and what they are called
-        inside the program.
+        1 where there is a header, else 0; 2 where the cells of a first row stand over several of a second; 3 where a
+        survey's has two more rows: the questions, and what they are called inside the program.
     titles
         By name, the text of a question, where a row below the names has it.
     """
@@ -99,26 +98,7 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
         return Header([f"column {at}" for at in range(1, len(first) + 1)], above, title, 0)
     if len(below) > 1 and len(below[1]) == len(first) and all(_INSIDE in cell for cell in below[1] if cell.strip()):
         return Header(list(first), above, title, 3, dict(zip(first, below[0], strict=False)))
-    if below and _says_again(first, *below):
-        return Header(list(first), above, title, 2, dict(zip(first, below[0], strict=False)))
     return Header(list(first), above, title, 1)
-
-
-def _says_again(names: Sequence[str], words: Sequence[str], *below: Sequence[str]) -> bool:
-    """Whether a second row says what the columns are in other words, as surveys do: all of it, and nothing below again.
-
-    Of two names at least it has the same letters.
-
-    >>> _says_again(["StartDate", "ResponseId", "T1"], ["Start Date", "Response ID", "Is it?"], ["1/1", "R_2", "yes"])
-    True
-    >>> _says_again(["Red", "Blue", "T1"], ["red", "blue", "yes"], ["red", "blue", "yes"])
-    False
-    """
-    pairs = list(zip(names, words, strict=False))
-    same = sum("".join(words_of(name)) == "".join(words_of(said)) for name, said in pairs)
-    cells = {cell for row in below for cell in row}
-    is_new = all(said.strip() and not is_number(said) and said not in cells for said in words)
-    return len(words) == len(names) and len(below) > 0 and same > 1 and is_new
 
 
 JOINED = ": "
@@ -352,8 +332,6 @@ def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     again = [cell in cells for cell, cells in zip(first, zip(*below, strict=True), strict=False)]
     if len(again) == len(first) == len({*first}) > 1 and all(again) and all(first) and any(map(is_number, first)):
         return True
-    if len(below) >= LEAST_ALIKE and _is_like(first, below):
-        return True
     if sum(map(is_number, first)) < 2:
         return False
     columns = [at for at, cells in enumerate(zip(*below, strict=True)) if is_measured(cells)]
@@ -368,25 +346,3 @@ def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     steps = np.diff(numbers)
     is_even = steps[0] != 0 and bool(np.allclose(steps, steps[0], rtol=1e-6))
     return not (is_even or (len(numbers) >= LONG and bool((steps > 0).all())))
-
-
-def _is_like(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether a first row has a word or more that its column repeats, and else ids and texts as those below.
-
-    Examples
-    --------
-    >>> rows = [[f"x{k}", ("ham", "spam")[k % 2], f"how are you doing today {k}"] for k in range(9)]
-    >>> _is_like(rows[0], rows[1:]), _is_like(["id", "spam", "text"], rows), _is_like(["x0", "kind", "text"], rows)
-    (True, False, False)
-    """
-    repeated = 0
-    for cell, cells in zip(map(str.strip, first), zip(*below, strict=True), strict=True):
-        words = Counter(filter(None, map(str.strip, cells)))
-        if words[cell] > 1 and 1 < len(words) <= len(cells) / 4:
-            repeated += 1
-            continue
-        is_id = any(map(str.isdecimal, cell)) and {*map(_way, words)} == {_way(cell)}
-        is_text = len(cell.split()) >= LONG and 2 * sum(len(one.split()) >= LONG for one in words) > len(words)
-        if not (is_id or is_text):
-            return False
-    return repeated > 0

@@ -5,9 +5,7 @@ Every field is a column with a role (`columns`), `candidates` a list of names.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,6 @@ from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
-from pll.formats.tabular.parquet import label_names
 from pll.formats.tabular.writer import columns_of, records_of
 from pll.formats.unfold import value_at
 
@@ -48,53 +45,6 @@ def _with_names(path: Path) -> Iterator[tuple[int, Record]]:
         yield line, record
 
 
-def _one_an_answer(records: Iterator[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
-    """Yield records; for a first one that is all of COCO its annotations, each with what its ids name.
-
-    Raises
-    ------
-    UserError
-        Parts of pictures are marked, which are no answers about them.
-    """
-    for line, record in records:
-        lists = [record.get(name) for name in ("annotations", "images", "categories")]
-        if not all(isinstance(some, list) and some and all(isinstance(one, dict) for one in some) for some in lists):
-            yield line, record
-            continue
-        annotations, images, categories = lists
-        image, category = ({str(one.get("id")): one for one in some or ()} for some in (images, categories))
-        times = Counter(map(_who_on_what, annotations or ()))
-        for one in annotations or ():
-            shown, named = image.get(str(one.get("image_id")), {}), category.get(str(one.get("category_id")), {})
-            if one.get("segmentation") or _is_part(one.get("bbox"), shown, once=times[_who_on_what(one)] == 1):
-                raise UserError(
-                    "The file is JSON of COCO that marks parts of pictures, which are not read: bring what was said of "
-                    "whole pictures, as a table with the columns image, annotator and label, a row for each answer."
-                )
-            yield line, {"file_name": shown.get("file_name"), "category": named.get("name"), **one}
-
-
-def _is_part(box: Any, shown: Record, *, once: bool) -> bool:
-    """Whether a box is of a part of a picture; of one of unknown size, whether somebody drew several there."""
-    whole = [shown.get("width"), shown.get("height")]
-    if not isinstance(box, list) or not box:
-        return False
-    return box[2:] != whole if all(whole) else not once
-
-
-def _who_on_what(one: Record) -> tuple[str, ...]:
-    """The picture of an annotation of COCO, and who made it, where that is said."""
-    about = one.get("attributes")
-    fields = one | about if isinstance(about, dict) else one
-    people = [str(value) for name, value in fields.items() if _names_people(name)]
-    return str(one.get("image_id")), *people
-
-
-@cache
-def _names_people(field: str) -> bool:
-    return form_called("coco").role_of(field) == "worker"
-
-
 class JsonLines(TableFormat):
     """JSON lines: an object for each example."""
 
@@ -106,7 +56,7 @@ class JsonLines(TableFormat):
         chunks: list[dict[str, pa.Array]] = []
         sizes: list[int] = []
         names: dict[str, None] = {}
-        records = _one_an_answer(_with_names(path))
+        records = _with_names(path)
         while some := list(islice(records, max(1, min(_BATCH, 1_000_000 // max(len(names), 1))))):
             lines += [line for line, _ in some]
             names |= dict.fromkeys(name for _, record in some for name in record)
@@ -123,20 +73,12 @@ class JsonLines(TableFormat):
         shape = json_objects.shape_of(path)
         form = form_called("plcifar") if shape == "keyed answers" else None
         is_bare = shape in json_objects.WITHOUT_PLACE
-        features = json_objects.fields_beside(path).get("features")  # of Hugging Face's viewer, which sends some rows
-        described = [one for one in features if isinstance(one, dict)] if isinstance(features, list) else []
-        classes = label_names({str(one.get("name")): one.get("type") for one in described})
-        codes = {name: {str(k): label for k, label in enumerate(labels)} for name, labels in classes.items()}
-        more = {"signature": form, "may_be_empty": is_bare, "codes": codes}
-        return Records.of(pa.table(columns), row_of=lines.__getitem__, **more)
+        return Records.of(pa.table(columns), row_of=lines.__getitem__, signature=form, may_be_empty=is_bare)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)
         if shape in json_objects.WITHOUT_PLACE:
             return f"The file that came in is {json_objects.SHAPES[shape]}, which has no place for another field."
-        form = self.table(source, options).form
-        if form is not None and form.name == "coco":
-            return "The file that came in has several answers in a record, and no place for the label of an example."
         return super().no_place(source, options)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 import pyarrow as pa
@@ -20,9 +20,9 @@ from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import is_named_id
-from pll.formats.proposal import are_numbered, follows, says, says_fact, split_in
+from pll.formats.proposal import are_numbered, says, split_in
 from pll.formats.records import Records, one_column, text_of
-from pll.formats.tabular.cells import NEARLY_ALL, are_dates, has_fractions
+from pll.formats.tabular.cells import NEARLY_ALL
 
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""
@@ -52,7 +52,6 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     has_people = any("worker" in one.roles.values() for one in tables)
     is_one_a_person = len(called) == len(tables) and not has_people
     if is_one_a_person:
-        _refuse_versions(names, tables)
         tables = [replace(one, names=[called.get(k, {}).get(n, n) for n in one.names]) for k, one in enumerate(tables)]
     other = next((k for k, table in enumerate(tables) if in_common(tables[0].names, table.names) < SHARED), None)
     if other is not None and not is_one_a_person:
@@ -89,12 +88,6 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         free = [name for name in every if name not in roles]
         again = [name for name in free if (split or is_named_id(name)) and _counts_each(columns[name], starts)]
         roles |= dict.fromkeys(again, "keep")
-        part_of = [name for name, part in zip(names, whole, strict=True) for _ in range(len(part))]
-        for name in free if any(map(says_people, free)) and PERSON[-1] not in every else ():
-            if is_named_id(name) and name not in again and _begins_again(columns, name, part_of):
-                columns = {PERSON[-1]: pa.array(part_of, pa.string()), **columns}
-                roles |= {PERSON[-1]: "task", name: "task"}
-                break
         if split and SPLIT not in every:
             parts = [part for part, table in zip(split, whole, strict=True) for _ in range(len(table))]
             columns[SPLIT] = pa.array(parts, pa.string())
@@ -109,55 +102,11 @@ SPLIT = "split"
 """Name of the column that says of which part a row is, where tables are called as the parts of a split."""
 
 
-SAME = 0.9
-"""Share of the cells that two versions of one table have in common, at least."""
-
-
-def _refuse_versions(names: Sequence[str], tables: Sequence[Records]) -> None:
-    """Raise where tables that hold the answers of several people each are nearly the same: copies, versions.
-
-    Raises
-    ------
-    UserError
-        Two are.
-    """
-    first, *others = tables
-    cells = {name: cells_of(first, name) for name in first.names}
-    labels = [name for name, some in cells.items() if _repeats(Counter(filter(None, some)))]
-    if first.form is not None or len(labels) < 2 or len(cells[labels[0]]) < LEAST_ROWS:
-        return
-    for name, other in zip(names[1:], others, strict=True):
-        theirs = [cells_of(other, label) for label in labels if label in other.names]
-        if len(theirs) < len(labels) or len(theirs[0]) != len(cells[labels[0]]):
-            continue
-        pairs = [
-            pair for label, some in zip(labels, theirs, strict=True) for pair in zip(cells[label], some, strict=True)
-        ]
-        if sum(a == b for a, b in pairs) >= SAME * len(pairs):
-            raise UserError(
-                f"{names[0]} and {name} are nearly the same table, with {listing(labels, limit=3)} in both: copies, or "
-                "two versions. Bring one of them."
-            )
-
-
-LEAST_ROWS = 10
-"""Rows of a table, at least, of which it is no chance that another has the same answers."""
-
-
 def _counts_each(column: pa.ChunkedArray, starts: Sequence[int]) -> bool:
     """Whether a column names the rows of each table, and some rows of another table the same."""
     cells = text_of(column.combine_chunks()).to_pylist()
     parts = [cells[start:end] for start, end in pairwise(starts)]
     return all(len({*part}) == len(part) for part in parts) and len({*cells}) < len(cells)
-
-
-def _begins_again(columns: Mapping[str, pa.ChunkedArray], name: str, part_of: Sequence[str]) -> bool:
-    """Whether what an id means is told in its part alone: another column follows from both, and from neither."""
-    cells = {one: text_of(columns[one].combine_chunks()).to_pylist() for one in columns if not says_fact(one)}
-    ids = cells.pop(name, ())
-    others = [some for one, some in cells.items() if not says_people(one)]
-    both = list(zip(part_of, ids, strict=True)) if ids else []
-    return any(follows(o, both) and not (follows(o, ids) or follows(o, part_of)) for o in others if both)
 
 
 def settled_apart(table: Records, who: str) -> Records:
@@ -288,7 +237,8 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
         row_of = {_folded(cell): row for row, cell in enumerate(codes) if cell}
         keys = [_folded(cell or "") for cell in written]
         others = [column for column in about.names if column != theirs]
-        new = {_called(left[first].names, name, column, len(others)): cells_of(about, column) for column in others}
+        stem, taken = PurePosixPath(name).stem, left[first].names
+        new = {f"{stem} {column}" if column in taken else column: cells_of(about, column) for column in others}
         added = {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
         meant = [codes[row_of[k]] if k in row_of else cell for k, cell in zip(keys, written, strict=True)]
         other = {cell: to for cell, to in zip(written, meant, strict=True) if cell != to}
@@ -377,14 +327,6 @@ def _folded(cell: str) -> str:
     return re.sub(r"(?<!\d)0+(?=\d)", "", "".join(filter(str.isalnum, cell.casefold())))
 
 
-def _called(there: Sequence[str], file: str, column: str, new: int) -> str:
-    """Return what a column that is added is called: as its file, where that says it, or its name is taken."""
-    stem = PurePosixPath(file).stem
-    if new == 1 and says("settled", stem) and stem not in there:
-        return stem
-    return f"{stem} {column}" if column in there else column
-
-
 def facts_among(tables: Mapping[str, Records], sizes: Mapping[str, int]) -> list[str]:
     """Return the tables of one row, or of one column and few rows, with other columns than the largest.
 
@@ -401,28 +343,6 @@ def facts_among(tables: Mapping[str, Records], sizes: Mapping[str, int]) -> list
     few = [name for name in tables if sizes[name] == 1 < sizes[largest]]
     few += [name for name in tables if len(tables[name].names) == 1 and 1 < sizes[name] < SHARED * sizes[largest]]
     return [name for name in few if in_common(tables[largest].names, tables[name].names) < SHARED]
-
-
-def of_nobody(tables: Mapping[str, Records]) -> list[str]:
-    """Return the tables that are as another one, and lack who answered alone: nothing says whose their labels are.
-
-    Parameters
-    ----------
-    tables
-        By name.
-
-    Examples
-    --------
-    >>> answers = Records.of(pa.table({"id": ["1"], "x": ["2.5"], "class": ["a"], "annotator": ["ada"]}))
-    >>> known = Records.of(pa.table({"id": ["7"], "x": ["1.5"], "class": ["b"]}))
-    >>> of_nobody({"answers.csv": answers, "test.csv": known}), of_nobody({"answers.csv": answers})
-    (['test.csv'], [])
-    """
-    lacking = {
-        name: [{*other.names} - {*table.names} for other in tables.values() if {*table.names} < {*other.names}]
-        for name, table in tables.items()
-    }
-    return [n for n, some in lacking.items() if any(len(one) == 1 and says_people(*one) for one in some)]
 
 
 def says_people(name: str) -> bool:
@@ -508,25 +428,7 @@ def _called_as(
     rows = [max(map(len, cells.values()), default=0) for cells in (first, one)]
     about = [pair for pair in names if all(len(some) >= max(1, least * n) for some, n in zip(pair, rows, strict=True))]
     met = [a for a, b in about if len(a) > 1 and len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b))]
-    are_same = bool(met) and not (all(map(_counts, met)) and _are_of_others(first, one, called))
-    return called if are_same and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
-
-
-def _counts(words: Collection[str]) -> bool:
-    """Whether names of examples are numbers, which may begin again in each table."""
-    return all(map(str.isdecimal, words))
-
-
-def _are_of_others(
-    first: Mapping[str, Sequence[str | None]], one: Mapping[str, Sequence[str | None]], called: Mapping[str, str]
-) -> bool:
-    """Whether texts, full names or two measurements, before any labels, are others in each row of both tables."""
-    before = list(takewhile(lambda name: not _repeats(Counter(filter(None, first[name]))), first))
-    pairs = [(to, {*first[to]}, {*one[name]}) for name, to in called.items() if to in before and not says_fact(to)]
-    pairs = [(to, a, b) for to, a, b in pairs if None not in a | b and not are_dates([*a, *b])]
-    pairs = [(to, a, b) for to, a, b in pairs if len(a & b) <= (1 - NEARLY_ALL) * min(len(a), len(b))]
-    texts = [to for to, a, b in pairs if all(len((cell or "").split()) > 1 for cell in a | b)]
-    return bool(texts) or sum(has_fractions([*a, *b]) for _, a, b in pairs) > 1
+    return called if met and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
 
 
 def _are_alike(words: Counter[str], others: Counter[str]) -> bool:

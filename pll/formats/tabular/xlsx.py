@@ -189,22 +189,12 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
     people = people_among([one.records for one in parts])
     if len(people) > 1:
         return [parts[k] for k in people]
-    alike = [one for one in parts if _are_of_one_table(one.header.names, first.header.names)]
+    alike = [one for one in parts if {*one.header.names} == {*first.header.names}]
     if len(alike) > 1:
         return alike
     largest = max(parts, key=lambda one: len(one.below))
     is_foreword = len(first.below) <= FOREWORD and len(largest.below) >= 10 * len(first.below)
     return [largest] if is_foreword or joined({one.name: one.records for one in parts})[1] else [first]
-
-
-def _are_of_one_table(names: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two sheets have the same columns, or one of them a few more, as of a later year.
-
-    >>> _are_of_one_table(["id", "R1", "R2", "x"], ["id", "R1", "R2"]), _are_of_one_table(["id", "x"], ["id"])
-    (True, False)
-    """
-    few, more = sorted(({*names}, {*others}), key=len)
-    return few <= more and len(few) > 1 and 4 * len(few) >= 3 * len(more)
 
 
 def _beside(path: Path, options: ReadOptions, names: Sequence[str]) -> list[_Sheet]:

@@ -43,6 +43,8 @@ SHORT = 30
 OWN_WORDS = 0.8
 """Share of a voter's answers in words that no other voter uses, from which that is odd."""
 
+FEW_TIMES = 2
+"""Sets that hold a class, of which it is no wonder that there are many of such."""
 MANY = 3
 """Answers to an example, for each class, of which it is no wonder that they name all classes."""
 RARE = 10
@@ -167,15 +169,22 @@ def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
     if len(names) == 1:
         text = f"There is one class: every label is {names[0]}"
         yield Oddity("one-class", text, (), remedy, "--column NAME=ROLE")
+    if votes := data.annotations:
+        left = [cell for cell, times in votes.unmapped for _ in range(times)]
+        if len(left) >= max(votes.n_answers, FEW_EXAMPLES):
+            text = f"Of {len(left) + votes.n_answers:,} answers {len(left):,} name no class ({listing(names, limit=6)})"
+            remedy = "If these are not the classes, list them, or say which column holds the labels."
+            yield Oddity("no-class", text, tuple(left[:MOST_SHOWN]), remedy, "--classes A,B,C or --column NAME=ROLE")
     if data.candidates is None:
         return
     sets = data.sets()
     labelled = np.flatnonzero(sets.sizes < len(names))  # where nobody answered, any label is possible
-    if len(labelled) < SOME_EXAMPLES or 2 * len(names) <= len(labelled):
+    if len(labelled) < FEW_EXAMPLES or 2 * len(names) <= len(labelled):
         return
     given = np.bincount(sets.take(labelled).indices, minlength=len(names))
-    if 2 * int((given == 1).sum()) > len(names):
-        text = f"There are {len(names):,} classes for {len(labelled):,} examples, most of them named once"
+    rare = 1 if len(labelled) < SOME_EXAMPLES else FEW_TIMES
+    if 2 * int((given <= rare).sum()) > len(names):
+        text = f"There are {len(names):,} classes for {len(labelled):,} examples, most of them rare"
         yield Oddity("many-classes", text, names[:MOST_SHOWN], remedy, "--column NAME=ROLE")
 
 

@@ -316,9 +316,12 @@ def _truth(table: Proposal) -> None:
 def _may_be_truth(table: Proposal, name: str) -> bool:
     """Whether a column with a usual name of labels may be the truth.
 
-    In long form `label` may be another answer; `gold` is the truth where all lines of an example have the same.
-    Of pupils, `class` is where they go to school, beside columns that have other words in common.
+    One that is still empty, to be filled in, is none. In long form `label` may be another answer; `gold` is the truth
+    where all lines of an example have the same. Of pupils, `class` is where they go to school, beside columns that have
+    other words in common.
     """
+    if which(table, "rows", "empty", among=[name]):
+        return False
     if task := table.having("task")[:1]:
         return plain_name(name) not in (*USUAL["vote"], *USUAL["generic"]) and table.is_function(name, *task)
     words = table.words(name)

@@ -148,7 +148,7 @@ def vocabulary(table: Proposal) -> None:
         table.having("annotator"),
         bool(table.having("candidates", "candidate", "class", "probability", "count")),
     )
-    is_labelled = bool(voters or has_sets or table.having("true_label"))
+    is_labelled = bool(voters or has_sets or table.truth())
     people = [name for name in table.open() if NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
     classes = table.classes() + table.words(*voters)
     # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.

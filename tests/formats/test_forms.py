@@ -1399,3 +1399,32 @@ def test_voters_who_say_none_of_the_true_labels_are_asked_about(
     assert "other-words" in found and all(
         f"{a} → {b}" in found["other-words"] for a, b in zip(codes, names, strict=True)
     )
+
+
+@pytest.mark.parametrize("name", ["label", "gold", "true_label"])
+def test_voters_are_no_question_because_of_a_column_that_is_still_to_be_filled_in(tmp_path: Path, name: str) -> None:
+    rows = [f"m{k},message {k} of somebody,{label(k, 0)},{label(k, 1)},{label(k, 2)}," for k in range(24)]
+    columns = formats.columns(table(tmp_path, f"id,text,ann,ben,cy,{name}", rows))
+    roles = {column.name: column.role for column in columns}
+    assert question(columns) is None and {roles[who] for who in ("ann", "ben", "cy")} == {"annotator"}
+    assert roles[name] == ("true_label" if name == "true_label" else "keep")  # a reserved name is what it says
+
+
+def test_a_column_of_free_text_that_is_made_answers_is_odd(tmp_path: Path) -> None:
+    """A few sentences come again: they are no classes that the others leave out without a question."""
+    said = [f"{who} {what}." for who in ("It", "This one", "My order") for what in ("was lost", "took ages", "is fine")]
+    other = [f"{word} is what I would say here" for word in "abcdefghijk"]
+    rows = [f"{k},{one},{k / 8}" for k, one in enumerate([*said, *said, *other, *other[::-1]])]
+    rows = [row.replace("would", f"would{k}") for k, row in enumerate(rows)]
+    with pytest.raises(OddReading) as caught:
+        formats.read(table(tmp_path, "id,remark,width", rows), columns={"remark": "annotator"})
+    assert "no-class" in {finding.kind for finding in caught.value.findings}
+    assert "22 name no class" in str(caught.value)
+
+
+def test_many_classes_that_are_named_twice_each_are_odd(tmp_path: Path) -> None:
+    rows = [f"{k},word{k // 2 if k < 44 else k},{k / 8}" for k in range(60)]
+    with pytest.raises(OddReading, match="38 classes for 60 examples"):
+        formats.read(table(tmp_path, "id,city,width", rows), columns={"city": "annotator"})
+    with pytest.raises(OddReading, match="12 classes for 12 examples"):
+        formats.read(table(tmp_path, "id,city,width", rows[48:]), columns={"city": "annotator"})

@@ -220,11 +220,8 @@ def health_of(
     votes_alone
         Whether the labels come from votes, and no training setting can help.
     """
-    result = [
-        finding
-        for finding in (_diverging(rows, top_loss), _changing(rows, len(sets)), _collapsed(final, sets))
-        if finding is not None
-    ]
+    found = (_untrained(rows), _diverging(rows, top_loss), _changing(rows, len(sets)), _collapsed(final, sets))
+    result = [finding for finding in found if finding is not None]
     ambiguous = sets.sizes > 1
     if ambiguous.any() and not result:
         gain = float((final.top[ambiguous] - 1 / sets.sizes[ambiguous]).mean())
@@ -256,12 +253,19 @@ def health_of(
                 "Bring better features or further voters; review a sample before you use the labels.",
             )
         )
-    if votes_alone:
+    if votes_alone and rows:
         result = [replace(finding, remedy=VOTES_REMEDY, again="") for finding in result]
     by_truth = evidence is not None and evidence.by == "truth"
     is_checked = by_truth or (expected is not None and not doubts)
     verdict = "unhealthy" if result else "healthy" if is_checked else "unchecked"
     return Health(verdict, tuple(result), evidence, expected, () if by_truth else tuple(doubts))
+
+
+def _untrained(rows: Sequence[Mapping[str, Any]]) -> Finding | None:
+    if rows:
+        return None
+    sentence = "Nothing was learnt: the run was stopped before its first epoch ended, and its labels are a first guess."
+    return Finding("flat", sentence, "Train longer.", "epochs")
 
 
 def _diverging(rows: Sequence[Mapping[str, Any]], top_loss: float | None) -> Finding | None:

@@ -141,3 +141,11 @@ def test_other_methods_are_checked_too(name: str) -> None:
     X, _, sets = clouds(60)
     params = {"epochs": 3} if "epochs" in METHODS[name]().get_params() else {}
     assert covering(judged(METHODS[name](**params), Task(X, sets))) is not None
+
+
+def test_labels_of_a_run_that_was_stopped_before_its_first_epoch_are_not_healthy() -> None:
+    """Their weights are what the votes said, and not flat."""
+    _, y, sets = clouds()
+    result = health_of([], settled(y), sets, GOOD, expected=0.9)
+    assert result.verdict == "unhealthy" and "Nothing was learnt" in result.headline
+    assert [finding.again for finding in result.findings] == ["epochs"]

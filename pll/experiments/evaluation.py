@@ -61,6 +61,8 @@ class Result:
 
     Attributes
     ----------
+    model
+        What was trained: that of the settings, or another one that a recipe chose; "" where the method has none.
     flip
         How candidates were made, a name of `pll.synthesis.FLIPS`; "" for those of the data.
     q
@@ -88,12 +90,12 @@ class Result:
 
 def planned(result: Result) -> Result:
     """Return a row as it is known before the fit: without its figures, and without what a recipe chose."""
-    text = result.settings
+    text, model = result.settings, result.model
     with suppress(ValueError):  # of another program
         settings = json.loads(text)
         if isinstance(settings, dict) and settings.pop(CHOSEN, None) is not None:
-            text = as_json(settings)
-    return replace(result, test_accuracy=None, transductive_accuracy=None, seconds=0.0, settings=text)
+            text, model = as_json(settings), str(settings.get("model", model))
+    return replace(result, model=model, test_accuracy=None, transductive_accuracy=None, seconds=0.0, settings=text)
 
 
 EpochMetrics = list[dict[str, Any]]

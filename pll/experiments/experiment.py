@@ -131,15 +131,17 @@ class Cell(DataConfig):
 
     def row(self, estimator: PartialLabelEstimator) -> Result:
         """Return its row of results.csv without figures; after the fit with what a recipe has chosen."""
-        own = {name: value for name, value in estimator.get_params().items() if name not in OF_THE_MACHINE}
+        params = estimator.get_params()
+        own = {name: value for name, value in params.items() if name not in OF_THE_MACHINE}
         described = {
             name: part for name, part in self.parts.items() if name not in ("data", "flip", "q", "seed", "fold")
         }
-        chosen = {} if "recipe_" not in vars(estimator) else {CHOSEN: vars(estimator)["recipe_"].settings}
+        found = vars(estimator)["recipe_"].settings if "recipe_" in vars(estimator) else {}
+        chosen = {CHOSEN: found} if "recipe_" in vars(estimator) else {}
         return Result(
             dataset=self.dataset,
             method=self.method,
-            model=str(estimator.get_params().get("model", "")),
+            model=str({**params, **found}.get("model", "")),
             seed=self.seed,
             fold=self.fold,
             test_accuracy=None,

@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from pll.experiments.evaluation import UNKNOWN, Result, Spread, holm, paired_t_test
+from pll.experiments.evaluation import UNKNOWN, Result, Spread, holm, paired_t_test, planned
 from pll.experiments.published import published_accuracy
 from pll.methods import method_title
 
@@ -114,9 +114,10 @@ def tables(results: Sequence[Result], *, methods: Sequence[str], n_fits: int) ->
         Number of fits that every entry has when all is done.
     """
     groups: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
-    models = list(dict.fromkeys(result.model for result in results if result.model)) or [""]
-    for result in results:
-        for model in [result.model] if result.model else models:  # without a model: listed with every model
+    asked = [planned(result).model for result in results]  # recipe auto may have chosen another one for some fits
+    models = list(dict.fromkeys(filter(None, asked))) or [""]
+    for result, own in zip(results, asked, strict=True):
+        for model in [own] if own else models:  # without a model: listed with every model
             groups[model, result.recipe, _made(result)].append(result)
     outcome = [_table(key, rows, methods, n_fits) for key, rows in groups.items()]
     return [table for table in outcome if table.entries]
@@ -162,7 +163,7 @@ def _entry(rows: Sequence[Result], first: Sequence[Result], model: str, expected
         flip=one.flip,
         q=one.q,
         method=one.method,
-        model=one.model,
+        model=model if one.model else "",
         recipe=one.recipe,
         n_fits=len(rows),
         expected=expected,

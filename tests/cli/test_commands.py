@@ -431,7 +431,9 @@ def test_what_nobody_chose_is_searched(run: Run, table: Path, tmp_path: Path, mo
     out = tmp_path / "results.csv"
     assert run("evaluate", table, "--methods", "proden,plknn", "--folds", 2, "--threads", 1, "--out", out).status == 0
     rows = pd.read_csv(out).query("method == 'proden'")
-    assert all(json.loads(str(text))["chosen"] for text in rows["settings"]) and set(rows["recipe"]) == {"auto"}
+    chosen = [json.loads(str(text))["chosen"] for text in rows["settings"]]
+    assert all(chosen) and set(rows["recipe"]) == {"auto"}
+    assert rows["model"].tolist() == [found.get("model", "linear") for found in chosen]
 
 
 def test_an_evaluation_says_how_many_true_labels_it_is_measured_on(run: Run, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from pll.experiments.evaluation import Result, holm
+from pll.experiments.evaluation import Result, holm, planned
 from pll.experiments.figures import Panel, panel_figure, q_panels, save_figure
 from pll.experiments.tables import Table, markdown, tables
 
@@ -98,3 +99,13 @@ def test_a_figure_is_a_page_and_its_numbers(tmp_path: Path) -> None:
     text = page.read_text()
     assert "a<b>" not in text and (tmp_path / "plotly.min.js").exists()  # no address of the network is read
     assert text == save_figure(*drawn, tmp_path / "again")[0].read_text()
+
+
+def test_fits_for_which_a_recipe_chose_another_model_stand_in_one_table() -> None:
+    chosen = '{"chosen": {"model": "mlp"}, "model": "linear"}'
+    rows = [
+        replace(row, model="mlp", recipe="auto", settings=chosen) if row.fold == 1 else replace(row, recipe="auto")
+        for row in results(proden=SHARES["proden"])
+    ]
+    (entry,) = table(rows).entries.values()
+    assert entry.n_fits == 5 and entry.model == "linear" and planned(rows[1]).model == "linear"

@@ -313,6 +313,10 @@ def certified_results(folder: RunFolder, source: ExportSource) -> Results:
         raise UserError("There is no certificate of these labels yet; answer the controls of the review first.")
     final = source.certified.final.astype(object).fillna("").astype(str)
     columns = {name: final[name].tolist() for name in ("identified_label", "confidence", "source")}
+    by_whom = (
+        source.frame.set_index("id")["reviewer"].reindex(final["id"]).where(final["source"].eq("human").to_numpy())
+    )
+    columns["reviewer"] = by_whom.fillna("").tolist()
     return Results(final["id"].tolist(), columns, model_name(folder))
 
 

@@ -129,8 +129,8 @@ class ExportSource:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The table of labels, all rows in the order of the data; made once, for every file of it. Read only."""
-        names, splits = self.train.given_sets.class_names, self.splits
-        return label_table(self.learnt, names, self.estimator, splits.holdout, splits.all_ids)
+        splits = self.splits
+        return label_table(self.learnt, splits.train.class_names, self.estimator, splits.holdout, splits.all_ids)
 
     @cached_property
     def added(self) -> pd.DataFrame:

@@ -135,6 +135,12 @@ def test_the_cells(pair: tuple[ExportSource, ExportSource]) -> None:
     assert certified is not None and certified.final.accepted[REFUSED] == 0
 
 
+def test_the_certified_file_says_who_reviewed(pair: tuple[ExportSource, ExportSource]) -> None:
+    folder: Any = SimpleNamespace(config=lambda: SimpleNamespace(method="proden"), path=Path("run"))
+    own = certified_results(folder, pair[0]).in_own_file()
+    assert own.cell(f"id{DECIDED}", "reviewed by") == own.cell(f"id{REFUSED}", "reviewed by") == "Ada"
+
+
 # ---- formats ---------------------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from pll.methods import ecoc
 from pll.methods.base import Task
 from pll.methods.ecoc import PLECOC, random_dichotomies, squared_hinge_machines
 from pll.training.metrics import StopTraining
-from tests.methods.cases import clusters, mean_accuracy, table
+from tests.methods.cases import clusters, table
 
 X = np.random.default_rng(3).normal(size=(8, 3)).astype(np.float32)
 X_NEW = np.random.default_rng(4).normal(size=(5, 3)).astype(np.float32)
@@ -130,9 +130,3 @@ def test_a_stop_keeps_the_columns_learnt_so_far() -> None:
     assert estimator.coding_.shape[1] == 6  # two rounds of three columns
     np.testing.assert_array_equal(estimator.finish(), weights)
     assert estimator.predict_proba(features).shape == (120, 6)
-
-
-@pytest.mark.slow
-def test_digits_as_other_implementations() -> None:
-    transductive, test = mean_accuracy(PLECOC, 0.1)
-    assert transductive > 99.4 - 2 and test > 96.8 - 2

@@ -206,8 +206,8 @@ def test_a_prediction_does_not_depend_on_the_other_rows(name: str) -> None:
 @every_method
 def test_it_learns_something(name: str) -> None:
     estimator = METHODS[name]().set_params(seed=1)
-    if "device" in estimator.get_params():
-        estimator.set_params(device="cpu")
+    given = {"device": "cpu", "epochs": 100}
+    estimator.set_params(**{key: value for key, value in given.items() if key in estimator.get_params()})
     fit(estimator)
     guessing = (1 / SETS.sizes).mean()
     assert (estimator.identify() == Y).mean() > guessing + 0.05
@@ -217,7 +217,7 @@ def test_it_learns_something(name: str) -> None:
 @every_method
 def test_one_seed_one_result_whatever_else_draws(name: str) -> None:
     torch.manual_seed(1)
-    estimator = fit(small(name, seed=4, **searching(name)))
+    estimator = fit(small(name, seed=4, **searching(name) | custom_models(name)[-1]))
     weights, scores = estimator.label_weights_.copy(), estimator.predict_scores(X_NEW).copy()
     torch.manual_seed(2)
     np.random.seed(2)  # noqa: NPY002
@@ -227,25 +227,6 @@ def test_one_seed_one_result_whatever_else_draws(name: str) -> None:
     assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
     np.testing.assert_array_equal(estimator.label_weights_, weights)
     np.testing.assert_array_equal(estimator.predict_scores(X_NEW), scores)
-
-
-@every_method
-def test_a_restored_one_predicts_the_same(name: str) -> None:
-    for which, own in enumerate(custom_models(name)):
-        estimator, _ = run_straight_through(name, which)
-        arrays = {key: np.array(value) for key, value in estimator.fitted_arrays().items()}
-        assert all(value.dtype != object for value in arrays.values())
-        before = torch.get_rng_state()
-        restored = small(name, **own).restore(arrays, (D,), SETS.class_names)
-        assert torch.equal(torch.get_rng_state(), before)
-        np.testing.assert_array_equal(restored.predict_scores(X_NEW), estimator.predict_scores(X_NEW))
-        np.testing.assert_array_equal(restored.predict_proba(X_NEW), estimator.predict_proba(X_NEW))
-        assert restored.class_names_ == SETS.class_names
-        assert {k: v.tolist() for k, v in restored.fitted_arrays().items()} == {
-            k: v.tolist() for k, v in arrays.items()
-        }
-        with pytest.raises(NotFittedError, match="predict"):
-            restored.identify()
 
 
 @every_method
@@ -405,7 +386,7 @@ EDGES: dict[str, tuple[np.ndarray, list[list[int]], int]] = {
     "every class in every set": (X[:20], [[0, 1, 2, 3]] * 20, 4),
     "nothing is ambiguous": (X[:20], [[int(label)] for label in Y[:20]], 4),
     "one label for all": (X[:20], [[2]] * 20, 4),
-    "most classes never a candidate": (X[:20], [[7, 93]] * 10 + [[7]] * 10, 100),
+    "most classes never a candidate": (X[:20], [[2, 9]] * 10 + [[2]] * 10, 12),
     "one feature that never varies": (np.ones((20, 1)), [[0, 1], [1, 2]] * 10, 3),
     "examples that are all alike": (np.tile(X[:1], (20, 1)), [[0, 1], [1, 2]] * 10, 3),
     "huge features": (X[:20] * np.float32(1e30), [[0, 1], [1, 2]] * 10, 3),
@@ -485,5 +466,5 @@ deep = pytest.mark.parametrize("name", [name for name, method in METHODS.items()
 
 @deep
 def test_training_that_diverges_says_so(name: str) -> None:
-    with pytest.raises(UserError, match="diverged"):
+    with pytest.raises(UserError, match=r"diverged in epoch .*smaller learning rate"):
         fit(small(name, lr=1e30, epochs=8))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.methods.ipal import IPAL, reconstruction_weights
-from tests.methods.cases import clusters, mean_accuracy, permuted, table
+from tests.methods.cases import table
 
 RNG = np.random.default_rng(8)
 X = RNG.normal([2.0, 0.0, 0.0], size=(7, 3))
@@ -97,21 +97,3 @@ def test_twins_and_examples_of_zeros_are_no_trouble() -> None:
     probabilities = estimator.predict_proba(-rows)
     assert np.isfinite(probabilities).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
-
-
-@given(st.integers(0, 2**32))
-def test_the_order_of_examples_and_classes_does_not_matter(seed: int) -> None:
-    features, sets = clusters(seed)
-    rng = np.random.default_rng(seed)
-    rows, classes = rng.permutation(len(features)), rng.permutation(sets.n_classes)
-    first = IPAL(k=4, propagations=20).fit(features, sets)
-    second = IPAL(k=4, propagations=20).fit(features[rows], permuted(sets, rows, classes))
-    np.testing.assert_allclose(table(second), table(first)[rows][:, classes], atol=1e-4)
-    single = np.flatnonzero(sets.sizes == 1)
-    assert (table(first)[single].max(axis=1) == 1).all()
-
-
-@pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 99.7, 98.5), (0.7, 98.7, 98.2)])
-def test_digits_as_other_implementations(q: float, transductive: float, test: float) -> None:
-    reached = mean_accuracy(IPAL, q)
-    assert reached[0] > transductive - 2 and reached[1] > test - 2

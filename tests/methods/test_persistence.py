@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 import torch
+from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from pll.candidates import CandidateSets
@@ -52,13 +53,19 @@ def test_every_method_predicts_as_before(method: str, shape: tuple[int, ...], tm
     X, _, _ = data(shape)
     before = fitted(method, shape)
     saved(tmp_path, before, method)
+    stream = torch.get_rng_state()
     after = load_model(tmp_path)
+    assert torch.equal(torch.get_rng_state(), stream)
     assert type(after) is type(before)
     assert after.get_params() == before.fitted_params()
     assert after.class_names_ == NAMES
     np.testing.assert_array_equal(after.predict_scores(X), before.predict_scores(X))
     np.testing.assert_array_equal(after.predict(X), before.predict(X))
     np.testing.assert_array_equal(after.predict_proba(X), before.predict_proba(X))
+    for name, array in before.fitted_arrays().items():
+        np.testing.assert_array_equal(after.fitted_arrays()[name], array, name)
+    with pytest.raises(NotFittedError, match="predict"):
+        after.identify()
 
 
 @pytest.mark.parametrize("model", ["linear", "mlp"])

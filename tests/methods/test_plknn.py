@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pll.analysis.health import health_of
 from pll.candidates import CandidateSets
 from pll.methods.base import Task
 from pll.methods.plknn import K_GRID, PLKNN, SCALES_TRIED
 from pll.weights import sharpness
-from tests.methods.cases import clusters, mean_accuracy, permuted, table
+from tests.methods.cases import clusters, table
 
 X = np.random.default_rng(1).normal(size=(7, 3)).astype(np.float32)
 X_NEW = np.random.default_rng(2).normal(size=(4, 3)).astype(np.float32)
@@ -41,26 +39,6 @@ def test_it_equals_the_loops(k: int) -> None:
         np.testing.assert_allclose(weights[i], expected / expected.sum(), atol=1e-6)
     for x, scores in zip(X_NEW, estimator.predict_scores(X_NEW), strict=True):
         np.testing.assert_allclose(scores, scores_in_loops(x, list(range(len(X))), k), atol=1e-6)
-
-
-@given(st.integers(0, 2**32), st.integers(1, 12))
-def test_the_order_of_examples_and_classes_does_not_matter(seed: int, k: int) -> None:
-    features, sets = clusters(seed)
-    rng = np.random.default_rng(seed)
-    rows, classes = rng.permutation(len(features)), rng.permutation(sets.n_classes)
-    first = PLKNN(k=k).fit(features, sets)
-    second = PLKNN(k=k).fit(features[rows], permuted(sets, rows, classes))
-    np.testing.assert_allclose(table(second), table(first)[rows][:, classes], atol=1e-5)
-    new = clusters(seed + 1)[0]
-    np.testing.assert_allclose(second.predict_proba(new), first.predict_proba(new)[:, classes], atol=1e-5)
-    single = np.flatnonzero(sets.sizes == 1)
-    assert (table(first)[single].max(axis=1) == 1).all()
-
-
-@pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 99.5, 97.6), (0.7, 87.8, 81.6)])
-def test_digits_as_other_implementations(q: float, transductive: float, test: float) -> None:
-    reached = mean_accuracy(PLKNN, q)
-    assert reached[0] > transductive - 2 and reached[1] > test - 2
 
 
 def test_k_and_scaling_are_chosen_by_the_covering_rate_of_others() -> None:

@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 from pll.candidates import CandidateSets
 from pll.methods.plsvm import LAM_GRID, PLSVM, Pegasos, with_constant
 from pll.synthesis import flip_binomial
-from tests.methods.cases import mean_accuracy
 
 # 8 examples × 2 features × 3 classes: singletons and a whole label set among them.
 X = np.random.default_rng(1).normal(size=(8, 2))
@@ -94,12 +93,3 @@ def test_lambda_is_chosen_by_the_covering_rate() -> None:
     assert tuple(estimator.covering_rates_) == LAM_GRID
     assert estimator.covering_rates_[estimator.lam_] == max(estimator.covering_rates_.values())
     assert PLSVM(lam=0.5, epochs=1).fit(features, sets).lam_ == 0.5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 97.0, 89.1), (0.7, 15.1, 10.1)])
-def test_with_lambda_1_digits_are_within_two_points_of_other_implementations(
-    q: float, transductive: float, test: float
-) -> None:
-    """On pixels as they are; at q = 0.7 the method breaks down there, in ours as in others' hands."""
-    np.testing.assert_allclose(mean_accuracy(PLSVM, q, lam=1.0, scale="none"), [transductive, test], atol=2.0)

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
@@ -18,8 +16,6 @@ from pll.methods.persistence import load_model, save_model
 from pll.methods.sure import SURE
 from pll.synthesis import flip_binomial
 from pll.weights import dense, on_candidates
-from tests.methods.cases import mean_accuracy
-from tests.strategies import candidate_sets
 
 # 6 examples × 2 features × 4 classes: a singleton and a whole label set among them.
 X = np.random.default_rng(4).normal(size=(6, 2)).astype(np.float32)
@@ -98,28 +94,6 @@ def test_the_objective_is_what_it_says_and_never_rises(kernel: str) -> None:
         losses.append(record.loss)
     assert all(later <= earlier + 1e-9 for earlier, later in pairwise(losses))
     assert len(losses) == 8
-
-
-@given(candidate_sets(min_n=3, min_c=2), st.integers(0, 2**32 - 1), st.sampled_from(["rbf", "linear"]))
-def test_the_order_of_examples_and_classes_does_not_matter(sets: CandidateSets, seed: int, kernel: str) -> None:
-    rng = np.random.default_rng(seed)
-    features = rng.normal(size=(len(sets), 2)).astype(np.float32)
-    examples, classes = rng.permutation(len(sets)), rng.permutation(sets.n_classes)
-    mixed = CandidateSets.from_mask(sets.mask()[examples][:, classes])
-    # λ = 0 keeps it continuous: with λ > 0 a tie within rounding may fall to either side.
-    plain = SURE(lam=0.0, kernel=kernel, max_rounds=5).fit(features, sets)
-    moved = SURE(lam=0.0, kernel=kernel, max_rounds=5).fit(features[examples], mixed)
-    expected = dense(plain.label_weights_, sets)[examples][:, classes]
-    np.testing.assert_allclose(dense(moved.label_weights_, mixed), expected, atol=1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 99.8, 98.8), (0.7, 98.2, 97.3)])
-@pytest.mark.parametrize("scale", ["auto", "none"])
-def test_digits_are_within_two_points_of_other_implementations(
-    q: float, transductive: float, test: float, scale: str
-) -> None:
-    np.testing.assert_allclose(mean_accuracy(SURE, q, scale=scale), [transductive, test], atol=2.0)
 
 
 # ---- regression in blocks, against numpy's own -----------------------------------------------------------------------

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pll.images import encode
-from pll.synthesis import FLIPS
 from pll.ui import session
 from tests.page_helpers import bring_by, button, figures, labels, said, understood, with_details
 
@@ -24,15 +23,6 @@ def test_gamma_is_that_of_the_sets_shown(open_page: Any) -> None:
     page.selectbox(key="flip-how").set_value("pair").run()
     page.slider(key="flip-q").set_value(1.0).run()
     assert figures(with_details(page))["Ambiguity degree γ"] == "100.0 %"
-
-
-def test_every_way_of_making_candidates_is_offered_and_works(open_page: Any) -> None:
-    page = _choose_catalogue(open_page("data"))
-    page.selectbox(key="dataset").set_value("iris").run()
-    for how in FLIPS:
-        page.selectbox(key="flip-how").set_value(how).run()
-        assert not page.exception
-        assert not page.error, how
 
 
 def _bring(page: Any, name: str, text: str) -> Any:

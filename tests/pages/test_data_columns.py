@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pytest
 
 from pll.ui.data import loader
 from pll.ui.data.columns_form import ROLE_TITLES
 from tests.page_helpers import button, labels, said, understood
+from tests.pages.test_shared_data import until_read
 
 MESSY = """,Name,comment,width,ann_1,gold,
 0,x-1,"a small round thing, red",1.5,apple,apple,
@@ -87,7 +89,11 @@ def test_two_columns_of_one_vocabulary_are_asked_about_with_their_first_cells(op
     question = next(radio for radio in page.radio if "Anna and Bert use the same words" in radio.label)
     assert question.value is None and not page.error and "Get labels" not in labels(page)
     assert rows_of(page)["Anna"] == ["late", "lost", "late"]
-    page = question.set_value(0).run()
+    page = role_above(page, "Anna").set_value("true_label").run()  # a role given by hand goes before a question
+    assert shown(page)["Anna"] == "true_label"
+    assert not any("use the same words" in radio.label for radio in page.radio)
+    page = button(page, "As proposed").click().run()
+    page = page.radio(key=question.key).set_value(0).run()
     assert "2 classes" in understood(page) and shown(page)["Bert"] == "annotator"
     page = page.radio(key=question.key).set_value(1).run()
     assert shown(page)["Anna"] == shown(page)["Bert"] == "category"
@@ -130,12 +136,16 @@ def test_spellings_are_joined_said_and_undone_with_a_click(open_page: Any) -> No
     assert "2 classes (late, lost)" in understood(page)
 
 
-def test_ids_that_stand_twice_can_be_replaced_by_numbers(open_page: Any) -> None:
+@pytest.mark.parametrize("large", [10**6, 10], ids=["at once", "in the background"])
+def test_ids_that_stand_twice_can_be_replaced_by_numbers(
+    open_page: Any, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    monkeypatch.setattr(loader, "LARGE_FILE", large)
     table = "id,width,candidates\na,1.5,x|y\na,2.5,x\nb,3.5,y\n"
-    page = bring(open_page("data"), "twice.csv", table.encode())
+    page = until_read(bring(open_page("data"), "twice.csv", table.encode()))
     assert "the same id" in page.error[0].value
     assert "--" not in page.error[0].value
-    button(page, "Number the examples instead").click().run()
+    page = until_read(button(page, "Number the examples instead").click().run())
     assert understood(page).startswith("3 examples")
     button(page, "Settings").click().run()
     data = loader.dataset(page.session_state["choice"].source)
@@ -209,6 +219,7 @@ def test_a_batch_of_a_crowd_platform_is_read_by_its_signature(open_page: Any) ->
     rows = "".join(f"W{k % 4},hit{k // 2},{'angry' if k % 3 else 'sad'}\n" for k in range(24))
     page = bring(open_page("data"), "turk.csv", f"WorkerId,HITId,Answer.emotion\n{rows}".encode())
     assert not page.radio and understood(page).startswith("12 examples, 2 classes (angry, sad), 4 people answered")
+    assert "Read as a batch of Amazon Mechanical Turk" in said(page)
 
 
 def role_above(page: Any, column: str) -> Any:
@@ -240,16 +251,6 @@ def test_answers_are_seen_although_many_facts_stand_before_them(open_page: Any) 
     header = [*facts, *(f"Which bird? [Photo {at}]" for at in range(9))]
     page = bring(open_page("data"), "form.csv", "\n".join(map(",".join, [header, *rows])).encode())
     assert any(name.startswith("Which bird?") for name in rows_of(page)) and "sent" in rows_of(page)
-
-
-def test_a_role_given_by_hand_goes_before_a_question(open_page: Any) -> None:
-    rows = [("late", "late"), ("lost", "lost"), ("late", "lost")] * 4
-    table = "text,Anna,Bert\n" + "".join(f"some words about number {k},{a},{b}\n" for k, (a, b) in enumerate(rows))
-    page = bring(open_page("data"), "people.csv", table.encode())
-    assert any("use the same words" in radio.label for radio in page.radio)
-    page = role_above(page, "Anna").set_value("true_label").run()
-    assert shown(page)["Anna"] == "true_label"
-    assert not any("use the same words" in radio.label for radio in page.radio)
 
 
 def test_a_question_shows_its_columns_and_waits_while_others_are_changed(open_page: Any) -> None:

@@ -62,6 +62,7 @@ NO_MATRICES = (
 
 def test_a_matrix_that_is_none_is_explained_and_the_page_goes_on(iris: Any) -> None:
     page = iris.selectbox(key="flip-how").set_value("matrix").run()
+    assert not page.exception and not page.error
     for content, name, message in NO_MATRICES:
         page = give(page, "matrix-file", content, name)
         assert not page.exception

@@ -29,7 +29,7 @@ def finished(source: Source, **more: Any) -> Any:
     return run
 
 
-def test_labels_go_back_into_the_tool_they_came_from(open_page: Any) -> None:
+def test_labels_go_back_into_the_tool_they_came_from_or_into_a_format_that_says_what_it_lacks(open_page: Any) -> None:
     open_page("home")
     sample = SAMPLES / "reviews.labelstudio.json"
     run = finished(Source(sample.name, str(sample)))
@@ -46,6 +46,12 @@ def test_labels_go_back_into_the_tool_they_came_from(open_page: Any) -> None:
     before = {task["id"]: task for task in json.loads(sample.read_text(encoding="utf-8"))}
     scores = [task.pop("predictions")[0]["score"] for task in tasks]
     assert scores == sorted(scores) and {task["id"]: task for task in tasks} == before
+
+    page = page.selectbox("export-format").select("plcifar").run()
+    assert any("Not in this file: The texts." in one.value for one in page.caption)
+    page = page.selectbox("export-format").select("mat").run()
+    assert any("no features" in info.value for info in page.info)
+    assert len([button for button in page.get("download_button") if "-labelled" in button.proto.label]) == 1
 
 
 def test_a_review_is_summed_up_by_the_labels_that_people_met(open_page: Any) -> None:
@@ -101,20 +107,6 @@ def test_certified_labels_come_before_the_current_ones_in_the_same_form(open_pag
     said = [*(one.value for one in (*page.caption, *page.markdown)), *(box.label for box in page.expander)]
     health = run.snapshot().lane.health
     assert health is not None and not [text for text in said if health.headline in text]
-
-
-def test_what_a_format_cannot_hold_is_said_before_the_download(open_page: Any) -> None:
-    open_page("home")
-    sample = SAMPLES / "reviews.labelstudio.json"
-    run = finished(Source(sample.name, str(sample)))
-    page = open_page("export", run=run.id)
-    formats = {box.key: box for box in page.selectbox}
-    page = formats["export-format"].select("plcifar").run()
-    assert any("Not in this file: The texts." in one.value for one in page.caption)
-    formats = {box.key: box for box in page.selectbox}
-    page = formats["export-format"].select("mat").run()
-    assert any("no features" in info.value for info in page.info)
-    assert len([button for button in page.get("download_button") if "-labelled" in button.proto.label]) == 1
 
 
 def test_a_run_without_a_result_is_explained(open_page: Any) -> None:

@@ -9,19 +9,14 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 
-import numpy as np
-
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
-from pll.formats.proposal import Proposal, grades_in, one_of, which
+from pll.formats.proposal import Proposal, one_of, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
-    FUNCTION,
     NEARLY_ALL,
     Cells,
-    are_yes_alone,
-    has_fractions,
     is_missing,
     is_no_answer,
     is_number,
@@ -48,9 +43,8 @@ _PARTS = re.compile(rf"[{_LETTERS}]|[^\W_{_LETTERS}]+|[\W_]+")
 def classes(table: Proposal) -> None:
     """A column a class, marked where it is a candidate; another that names what is marked says nothing more."""
     _named_classes(table, _marks_in(table))
-    for ask in (_marked_with_doubt, _marked_alike, _ticked):
-        if not table.having(*LABELLED, "true_label") and not table.is_asked():
-            ask(table)
+    if not table.having(*LABELLED, "true_label") and not table.is_asked():
+        _marked_alike(table)
     group = {name: table.roles[name].display_name for name in table.having("class")}
     table.give_all(_naming_again(table, group), "keep", why="it names the marked classes")
 
@@ -159,40 +153,6 @@ def _marked_alike(table: Proposal) -> None:
         _ask_what(table, groups, hold, ways, list(again))
 
 
-def _marked_with_doubt(table: Proposal) -> None:
-    """Ask about columns of 1, 0 and seldom −1, or nothing: findings that are there, are not, or perhaps.
-
-    Not where the columns agree, as people do who say −1, 0 or 1 of the same thing.
-    """
-    codes = {name: list(map(_sure, table.cells[name])) for name in table.open() if not FUNCTION.match(name)}
-    group = {name: some for name, some in codes.items() if not NAMED.fullmatch(name) and _are_sure(some)}
-    times = Counter(code for some in group.values() for code in some)
-    if len(group) < LEAST_FINDINGS or not 0 < times[-1] < times[1] or not times[0] or agree(list(group.values())):
-        return
-    _give(table, dict(zip(group, apart([*group]), strict=True)), "class")
-    _ask_what(table, [group], "hold 1, 0 and −1, or nothing", _PERHAPS | _NOBODY)
-
-
-LEAST_FINDINGS = 3
-"""Columns of 1, 0 and −1, at least, that are a class each."""
-_PERHAPS = {
-    "class": "a class: 1 where it is, −1 where it may be: a candidate too",
-    "annotator": "a voter who says −1, 0 or 1",
-}
-
-
-def _sure(cell: str | None) -> float | None:
-    """The number in a cell, None where it is missing; not a number (NaN) for anything else."""
-    plain = (cell or "").strip().replace("−", "-")
-    return None if is_missing(cell) else float(plain) if is_number(plain) else math.nan
-
-
-def _are_sure(codes: Sequence[float | None]) -> bool:
-    """Whether a column holds 1, 0 and −1 and nothing else, some cells of it −1 or missing."""
-    kinds = {*codes}
-    return kinds <= {-1, 0, 1, None} and bool(kinds & {-1, None}) and kinds != {None}
-
-
 def agree(columns: Sequence[Sequence[Hashable | None]]) -> bool:
     """Whether columns have the same in a row far more often than by chance, as each is.
 
@@ -219,24 +179,6 @@ MOST_COMPARED, LEAST_AGREED = 12, 0.25
 def _are_ticks(cells: Cells) -> bool:
     """Whether a column holds ticks and nothing else: x, ✓."""
     return all(cell.strip().casefold() == "x" or not cell.strip().isalnum() for cell in present_cells(cells))
-
-
-def _ticked(table: Proposal) -> None:
-    """Ask about columns of ticks and blank cells alone: of people, who agree, or of classes, which do not.
-
-    Of 1 and blank cells only where they agree: else they are numbers.
-    """
-    group = [n for n in table.open() if are_yes_alone(table.cells[n]) and any(map(is_missing, table.cells[n]))]
-    are_people = agree([[float(not is_missing(cell)) for cell in table.cells[name]] for name in group])
-    ways = {"annotator": "a voter: a tick is one answer, a blank cell the other", "class": _TICKS["class"]}
-    ways = ways if are_people else dict(reversed(ways.items()))
-    numbers = which(table, "number", among=group)
-    if len(group) > 1 and (are_people or not numbers):
-        role = next(iter(ways))
-        for name, called in zip(group, apart(group), strict=True):
-            table.give(name, role, called if role == "class" else None)
-        nobody = ("feature" if numbers else "category"), _NOBODY["feature"]
-        _ask_what(table, [group], "are ticked", ways | dict([nobody]))
 
 
 def _are_choices(table: Proposal, marks: Sequence[Sequence[bool | None]], group: Collection[str]) -> bool:
@@ -277,17 +219,14 @@ def _names_all(cells: Cells, rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
-    """Columns that are called as the true labels, between what all have before and after; all that have it."""
-    if not truth or all(map(is_number, truth)):
+    """Columns that are called as the true labels, after what all have before; all that have it."""
+    if len(truth) < 2 or all(map(is_number, truth)):
         return {}
-    word = min(truth)
-    cuts = {name: [0, *(match.end() for match in _PARTS.finditer(name))] for name in names}
-    around = [(n[:a], n[b:]) for n in names for a, b in combinations(cuts[n], 2) if spelling(n[a:b]) == word]
-    for begin, end in dict.fromkeys(around):
-        group = [name for name in names if name.startswith(begin) and name.endswith(end)]
-        called = {name: name[len(begin) : len(name) - len(end)].strip() for name in group}
+    begins = (name[:at] for name in names for at in range(len(name)) if spelling(name[at:]) == min(truth))
+    for begin in dict.fromkeys(begins):
+        called = {name: name.removeprefix(begin) for name in names if name.startswith(begin)}
         if truth <= set(map(spelling, called.values())):
-            return {name: one for name, one in called.items() if begin or end or spelling(one) in truth}
+            return {name: one for name, one in called.items() if begin or spelling(one) in truth}
     return {}
 
 
@@ -301,7 +240,7 @@ def probabilities(table: Proposal) -> None:
     for name in amounts:
         if match := SHARE_COLUMN.fullmatch(name):
             groups.setdefault(match["stem"].casefold(), {})[name] = shown_name(name, "probability")
-    of_truth = _called_as(list(amounts), truth) if len(truth) > 1 else {}
+    of_truth = _called_as(list(amounts), truth)
     whole = [row for row in zip(*amounts.values(), strict=True) if None not in row]
     totals = {round(sum(filter(None, row)), 6) for row in whole}
     if of_truth and len(totals) == 1:  # the others are classes too, which are nobody's truth
@@ -309,56 +248,8 @@ def probabilities(table: Proposal) -> None:
     for group in (*groups.values(), of_truth):
         rows = list(zip(*(amounts[name] for name in group), strict=True))
         if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
-            parts = _making_up_one(table, group)
-            _give(table, {name: group[name] for name in parts}, "probability")
-            table.give_all([name for name in group if name not in parts], "keep", why=MADE_OF_SHARES)
+            _give(table, group, "probability")
             return
-    if not truth and not table.is_asked():
-        _shares_of_one(table, [name for name in amounts if has_fractions(_with_points(table.raw[name]))])
-
-
-def _with_points(cells: Cells) -> list[str]:
-    return [cell.replace(",", ".") for cell in cells if cell]
-
-
-def _shares_of_one(table: Proposal, names: Sequence[str]) -> None:
-    """Columns that begin or end alike and make up 1 in nearly every row: the user is asked."""
-    groups = [group for group in _groups(table, names) if _make_up_one(table, group)]
-    ways = {"probability": "how likely a class is"} | _NOBODY
-    _give_and_ask(table, _apart_from_each_other(groups), "make up 1", ways)
-
-
-def _give_and_ask(table: Proposal, groups: Sequence[dict[str, str]], hold: str, ways: Mapping[str, str]) -> None:
-    """Give groups their likeliest role, the first of `ways`, and ask about it."""
-    for group in groups:
-        _give(table, group, next(iter(ways)))
-    if groups:
-        _ask_what(table, groups, hold, ways)
-
-
-def _make_up_one(table: Proposal, group: Collection[str]) -> bool:
-    sums = _sums(table, group)
-    ones = sum(abs(total - 1) <= ROUNDED * len(group) for total in sums)
-    return ones >= max(LEAST_ROWS, NEARLY_ALL * len(sums))
-
-
-MADE_OF_SHARES = "made of the shares"
-
-
-def _making_up_one(table: Proposal, group: Collection[str]) -> list[str]:
-    """The columns of a group that make up 1 and stand side by side: sums and other versions of them stand beside.
-
-    All columns, where no part of them does.
-    """
-    names = [*group]
-    until = np.zeros((len(next(iter(table.cells.values()), ())), len(names) + 1))  # of all columns before each
-    until[:, 1:] = np.cumsum(_amounts(table, names), axis=1)
-    for size in range(len(names), 1, -1):
-        are_one = np.abs(until[:, size:] - until[:, :-size] - 1) <= ROUNDED * size
-        found = np.flatnonzero(are_one.sum(axis=0) >= max(LEAST_ROWS, NEARLY_ALL * len(until)))
-        if len(found):
-            return names[found[0] : found[0] + size]
-    return names
 
 
 def _are_whole(rows: Sequence[Sequence[object]]) -> bool:
@@ -384,39 +275,11 @@ def amount(cell: str | None) -> float | None:
 def counts(table: Proposal) -> None:
     """Columns of whole numbers that are votes for a class, and of percents that make up 100.
 
-    They have one sum (of 2 to `MOST_VOTERS`), or that of a column beside. Where they only look so, the user is asked.
+    They have one sum (of 2 to `MOST_VOTERS`), or that of a column beside.
     """
-    if (group := counted(table)) and (questions := _questions_in(table, group)):
-        for some in questions:
-            _give(table, dict(zip(some, apart(some), strict=True)), "count")
-        _ask_what(table, questions, "are counts of several questions", {"count": "how many voted for a class"})
-        return
-    if group:
-        shown = [shown_name(name, "count") for name in group]
-        _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
-        return
-    ways = {"count": "how many voted for a class", "annotator": "one voter's answers"} | _NOBODY
-    if table.is_asked() or table.having("true_label"):
-        return
-    _give_and_ask(table, _voted(table), "hold small whole numbers", ways)
-    if not table.having(*LABELLED) and (summed := _before_their_sum(table)):
-        _give_and_ask(table, [{name: name for name in summed}], "hold whole numbers whose sum stands beside them", ways)
-
-
-def _questions_in(table: Proposal, group: Sequence[str]) -> list[list[str]]:
-    """Return columns of counts by question, the first part of what tells them apart; none where it is one question.
-
-    Each question has as many votes as the others, or as one answer to another question has.
-    """
-    parts: dict[str, list[str]] = {}
-    for name, bare in zip(group, apart(group), strict=True):
-        parts.setdefault(_PARTS.findall(bare)[0], []).append(name)
-    questions = [names for names in parts.values() if len(names) > 1]
-    if len(questions) < 2 or sum(map(len, questions)) < len(group):
-        return []
-    first = _sums(table, questions[0])
-    branches = [first, *(_sums(table, [name]) for name in group)]
-    return questions if all(_sums(table, names) in branches for names in questions[1:]) else []
+    group = counted(table)
+    shown = [shown_name(name, "count") for name in group]
+    _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
 
 
 def repeats(table: Proposal) -> None:
@@ -427,21 +290,6 @@ def repeats(table: Proposal) -> None:
     again = [name for name in table.open() if any(map(name.startswith, stems))]
     named = which(table, "of some label", "!named id") if table.having("count") else []
     table.give_all([*again, *named], "keep", why="beside the counts")
-
-
-def _are_votes(table: Proposal, group: Mapping[str, str]) -> bool:
-    """Whether nearly every row has votes, at most `MOST_VOTERS`, mostly several, and some rows are of one mind."""
-    rows = _amounts(table, group)
-    sums = list(map(sum, rows))
-    of_one_mind = sum(max(row) == total > 1 for row, total in zip(rows, sums, strict=True))
-    are_some = sum(map(bool, sums)) >= max(LEAST_ROWS, NEARLY_ALL * len(rows)) and max(sums) <= MOST_VOTERS
-    are_named = not all(map(is_number, group.values()))
-    several = sum(total > 1 for total in sums)
-    return are_named and are_some and 2 * several >= len(rows) and of_one_mind >= LEAST_OF_ONE_MIND * len(rows)
-
-
-LEAST_OF_ONE_MIND = 0.05
-"""Share of the rows with votes for one class only, from which numbers may be votes."""
 
 
 def apart(names: Sequence[str]) -> list[str]:
@@ -511,22 +359,6 @@ def _alike(names: Sequence[str], every: Sequence[str] = ()) -> list[list[str]]:
     return [group for _, group in alike if len(group) > 1]
 
 
-def _voted(table: Proposal) -> list[dict[str, str]]:
-    """Groups of columns that look like votes for a class each."""
-    whole = [name for name in table.open() if present_cells(table.raw[name]) and _are_counts(table.raw[name])]
-    groups = [group for group in _groups(table, whole) if _are_votes(table, group)]
-    # a 0 is nobody's grade, and a count would not say that somebody was ill
-    groups = [group for group in groups if any(0 in row for row in _amounts(table, group))]
-    ill = [n for n in table.open() if n not in whole and any(grades_in(table.raw[n]))] if groups else []
-    groups = [group for group in groups if not any({*group, one} in map(set, _alike([*group, one])) for one in ill)]
-    return _apart_from_each_other([group for group in groups if not agree(_grades(table, group))])
-
-
-def _grades(table: Proposal, names: Iterable[str]) -> list[list[float | None]]:
-    """The numbers in columns, None where one is missing: those of raters agree, counts of classes do not."""
-    return [[None if is_missing(cell) else amount(cell) for cell in table.raw[name]] for name in names]
-
-
 def counted(table: Proposal) -> list[str]:
     """Columns of counts without a doubt."""
     likely = [n for n in table.open() if table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)]
@@ -548,31 +380,6 @@ def counted(table: Proposal) -> list[str]:
         if _sums(table, others) == _sums(table, [total]):
             return others
     return []
-
-
-def _before_their_sum(table: Proposal) -> list[str]:
-    """The columns of counts that stand before the column of their sum, whatever that is called, and they are."""
-    free = {*table.open(), *table.having("keep")} - table.explicit
-    whole = [name for name in table.raw if name in free and present_cells(table.raw[name])]
-    whole = [name for name in whole if _are_counts(table.raw[name])]
-    numbers = {name: [amount(cell) or 0.0 for cell in table.raw[name]] for name in whole[: MOST_COUNTS + 1]}
-    run: list[str] = []
-    for name in table.raw if len(whole) <= MOST_COUNTS else ():
-        if name not in numbers:
-            run = []
-            continue
-        below, total = [0.0] * len(numbers[name]), numbers[name]
-        for k, before in enumerate(reversed(run), start=1):
-            below = [a + b for a, b in zip(below, numbers[before], strict=True)]
-            if k >= LEAST_SUMMED and below == total:
-                different = {*zip(*(numbers[one] for one in run[-k:]), strict=True)}  # a panel has one sum in every row
-                return run[-k:] if len(different) >= LEAST_SUMMED else []
-        run.append(name)
-    return []
-
-
-LEAST_SUMMED = 3
-"""Columns of counts, at least, whose sum in every row is no chance; and different rows."""
 
 
 def says_total(name: str) -> bool:

@@ -26,7 +26,6 @@ from pll.errors import MissingPictures, RowError, UserError
 from pll.formats import json_objects
 from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.beside import TEXTS, WHO, by_end, one_a_file, picture_of, table_of_files, texts_without, with_texts
 from pll.formats.checks import MAX_RECORD_BYTES, check_ids, listing, refuse_no_data, shorten
 from pll.formats.codebook import Codes, codes_in
 from pll.formats.encodings import as_utf8, without_marks
@@ -44,7 +43,6 @@ from pll.formats.tabular.parts import (
     facts_among,
     joined,
     people_of,
-    settled_apart,
     several_people,
     stacked,
     with_items,
@@ -211,7 +209,7 @@ def _tables(members: Members, options: ReadOptions) -> list[str]:
 
 
 def _annotations(members: Members, options: ReadOptions) -> list[str]:
-    """Files of JSON that say what the pictures are: one a picture, called so, or one that names most of them.
+    """The file of JSON that says what the pictures are, and names most of them.
 
     Raises
     ------
@@ -220,13 +218,11 @@ def _annotations(members: Members, options: ReadOptions) -> list[str]:
     """
     every = [name for name in members.sizes if name.lower().endswith(".json")]
     pictures = _pictures(members)
-    of_end = by_end(pictures)
-    own = [name for name in every if picture_of(name, of_end)]
-    found = [own] if 2 * len(own) > len(pictures) else [[name] for name in every if _names_most(members, name)]
+    found = [name for name in every if _names_most(members, name)]
     folders = {name.rpartition("/")[0] for name in pictures}
-    for names in found:
+    for name in found:
         try:
-            with _stacked(members, names, options) as (table, _):
+            with _stacked(members, [name], options) as (table, _):
                 columns = table.plan(options)
         except UserError:
             if len(folders) == 1:
@@ -235,7 +231,7 @@ def _annotations(members: Members, options: ReadOptions) -> list[str]:
         is_about_labels = any(one.role in (*LABELLED, "true_label") for one in columns)
         is_about_labels = is_about_labels or (len(folders) == 1 and any(one.asks for one in columns))
         if is_about_labels and any(one.role == "image" for one in columns):
-            return names
+            return [name]
     return []
 
 
@@ -262,11 +258,6 @@ def _stacked(
 ) -> Iterator[tuple[Records, dict[str, tuple[Path, TableFormat, int]]]]:
     """The tables of an archive as one; and where each is for the time being, its format and its rows."""
     with _unpacked(members, names) as unpacked:
-        if records := one_a_file(unpacked, _pictures(members)):
-            every = table_of_files(records | texts_without(records, members), _pictures(members))
-            table = unfolded(with_texts(every, members), options.columns)
-            yield settled_apart(table, WHO), {name: (unpacked[name], JsonLines(), 1) for name in records}
-            return
         if (export := _export(unpacked)) is not None:
             counts = {name: sum(1 for _ in json_objects.records(file)) for name, file in unpacked.items()}
             table = unfolded(export.table_of_all(unpacked), options.columns)
@@ -303,15 +294,15 @@ def _stacked(
             raise UserError(f"There are several tables ({several}); leave the one that names the pictures.")
         table = parts[0] if len(parts) == 1 else stacked(people_of(list(files)), parts)
         notes += [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
-        table = with_texts(replace(table, codes=codes, notes=(*table.notes, *notes)), members)
-        yield unfolded(table, options.columns), files
+        yield unfolded(replace(table, codes=codes, notes=(*table.notes, *notes)), options.columns), files
 
 
 def _codes_in_texts(members: Members) -> dict[str, Mapping[str, str]]:
     """What texts beside the tables say that codes mean, a line each: `1 = good`."""
-    texts = [name for name, size in members.sizes.items() if name.lower().endswith(TEXTS) and size <= HEAD_BYTES]
     found: dict[str, Mapping[str, str]] = {}
-    for name in texts:
+    for name, size in members.sizes.items():
+        if not name.lower().endswith((".txt", ".md")) or size > HEAD_BYTES:
+            continue
         lines = as_utf8(members.read(name)).decode("utf-8", "replace").splitlines()
         found |= codes_in(PurePosixPath(name).stem, [[line] for line in lines if line.strip()])
     return found
@@ -335,12 +326,29 @@ def _named(name: str, read: Callable[[], T]) -> T:
         raise error.within(name) from None
 
 
+def _by_end(names: Sequence[str]) -> dict[str, str]:
+    """Return files by every end of their path, from a folder on or the name alone; "" where several have it.
+
+    Examples
+    --------
+    >>> _by_end(["a/x.png", "b/x.png"])
+    {'a/x.png': 'a/x.png', 'x.png': '', 'b/x.png': 'b/x.png'}
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        parts = name.split("/")
+        for at in range(len(parts)):
+            end = "/".join(parts[at:])
+            found[end] = "" if end in found else name
+    return found
+
+
 def _with_pictures(
     data: PartialLabelDataset, members: Members, table: str, options: ReadOptions
 ) -> PartialLabelDataset:
     """The data of a table, or of several beside it, with the pictures that it names."""
     folder = table.rpartition("/")[0]
-    of_end = by_end(_pictures(members))
+    of_end = _by_end(_pictures(members))
     if data.pictures is None and data.ids is not None:  # examples may be called as their pictures
         found = [_member_of(str(one), folder, members, of_end) is not None for one in data.ids]
         data = (

@@ -207,6 +207,7 @@ _JSON: Traits = (
     (("other objects",), "keep", ""),
     # a list of shares (`label_dist`, `probs`) does not say which number is of which class
     (("!object", "of counts", "lists of numbers"), "keep", ""),
+    (("!object", "lists of shares"), "keep", ""),
     (("!object", "of labels", "vectors"), "keep", ""),
     (("!object", "of an aggregate", "vectors"), "keep", ""),
     (("!object", "vectors"), "vector", ""),

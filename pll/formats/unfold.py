@@ -1,92 +1,40 @@
-"""What lies inside of cells becomes columns: fields of objects, lists of answers, shares of classes; and a column of
-answers a voter those that are a voter and a class each.
+"""What lies inside of cells becomes columns: fields of objects, lists of answers.
 
 The signature of a table says where its answers are, as paths: keys with points between them; `*` is every item of a
-list, or every value of an object. Without a signature they are found by what the fields hold (`_lists`) and
-what the columns are called (`_crosses`). Answers are objects then, of who gave them and the label, or one
-label a voter: `pll.formats.answers` reads them as those that stand in a file.
+list, or every value of an object. Without a signature they are found by what the fields hold (`_with_answers`).
+Answers are objects then, of who gave them and the label: `pll.formats.answers` reads them as those that stand in a
+file.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from pll.errors import Note, RowError, UserError
+from pll.errors import Note, RowError
 from pll.formats.checks import listing
-from pll.formats.class_groups import agree, amount
-from pll.formats.forms import FIELDS, USUAL, WORDS, Form, Gather, fits, plain_name, words_of
-from pll.formats.melted import turned, wide
-from pll.formats.names import GRID, MARKS
+from pll.formats.forms import FIELDS, USUAL, Form, Gather, fits
 from pll.formats.proposal import FEW, says_fact
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
 from pll.formats.row_forms import LEAST_SHARED, agreement
-from pll.formats.tabular.answer_cells import read_by_hand
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
     are_dates,
-    guess_separator,
-    is_number,
-    labels_in,
     mark_in,
     nearly_all,
     objects_in,
-    read_marks,
-    says_counts,
-    spelling,
 )
 
 Rows = Sequence[Mapping[str, Any]]
 """The values of some columns, row by row."""
 New = tuple[Mapping[str, Sequence[Any]], str]
-"""What columns become: the values of others by name, and what to say."""
-
-
-@dataclass(frozen=True)
-class Inside:
-    """Columns with something inside, and what they become.
-
-    Attributes
-    ----------
-    of
-        The columns.
-    become
-        Returns what they become, of their values in all rows; no column where they are nothing of the kind after all.
-    stay
-        Whether they stay beside the new ones.
-    roles
-        Of other columns that are about these.
-    """
-
-    of: Sequence[str]
-    become: Callable[[Rows], New]
-    stay: bool = False
-    roles: Mapping[str, str] = field(default_factory=dict)
-
-    def in_table(self, table: Records, given: Collection[str]) -> Records:
-        """Return the table with what they become; as it is where a person says what they are, and not what they become.
-
-        Parameters
-        ----------
-        table
-            With these columns.
-        given
-            Columns to which a person gave a role.
-        """
-        at = [k for k, name in enumerate(table.names) if name.strip() in self.of]
-        new, note = self.become([{name.strip(): cell for name, cell in row.items()} for row in table.values(at)])
-        if any(name in given and name not in new for name in self.of):
-            return table
-        notes = (*table.notes, note) if note else table.notes
-        table = replace(table, roles={**self.roles, **table.roles}, notes=notes)
-        return table.with_columns(new, () if self.stay else at) if new else table
+"""What a column becomes: the values of others by name, and what to say."""
 
 
 def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
@@ -94,8 +42,7 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
 
     An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name, and columns of
     marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
-    with who gave them. Without a signature, lists of objects become answers where their fields tell who and what, and
-    columns of a voter and a class each a column of answers a voter.
+    with who gave them. Without a signature, lists of objects become answers where their fields tell who and what.
 
     Parameters
     ----------
@@ -105,13 +52,8 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
         Roles that a person gave: what these say is no answer stays.
     """
     given = given or {}
-    table = wide(turned(table, given), given)
     table = table if table.first else replace(table, first=table.sample())  # looked at often
-    for find in (_lists,) if table.form else FINDERS:
-        cells = zip((name.strip() for name in table.names), table.first, strict=True)
-        free = {name: some for name, some in cells if name not in given or given[name] in OF_LABELS}
-        for inside in find(table, free):
-            table = inside.in_table(table, given)
+    table = _with_answers(table, given)
     return table if table.form is None else _as_signed(table, table.form, given)
 
 
@@ -431,46 +373,46 @@ class Fields:
     what: tuple[str, ...]
 
 
-def _lists(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """Lists of objects are answers; where several fields fit, a column each, to be asked about.
+def _with_answers(table: Records, given: Mapping[str, str]) -> Records:
+    """The table with answers in place of lists of objects, and of objects of people by class.
 
-    Without a signature so is the one list of answers that stands inside of the objects of a column, beside it.
+    Where several fields of the objects may say who and what, each pair is a column, to be asked about. What a person
+    says is another thing stays.
     """
     gather = table.form.gather if table.form else None
     signed = {path.partition(".")[0] for path in gather.each} if gather else set()
-    signed |= {name for name in free if table.form and table.form.role_of(name)}
-    for name, cells in free.items():
-        if name not in signed and nearly_all(_holds_objects, cells):
-            say_who = objects_in(name, cells)[0] == "voters"  # they say themselves who and what
-            yield Inside([name], partial(_answers_in_lists, name=name, say_who=say_who, taken={*table.names} - {name}))
-    for name, cells in free.items() if table.form is None else ():
-        values = [value_of(cell) for cell in cells if cell] if _begin_with(cells, "{") else []
-        for path in dict.fromkeys(path for value in values[:FEW] for path in _paths_of_lists(value, LISTS_WITHIN)):
-            found = [_items_at(value, path) for value in values]
-            read = [row for value in found if (row := fields_in(value))]
-            say_who = objects_in(path, [json.dumps(one) for one in found])[0] == "voters"
-            if say_who or reading_of(read) is not None:
-                make = partial(_answers_in_lists, name=name, say_who=say_who, taken={*table.names}, path=path)
-                yield Inside([name], make, stay=True)
-                return
+    signed |= {name for name in table.names if table.form and table.form.role_of(name)}
+    for name, cells in zip(table.names, table.first, strict=True):
+        called = name.strip()
+        if called in signed or given.get(called, OF_LABELS[0]) not in OF_LABELS:
+            continue
+        are_lists = nearly_all(_holds_objects, cells)
+        are_objects = table.form is None and _begin_with(cells, "{")
+        if not are_lists and not (are_objects and answers_by_class(map(_value_in, cells))):
+            continue
+        at = table.names.index(name)
+        values = [row[name] for row in table.values([at])]
+        if are_lists:  # of whom each may say itself who and what
+            new, note = _answers_in_lists(called, values, say_who=objects_in(called, cells)[0] == "voters")
+        else:
+            new, note = _answers_in_objects(called, values)
+        new = {one: column for one, column in new.items() if one == called or one not in table.names}
+        if new and (called in new or called not in given):
+            table = replace(table, notes=(*table.notes, note) if note else table.notes).with_columns(new, [at])
+    return table
 
 
-def _answers_in_lists(rows: Rows, *, name: str, say_who: bool, taken: Collection[str], path: str = "") -> New:
+def _answers_in_lists(name: str, values: Sequence[Any], *, say_who: bool) -> New:
     """Lists of objects as answers; objects that do not count by their state are left out, which is said."""
-    values = [_items_at(row[name], path) for row in rows]
-    name = f"{name}.{path}" if path else name
-    read = [row for value in values if (row := fields_in(value)) is not None]
+    read = [row for value in values if (row := fields_in(value or [])) is not None]
     if len(read) < len(values):
         return {}, ""
-    against = [[state_against(one) or _made_by_machine(one) for one in row] for row in read]
-    if all(map(all, against)) and any(_made_by_machine(one) for row in read for one in row):  # of models alone
-        against = [[state_against(one) for one in row] for row in read]
+    against = [[state_against(one) for one in row] for row in read]
     states = Counter(state for row in against for state in row if state)
     if say_who:
-        new = {name: _those_that_count(values, against)} if states or path else {}
+        new = {name: _those_that_count([value or [] for value in values], against)} if states else {}
     else:
         new = _answers_listed(name, _those_that_count(read, against))
-    new = {called: column for called, column in new.items() if called not in taken}
     return new, _uncounted(name, states) if new else ""
 
 
@@ -478,23 +420,6 @@ def _uncounted(name: str, states: Mapping[str, int]) -> str:
     """What to say of answers that do not count, by their state; "" where all count."""
     said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
     return Note(f"Answers in {name} that do not count, by their state: {said}.", kind="states") if states else ""
-
-
-LISTS_WITHIN = 3
-"""Objects within objects in which a list of answers is looked for."""
-
-
-def _paths_of_lists(value: Any, depth: int, path: str = "") -> Iterator[str]:
-    """Yield the paths to lists of objects in an object."""
-    for key, inner in value.items() if isinstance(value, dict) and depth else ():
-        if isinstance(inner, list) and inner and all(isinstance(one, dict) for one in inner):
-            yield f"{path}{key}"
-        yield from _paths_of_lists(inner, depth - 1, f"{path}{key}.")
-
-
-def _items_at(value: Any, path: str) -> Any:
-    """The list at a path, without items where there is none; at "" the value itself."""
-    return value_at(value, path) or []
 
 
 def _holds_objects(cell: str) -> bool:
@@ -536,14 +461,6 @@ def _is_out(path: str, cell: Any) -> bool:
         return bool(_words(path) & FIELDS["does_not_count" if cell else "counts"])
     is_state = not {"status", "state", "type", "kind"}.isdisjoint(_words(path))
     return is_state and isinstance(cell, str) and cell.casefold() in FIELDS["does_not_count"]
-
-
-def _made_by_machine(one: Mapping[str, Any]) -> str:
-    """Return the field that says that an answer is a program's; "" where none does."""
-    told = ((path, cell) for path, cell in one.items() if _words(path) & FIELDS["made"] and isinstance(cell, str))
-    return next(
-        (f"{path}: {cell.lower()}" for path, cell in told if not WORDS["machine"].isdisjoint(words_of(cell))), ""
-    )
 
 
 def _cells_at(path: str, rows: Sequence[Row]) -> list[list[str]]:
@@ -679,82 +596,9 @@ def _different(paths: Sequence[str], objects: Row) -> list[str]:
 # ---- who named each class --------------------------------------------------------------------------------------------
 
 
-def _people_by_class(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """Lists of people, one a class, are answers: in an object, or in a column each, between commas."""
-    for name, cells in free.items():
-        if _begin_with(cells, "{") and answers_by_class(map(_value_in, cells)) is not None:
-            yield Inside([name], partial(_answers_in_objects, name=name))
-            return
-    own, marks = {name for some in USUAL.values() for name in some}, (*MARKS.values(),)  # who say what they are
-    plain = {n: cells for n, cells in free.items() if plain_name(n) not in own and not n.startswith(marks)}
-    people = {name: some for name, cells in plain.items() if (some := _people_named(cells))}
-    alike = (tuple(n for n, some in people.items() if 2 * len(some & who) >= len(some)) for who in people.values())
-    for names in dict.fromkeys(alike):
-        rows = list(zip(*(free[name] for name in names), strict=True))
-        if len(names) > 1 and _answers_of_named(rows, names) is not None:
-            yield Inside(names, partial(_answers_in_columns, names=names))
-            return
-
-
-def _answers_in_objects(rows: Rows, *, name: str) -> New:
-    answers = answers_by_class(row[name] for row in rows)
+def _answers_in_objects(name: str, values: Sequence[Any]) -> New:
+    answers = answers_by_class(values)
     return ({} if answers is None else {name: answers}), ""
-
-
-def _answers_in_columns(rows: Rows, *, names: Sequence[str]) -> New:
-    answers = _answers_of_named([[row[name] for name in names] for row in rows], names)
-    note = f"The cells of {listing(names)} name people: each chose that column."
-    return ({}, "") if answers is None else ({"answers": answers}, note)
-
-
-LONGEST_LIST = 500
-"""Letters, at most, of a cell that names people."""
-LEAST_VOTING, LEAST_PRESENT, ONCE = 3, 0.5, 0.95
-"""People whom cells name at least, the share of them whom a row names, and of the rows that name nobody twice."""
-
-
-def _people_named(cells: Cells) -> set[str]:
-    """The short names in a column of cells, of which some hold several; none where it holds anything else."""
-    first = [cell for cell in cells[:FEW] if cell]
-    if any(is_number(cell) or len(cell) > LONGEST_LIST for cell in first):  # mostly, and at once
-        return set()
-    lists = _names_listed([cells])
-    people = {one for some in lists[0] for one in some}
-    is_short = all(len(one.split()) <= 3 and not is_number(one) for one in people)
-    return people if is_short and len(people) <= FEW and any(len(some) > 1 for some in lists[0]) else set()
-
-
-def _names_listed(columns: Sequence[Sequence[Any]]) -> list[list[list[str]]]:
-    """The names in the cells of columns, each in its most frequent spelling; none where lists cannot be read."""
-    filled = [str(cell) for cells in columns for cell in cells if cell and str(cell).strip()]
-    mark, spelled = guess_separator(filled), dict[str, str]()
-    try:
-        names = read_by_hand({cell: (times, labels_in(cell, mark)) for cell, times in Counter(filled).items()})
-    except UserError:
-        return [[[] for _ in cells] for cells in columns]
-    for one, _ in Counter(name for cell in filled for name in names[cell]).most_common():
-        spelled.setdefault(spelling(one), one)
-    return [[[spelled[spelling(one)] for one in names.get(str(cell), ())] for cell in cells] for cells in columns]
-
-
-def _answers_of_named(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> list[list[dict[str, str]]] | None:
-    """As `answers_by_class`, of cells that name people: nearly all rows most of them, hardly one twice, and they agree.
-
-    What things are like (`good: food, staff`, `bad: price`) is nobody's answer: in a row, food and staff have little to
-    do with each other.
-    """
-    split = list(zip(*_names_listed(list(zip(*rows, strict=True))), strict=True))
-    filled = [[who for some in row for who in some] for row in split if any(row)]
-    once, present = sum(len({*row}) == len(row) for row in filled), sum(map(len, filled))
-    people = {who for row in filled for who in row}
-    if len(people) < LEAST_VOTING or once < ONCE * len(filled) or present < LEAST_PRESENT * len(people) * len(filled):
-        return None
-    chosen = [
-        (name, str(k)) for k, row in enumerate(split) for name, some in zip(names, row, strict=True) for _ in some
-    ]
-    agree = agreement([name for name, _ in chosen], [row for _, row in chosen])
-    objects = (dict(zip(names, row, strict=True)) for row in split)
-    return answers_by_class(objects) if agree >= LEAST_SHARED else None
 
 
 def _begin_with(cells: Cells, mark: str) -> bool:
@@ -763,18 +607,6 @@ def _begin_with(cells: Cells, mark: str) -> bool:
 
 def _value_in(cell: str | None) -> Any:
     return value_of(cell) if cell else None
-
-
-def _people_in(value: Any) -> list[str] | None:
-    """The people in a list: names, or an object with the name of each; None of anything else."""
-    people = []
-    for one in value if isinstance(value, list) else [] if value is None else [None]:
-        fields = one if isinstance(one, dict) else {}
-        who = next((fields[key] for key in fields if _words(key) & _WHO), None) if fields else one
-        if not isinstance(who, str | int) or any(_words(key) & FIELDS["what"] for key in fields):
-            return None
-        people.append(str(who))
-    return people
 
 
 def answers_by_class(objects: Iterable[Any]) -> list[list[dict[str, str]]] | None:
@@ -795,189 +627,21 @@ def answers_by_class(objects: Iterable[Any]) -> list[list[dict[str, str]]] | Non
     said: list[list[tuple[str, str]]] = []
     sizes: dict[str, set[int]] = {}
     for lists in objects:
-        people = (
-            {key: _people_in(one) for key, one in (lists or {}).items()}
-            if isinstance(lists or {}, dict)
-            else {"": None}
-        )
-        if None in people.values():
+        people = lists or {}
+        if not isinstance(people, dict) or not all(map(_are_names, people.values())):
             return None
-        said.append([(who, label) for label, some in people.items() for who in some or ()])
+        said.append([(str(who), label) for label, some in people.items() for who in some])
         for label, some in people.items():
-            sizes.setdefault(label, set()).add(len(some or ()))
-    filled, times = [row for row in said if row], Counter(who for row in said for who, _ in row)
+            sizes.setdefault(label, set()).add(len(some))
+    times = Counter(who for row in said for who, _ in row)
     under = Counter(who for who, _ in {one for row in said for one in row})
-    again = [who for who, n in times.items() if n > 1]
-    once = sum(len({who for who, _ in row}) == len(row) for row in filled)
-    are_people = 2 * len(times) <= times.total() and 2 * sum(under[who] > 1 for who in again) >= len(again)
-    is_free = 1 < len(sizes) <= FEW and any(len(some) > 1 and max(some) > 1 for some in sizes.values())
-    if not (filled and are_people and is_free and 2 * once >= len(filled)):
+    are_people = 2 * sum(n > 1 for n in under.values()) >= sum(n > 1 for n in times.values())
+    once = sum(len({who for who, _ in row}) == len(row) for row in said)
+    is_free = 1 < len(sizes) <= FEW and any(len(some) > 1 for some in sizes.values())
+    if not (is_free and are_people) or 2 * len(times) > times.total() or 2 * once < len(said):
         return None
     return [[{"annotator": who, "label": label} for who, label in row] for row in said]
 
 
-# ---- columns that are a voter and a class each -----------------------------------------------------------------------
-
-MOST = 60
-"""Voters, or classes, at most."""
-ROUNDED = 0.02
-"""How far a sum may be from 1 or 100."""
-LEAST = 0.2
-"""Share of the rows that every voter answered, at least."""
-_MARK = re.compile(r"\s*[_.:/|·-]+\s*|\s+")
-
-Cross = Mapping[str, Mapping[str, str]]
-"""The columns of each voter by class (`BirdNET_Amsel`, `Ann: urgent`)."""
-
-
-def _crosses(table: Records, free: Mapping[str, Cells]) -> Iterator[Inside]:
-    """Columns of a voter and a class each are one column a voter.
-
-    Columns that are called as a class of these, as `Sum_Amsel` is, are made of them, and carried along.
-    """
-    if cross := _without_means(cross_in(list(free), list(free.values())), free):
-        used = {name for classes in cross.values() for name in classes.values()}
-        labels = {label for classes in cross.values() for label in classes}
-        about = [n for n in free if n not in used and labels.intersection(part for pair in _split(n) for part in pair)]
-        of = [*used, *free.keys() & cross.keys()]
-        yield Inside(of, partial(_answers_of_voters, cross=cross), roles=dict.fromkeys(about, "keep"))
-
-
-def _without_means(cross: Cross, free: Mapping[str, Cells]) -> Cross:
-    """The voters without one whose numbers are the means of those of the others, as of an ensemble."""
-    numbers = {
-        voter: [[amount(cell) or 0.0 for cell in free[name]] for name in classes.values()]
-        for voter, classes in cross.items()
-    }
-
-    def is_mean(voter: str) -> bool:
-        others = [some for who, some in numbers.items() if who != voter]
-        kinds = {round(x, 2) for some in numbers[voter] for x in some}
-        return (
-            len(others) > 1
-            and len(kinds) > 2
-            and all(
-                abs(x - sum(row) / len(row)) <= ROUNDED / 2
-                for own, *columns in zip(numbers[voter], *others, strict=True)
-                for x, *row in zip(own, *columns, strict=True)
-            )
-        )
-
-    return {voter: classes for voter, classes in cross.items() if not is_mean(voter)}
-
-
-def _answers_of_voters(rows: Rows, *, cross: Cross) -> New:
-    answers = {
-        voter: _answers_crossed(classes, [[cell_of(row[name]) for row in rows] for name in classes.values()])
-        for voter, classes in cross.items()
-    }
-    classes = next(iter(cross.values()))
-    return answers, f"Columns of {listing(list(cross))} for {listing(list(classes))} each were read as one answer each."
-
-
-def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
-    """Return the voters and classes that columns are called by; nothing where they are not.
-
-    The cells are how likely the class is, from 0 to 1 or in percents, how many chose it, or marks. Every voter has the
-    same classes, and the cells of a row make one answer: one mark, or one sum; where the voters agree, several marks
-    in some rows.
-
-    Parameters
-    ----------
-    names
-        Of the columns.
-    sample
-        Their first cells.
-
-    Examples
-    --------
-    >>> names = ["text", "ann_good", "ann_bad", "bob_good", "bob_bad"]
-    >>> cross_in(names, [["one", "two"], ["x", ""], ["", "x"], ["x", "x"], ["", ""]])
-    {'ann': {'good': 'ann_good', 'bad': 'ann_bad'}, 'bob': {'good': 'bob_good', 'bad': 'bob_bad'}}
-    >>> [*cross_in(["A [x]", "A [y]", "B [x]", "B [y]"], [["1", "0"], ["0", "1"], ["1", "1"], ["0", "0"]])["A"]]
-    ['x', 'y']
-    """
-    cells = dict(zip(names, sample, strict=True))
-    parts: dict[tuple[bool, str], dict[str, str]] = {}
-    for name in names:
-        for left, right in _split(name):
-            if left and right:
-                parts.setdefault((True, left), {})[right] = name
-                parts.setdefault((False, right), {})[left] = name
-    several = {name for classes in parts.values() if len(classes) > 1 for name in classes.values()}
-    fit = {name for name in several if _may_be(cells[name])}
-    parts = {key: {label: n for label, n in classes.items() if n in fit} for key, classes in parts.items()}
-    groups: dict[tuple[bool, frozenset[str]], dict[str, dict[str, str]]] = {}
-    for (first, voter), classes in parts.items():
-        if 1 < len(classes) <= MOST:
-            groups.setdefault((first, frozenset(classes)), {})[voter] = classes
-    fitting = [group for group in groups.values() if 1 < len(group) <= MOST]
-    fitting.sort(key=lambda group: -sum(map(len, group.values())))
-    return next((group for group in fitting if _is_cross(group, cells)), {})
-
-
-def _split(name: str) -> list[tuple[str, str]]:
-    """What stands before and after each mark in a name, or in brackets after it."""
-    if grid := GRID.fullmatch(name):
-        return [(grid["question"], grid["item"])]
-    return [(name[: mark.start()], name[mark.end() :]) for mark in _MARK.finditer(name)]
-
-
-def _is_cross(group: Cross, cells: Mapping[str, Cells]) -> bool:
-    if any(says_counts(voter) or plain_name(voter) in WORDS["amounts"] for voter in group):
-        return False
-    used = {label for classes in group.values() for label, name in classes.items() if any(_numbers(cells[name]))}
-    columns = [[cells[name] for name in classes.values()] for classes in group.values()]
-    return len(used) > 1 and (all(map(_are_answers, columns)) or _mark_alike(group, cells))
-
-
-def _mark_alike(group: Cross, cells: Mapping[str, Cells]) -> bool:
-    """Whether voters mark mostly one class of a row, sometimes several, and in most classes the same rows."""
-    marks = {voter: {c: _numbers(cells[n]) for c, n in classes.items()} for voter, classes in group.items()}
-    sums = [sum(row) for classes in marks.values() for row in zip(*classes.values(), strict=True) if any(row)]
-    are_marks = all(number in (0.0, 1.0) for classes in marks.values() for one in classes.values() for number in one)
-    names = next(iter(marks.values()))
-    alike = [agree([classes[name] for classes in marks.values()]) for name in names]
-    return are_marks and 2 * sums.count(1) > len(sums) and 2 * sum(alike) > len(alike)
-
-
-def _may_be(cells: Cells) -> bool:
-    return read_marks(cells) is not None or all(amount(cell) is not None for cell in cells)
-
-
-def _are_answers(columns: Sequence[Cells]) -> bool:
-    """Whether the cells of nearly every row are one answer."""
-    rows = [row for row in zip(*map(_numbers, columns), strict=True) if any(row)]
-    if len(rows) < max(LEAST * len(columns[0]), 2):
-        return False
-    if all(number in (0.0, 1.0) for row in rows for number in row):
-        return sum(int(sum(row) == 1) for row in rows) >= NEARLY_ALL * len(rows)
-    totals = sorted(float(sum(row)) for row in rows)
-    whole = totals[len(totals) // 2]
-    are_shares = abs(whole - 1) <= ROUNDED or abs(whole - 100) <= 100 * ROUNDED
-    alike = sum(abs(total - whole) <= ROUNDED * whole for total in totals)
-    return alike >= NEARLY_ALL * len(rows) and (are_shares or all(total.is_integer() for total in totals))
-
-
-def _numbers(cells: Cells) -> list[float]:
-    amounts = list(map(amount, cells))
-    return (
-        [one or 0.0 for one in amounts] if None not in amounts else [float(x is True) for x in read_marks(cells) or ()]
-    )
-
-
-def _answers_crossed(classes: Collection[str], columns: Sequence[Cells]) -> list[Any]:
-    """Return the answer of a voter in each row: the likeliest classes with their share, or the marked ones."""
-    numbers, answers = list(map(_numbers, columns)), list[Any]()
-    are_marks = all(number in (0.0, 1.0) for column in numbers for number in column)
-    for row in zip(*numbers, strict=True):
-        best = [name for name, number in zip(classes, row, strict=True) if number == max(row) > 0]
-        answer: Any = best[0] if len(best) == 1 else best or None
-        if best and not are_marks:
-            answer = {"label": answer, "confidence": round(max(row) / sum(row), 6)}
-        answers.append(answer)
-    return answers
-
-
-FINDERS = (_people_by_class, _crosses, _lists)
-"""What finds something inside of the columns of a table without a signature, in this order."""
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str | int) for one in value)

@@ -63,23 +63,6 @@ def test_items_of_datumaro_say_what_the_pictures_in_one_folder_are(tmp_path: Pat
         check(data, people)
 
 
-@pytest.mark.parametrize("written", ["value", "name", "other"])
-def test_json_of_each_picture_says_who_said_what(tmp_path: Path, written: str) -> None:
-    def record(k: int) -> dict[str, Any]:
-        if written == "other":
-            return {"seen": "24-01-02", "reviews": [{"user": who, "verdict": said(k, who)} for who in ("ann", "bob")]}
-        tags = [{"name": said(k, who), "value": None, "labelerLogin": who} for who in ("ann", "bob")]
-        if written == "value":
-            tags = [{**one, "name": "diagnosis", "value": one["name"]} for one in tags]
-            tags += [{"name": "blurry", "value": None, "labelerLogin": "bob"}] * (k % 5 == 0)
-        return {"description": "", "tags": tags, "size": {"height": 8}, "objects": []}
-
-    beside = {f"ds0/ann/{name}.png.json": record(k) for k, name in enumerate(NAMES)}
-    data = archive(tmp_path, {**pictures("ds0/img"), **beside, "meta.json": {"classes": []}})
-    check(data, ("ann", "bob"))
-    assert data.pictures is not None
-
-
 def test_json_that_says_no_labels_leaves_the_folders_as_they_are(tmp_path: Path) -> None:
     files = pictures(by_class=True)
     facts = {f"{name.removesuffix('.png')}.json": {"iso": 100, "gps": {"x": k / 3}} for k, name in enumerate(files)}
@@ -92,29 +75,3 @@ def test_json_that_says_no_labels_leaves_the_folders_as_they_are(tmp_path: Path)
     for beside in (facts, {"instances.json": coco}, {"info.json": {"files": [f"{name}.png" for name in NAMES]}}):
         data = archive(tmp_path, {**files, **beside})
         assert data.class_names == tuple(CLASSES) and data.annotations is None
-
-
-@pytest.mark.parametrize("gold", ["", "gold", "master"])
-def test_json_of_each_person_and_text_is_one_answer(tmp_path: Path, gold: str) -> None:
-    files: dict[str, Any] = {f"plain/{n}.txt.html": f"<p>The text of <b>{n}</b>.</p>" for n in NAMES}
-    for who in ("amy", "bo", *filter(None, [gold])):
-        path = f"ann/{'by/' * (who != gold)}{who}/pool"
-        for k, name in enumerate(NAMES[: 12 if who == gold else None]):
-            label = CLASSES[k % 3] if who == gold else said(k, who)
-            value = {"label": label, "spans": []} if gold != "master" else {"metas": {"m_1": {"value": label}}}
-            files[f"{path}/{name}.txt.ann.json"] = value | {"anncomplete": True, "annotatable": {"parts": ["s1"]}}
-    data = archive(tmp_path, files | {"legend.json": {"m_1": "mood"}})
-    check(data, ("amy", "bo"))
-    more = archive(tmp_path, files | {"plain/p999.txt.html": "<p>Nobody said what this is.</p>"})
-    assert len(more) == len(data) + 1 and more.texts is not None and more.texts[-1] == "Nobody said what this is."
-    assert data.texts is not None and "The text of p000 ." in data.texts.tolist()
-    assert (data.y is not None) == bool(gold)
-
-
-def test_a_table_may_name_the_texts_beside_it(tmp_path: Path) -> None:
-    lines = [f"{name}.txt,{said(k, 'a')},{said(k, 'b')},{said(k, 'c')}" for k, name in enumerate(NAMES)]
-    texts = {f"docs/{name}.txt": f"What stands in {name}." for name in [*NAMES, "p999"]}
-    data = archive(tmp_path, {"labels.csv": "\n".join(["file,amy,bo,cy", *lines]), **texts})
-    check(data, ("amy", "bo", "cy"))
-    assert data.texts is not None and data.texts.tolist()[0] == "What stands in p000."
-    assert any("1 text is in no row" in note for note in data.notes)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,7 +15,6 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions
 from pll.formats.reading import question
-from pll.formats.unfold import cross_in
 
 from .strategies import answers, named_sets, named_truth
 
@@ -150,41 +148,6 @@ def test_numbered_labels_without_truth_are_asked_about(tmp_path: Path, ending: s
 BIRDS = ("wren", "robin", "tit")
 
 
-def of_voters(k: int, at: int, way: str) -> list[str]:
-    """The cells of three classes, of which the voter gives one."""
-    best = (k + (at == 2 and k % 4 == 0)) % 3
-    if way == "marks":
-        return [("x" if one == best else "") if k != 3 else "" for one in range(3)]
-    if way == "ones":
-        return [str(int(one == best)) for one in range(3)]
-    if way == "counts":
-        return [str(5 if one == best else 1) for one in range(3)]
-    shares = [0.7 if one == best else 0.15 for one in range(3)]
-    return [f"{100 * one:.1f}" if at == 1 else f"{one:.3f}".replace(".", ",") for one in shares]  # one in percent
-
-
-@pytest.mark.parametrize("way", ["shares", "marks", "ones", "counts"])
-@pytest.mark.parametrize("pattern", ["{who}_{bird}", "{who}: {bird}", "{bird} - {who}"])
-def test_columns_of_a_voter_and_a_class_are_one_answer_a_voter(tmp_path: Path, way: str, pattern: str) -> None:
-    people = ("old net", "new_net", "Ann")
-    header = [pattern.format(who=who, bird=bird) for who in people for bird in BIRDS]
-    rows = [[f"clip {k}", *(cell for at in range(3) for cell in of_voters(k, at, way)), "1,5"] for k in range(12)]
-    (tmp_path / "x.csv").write_text("\n".join(";".join(row) for row in [["clip", *header, "sum of wren"], *rows]))
-    data = formats.read(tmp_path / "x.csv")
-    votes = data.annotations
-    assert votes is not None and set(votes.annotator_names) == set(people) and set(data.class_names) == set(BIRDS)
-    assert votes.n_answers == 36 - 3 * (way == "marks") and not data.feature_names
-    assert (votes.scores is not None) == (way in ("shares", "counts"))
-    kept = formats.read(tmp_path / "x.csv", columns=dict.fromkeys(header, "keep"))
-    assert kept.annotations is None and set(header) <= set(kept.extras)
-
-
-def test_columns_that_only_look_so_are_no_answers() -> None:
-    names = ["a_count", "a_share", "b_count", "b_share", "w_1", "w_2", "h_1", "h_2"]
-    cells = [[str((k * at) % 7 / 2) for k in range(1, 13)] for at in range(1, 9)]
-    assert cross_in(names, cells) == {}
-
-
 def test_what_is_counted_beside_the_classes_is_no_class_and_never_learnt_from(tmp_path: Path) -> None:
     counted = [(k % 4, 3 - k % 4, k % 3) for k in range(24)]
     rows = [
@@ -273,61 +236,6 @@ def test_marks_that_are_only_alike_are_asked_about(tmp_path: Path, pattern: str)
     assert set(formats.read(path, columns=dict(asked.answers[0][1])).class_names) == set(BIRDS)
 
 
-@pytest.mark.parametrize("made", [True, False])
-@pytest.mark.parametrize("pattern", ["olasılık: {}", "{}の確率"])
-def test_shares_that_make_up_one_are_asked_about(tmp_path: Path, pattern: str, made: bool) -> None:
-    shares = [(0.6 + k % 3 / 10, 0.1) if k % 2 else (0.2, 0.3 + k % 5 / 10) for k in range(40)]
-    rows = [[*row, round(1 - sum(row), 2)] for row in shares]
-    lead = [BIRDS[row.index(max(row))] if made else f"{k}.5" for k, row in enumerate(rows)]
-    cells = [[*(str(x).replace(".", ",") for x in row), one, max(row)] for row, one in zip(rows, lead, strict=True)]
-    path = columns_in(tmp_path, [*map(pattern.format, BIRDS[:3]), "x", "y"], cells)
-    asked = question(formats.columns(path))
-    assert asked is not None
-    data = formats.read(path, columns=dict(asked.answers[0][1]))
-    assert set(data.class_names) == {*BIRDS[:3]} and data.prior is not None and "x" not in data.categories
-    assert not made or "y" not in data.feature_names  # how likely the likeliest is
-
-
-@pytest.mark.parametrize(
-    ("names", "leader", "asks"),
-    [(("猫の票数", "犬の票数"), ("ネコ", "イヌ"), True), (("seizure_vote", "other_vote"), ("Seizure", "Other"), True),
-     (("röster katt", "röster hund"), None, True), (("rum", "badrum"), None, False)],
-)  # fmt: skip
-def test_small_counts_that_begin_or_end_alike_are_asked_about(
-    tmp_path: Path, names: tuple[str, ...], leader: tuple[str, str] | None, asks: bool
-) -> None:
-    counts = [(3 + k % 3, k % 2) if k % 4 else (0, 2 + k % 5) for k in range(40)]
-    made = [leader[int(b > a)] if leader else f"{k}.5" for k, (a, b) in enumerate(counts)]
-    path = columns_in(
-        tmp_path,
-        ["bredd", *names, "x"],
-        ((f"{k}.5", *row, x) for k, (row, x) in enumerate(zip(counts, made, strict=True))),
-    )
-    asked = question(formats.columns(path))
-    assert (asked is not None) == asks
-    data = formats.read(path, columns=dict(asked.answers[0][1]) if asked else {})
-    if leader or asks:
-        expected = {"猫の票数": {"猫", "犬"}, "seizure_vote": {"seizure", "other"}, "röster katt": {"katt", "hund"}}
-        assert set(data.class_names) == expected[names[0]] and "x" not in data.categories
-    else:
-        assert data.candidates is None and set(names) <= set(data.feature_names)
-
-
-def test_counts_of_several_questions_are_asked_about_and_their_repeats_never_learnt_from(tmp_path: Path) -> None:
-    rows = ["galaxy,f1_rund_n,f1_flach_n,f1_stern_n,f2_ja_n,f2_nein_n,f1_rund_anteil,f2_ja_ok,typ_class,summe"]
-    for k in range(90):
-        some, flat, none = 5 + k % 9, 2 + (k * 5) % 7, k % 3
-        more = f"{some / 20},{k % 4 == 0},{'EF'[k % 2]},{some + 2 * flat + none}"
-        rows.append(f"{k},{some},{flat},{none},{k % 2 + 1},{flat - k % 2 - 1},{more}")
-    path = tmp_path / "votes.csv"
-    path.write_text("\n".join(rows) + "\n")
-    asked = question(formats.columns(path))
-    assert asked is not None and len(asked.answers) == 2
-    data = formats.read(path, options=ReadOptions(columns=dict(asked.answers[0][1])))
-    assert set(data.class_names) == {"rund", "flach", "stern"}
-    assert (data.feature_names, dict(data.categories)) == ((), {})
-
-
 def test_columns_that_are_ticked_are_classes_and_what_is_blank_is_nobodys_answer(tmp_path: Path) -> None:
     ticks = ["xX✓"[k % 3] for k in range(40)]
     rows = [(k, *("" if (k + j) % 3 == 0 or k == 7 else ticks[k] for j in range(3)), f"{k}.5") for k in range(40)]
@@ -366,57 +274,6 @@ def test_what_is_said_where_voters_differ_is_the_true_label_and_no_vote(tmp_path
     assert data.annotations is not None and data.annotations.n_annotators == 2 and data.y is not None
 
 
-def findings(tmp_path: Path, cells: Sequence[str]) -> Path:
-    """Four findings in 60 reports: of each seven cells in turn."""
-    rows = [(f"{k}.5", *(cells[(k * (j + 1) + j) % len(cells)] for j in range(4))) for k in range(60)]
-    path = tmp_path / "reports.csv"
-    header = ["size", "oedema", "opacity", "nodule", "fluid"]
-    path.write_text("\n".join(map(",".join, [header, *rows])) + "\n", encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize("one", ["1", "1.0"])
-def test_a_finding_that_is_not_sure_is_a_candidate(tmp_path: Path, one: str) -> None:
-    path = findings(tmp_path, [one, "", f"-{one}", "", one, one.replace("1", "0"), ""])
-    asked = question(formats.columns(path))
-    assert asked is not None and [*asked.answers[0][1].values()] == ["class"] * 4
-    data = formats.read(path, columns=asked.answers[0][1])
-    assert data.annotations is None and data.feature_names == ("size",)
-    assert data.class_names == ("oedema", "opacity", "nodule", "fluid")
-    assert named_sets(data)[:3] == [{"oedema", "nodule"}, {"fluid"}, {"oedema", "fluid"}]
-    assert any("−1 says in 34 cells" in note for note in data.notes)
-
-
-def test_minus_one_beside_one_alone_is_no_candidate(tmp_path: Path) -> None:
-    path = findings(tmp_path, ["1", "-1", "-1", "1", "-1"])
-    data = formats.read(path, columns=dict.fromkeys(["oedema", "opacity", "nodule", "fluid"], "class"))
-    assert named_sets(data)[0] == {"oedema", "fluid"}
-
-
-def test_people_who_agree_on_one_zero_and_minus_one_are_voters(tmp_path: Path) -> None:
-    said = ["1", "0", "1", "-1", "0", "1"]
-    cells = [[said[k % 6] if (k + j) % 7 else "0" for j in range(4)] for k in range(60)]
-    rows = [["the room was small"[: 9 + k % 9] + f" {k}", *row] for k, row in enumerate(cells)]
-    path = tmp_path / "votes.csv"
-    path.write_text("\n".join(map(",".join, [["text", "Mia", "Tom", "Ola", "Jin"], *rows])) + "\n", encoding="utf-8")
-    asked = question(formats.columns(path))
-    assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}
-
-
-@pytest.mark.parametrize("tick", ["○", "✓", "1"])
-def test_people_who_tick_several_classes_in_doubt_are_a_voter_each(tmp_path: Path, tick: str) -> None:
-    """Two marks in a row are a doubt where the people mark mostly one, and mostly the same."""
-    classes = ["late", "kind", "dear"]
-    marks = [
-        [{classes[(k + (k % 7 == j)) % 3], *(classes[:1] if k % 4 == j else ())} for j in range(2)] for k in range(60)
-    ]
-    rows = [[f"what visitor number {k} said", *(tick * (c in m) for m in marks[k] for c in classes)] for k in range(60)]
-    path = columns_in(tmp_path, ["text", *(f"{who} [{c}]" for who in ("Ann", "Bob") for c in classes)], rows)
-    data = formats.read(path, columns={"Ann": "annotator", "Bob": "annotator"})
-    assert data.class_names == ("dear", "kind", "late") and data.annotations is not None
-    assert data.annotations.answer_sizes.tolist() == [len(m) for some in marks for m in some]
-
-
 def test_ticks_of_several_questions_are_asked_about_and_are_no_voters(tmp_path: Path) -> None:
     """Those who tick several choices, and not the same in each question."""
     questions = ["Sound", "View", "Place"]
@@ -440,72 +297,3 @@ def test_a_circle_beside_other_marks_is_an_answer(tmp_path: Path, words: str) ->
     assert question(formats.columns(path)) is None
     data = formats.read(path, accept=("class-names",), keep=("*",))
     assert {*data.class_names} == {*words} and data.annotations is not None and data.annotations.n_answers == 180
-
-
-@pytest.mark.parametrize("tick", ["x", "✓", "1", "yes", "○"])
-def test_what_people_left_blank_who_tick_is_the_other_answer(tmp_path: Path, tick: str) -> None:
-    ticked = [[(k % 4 < 2) != (k % 11 == j) for j in range(3)] for k in range(160)]
-    rows = [(f"the comment number {k} of a reader", *(tick * one for one in row)) for k, row in enumerate(ticked)]
-    path = columns_in(tmp_path, ["comment", "remove? (Lena)", "remove? (Ari)", "remove? (Bo)"], rows)
-    asked = question(formats.columns(path))
-    assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}
-    assert {"class"} in [{*roles.values()} for _, roles in asked.answers]
-    data = formats.read(path, columns=asked.answers[0][1])
-    assert {*data.class_names} == {"blank", tick} and data.annotations is not None
-    assert data.annotations.n_annotators == 3 and data.annotations.n_answers == 3 * 160
-
-
-def test_what_is_seldom_ticked_and_not_together_are_classes_first(tmp_path: Path) -> None:
-    rows = [(f"p{k}.jpg", f"{k}.5", *("x" * (k % 5 == 0 and k % 3 == j) for j in range(3))) for k in range(90)]
-    asked = question(formats.columns(columns_in(tmp_path, ["photo", "weight", "scratch", "dent", "stain"], rows)))
-    assert asked is not None and {*asked.answers[0][1].values()} == {"class"}
-
-
-def test_sums_of_shares_and_flags_made_of_them_are_no_classes_and_never_learnt_from(tmp_path: Path) -> None:
-    shares = np.random.default_rng(0).dirichlet([0.6, 0.6, 0.6], 400)
-    header = ["id", "size", "p_oval", "p_left", "p_right", "p_spiral", "is_spiral", "is_oval", "unsure"]
-    rows = list[list[str]]()
-    for k, (a, b, c) in enumerate(shares.tolist()):
-        flags = (b + c > 0.8, a > 0.8, a <= 0.8 >= b + c)
-        rows.append(
-            [f"g{k}", f"{1 + k / 7:.3f}", *(f"{x:.4f}" for x in (a, b, c, b + c)), *(f"{one:d}" for one in flags)]
-        )
-    (tmp_path / "x.csv").write_text("\n".join(",".join(row) for row in [header, *rows]))
-    data = formats.read(tmp_path / "x.csv")
-    assert len(data.class_names) == 3 and data.prior is not None
-    assert data.feature_names == ("size",) and {"p_spiral", "is_spiral", "is_oval", "unsure"} <= set(data.extras)
-
-
-def test_the_mean_of_some_models_is_no_model(tmp_path: Path) -> None:
-    shares = np.random.default_rng(0).dirichlet([1, 1], (3, 40))
-    every = {**dict(zip("abc", shares, strict=True)), "blend": shares.mean(axis=0)}
-    table = {
-        f"{who}_{name}": [f"{x:.3f}" for x in one[:, at]]
-        for who, one in every.items()
-        for at, name in enumerate(["no", "yes"])
-    }
-    lines = [["clip", *table], *([f"clip {k}", *row] for k, row in enumerate(zip(*table.values(), strict=True)))]
-    (tmp_path / "x.csv").write_text("\n".join(map(",".join, lines)))
-    data = formats.read(tmp_path / "x.csv")
-    assert data.annotations is not None and data.annotations.annotator_names == ("a", "b", "c")
-    assert not data.feature_names and {"blend_no", "blend_yes"} <= set(data.extras)
-
-
-@pytest.mark.parametrize("panel", [None, 20])
-def test_counts_before_their_sum_are_asked_about_and_ballots_that_do_not_count_are_no_class(
-    tmp_path: Path, panel: int | None
-) -> None:
-    votes = [[k % 5, 3 * k % 7, 2, k // 9] for k in range(30)]
-    votes = [[*some[:3], some[3] if panel is None else panel - sum(some[:3])] for some in votes]
-    rows = [[f"foto {k}", (k * 7) % 11, *some, sum(some)] for k, some in enumerate(votes)]
-    header = ["Titel", "Pris", "Natur", "By", "Abstrakt", "Ugyldige", "I alt"]
-    path = columns_in(tmp_path, header, rows)
-    asked = question(formats.columns(path))
-    assert asked is not None
-    first = asked.answers[0][1]
-    assert {name for name, role in first.items() if role == "count"} >= {"Natur", "By", "Abstrakt"}
-    assert {*formats.read(path, columns=first).class_names} == {"Abstrakt", "By", "Natur"}
-    rows = [[*row[:-1], row[-1] + (k == 3)] for k, row in enumerate(rows)]  # is no sum
-    assert not any(
-        "sum" in str(one.asks.text) for one in formats.columns(columns_in(tmp_path, header, rows)) if one.asks
-    )

@@ -480,6 +480,11 @@ def test_a_last_row_that_may_be_a_total_is_odd(tmp_path: Path) -> None:
         formats.read(table(tmp_path, "photo,annotator_1,annotator_2,annotator_3", [*rows, "Total,,see below,"]))
 
 
+def test_lists_of_shares_are_never_learnt_from(tmp_path: Path) -> None:
+    rows = [f'r{k},"[0.25, 0.75]","[0.5, 0.5]",{TEXTS[k]}' for k in range(12)]
+    assert not formats.read(table(tmp_path, "uid,probs_a,probs_b,review", rows)).feature_names
+
+
 def test_answers_with_a_doubt_or_several_classes_are_these(tmp_path: Path) -> None:
     rows = [f"p{k},{label(k, 0)},{label(k, 1)},{label(k, 2)}" for k in range(12)]
     odd = ["o1,late?,poss. late,late or lost", "o2,lost/fine,vielleicht fine,fine (?)"]
@@ -602,20 +607,19 @@ def test_a_file_that_is_one_record_is_odd(tmp_path: Path) -> None:
         formats.read(path)
 
 
-@pytest.mark.parametrize(("upper", "lower"), [(";;", "Nr.;Text;"), ("Nr.;Text;", ";;")])
-def test_a_header_of_two_rows(tmp_path: Path, upper: str, lower: str) -> None:
-    """A person above the classes, of which one is marked; the table that goes back has both rows still."""
-    people, marks = ["Ann", "Bob", "Cleo"], ["x;;", ";X;", ";;(x)"]
-    rows = [f"{k};text {k};" + ";".join(marks[(k + j * (k % 5 == 0)) % 3] for j in range(3)) for k in range(30)]
-    lines = [upper + ";".join(f"{who};;" for who in people), lower + ";".join(["good;bad;so so"] * 3), *rows]
+def test_a_header_of_two_rows(tmp_path: Path) -> None:
+    """What stands above several columns is part of their names; the table that goes back has both rows still."""
+    words = ["good", "bad", "so so"]
+    rows = [f"{k};text {k};" + ";".join(words[(k + j * (k % 5 == 0)) % 3] for j in range(3)) for k in range(30)]
+    lines = ["Nr.;Text;Coder;;", ";;Ann;Bob;Cleo", *rows]
     path, back = tmp_path / "t.csv", tmp_path / "back.csv"
     path.write_text("\n".join(lines))
-    data = formats.read(path)
+    data = formats.read(path, columns={f"Coder [{who}]": "annotator" for who in ("Ann", "Bob", "Cleo")})
     assert len(data) == 30 and data.class_names == ("bad", "good", "so so") and data.annotations is not None
-    assert data.annotations.annotator_names == tuple(people) and data.annotations.n_answers == 90
+    assert data.annotations.n_annotators == 3 and data.annotations.n_answers == 90
     labels = [f"label {name}" for name in data.row_ids]
     formats.give_back(path, back, formats.Results(data.row_ids.tolist(), {"identified_label": labels}))
-    ends = [line.split(";")[11] for line in back.read_text().splitlines()]
+    ends = [line.split(";")[5] for line in back.read_text().splitlines()]
     assert ends == ["label", "", *labels]
 
 
@@ -819,18 +823,6 @@ def test_labels_of_a_few_rows_are_asked_about_and_never_learnt_from(
         assert data.annotations.n_annotators == 3 + (roles[name] == "annotator")
     known = read_first(path).y
     assert known is not None and int((known >= 0).sum()) == 6
-
-
-def test_a_person_and_a_class_a_column_are_the_answers_of_people(tmp_path: Path) -> None:
-    rows = [
-        ",".join([f"e{k}", *(str(int(label(k, at) == kind)) for at in range(3) for kind in ("late", "lost", "fine"))])
-        for k in range(12)
-    ]
-    for mark in ("_", ": ", "."):
-        names = [f"{who}{mark}{kind}" for who in PEOPLE for kind in ("late", "lost", "fine")]
-        data = formats.read(table(tmp_path, ",".join(["id", *names]), rows))
-        assert has_three_voters(data) and data.annotations is not None
-        assert data.annotations.annotator_names == PEOPLE and set(data.class_names) == {"late", "lost", "fine"}
 
 
 def test_lines_whose_example_has_a_name_of_its_own_are_asked_about(tmp_path: Path) -> None:

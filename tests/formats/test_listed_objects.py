@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -145,20 +145,8 @@ def by_class(one: dict[str, str]) -> dict[str, list[str]]:
     return {label: [who for who, said in one.items() if said == label] for label in ("cat", "dog", "fox")}
 
 
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda lists: {"votes": lists},
-        lambda lists: {
-            "Verteilung": {
-                label: [{"annotateur": who, "raison": f"{who} thinks so"} for who in people]
-                for label, people in lists.items()
-            }
-        },
-    ],
-)  # fmt: skip
-def test_people_in_a_list_of_each_class_are_voters(tmp_path: Path, wrap: Callable[[Any], dict[str, Any]]) -> None:
-    records = [{"name": f"item {k}", **wrap(by_class(one))} for k, one in enumerate(ANSWERS)]
+def test_people_in_a_list_of_each_class_are_voters(tmp_path: Path) -> None:
+    records = [{"name": f"item {k}", "votes": by_class(one)} for k, one in enumerate(ANSWERS)]
     path = write(tmp_path, "json", records)
     assert said(path) == [set(one.items()) for one in ANSWERS]
     assert_read_alike(path)
@@ -170,11 +158,6 @@ def test_lists_that_are_no_people_by_class_stay(tmp_path: Path) -> None:
         for k in range(12)
     ]
     assert formats.read(write(tmp_path, "json", records)).annotations is None
-
-
-def test_a_list_of_answers_inside_of_an_object_is_found(tmp_path: Path) -> None:
-    records = [{"name": one["name"], "results": {"all": one["items"], "of": {"n": 2}}} for one in rows("flat")]
-    assert said(write(tmp_path, "json", records)) == [set(one.items()) for one in ANSWERS]
 
 
 def test_records_in_an_object_of_an_object_are_read(tmp_path: Path) -> None:

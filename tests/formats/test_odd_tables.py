@@ -76,32 +76,6 @@ def test_a_small_table_of_examples_is_no_summary(tmp_path: Path, lines: list[str
     assert len(formats.read(write(tmp_path, *lines), columns={name: "true_label"})) == len(lines) - 1
 
 
-@pytest.mark.parametrize(
-    ("header", "people", "mark"),
-    [
-        ("post,✅ Keep,❌ Remove,Lock", ["mina", "tom_r", "Zed", "okapi"], ", "),
-        ("Meldung,Ja,Nein,Unklar", ["Ute", "Jens", "Kai"], "; "),
-        ("文,賛成,反対,保留", ["田中", "佐藤", "鈴木", "高橋"], "、"),
-    ],
-)
-def test_cells_that_name_people_are_the_answers_of_these(
-    tmp_path: Path, header: str, people: list[str], mark: str
-) -> None:
-    rolls, names = random.Random(5), header.split(",")
-    rows = []
-    for k in range(40):
-        chosen = {who: names[1 + k % 3] if rolls.random() < 0.7 else rolls.choice(names[1:]) for who in people}
-        written = {who: who.upper() if rolls.random() < 0.1 else who for who in people}
-        between = "/" if mark == "; " and k % 4 else mark  # as one types it
-        cells = [between.join(written[who] for who, one in chosen.items() if one == name) for name in names[1:]]
-        rows.append(",".join([f"text number {k}", *(f'"{cell}"' for cell in cells)]))
-    data = formats.read(write(tmp_path, header, *rows))
-    votes = data.annotations
-    assert votes is not None and {*votes.annotator_names} == {*people} and votes.n_answers == 40 * len(people)
-    assert {*data.class_names} == {*names[1:]}
-    assert f"The cells of {', '.join(names[1:])} name people: each chose that column." in data.notes
-
-
 @pytest.mark.parametrize("are_apart", [True, False])
 def test_voters_who_never_name_the_same_are_odd(tmp_path: Path, are_apart: bool) -> None:
     """What is good and what is bad of a thing is no answer of a voter called good, or bad."""

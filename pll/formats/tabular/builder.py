@@ -24,7 +24,7 @@ from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
 from pll.formats.forms import WORDS
 from pll.formats.labels import CANDIDATES, Labels, labels_of
-from pll.formats.melted import FEW_AGAIN, once, turned, wide
+from pll.formats.melted import FEW_AGAIN, once
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import says
 from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, TO_FILL_IN, Column, form_of, option
@@ -106,11 +106,6 @@ class TableFormat(Format):
         return self.unfolded(path, options).plan(options)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
-        table = self.table(source, options)
-        if wide(table, options.columns) is not table:
-            return "The file that came in has a row a value, and no row for an example's label."
-        if turned(table, options.columns) is not table:
-            return "The file that came in has a column an example, and no row for an example's label."
         is_by_person = form_of(self.columns(source, options)) == "person"
         return "The file that came in has a row a person, and no row for an example's label." if is_by_person else ""
 

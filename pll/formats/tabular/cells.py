@@ -234,6 +234,23 @@ def are_lists_of_numbers(cells: Cells) -> bool:
     return max((count for width, count in widths.items() if width), default=0) >= NEARLY_ALL * max(widths.total(), 1)
 
 
+def are_share_lists(cells: Cells) -> bool:
+    """Whether they are lists of numbers from 0 that make up 1: how likely each of some classes is.
+
+    Examples
+    --------
+    >>> are_share_lists(["[0.25, 0.75]", "[1. 0.]"]), are_share_lists(["[3, 1]"])
+    (True, False)
+    """
+    lists = [numbers for cell in present_cells(cells) if (numbers := numbers_in(cell))]
+    is_one = all(min(one) >= 0 and abs(sum(one) - 1) <= ROUNDED * len(one) for one in lists)
+    return is_one and are_lists_of_numbers(cells)
+
+
+ROUNDED = 0.0051
+"""How far each of the shares of a list may be from what it was before it was rounded."""
+
+
 def are_vectors(cells: Cells) -> bool:
     """Whether they are lists of numbers, and not all of these whole (as class numbers are)."""
     return are_lists_of_numbers(cells) and any(

@@ -181,11 +181,11 @@ def kinds(pair: tuple[ExportSource, ExportSource], tmp_path_factory: pytest.Temp
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_in_every_format(kinds: list[list[Results]], tmp_path: Path, name: str) -> None:
-    """Written anew and back into the file that came in, with the labels of a run and with those of a certificate."""
+    """Written anew and back into the file that came in, with the labels of a run; once with those of a certificate."""
     suffix = FORMATS[name].suffixes[0] if FORMATS[name].suffixes else ""
     written = 0
     for place, data in enumerate(examples()):
-        for kind, both in enumerate(kinds):
+        for kind, both in enumerate(kinds if not written else kinds[:1]):
             files = []
             try:
                 for number, results in enumerate(both):

@@ -96,22 +96,12 @@ def test_stopped_and_resumed_to_the_same_bits(
     assert result_of(folder) == undisturbed(model)
 
 
-DECAYING = {"optimiser": "adam", "lr_decay": 0.5, "lr_decay_every": 2}
-UNEVEN = {"loss": "mse", "batch_size": 19}  # 96 = 5 × 19 + 1: the last batch of one joins the one before
-
-
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("proden", DECAYING),
-        ("proden", UNEVEN),
-        ("proden-itera", DECAYING | {"update_every": 2}),
-        ("proden-sudden", UNEVEN),
-        ("proden-naive", DECAYING),
-        ("pn-oracle", UNEVEN),
-    ],
-)
-def test_every_setting_survives_a_stop(method: str, params: dict[str, Any], data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["proden-itera", "proden-sudden", "pn-oracle"])
+def test_every_setting_survives_a_stop(method: str, data: Path, tmp_path: Path) -> None:
+    params: dict[str, Any] = {"optimiser": "adam", "lr_decay": 0.5, "lr_decay_every": 2, "loss": "mse"}
+    params |= {"batch_size": 19}  # 96 = 5 × 19 + 1: the last batch of one joins the one before
+    if method == "proden-itera":
+        params |= {"update_every": 2}
     results = []
     for name, hook in (("straight", None), ("stopped", stop_at(16))):
         folder = made(tmp_path / name, config(data, method=method, params=params))

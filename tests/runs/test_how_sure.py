@@ -103,20 +103,13 @@ def test_skip_is_heard_in_that_step_alone(data: Path, tmp_path: Path) -> None:
     assert held_out_of(folder) is not None
 
 
-def test_where_training_stops_by_itself_it_is_found_out_too(data: Path, tmp_path: Path) -> None:
+def test_a_stop_by_itself_finds_it_out_and_more_epochs_find_it_out_anew(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", data)
     loop = FitLoop(folder)
     loop.advance()
     loop.stop("Stopped by itself: no label has changed for 5 epochs.")
-    assert folder.state()["state"] == "stopped" and held_out_of(folder) is not None
-
-
-def test_more_epochs_make_it_unknown_until_it_is_found_out_again(data: Path, tmp_path: Path) -> None:
-    folder = made(tmp_path / "run", data)
-    loop = FitLoop(folder)
-    loop.advance()
-    loop.stop("by itself")
     before = held_out_of(folder)
+    assert folder.state()["state"] == "stopped"
     loop = FitLoop(folder)
     loop.advance()
     assert not (folder.path / "held_out.npz").exists()

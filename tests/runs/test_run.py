@@ -274,31 +274,19 @@ def test_data_is_read_once_and_kept_for_the_last_runs_only(
 # ---- the registry ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "run_id",
-    [
-        "",
-        ".",
-        "..",
-        "../x",
-        "/",
-        "/etc",
-        "x/y",
-        "unknown",
-        "x" * 5000,
-        "a\0b",
-        "\ud800",
-        "../runs/{id}",
-        "{id}/",
-        "./{id}",
-    ],
+NOWHERE = (
+    *("", ".", "..", "../x", "/", "/etc", "x/y", "unknown", "x" * 5000, "a\0b", "\ud800"),
+    *("../runs/{id}", "{id}/", "./{id}"),
 )
-def test_a_link_to_nowhere_is_said(registry: RunRegistry, data: Path, run_id: str) -> None:
+
+
+def test_a_link_to_nowhere_is_said(registry: RunRegistry, data: Path) -> None:
     known = ended(registry.start(config(data, params={"epochs": 1})))
     (registry.root.parent / "x").mkdir()
     (registry.root.parent / "x" / "config.json").write_bytes((known.folder.path / "config.json").read_bytes())
-    with pytest.raises(UserError, match="no run behind this link"):
-        registry.get(run_id.format(id=known.id))
+    for run_id in NOWHERE:
+        with pytest.raises(UserError, match="no run behind this link"):
+            registry.get(run_id.format(id=known.id))
     assert registry.get(known.id) is known
 
 

@@ -32,9 +32,3 @@ def test_accuracies_need_true_labels() -> None:
     assert monitor.record(2, FIRST).test_accuracy is None
     without = Monitor(SETS).record(1, FIRST)
     assert (without.transductive_accuracy, without.test_accuracy, without.loss) == (None, None, None)
-
-
-def test_it_goes_on_from_the_labels_of_a_checkpoint() -> None:
-    second = Monitor(SETS)
-    second.identified = Monitor(SETS).record(2, SECOND).identified
-    assert second.record(3, FIRST).changed_labels == 2

@@ -21,26 +21,6 @@ def test_mnist(shared: Path, cache: Path) -> None:
     assert not cache.exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "shape", "c"),
-    [("yeast", (1484, 8), 10), ("dermatology", (366, 34), 6), ("synthetic-control", (600, 60), 6)],
-)
-def test_uci(shared: Path, name: str, shape: tuple[int, int], c: int) -> None:
-    data = load(name, download=False)
-    assert (data.X.shape, data.n_classes, data.kind, data.is_test) == (shape, c, "table", None)
-    assert np.isnan(data.X).sum() == (8 if name == "dermatology" else 0)
-    assert data.y is not None and len(np.unique(data.y)) == c
-
-
-@pytest.mark.parametrize(
-    ("name", "shape", "c", "mean"), [("lost", (1122, 108), 16, 2.23), ("birdsong", (4998, 38), 13, 2.18)]
-)
-def test_partial(shared: Path, name: str, shape: tuple[int, int], c: int, mean: float) -> None:
-    data = load(name, download=False)
-    assert (data.X.shape, data.n_classes, data.name) == (shape, c, name)
-    assert round(float(data.sets().sizes.mean()), 2) == mean and len(data.truth_outside()) == 0
-
-
 @pytest.mark.slow
 def test_cifar10_subset(shared: Path) -> None:
     data = load("cifar10-subset", download=False)

@@ -59,7 +59,10 @@ def check(data: PartialLabelDataset, shape: tuple[int, ...], classes: int, candi
 
 @pytest.mark.parametrize("name", [name for name in BY_NAME if name not in LARGE])
 def test_every_dataset_by_its_name(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    check(converted(name, tmp_path, capsys), *BY_NAME[name])
+    data = converted(name, tmp_path, capsys)
+    check(data, *BY_NAME[name])
+    assert (data.is_test, np.isnan(data.X).sum()) == (None, 8 * (name == "dermatology"))
+    assert data.candidates is None or len(data.truth_outside()) == 0
 
 
 @pytest.mark.parametrize("file", list(BY_FILE))

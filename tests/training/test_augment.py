@@ -75,13 +75,15 @@ def convolutions(shape: tuple[int, ...], c: int) -> nn.Module:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("method", [PRODEN, PNDecomp])
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"optimiser": "adam", "lr": 0.01, "lr_decay": 0.5, "lr_decay_every": 2}, {"model": convolutions}],
-    ids=["linear", "adam-decay", "convolutions"],
+    ("method", "settings", "batches"),
+    [
+        (PRODEN, {"optimiser": "adam", "lr": 0.01, "lr_decay": 0.5, "lr_decay_every": 2}, 1),
+        (PRODEN, {"model": convolutions}, 7),
+        (PNDecomp, {}, 7),
+        (PNDecomp, {"model": convolutions}, 1),
+    ],
 )
-@pytest.mark.parametrize("batches", [1, 7])
 def test_resumed_in_mid_epoch_it_goes_on_bit_for_bit(method: Any, settings: dict[str, Any], batches: int) -> None:
     straight, stopped, resumed = (estimator(method, **settings) for _ in range(3))
     expected = [record.loss for record in straight.iter_fit(Task(IMAGES, SETS))]

@@ -25,7 +25,7 @@ def run_page(**names: Any) -> dict[str, Any]:
     return names
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
     X = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
     return run_page(X=X, candidates=flip_binomial(np.arange(12) % 3, 3, 0.3, seed=0))
@@ -46,8 +46,10 @@ WRONG: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 @pytest.mark.parametrize("fault", WRONG)
-def test_its_test_catches_what_it_says_it_catches(page: dict[str, Any], fault: str) -> None:
-    page["focal"] = WRONG[fault]
+def test_its_test_catches_what_it_says_it_catches(
+    page: dict[str, Any], fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(page, "focal", WRONG[fault])
     with pytest.raises(AssertionError):
         for magnitude in (1.0, 30.0, 1e4):
             page["test_focal"](magnitude)

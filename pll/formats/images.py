@@ -151,7 +151,7 @@ def _examples(table: Records, members: Members, options: ReadOptions) -> list[st
     cells = table.cells(image)[0].to_pylist() if image and _pictures(members) and not is_named else []
     if cells and (ids := _ids_of([cell or "" for cell in cells])) is not None:
         return [str(one) for one in ids]
-    return examples_of(table, columns, options)
+    return examples_of(table, columns)
 
 
 # ---- in --------------------------------------------------------------------------------------------------------------

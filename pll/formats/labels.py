@@ -42,7 +42,6 @@ from pll.formats.tabular.cells import (
     labels_in,
     read_label,
     shares_of,
-    shares_written,
     spelling,
 )
 from pll.weights import Weights, checked_prior
@@ -183,7 +182,7 @@ def _true_label(cell: str) -> Mapping[str, float]:
 
 def _weighed(cell: str, separator: str) -> Mapping[str, float]:
     if not is_object(cell):
-        return shares_written(cell, separator) or Counter(labels_in(cell, separator))
+        return Counter(labels_in(cell, separator))
     shares = shares_of(cell)
     if shares is None:
         raise UserError("write a number from 0 for each label: how often or how likely it is")

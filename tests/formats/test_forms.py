@@ -524,12 +524,6 @@ def test_one_column_of_labels_with_doubts_is_asked_about_as_the_candidates(
     assert named_truth(data)[1] == classes[1] and data.annotations is None
 
 
-def test_steps_of_a_scale_are_no_doubts(tmp_path: Path) -> None:
-    steps = ("true", "true", "probably true", "false", "probably false", "true", "false")
-    rows = [f"c{k},{steps[k % 7]},{steps[(k + k % 2) % 7]},{steps[(k + k % 3) % 7]}" for k in range(42)]
-    assert len(formats.read(table(tmp_path, "id,ann,bob,cem", rows)).class_names) == 4
-
-
 def test_columns_of_counts_are_called_by_what_tells_them_apart(tmp_path: Path) -> None:
     counts = [(k % 5, 2 * k % 4, 12 - k % 5 - 2 * k % 4) for k in range(40)]
     best = [("smooth", "disk", "star")[max(range(3), key=one.__getitem__)] for one in counts]
@@ -655,14 +649,6 @@ def test_people_are_told_by_their_addresses(tmp_path: Path) -> None:
     ]
     data = formats.read(table(tmp_path, "Carimbo,Endereço,Código da obra,Tema", rows))
     assert has_three_voters(data) and len(data) == 12
-
-
-def test_ids_that_slipped_into_two_rows_are_numbered_and_said(tmp_path: Path) -> None:
-    rows = [f"e{max(k, 1)},{k}.5,{'abc'[k % 3]}|{'bca'[k % 3]}" for k in range(40)]
-    data = formats.read(table(tmp_path, "id,width,candidates", rows))
-    assert len(data) == 40 and any("twice" in note for note in data.notes)
-    with pytest.raises(UserError, match="same id"):
-        formats.read(table(tmp_path, "id,width,candidates", rows), columns={"id": "id"})
 
 
 def test_rare_short_forms_of_a_class_are_asked_about_and_merged(tmp_path: Path) -> None:

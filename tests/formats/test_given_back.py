@@ -225,16 +225,6 @@ def test_a_labelled_file_is_read_as_before(tmp_path: Path, text: str) -> None:
     assert after.fingerprint == before.fingerprint
 
 
-def test_labels_come_back_where_an_id_stands_twice(tmp_path: Path) -> None:
-    """The rows are numbered then, and so are the labels."""
-    rows = [f"C{min(k, 38)},{k / 4},{'x' if k % 2 else 'y'},x" for k in range(40)]
-    (tmp_path / "t.csv").write_text("\n".join(["id,width,annotator_1,annotator_2", *rows]) + "\n")
-    data = formats.read(tmp_path / "t.csv")
-    done = Results(data.row_ids.tolist(), {"identified_label": ["x"] * 40, "confidence": ["0.5"] * 40})
-    formats.give_back(tmp_path / "t.csv", tmp_path / "out.csv", done)
-    assert all(line.endswith(",x,0.5") for line in (tmp_path / "out.csv").read_text().splitlines()[1:])
-
-
 def test_a_label_with_a_confidence_of_ones_own_is_a_label(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,width,label,confidence\na,1.5,x,0.5\nb,2.5,y,1\nc,0.5,x,0.75\n")
     data = formats.read(tmp_path / "t.csv")

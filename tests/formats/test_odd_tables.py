@@ -107,19 +107,6 @@ def sheet(folder: Path, rows: list[list[str]], look: Callable[[Any], None]) -> P
     return formats.read(folder / "data.xlsx")
 
 
-def test_what_a_sheet_hides_is_read_and_said(tmp_path: Path) -> None:
-    def look(cells: Any) -> None:
-        cells.row_dimensions[3].hidden = cells.row_dimensions[4].hidden = True
-        cells.column_dimensions["D"].hidden = True
-
-    data = sheet(tmp_path, [HEADER, *BELOW], look)
-    assert data.annotations is not None and data.annotations.annotator_names == ("Anna", "Björn", "Zoë")
-    assert [note for note in data.notes if "hidden" in note] == [
-        "Rows that are hidden in the sheet were read, too: 2.",
-        "Columns that are hidden in the sheet were read, too: Zoë.",
-    ]
-
-
 def test_formulas_without_their_value_are_said(tmp_path: Path) -> None:
     """As a program writes them; a formula that gives an empty text has a value."""
     rows = [[*HEADER, "final"], *([*row, f"=B{k}"] for k, row in enumerate(BELOW, start=2))]

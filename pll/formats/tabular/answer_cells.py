@@ -436,8 +436,6 @@ def note_unmapped(unmapped: Counter[str]) -> list[str]:
 
 LEAST, LEAST_SHARE = 2, 0.03
 """Answers, and their share, that a class is named in at least."""
-SHORT = 60
-"""Characters of a sentence that may be a class where no classes are known."""
 MOST_WORDS = 3
 """An answer of more words, or with other marks than those of names, is no class where it names one."""
 _NAME = re.compile(r"[\w'’+#-]+")
@@ -484,15 +482,10 @@ def proposed_classes(
         texts[text.strip()] += count
     if 2 * sum(count for text, count in texts.items() if is_sentence(text)) > texts.total():
         return _words_of(list(texts.elements()))
-    in_fields = {one: count for one, count in answers.items() if _answer_in(one[1]) is not None}
-    if 2 * sum(in_fields.values()) > texts.total():
-        answers = in_fields  # the others are refusals
     voters: defaultdict[str, set[str]] = defaultdict(set)
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (voter, text), count in answers.items():
         for label in labels_of(text):
-            if len(label) > SHORT and is_sentence(label):
-                continue
             voters[plain(label)].add(voter)
             spellings[plain(label)][label] += count
     least = min(2, len({voter for voter, text in answers if not is_sentence(text)}))
@@ -545,14 +538,11 @@ def _words_of(sentences: Sequence[str]) -> tuple[str, ...]:
 
 MOST_COMPARED = 2000
 """Different cells up to which they are compared with each other."""
-STEPS = 0.25
-"""Share of the cells that say a doubt in words, from which these are steps of a scale: `probably true`."""
 
 
 _BETWEEN = "|".join(re.escape(sign) for mark in SEPARATORS if not mark.strip().isalpha() for sign in signs_of(mark))
 _OR = re.compile(rf"\s*(?:{_BETWEEN}|[()]|(?<=\?)\s|{any_of('or')})\s*", re.IGNORECASE)
-_OF_DOUBT = re.compile(rf"(?:{any_of('doubt')})\.?", re.IGNORECASE)
-_DOUBT = re.compile(rf"{_OF_DOUBT.pattern}|[?¿]+", re.IGNORECASE)
+_DOUBT = re.compile(rf"(?:{any_of('doubt')})\.?|[?¿]+", re.IGNORECASE)
 
 
 def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
@@ -583,9 +573,6 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
         parts = _named_in(cell, counts)
         if cell not in keep and parts != [plain] and all(counts[part] > max(counts[plain], 1) for part in parts):
             found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
-    in_words = [plain for plain, names in found.items() if len(names) == 1 and _OF_DOUBT.search(spelled[plain])]
-    if sum(counts[plain] for plain in in_words) > STEPS * counts.total():
-        found = {plain: names for plain, names in found.items() if plain not in in_words}
     return {cell: found[spelling(cell)] for cell in cells if found.get(spelling(cell))}
 
 

@@ -24,7 +24,7 @@ from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
 from pll.formats.forms import WORDS
 from pll.formats.labels import CANDIDATES, Labels, labels_of
-from pll.formats.melted import FEW_AGAIN, once
+from pll.formats.melted import once
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import says
 from pll.formats.reading import ERRORS, LABELLED, OF_LABELS, PERSONS, TO_FILL_IN, Column, form_of, option
@@ -131,7 +131,7 @@ class TableFormat(Format):
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         table = self.unfolded(source, options)
-        examples = examples_of(table, table.plan(options), options)
+        examples = examples_of(table, table.plan(options))
         examples = [examples[at] for at in table.again] or examples
         self.add(source, path, self.labels_of(source, results, options).added(examples), options)
 
@@ -215,10 +215,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         columns = [column for column in columns if column not in left_out]
         about_columns = _unused(left_out)
     elif named is not None:
-        ids = ids_in(named, cells[named.at], options)
-        if ids is None:
-            columns = [replace(one, role="keep") if one is named else one for one in columns]
-            about_columns = [f"{named.name} names some examples twice: they are numbered, and it is carried along."]
+        ids = _texts_of(cells[named.at])
     checked = None if ids is None else _ids(ids, lambda at: row_of(int(rows[at])), named)
 
     def many(role: str) -> dict[str, Chunks]:
@@ -264,25 +261,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     return with_names(data, table.codes, coded)
 
 
-def ids_in(named: Column, cells: Chunks, options: ReadOptions) -> list[str] | None:
-    """Return the ids in a column; None where it names some rows twice, as a slip or by chance: they are numbered then.
-
-    Parameters
-    ----------
-    named
-        The column.
-    cells
-        Its cells.
-    options
-        How the file is read: who says that these are the ids has an error instead.
-    """
-    keys = [cell or "" for cell in cells.to_pylist()]
-    again = len(keys) - len({*keys})
-    few = len(keys) if named.guessed else FEW_AGAIN * len(keys)
-    return None if 0 < again <= few and named.name not in options.columns else keys
-
-
-def examples_of(table: Records, columns: Sequence[Column], options: ReadOptions) -> list[str]:
+def examples_of(table: Records, columns: Sequence[Column]) -> list[str]:
     """Return for every row of a table the id of its example, as `build` gives it.
 
     Parameters
@@ -291,16 +270,19 @@ def examples_of(table: Records, columns: Sequence[Column], options: ReadOptions)
         What a reader made of the file.
     columns
         The role of each column.
-    options
-        How it is read.
     """
     tasks = [column for column in columns if column.role == "task"]
     if tasks:
         codes, names = names_in(table.cells(tasks))
         return [*map([*names, ""].__getitem__, codes.tolist())]
     named = next((column for column in columns if column.role == "id"), None)
-    ids = None if named is None else ids_in(named, table.cells([named])[0], options)
-    return list(map(str, range(sum(map(len, table.batches([0])))))) if ids is None else ids
+    if named is not None:
+        return _texts_of(table.cells([named])[0])
+    return list(map(str, range(sum(map(len, table.batches([0]))))))
+
+
+def _texts_of(cells: Chunks) -> list[str]:
+    return [cell or "" for cell in cells.to_pylist()]
 
 
 def _ids(cells: Sequence[str], row_of: RowNumber, column: Column | None) -> npt.NDArray[np.str_]:

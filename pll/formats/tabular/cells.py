@@ -542,7 +542,6 @@ def join_names(names: Sequence[str]) -> str:
     """
     plain = "|".join(names)
     survives = all(name and name == name.strip() and not _has("|", name) for name in names)
-    survives = survives and not _shares_among(names)
     return plain if survives and not _like_a_list(plain) else json.dumps(list(names), ensure_ascii=False)
 
 
@@ -604,46 +603,7 @@ def labels_in(cell: str, separator: str = "|") -> list[str]:
         return listed
     if separator == "/" and cell.strip() in MISSING and cell.strip():
         return [cell.strip()]
-    names = list(filter(None, _parts(cell, separator)))
-    return list(_shares_among(names) or names)
-
-
-def shares_written(cell: str, separator: str = "|") -> dict[str, float] | None:
-    """Return how likely each label is, where a cell says it behind each, and these make up a whole; else None.
-
-    Parameters
-    ----------
-    cell
-        As it stands there.
-    separator
-        Between the labels.
-
-    Examples
-    --------
-    >>> shares_written("cat (60%)|dog (40 %)"), shares_written("cat: .7; dog: .3", ";")
-    ({'cat': 0.6, 'dog': 0.4}, {'cat': 0.7, 'dog': 0.3})
-    >>> shares_written("cream (30%)|milk (3,5%)"), shares_written("type 1|type 2")
-    (None, None)
-    """
-    return _shares_among(list(filter(None, _parts(cell, separator))))
-
-
-_SHARED = re.compile(r"(?P<name>.*?\S)\s*[:=([]\s*(?P<number>\d*[.,]\d+|\d+(?=\s*%))\s*(?P<percent>%?)\s*[)\]]?")
-_TOGETHER = (0.9, 1.011)
-"""What shares of labels make up together, as they are rounded, where small ones may be left out."""
-
-
-def _shares_among(parts: Sequence[str]) -> dict[str, float] | None:
-    if not parts or parts[0].rstrip("])% ")[-1:] not in _DIGITS:  # nearly always, and at once
-        return None
-    matches = [match for part in parts if (match := _SHARED.fullmatch(part))]
-    shares = {
-        match["name"]: float(match["number"].replace(",", ".")) / (100 if match["percent"] else 1) for match in matches
-    }
-    return shares if len(shares) == len(parts) and _TOGETHER[0] <= sum(shares.values()) <= _TOGETHER[1] else None
-
-
-_DIGITS = frozenset("0123456789")
+    return list(filter(None, _parts(cell, separator)))
 
 
 def elements(cell: str | None) -> list[Any] | dict[str, Any]:

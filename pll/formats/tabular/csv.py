@@ -168,10 +168,8 @@ class Text:
             lines = file.read().decode(self.encoding, errors="replace").splitlines(keepends=True)[1:]
         filled = [at for at, line in enumerate(lines) if line.strip(self.delimiter + "\r\n\x1a")]
         with suppress(csv.Error):
-            numbers = filled[-LOOKED_AT:]
-            last = list(csv.reader([lines[at] for at in numbers], delimiter=self.delimiter))
-            numbers = numbers if len(numbers) == len(last) else list(range(len(last)))  # a cell goes over lines
-            below = rows_below(list(zip(numbers, last, strict=True)), len(self.header.names)) if len(last) > 2 else 0
+            last = list(csv.reader([lines[at] for at in filled[-LOOKED_AT:]], delimiter=self.delimiter))
+            below = rows_below(last, len(self.header.names)) if len(last) > 2 else 0
             gone = "".join(lines[filled[-1 - below] + 1 if len(filled) > below else 0 :])
             wide = self.encoding == "utf-16"
             end = size - (2 * len(gone) if wide else len(gone.encode(self.encoding, errors="replace")))

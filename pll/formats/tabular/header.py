@@ -193,8 +193,8 @@ LOOKED_AT = 5 * MOST_BELOW
 """Last rows that tell what is below the others."""
 
 
-def rows_below(rows: Sequence[tuple[int, Sequence[str]]], width: int) -> int:
-    """Return how many of the last rows are none of the table: what stands apart, totals, notes, a line of agreement.
+def rows_below(rows: Sequence[Sequence[str]], width: int) -> int:
+    """Return how many of the last rows are none of the table: totals, notes, a line of agreement.
 
     A note in the first cell alone has three words, where cells of the first column have not; a shorter one may be a row
     that is cut off. Where the first column names all rows in one way, a last row that it does not name so is none of
@@ -203,27 +203,25 @@ def rows_below(rows: Sequence[tuple[int, Sequence[str]]], width: int) -> int:
     Parameters
     ----------
     rows
-        The last ones with a cell, each with its number in the file.
+        The last ones with a cell.
     width
         Of the table.
 
     Examples
     --------
-    >>> table = [(2, ["a 1", "2", "3"]), (3, ["a 2", "2", "3"])]
-    >>> rows_below([*table, (4, ["Total", "", "6"]), (5, ["? = I am not sure", "", ""])], 3)
-    2
-    >>> rows_below([*table, (4, ["a 3"])], 3), rows_below([*table, (6, ["Anzahl", "", ""])], 3)
-    (0, 1)
-    >>> votes = [(at, [str(at), "cat", "dog" if at % 3 else "cat"]) for at in range(2, 20)]
-    >>> rows_below([*votes, (20, ["Match (%)", "84.4", "82.2"]), (21, ["", "", "J. Doe, 3/12"])], 3)
+    >>> table = [["a 1", "2", "3"], ["a 2", "2", "3"]]
+    >>> rows_below([*table, ["Total", "", "6"], ["? = I am not sure", "", ""]], 3), rows_below([*table, ["a 3"]], 3)
+    (2, 0)
+    >>> votes = [[str(at), "cat", "dog" if at % 3 else "cat"] for at in range(2, 20)]
+    >>> rows_below([*votes, ["Match (%)", "84.4", "82.2"], ["", "", "J. Doe, 3/12"]], 3)
     2
     """
-    count, cells = _apart(rows), [row for _, row in rows]
-    if width < 3 or 10 * sum(map(_is_alone, (row[:1] for row in cells[:50]))) > len(cells[:50]) + 2 * MOST_BELOW:
-        return count or int(len(cells) > 1 and len(cells[-1]) == width and is_total(cells[-1]))
-    is_other = _telling_others(cells[-LOOKED_AT : -min(MOST_BELOW, len(cells) // 4)])
-    while count < min(MOST_BELOW, len(cells) - 1):
-        last = cells[-1 - count]
+    if width < 3 or 10 * sum(map(_is_alone, (row[:1] for row in rows[:50]))) > len(rows[:50]) + 2 * MOST_BELOW:
+        return int(len(rows) > 1 and len(rows[-1]) == width and is_total(rows[-1]))
+    is_other = _telling_others(rows[-LOOKED_AT : -min(MOST_BELOW, len(rows) // 4)])
+    count = 0
+    while count < min(MOST_BELOW, len(rows) - 1):
+        last = rows[-1 - count]
         if not (_is_alone(last) or (len(last) == width and (is_total(last) or is_other(last)))):
             break
         count += 1
@@ -248,18 +246,6 @@ def _telling_others(rows: Sequence[Sequence[str]]) -> Callable[[Sequence[str]], 
         return _way(first) not in ways and is_odd and not any(cell in words for cell, words in beside)
 
     return is_other if len(ways) <= len(rows) / 4 and len(rows) >= LEAST_ALIKE else lambda row: False
-
-
-def _apart(rows: Sequence[tuple[int, Sequence[str]]]) -> int:
-    """Return how many last rows stand apart: below a blank row, half as full as the others, and called otherwise."""
-    for count in range(min(MOST_BELOW, len(rows) - 1), 0, -1):
-        others, apart = rows[:-count], rows[-count:]
-        if apart[0][0] > others[-1][0] + 1:
-            full = float(np.median([_filled(row) for _, row in others]))
-            called = {_DIGITS.sub("0", row[0]) for _, row in others if row}
-            if all(2 * _filled(row) <= full and _DIGITS.sub("0", row[0]) not in called for _, row in apart):
-                return count
-    return 0
 
 
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
@@ -288,7 +274,7 @@ def notes_on_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     Examples
     --------
     >>> list(notes_on_rows([["Total", "", "6"]]))
-    ['The last row was left out, since it is a total: Total · 6.']
+    ["The last row was left out, since it is a total: 'Total · 6'."]
     """
     if not rows:
         return

@@ -240,14 +240,7 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
         stem, taken = PurePosixPath(name).stem, left[first].names
         new = {f"{stem} {column}" if column in taken else column: cells_of(about, column) for column in others}
         added = {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
-        meant = [codes[row_of[k]] if k in row_of else cell for k, cell in zip(keys, written, strict=True)]
-        other = {cell: to for cell, to in zip(written, meant, strict=True) if cell != to}
-        if other:
-            added = {mine: meant, **added}
-            some = listing([f"{cell} → {to}" for cell, to in other.items()], limit=4)
-            notes.append(f"{mine} was read as {name} writes it: {some}.")
-        gone = [list(left[first].names).index(mine)] if other else []
-        left[first] = left[first].with_columns(added, gone)
+        left[first] = left[first].with_columns(added, [])
         del left[name]
         spare = len(row_of.keys() - {*keys})
         of_nothing = f"; {spare:,} of its {len(row_of):,} rows {'is' if spare == 1 else 'are'} of nothing here"
@@ -416,11 +409,6 @@ def _called_as(
     left, right = ([n for n, count in some.items() if _repeats(count)] for some in words)
     left, right = [n for n in left if n not in called.values()], [n for n in right if n not in called]
     called |= {right[0]: left[0]} if len(left) == len(right) == 1 else {}
-    repeats = [words[0][to] for to in called.values() if words[0][to].total() >= 2 * len(words[0][to])]
-    unmatched = [words[1][name] for name in one if name not in called]
-    unmatched += [words[0][name] for name in first if name not in called.values()]
-    if any(_are_alike(those, some) for those in unmatched for some in repeats):
-        return None  # the answers of several people beside each other: all of them, once more
     names = [(words[0][to], words[1][name]) for name, to in called.items()]
     # examples that are called otherwise are the same ones only where nearly all have a text of their own
     others = any(a.keys().isdisjoint(b) and are_numbered([*a]) and are_numbered([*b]) for a, b in names)

@@ -217,7 +217,7 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
         if name is None:
             raise UserError("The workbook has no sheet with cells; bring one with a header and rows.")
         numbered_rows = [(at, [_text(value) for value in row]) for at, row in enumerate(_rows(book[name]), start=1)]
-        aspect = _Aspect.of(book[name])
+        empty = _empty_formulas(book[name])
     filled = [(at, row) for at, row in numbered_rows if any(row)]
     if not filled:
         raise UserError(f"The sheet {shorten(name)} is empty; bring a table with a header and rows.")
@@ -231,59 +231,23 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     if not below:
         raise no_rows()
     last = list[Sequence[str]]()
-    if count := rows_below(below, width):
+    if count := rows_below([row for _, row in below], width):
         below, last = below[:-count], [row for _, row in below[-count:]]
-    shown = aspect.notes([number for number, _ in below], dict(enumerate(header.names, start=left)))
-    notes = (*header.notes, *notes_on_rows(last), *shown)
+    notes = (*header.notes, *notes_on_rows(last), *empty)
     return _Sheet(name, header, rows[header.above][0], below, left, notes, codes_below(last))
 
 
-@dataclass(frozen=True)
-class _Aspect:
-    """What a sheet shows otherwise than by the values of its cells.
-
-    Attributes
-    ----------
-    hidden, behind
-        Numbers of rows, and places of columns from 0, that are not shown.
-    empty
-        How many formulas are there without their value.
-    """
-
-    hidden: frozenset[int]
-    behind: frozenset[int]
-    empty: int
-
-    @classmethod
-    def of(cls, sheet: Any) -> _Aspect:
-        """Look at a sheet that is read row by row, which knows nothing of that."""
-        with sheet._get_source() as file:
-            text = file.read()
-        rows = (_NUMBER.search(row) for row in _ROW.findall(text) if _HIDDEN.search(row))
-        spans = (sorted(map(int, _SPAN.findall(one))) for one in _COLUMNS.findall(text) if _HIDDEN.search(one))
-        columns = (at for span in spans if len(span) == 2 for at in range(span[0] - 1, min(span[1], MAX_COLUMNS)))
-        return cls(
-            frozenset(int(number[1]) for number in rows if number),
-            frozenset(columns),
-            len(_WITHOUT_VALUE.findall(text)),
-        )
-
-    def notes(self, rows: Sequence[int], columns: Mapping[int, str]) -> Iterator[str]:
-        """Yield what to say of it, of a table in these rows and columns."""
-        if hidden := len(self.hidden.intersection(rows)):
-            yield f"Rows that are hidden in the sheet were read, too: {hidden:,}."
-        if behind := [name for at, name in columns.items() if at in self.behind]:
-            yield f"Columns that are hidden in the sheet were read, too: {listing(behind)}."
-        if self.empty:
-            yield (
-                f"{self.empty:,} formulas have no value in the file, so their cells are empty: open the file in a "
-                "spreadsheet and save it."
-            )
+def _empty_formulas(sheet: Any) -> list[str]:
+    """Return what to say of formulas without their value; a sheet that is read row by row knows nothing of them."""
+    with sheet._get_source() as file:
+        empty = len(_WITHOUT_VALUE.findall(file.read()))
+    text = (
+        f"{empty:,} formulas have no value in the file, so their cells are empty: open the file in a spreadsheet and "
+        "save it."
+    )
+    return [text] if empty else []
 
 
-_ROW, _NUMBER = re.compile(rb"<(?:\w+:)?row\b[^>]*>"), re.compile(rb'\br="(\d+)"')
-_COLUMNS, _SPAN = re.compile(rb"<(?:\w+:)?col\b[^>]*>"), re.compile(rb'\b(?:min|max)="(\d+)"')
-_HIDDEN = re.compile(rb'\bhidden="(?:1|true)"')
 _WITHOUT_VALUE = re.compile(  # the value of a formula that gives an empty text is one
     rb'<(?:\w+:)?c\b(?![^>]*\bt="str")[^>]*>\s*<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*'
     rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"

@@ -88,7 +88,7 @@ def test_nobody_is_judged_by_a_model_that_learnt_from_them(n: int) -> None:
 
 
 @pytest.mark.usefixtures("all_held_out_models")
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_copies_are_judged_by_models_that_learnt_from_none_of_them(data: st.DataObject) -> None:
     n = data.draw(st.integers(20, 50))

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
@@ -26,6 +27,8 @@ OpenPage = Callable[..., Any]
 # AppTest reads the metadata of all installed packages for every page it opens: half of what a page test costs. They
 # stay the same for as long as the tests run.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+# It compiles the scripts anew each time a page runs: they stay the same, too.
+app_test.ScriptCache = local_script_runner.ScriptCache = cache(ScriptCache)
 
 
 def begin_anew() -> None:

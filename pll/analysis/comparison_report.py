@@ -17,12 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pll.analysis.intervals import clearly_more, difference, wilson
+from pll.analysis.intervals import difference, wilson
 from pll.weights import CONFIDENT, Flags, Ints
 from pll.wording import percent, ties
-
-TELLING = 0.1
-"""Smallest difference of two shares that is reported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +40,8 @@ class LaneFigures:
         How the method uses its weights, as a clause; "" for none.
     is_supervised
         Whether it learns from the true labels.
-    early
-        An early epoch, and the identified labels (n,) after it; None where there is none.
     test
         Correct and all test examples; None where there are none.
-    failure
-        What went wrong, in words.
     n_tied
         Labels of votes alone for which another one has as much.
     """
@@ -59,9 +52,7 @@ class LaneFigures:
     epoch: int
     rule: str = ""
     is_supervised: bool = False
-    early: tuple[int, Ints] | None = None
     test: tuple[int, int] | None = None
-    failure: str | None = None
     n_tied: int = 0
 
 
@@ -87,11 +78,6 @@ class LaneSummary:
     def text(self) -> str:
         """All sentences."""
         return f"{self.figures}{self.why}."
-
-    @property
-    def short(self) -> str:
-        """The sentences without the reasons."""
-        return f"{self.figures}."
 
 
 @dataclass(frozen=True)
@@ -175,7 +161,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Ints) -> Verdict:
         lines.append(LaneSummary(best.title, unseen))
     for lane in ranked:
         if lane is not best:
-            lines.append(_compared(lane, best, right, y))
+            lines.append(_compared(lane, best, right))
     notes = (
         f"In brackets: 95 % intervals over these {n:,} examples, for differences from the examples that one lane has "
         "right and the other wrong. Called a tie where chance alone would give such a difference in more than 5 % of "
@@ -184,7 +170,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Ints) -> Verdict:
     return Verdict(headline + ".", tuple(lines), notes)
 
 
-def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], y: Ints) -> LaneSummary:
+def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags]) -> LaneSummary:
     """Compare one lane with the best of those that did not learn from the truth."""
     mine, reference = right[lane.title], right[best.title]
     gap = difference(mine, reference)
@@ -200,46 +186,7 @@ def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], y: 
         return LaneSummary(
             lane.title, text, ". It alone was given the true labels: this is what not knowing them costs"
         )
-    evidence = [lane.rule] if lane.rule else []
-    if gap.share < 0:
-        evidence += _evidence(lane, best, y)
-    return LaneSummary(lane.title, text, ": " + "; ".join(evidence) if evidence else "")
-
-
-def _evidence(lane: LaneFigures, best: LaneFigures, y: Ints) -> list[str]:
-    """Describe how the lane differs from the best one, where the figures differ clearly."""
-    sentences = []
-    mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
-    right, known = _counts(lane, y)
-    if mine < other - TELLING:
-        sentences.append(f"its label weights stay flat, sharpness {percent(mine)} against {percent(other)}")
-    if lane.early is not None and best.early is not None and lane.early[0] < lane.epoch:
-        stuck, stuck_of = _still_wrong(lane, y)
-        also, also_of = _still_wrong(best, y)
-        if clearly_more(stuck, stuck_of, also, also_of, by=TELLING):
-            sentences.append(
-                f"of the {stuck_of:,} labels it had wrong after epoch {lane.early[0]}, {percent(stuck / stuck_of, 0)} "
-                f"are still wrong ({best.title}: {percent(also / also_of, 0)} of {also_of:,})"
-            )
-    wrong, sure = _sure_and_wrong(lane, y)
-    wrong_too, sure_too = _sure_and_wrong(best, y)
-    if clearly_more(sure, wrong, sure_too, wrong_too, by=TELLING):
-        sentences.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {percent(CONFIDENT, 0)}")
-    elif mine > right / known + TELLING:
-        sentences.append(f"it is sharper than it is right, sharpness {percent(mine)}")
-    return sentences
-
-
-def _still_wrong(lane: LaneFigures, y: Ints) -> tuple[int, int]:
-    """Describe how many of the labels that were wrong early are wrong now."""
-    assert lane.early is not None
-    was_wrong = (lane.early[1] != y) & (y >= 0)
-    return int((was_wrong & (lane.identified != y)).sum()), int(was_wrong.sum())
-
-
-def _sure_and_wrong(lane: LaneFigures, y: Ints) -> tuple[int, int]:
-    wrong = (lane.identified != y) & (y >= 0)
-    return int(wrong.sum()), int((wrong & (lane.confidence >= CONFIDENT)).sum())
+    return LaneSummary(lane.title, text, f": {lane.rule}" if lane.rule else "")
 
 
 # ---- without truth ---------------------------------------------------------------------------------------------------
@@ -291,6 +238,7 @@ def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Ints | None]) -
     for lane, y in zip(lanes, truths, strict=True):
         k, n = _counts(lane, y)
         low, high = wilson(k, n)
+        is_sharp = lane.confidence >= CONFIDENT
         rows.append(
             {
                 "lane": lane.title,
@@ -301,8 +249,10 @@ def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Ints | None]) -
                 "to": high if n else None,
                 "test_accuracy": lane.test[0] / lane.test[1] if lane.test and lane.test[1] else None,
                 "mean_confidence": float(lane.confidence.mean()),
-                "at_least_90_sure": float((lane.confidence >= CONFIDENT).mean()),
-                "sure_and_wrong": None if y is None or not n else _sure_and_wrong(lane, y)[1],
+                "at_least_90_sure": float(is_sharp.mean()),
+                "sure_and_wrong": int(((lane.identified != y) & (y >= 0) & is_sharp).sum())
+                if y is not None and n
+                else None,
             }
         )
     return pd.DataFrame(rows)

@@ -122,22 +122,3 @@ def hypergeometric(k: int, m: int, n: int, *, unknown: int = 0) -> tuple[float, 
         range(k + 1, n - m + most + 1), True, key=lambda hits: bool(hypergeom.cdf(most, n, hits, m) <= ALPHA / 2)
     )
     return (k + low) / n, (k + high) / n
-
-
-def clearly_more(k: int, n: int, other_k: int, other_n: int, *, by: float) -> bool:
-    """Return whether k / n exceeds other_k / other_n by at least `by`, at the 1 % level.
-
-    Parameters
-    ----------
-    k, n
-        Hits and trials of the one share.
-    other_k, other_n
-        Of the other one.
-    by
-        Least difference, as a share.
-    """
-    if not n or not other_n or k / n < other_k / other_n + by:
-        return False
-    pooled = (k + other_k) / (n + other_n)
-    spread = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / other_n))
-    return (k / n - other_k / other_n) / max(spread, 1e-9) > 2.576

@@ -125,8 +125,8 @@ def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
         _skip(now[0].run, snapshot.lane.how_sure)
     draw_timeline(now, snapshot)
     for scene in now if len(now) > 1 else ():
-        if scene.figures.failure:
-            show_error(f"{scene.title}: {scene.figures.failure}")
+        if scene.snapshot.state == "failed":
+            show_error(f"{scene.title}: {scene.snapshot.error}")
 
 
 def _skip(run: Run, step: StepProgress) -> None:

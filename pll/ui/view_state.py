@@ -30,11 +30,8 @@ from pll.ui.format import after, count
 from pll.weights import Sharpness, Weights, accuracy, identified_labels, sharpness, taken_home
 from pll.wording import percent
 
-EARLY_SHARE = 0.1
-"""Share of the epochs after which the verdict looks what became of early mistakes."""
 CACHED_FRAMES = 12
-"""Epochs whose label weights stay in memory: those just looked at are looked at again, in a comparison two of each
-lane."""
+"""Epochs whose label weights stay in memory: those just looked at are looked at again, in a comparison of each lane."""
 
 
 @dataclass
@@ -178,19 +175,15 @@ class Scene:
     @cached_property
     def figures(self) -> LaneFigures:
         """What a verdict on several lanes reads."""
-        sharp, epoch, config = self.frame.sharp, self.frame.epoch, self.lane.config
-        early = max(1, round(EARLY_SHARE * (self.total or 1)))
-        before = None if epoch <= early else stored_frame(self.history, early, self.sets)
+        sharp, config = self.frame.sharp, self.lane.config
         return LaneFigures(
             self.title,
             sharp.identified,
             sharp.top,
-            epoch,
+            self.frame.epoch,
             rule=new_estimator(config).rule if config.method in METHODS else "",
             is_supervised=config.method in METHODS and METHODS[config.method].needs_truth,
-            early=None if before is None or not 0 < before.epoch < epoch else (before.epoch, before.sharp.identified),
             test=_test_counts(self.row.get("test_accuracy"), self.splits),
-            failure=self.snapshot.error if self.snapshot.state == "failed" else None,
             n_tied=self._n_tied(),
         )
 

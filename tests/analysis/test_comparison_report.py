@@ -40,12 +40,15 @@ def judged(*lanes: LaneFigures) -> Verdict:
 
 
 def test_the_best_without_the_truth_is_the_headline() -> None:
-    report = judged(lane("naive", 100), lane("proden", 20), lane("oracle", 2, is_supervised=True))
+    report = judged(
+        lane("naive", 100, rule="it learns nothing"), lane("proden", 20), lane("oracle", 2, is_supervised=True)
+    )
     assert report.headline.startswith("proden identified 95.0 %")
     assert "of 400 labels correctly" in report.headline and "told apart" not in report.headline
     assert lines_of(report)["oracle"].startswith("99.5 %, 4.5 points more than proden")
     assert "alone was given the true labels" in lines_of(report)["oracle"]
     assert lines_of(report)["naive"].startswith("75.0 %, 20.0 points less than proden")
+    assert lines_of(report)["naive"].endswith(": it learns nothing.")
     assert [line.title for line in report.lines] == ["oracle", "naive"]  # the best first
 
 

@@ -121,7 +121,7 @@ def _show_verdict(snapshot: Snapshot, verdict: Verdict) -> None:
         st.caption(("What this shows so far" if snapshot.is_active else "What this shows") + why)
         st.markdown(f"#### {plain(verdict.headline)}")
         if verdict.lines:
-            sentences = [(line.title, line.short if moves else line.text) for line in verdict.lines]
+            sentences = [(line.title, f"{line.figures}." if moves else line.text) for line in verdict.lines]
             st.markdown("\n".join(f"- **{plain(title)}**: {plain(text)}" for title, text in sentences))
         for note in verdict.notes:
             st.caption(plain(note))

@@ -59,7 +59,11 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
         if source is None or raw is None:
             columns_form.show_rows(table, None)
             return
-        edited, data = classes_form.put_in_order(source, raw)
+        edited = classes_form.put_in_order(source, raw)
+        data = columns_form.checked(edited)
+        if data is None:
+            columns_form.show_rows(table, None)
+            return
         missing = candidates.missing(data)
         ways = candidates.ways(data)[: 1 if missing else None]  # how labels are made is no question then
         columns_form.show_rows(table, data)

@@ -20,7 +20,7 @@ from pll.errors import UserError
 from pll.formats.arrays.npz import FEATURES, holds_arrays, is_array
 from pll.formats.classes import with_classes
 from pll.formats.images import TABLES, holds_tables
-from pll.formats.odd import refuse_odd
+from pll.formats.odd import OddReading, refuse_odd
 from pll.formats.tabular.parquet import holds_shards
 from pll.formats.votes import VOTES, kind_of, read_votes, roles_beside_answers, with_votes
 from pll.images import SUFFIXES
@@ -98,11 +98,44 @@ class Source:
         UserError
             Unknown name, or a file that cannot be read or has changed.
         """
-        data = with_classes(self._with_votes(progress) if self.vote_files else self._read(progress), self.classes)
+        data = self.checked(self.read(progress))
         return by_rule(data, SetRule.parse(self.rule)) if self.rule else data
 
+    def checked(self, data: PartialLabelDataset) -> PartialLabelDataset:
+        """Return the data as `read` returned it with its classes merged, renamed and dropped.
+
+        Parameters
+        ----------
+        data
+            As it was read.
+
+        Raises
+        ------
+        OddReading
+            Something about it is odd then, and the user has not accepted that.
+        """
+        data = with_classes(data, self.classes)
+        if self.path is not None or self.vote_files:
+            named = filter(None, self.classes.values())  # by the user, who wants these classes
+            keep = (*self.options.get("keep", ()), *named)
+            try:
+                refuse_odd(data, formats.ReadOptions(**{**self.options, "keep": keep}))
+            except OddReading as error:
+                raise error.within(self.name) from None
+        return data
+
+    def read(self, progress: Progress | None = None) -> PartialLabelDataset:
+        """Read the data whatever is odd about it, with the classes that its files have; see `load`.
+
+        Parameters
+        ----------
+        progress
+            As for `load`.
+        """
+        return self._with_votes(progress) if self.vote_files else self._read(progress)
+
     def _with_votes(self, progress: Progress | None) -> PartialLabelDataset:
-        """Read the examples and the votes; the classes are as the files have them."""
+        """Read the examples and the votes."""
         for file in self.votes:
             file.check_unchanged()
         if self.format == VOTES:
@@ -111,9 +144,7 @@ class Source:
         classes = tuple(self.options.get("class_names", ()))
         known = classes if data is None else data.class_names
         votes = read_votes([str(file.path) for file in self.vote_files], known, data)
-        voted = with_votes(data, votes, answers=self.answers, classes=classes, name=self.name)
-        refuse_odd(voted, formats.ReadOptions(**self.options, edited=tuple(self.classes)))
-        return voted
+        return with_votes(data, votes, answers=self.answers, classes=classes, name=self.name)
 
     def _read(self, progress: Progress | None) -> PartialLabelDataset:
         if self.path is None:
@@ -122,10 +153,8 @@ class Source:
         key = self._in_memory_as()
         data = _IN_MEMORY.get(key)
         if data is None:
-            options = formats.ReadOptions(
-                **self.options, answers=self.answers, edited=tuple(self.classes), progress=progress
-            )
-            data = formats.read(self.path, name=self.name, options=options, format=self.format)
+            options = formats.ReadOptions(**self.options, answers=self.answers, progress=progress)
+            data = formats.read(self.path, name=self.name, options=options, format=self.format, check=False)
             if Path(self.path).is_file() and key == self._in_memory_as():  # a folder's time is no key
                 _IN_MEMORY[key] = data
         return data
@@ -134,7 +163,7 @@ class Source:
         """Return the key of this data in memory: the identity of the file and the options to read it."""
         facts = Path(str(self.path)).stat()
         file = [str(Path(str(self.path)).resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns]
-        read = [self.name, self.format, self.options, self.answers, sorted(self.classes)]
+        read = [self.name, self.format, self.options, self.answers]
         return json.dumps([file, *read], sort_keys=True, default=str)
 
     def check_unchanged(self) -> None:

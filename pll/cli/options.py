@@ -254,7 +254,7 @@ def read_as(source: Source, options: FileOptions) -> Source:
 
 def read_options(source: Source, **more: Any) -> formats.ReadOptions:
     """Return how a source is read, for what reads a file itself."""
-    return formats.ReadOptions(**source.options, answers=source.answers, edited=tuple(source.classes), **more)
+    return formats.ReadOptions(**source.options, answers=source.answers, **more)
 
 
 NAMED_CLASSES = 8

@@ -87,6 +87,7 @@ def read(
     name: str | None = None,
     options: ReadOptions | None = None,
     format: str | None = None,
+    check: bool = True,
     **changes: Any,
 ) -> PartialLabelDataset:
     """Read the dataset in a file of any known format.
@@ -102,6 +103,8 @@ def read(
         What its columns are, and the like.
     format
         a name in `FORMATS`; by default what the content says.
+    check
+        Whether an odd reading is refused (`pll.formats.odd`); else the caller sees to that.
     **changes
         Fields of `ReadOptions`, as in `read("x.csv", columns={"colour": "keep"})`.
 
@@ -117,7 +120,8 @@ def read(
         form = _form(path, display_name, format)
         with _add_row_note(form):
             data = form.read(path, replace(options, name=display_name))
-            refuse_odd(data, options)
+            if check:
+                refuse_odd(data, options)
             return data
 
 

@@ -43,8 +43,6 @@ class ReadOptions:
         Cells that are classes, though they look like no answer (`n/a`, −1, `abstain`); `*` for all.
     accept
         Kinds of odd findings (`pll.formats.odd`) that a person saw and wants all the same.
-    edited
-        Classes that are merged, renamed or dropped once the file is read: they are not odd.
     fold
         Which of the file's own folds is the test part, from 1; by default none is.
     sheet
@@ -68,14 +66,13 @@ class ReadOptions:
     combine: str = "union"
     keep: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
-    edited: tuple[str, ...] = ()
     fold: int | None = None
     sheet: str | None = None
     max_bytes: int = 4 * 2**30
     progress: Progress | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("class_names", "keep", "accept", "edited"):
+        for name in ("class_names", "keep", "accept"):
             object.__setattr__(self, name, tuple(getattr(self, name)))  # JSON brings lists
         if self.combine not in ("union", "largest"):
             raise UserError(f"Annotators' sets cannot be combined by {self.combine!r}; use union or largest.")

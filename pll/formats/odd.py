@@ -234,7 +234,7 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """Classes that are hardly names of one question: JSON, sentences, codes, numbers or marks beside words, columns."""
     if not _are_proposed(data, options):
         return
-    names = [name for name in data.class_names if name not in (*options.keep, *options.edited)]
+    names = [name for name in data.class_names if name not in options.keep]
     for what, pattern in _STRANGE.items():
         if found := [name for name in names if pattern.fullmatch(name)]:
             remedy = "Say which column holds the labels, or list the classes."
@@ -314,7 +314,7 @@ def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         yield Oddity("full-sets", "Every example may have every label", (), remedy, "--column NAME=ROLE")
         return
     everywhere = np.flatnonzero(np.bincount(sets.indices, minlength=sets.n_classes) == n)
-    found = tuple(name for k in everywhere.tolist() if (name := data.class_names[k]) not in options.edited)
+    found = tuple(name for k in everywhere.tolist() if (name := data.class_names[k]) not in options.keep)
     if found and sets.nnz > n:
         yield from _to_drop("in-every-set", "A class is in every set", found)
 
@@ -400,7 +400,7 @@ def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     counts = np.zeros((votes.n_annotators, votes.n_classes), dtype=np.int64)
     np.add.at(counts, (votes.annotators, votes.labels), 1)
     users = (counts > 0).sum(axis=0)
-    users[[name in options.edited for name in votes.class_names]] = 0  # a person has seen them
+    users[[name in options.keep for name in votes.class_names]] = 0  # a person has seen them
     alone = (counts * (users == 1)).sum(axis=1)
     said, kinds = counts.sum(axis=1), (counts > 0).sum(axis=1)
     for who in np.flatnonzero((said >= FEW_EXAMPLES) & (kinds > 1) & (alone > OWN_WORDS * said))[:1]:
@@ -491,8 +491,7 @@ def _other_words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Od
 
 def _same_names(labels: npt.NDArray[np.int64], names: Sequence[str], options: ReadOptions) -> dict[str, str]:
     given = np.bincount(labels, minlength=len(names)).tolist()
-    seen = {*options.keep, *options.edited}
-    return same_as({name: n for name, n in zip(names, given, strict=True) if name not in seen})
+    return same_as({name: n for name, n in zip(names, given, strict=True) if name not in options.keep})
 
 
 def same_as(counts: Mapping[str, int]) -> dict[str, str]:
@@ -746,7 +745,7 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     times = np.bincount(beside.labels, minlength=len(names))
     kinds = [name for name in names if name not in same]
     true = Counter[str]() if data.y is None else Counter(data.class_names[k] for k in data.y[data.y >= 0].tolist())
-    seen = {*true, *options.keep, *options.edited}
+    seen = {*true, *options.keep}
     # on a scale, where what stands apart is asked about as such; or between two that are compared
     seen.update(name for name in names if is_number(name) or says("tie", name))
     found = list[str]()
@@ -760,7 +759,7 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
     yield from _to_drop("no-answer", text, found, "If it is no answer, drop it.")
     unsaid = sorted(true.keys() - {name for name, n in zip(names, times, strict=True) if n})
-    unsaid = [name for name in unsaid if name not in (*options.keep, *options.edited)]
+    unsaid = [name for name in unsaid if name not in options.keep]
     unsaid = [name for name in unsaid if _is_other(name, names) or true[name] >= FEW_EXAMPLES]
     if len(unsaid) == 1 < len(true) - 1:
         text = "No voter says a class that is among the true labels: is it one, or still open?"

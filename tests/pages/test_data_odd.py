@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pll.catalog.sources import Source
 from pll.cli.main import main
+from pll.formats.odd import OddReading
 from pll.ui.data import loader
 from tests.page_helpers import button, labels, understood
 from tests.pages.test_shared_data import until_read
@@ -49,16 +52,28 @@ def test_slips_of_the_pen_are_merged_with_a_click(open_page: Any, same: list[str
     assert not button(page, "Get labels").disabled
 
 
-def test_a_click_answers_what_it_mends_and_the_rest_is_still_asked(open_page: Any) -> None:
+def test_one_thing_is_asked_at_a_time_and_a_click_answers_only_that(open_page: Any) -> None:
     rows = [f"e{k},{k}.5,all|{'xyz'[k % 3]}|w{k}" for k in range(30)]
     page = bring(open_page("data"), "odd.csv", "\n".join(["id,width,candidates", *rows]))
-    assert len(page.warning) == 2
-    page = button(page, "Drop all").click().run()
     (warning,) = page.warning
     assert "classes for 30 examples" in warning.value
-    assert "Get labels" not in labels(page)
     page = button(page, "It is meant so").click().run()
-    assert not button(page, "Get labels").disabled
+    (warning,) = page.warning
+    assert "in every set" in warning.value
+    assert "Get labels" not in labels(page)
+    page = button(page, "Drop all").click().run()
+    assert not page.warning and not button(page, "Get labels").disabled
+
+
+def test_classes_that_were_dropped_are_not_counted(tmp_path: Path) -> None:
+    lines = [f"e{k},{k}.5,{'xyz'[k % 3]}|w{k if k < 16 else k % 2}" for k in range(30)]
+    (tmp_path / "odd.csv").write_text("\n".join(["id,width,candidates", *lines]))
+    source = Source("odd.csv", str(tmp_path / "odd.csv"))
+    with pytest.raises(OddReading, match=r"odd\.csv: There are 19 classes"):
+        source.load()
+    with pytest.raises(OddReading, match="There are 16 classes"):
+        replace(source, classes={f"w{k}": None for k in range(13, 16)}).load()
+    assert replace(source, classes={f"w{k}": None for k in range(4, 16)}).load().n_classes == 7
 
 
 @pytest.mark.parametrize("answer", ["Drop all", "It is meant so"])

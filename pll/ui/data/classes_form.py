@@ -18,7 +18,7 @@ from pll.errors import UserError, notes_of
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts
 from pll.formats.tabular.answer_cells import FEW_CLASSES
-from pll.ui.data import columns_form, loader
+from pll.ui.data import columns_form
 from pll.ui.data.columns_form import Columns, classes_key
 from pll.ui.format import count, plain
 from pll.ui.widgets import beside, button, edit_column, undo_all
@@ -42,7 +42,7 @@ def with_spellings(source: Source) -> Source:
     return replace(source, options={**source.options, **apart}) if _is_apart(source) else source
 
 
-def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, PartialLabelDataset]:
+def put_in_order(source: Source, data: PartialLabelDataset) -> Source:
     """Join spellings and drop what is no answer, as far as a person did not choose otherwise; say so.
 
     Parameters
@@ -73,10 +73,7 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
                 key=f"apart-button-{classes_key(source)}",
                 kind="tertiary",
             )
-    if not edits:
-        return source, data
-    edited = replace(source, classes=edits)
-    return edited, loader.dataset(edited)
+    return replace(source, classes=edits)
 
 
 def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:

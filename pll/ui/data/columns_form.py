@@ -199,10 +199,10 @@ def edit_classes(source: Source, edits: Mapping[str, str | None]) -> None:
     st.session_state[classes_key(source)] = st.session_state.get(classes_key(source), {}) | dict(edits)
 
 
-def _set_accepted(source: Source, *kinds: str) -> None:
-    """Read the file although something of these kinds is odd about it (`ReadOptions.accept`)."""
+def _set_accepted(source: Source, kind: str) -> None:
+    """Read the file although something of this kind is odd about it (`ReadOptions.accept`)."""
     key = _accepted_key(source)
-    st.session_state[key] = list(dict.fromkeys((*st.session_state.get(key, ()), *kinds)))
+    st.session_state[key] = [*st.session_state.get(key, ()), kind]
 
 
 def _accepted_key(source: Source) -> str:
@@ -336,7 +336,7 @@ def _beginning(cells: Sequence[str | None]) -> str:
 
 
 def read(table: Columns, source: Source) -> PartialLabelDataset | None:
-    """The data, as `loader.read`; where it is odd, ids stand twice or pictures are missing, the answer is offered.
+    """The data, as `loader.read`; where ids stand twice or pictures are missing, the answer is offered.
 
     Parameters
     ----------
@@ -347,15 +347,6 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
     """
     try:
         return loader.read(source)
-    except OddReading as error:
-        accept = partial(_set_accepted, source, *(finding.kind for finding in error.findings))
-        mended = [finding.kind for finding in error.findings if finding.edits]
-
-        def edit(edits: Mapping[str, str | None]) -> None:  # the rest is still asked
-            edit_classes(source, edits)
-            _set_accepted(source, *mended)
-
-        _show_odd(error.findings, accept, edit)
     except UserError as error:
         answer = _answer_to(error, table, source)
         if answer is None:
@@ -366,10 +357,27 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
     return None
 
 
-def _show_odd(
-    findings: Sequence[Oddity], accept: Callable[[], None], edit: Callable[[Mapping[str, str | None]], None]
-) -> None:
-    """Show what is odd; `accept` is called where a person says that it is meant so, `edit` with edits of classes."""
+def checked(source: Source) -> PartialLabelDataset | None:
+    """The data as it is to be used; None where something about it is odd, which is asked: one thing at a time.
+
+    Parameters
+    ----------
+    source
+        The file with all that was chosen, its classes too.
+    """
+    try:
+        return loader.dataset(source)
+    except OddReading as error:
+        kind = error.findings[0].kind
+        _show_odd(source, kind, [finding for finding in error.findings if finding.kind == kind])
+    return None
+
+
+def _show_odd(source: Source, kind: str, findings: Sequence[Oddity]) -> None:
+    def accept(edits: Mapping[str, str | None]) -> None:
+        edit_classes(source, edits)
+        _set_accepted(source, kind)
+
     for finding in findings:
         st.warning(plain(str(finding)), icon=":material/help:")
     edits = {name: becomes for finding in findings for name, becomes in finding.edits.items()}
@@ -381,7 +389,7 @@ def _show_odd(
         if edits:
             button(
                 "Merge them" if merged else f"Drop {plain(listing(list(edits), MOST_SHOWN))}",
-                edit,
+                accept,
                 edits,
                 icon="merge" if merged else "backspace",
                 help=listing(list(merged.values()), 20) if merged else "Where it stands, there is no answer.",
@@ -389,6 +397,7 @@ def _show_odd(
         button(
             "It is meant so",
             accept,
+            {},
             icon="check",
             help="Go on with this reading. What a column is can be changed above it.",
         )

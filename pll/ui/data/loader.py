@@ -18,7 +18,6 @@ from pll.catalog.sources import Source, by_rule
 from pll.dataset import PartialLabelDataset
 from pll.features import suggested
 from pll.formats.checks import readable
-from pll.formats.classes import with_classes
 from pll.io import Progress
 from pll.runs.background import default_board
 from pll.runs.config import DataConfig
@@ -41,16 +40,15 @@ QUICK_SETTLED = 5_000
 
 
 def dataset(source: Source) -> PartialLabelDataset:
-    """The data of a source, read once for all its rules and classes; UserError where it cannot be read."""
+    """The data of a source, read once for all its rules and classes; UserError where it cannot be read, or is odd."""
     return cached("dataset", data_key(source), lambda: _load(source))
 
 
 def _load(source: Source) -> PartialLabelDataset:
     if source.rule:
         return by_rule(dataset(replace(source, rule="")), SetRule.parse(source.rule))
-    if source.classes:
-        return with_classes(dataset(replace(source, classes={})), source.classes)
-    return source.load()
+    bare = replace(source, classes={})
+    return source.checked(cached("read", data_key(bare), bare.read))
 
 
 def with_candidates(choice: DataConfig) -> PartialLabelDataset:
@@ -143,15 +141,15 @@ SLOW_ENTRIES = ("20newsgroups",)
 
 
 def read(source: Source) -> PartialLabelDataset | None:
-    """The data of a source, or None while it is not read, as the page says then; UserError where it cannot be read."""
+    """The data as it was read, however odd; None while it is not, as the page says; UserError where it cannot be."""
     size, key, title = size_of(source), data_key(source), f"Reading {source.name}"
     if size < LARGE_FILE:
         with st.spinner("Reading…"):
-            return dataset(source)
-    is_begun = _if_cached("dataset", key) or default_board().get(f"dataset {key}")
+            return cached("read", key, source.read)
+    is_begun = _if_cached("read", key) or default_board().get(f"read {key}")
     if is_begun is None and not may_read(source):
         return None
-    return in_background("dataset", key, title, source.load)
+    return in_background("read", key, title, source.read)
 
 
 def in_background(what: str, key: str, title: str, work: Callable[[Progress], T]) -> T | None:

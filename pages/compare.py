@@ -6,6 +6,7 @@ from pll.errors import UserError
 from pll.methods import method_title
 from pll.runs.run import MOST_LANES, readable
 from pll.ui import links, run_page, session
+from pll.ui.choose_run import begun
 from pll.ui.compare import live, setup
 from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link, nothing_yet
@@ -55,7 +56,7 @@ def compare_runs() -> None:
     if len(runs) < 2:
         nothing_yet("Two runs that have learnt are needed; you have fewer.", "compare", "data", "Upload or choose data")
         return
-    titles = {one: f"{run.name} · {method_title(run.config.method)}" for one, run in runs.items()}
+    titles = {one: f"{run.name} · {method_title(run.config.method)} · {begun(run)}" for one, run in runs.items()}
     words = {"max_selections": MOST_LANES, "key": "compare-runs"}
     chosen = choose(f"Two to {MOST_LANES} runs", titles, widget=st.multiselect, **words)
     if st.button("Compare", type="primary", icon=":material/compare:", disabled=len(chosen) < 2):

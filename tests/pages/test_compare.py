@@ -74,6 +74,8 @@ def test_runs_of_the_past_are_laid_side_by_side(open_page: Any, finished: Run) -
     assert not page.exception
     assert not [one for one in page.button if one.label == "Restart"]
     assert len(page.table[-1].value.columns) == 1 + 2
+    page.session_state["share"] = True
+    assert "trained separately" in said(page.run()) and not page.exception  # they have no link
 
 
 def test_runs_of_different_data_are_not_called_better(open_page: Any, finished: Run) -> None:

@@ -133,7 +133,7 @@ def test_no_view_of_a_review_renders_names(open_page: Any, evil: RunConfig) -> N
     run = default_registry().start(evil)
     run.join(60)
     begun(run, overlap=2)
-    for view in ("One by one", "Look-alikes", "Disagreements", "ExperimentProgress"):
+    for view in ("One by one", "Look-alikes", "Disagreements", "Progress"):
         page = entered(open_page("review", run=run.id), EVIL[1])
         check(page)
         check(turned_to(page, run, view))

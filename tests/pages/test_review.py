@@ -57,14 +57,6 @@ def test_a_typed_name_is_marked_as_unverified(open_page: Any, finished: Run) -> 
     assert page.text_input[0].label == "Your name"
 
 
-def test_every_view_shows(open_page: Any, finished: Run) -> None:
-    begun(finished, overlap=2)
-    page = entered(open_page("review", run=finished.id))
-    for view in ("Look-alikes", "Disagreements", "Progress"):
-        page = turned_to(page, finished, view)
-        assert not page.exception, view
-
-
 def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> None:
     queue = begun(finished, overlap=2)
     bob, cy = Desk(queue.review, "Bob"), Desk(queue.review, "Cy")

@@ -23,10 +23,6 @@ IRIS = RunConfig(
 CONFIGS = lane_configs(IRIS, ("proden", "proden-naive", "pn-oracle"), {"proden-naive": {"lr": 0.2}})
 
 
-def link(look: Look = Look()) -> dict[str, str]:  # noqa: B008 - frozen
-    return dict(to_query(Share(tuple(CONFIGS), look)))
-
-
 def started(page: Any) -> Any:
     """The page of a link once Start was pressed on it, if it asks for that."""
     return button(page, "Start").click().run() if "Start" in labels(page) else page
@@ -44,7 +40,7 @@ def ended(page: Any) -> tuple[Any, Run]:
 
 
 def test_predict_then_reveal(open_page: Any) -> None:
-    page, comparison = ended(open_page("compare", **link(Look(hidden=("truth",)))))
+    page, comparison = ended(open_page("compare", **dict(to_query(Share(tuple(CONFIGS), Look(hidden=("truth",)))))))
     text = said(page)
     assert "No true labels are known here" in text and "correct" not in text.lower()
     assert "Correct" not in set(page.table[-1].value[""]) and not page.toggle
@@ -55,16 +51,6 @@ def test_predict_then_reveal(open_page: Any) -> None:
     again = scenes(comparison, comparison.snapshot())
     assert all(lane.y_true is None and lane.splits.test is None for lane in lanes)
     assert len({id(lane.data) for lane in [*lanes, *again]}) == 1  # made once
-
-
-def test_runs_laid_beside_each_other_have_no_link(open_page: Any) -> None:
-    _, comparison = ended(open_page("compare", **link()))
-    beside = session.registry().compare([run.id for run in comparison.lanes[:2]])
-    page = open_page("compare", comparison=beside.id)
-    page.session_state["share"] = True
-    page.run()
-    assert not page.exception
-    assert "trained separately" in said(page)
 
 
 def test_a_file_is_asked_for_and_another_one_is_not_taken(open_page: Any, tmp_path: Any) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -22,13 +21,12 @@ import pyarrow.compute as pc
 from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import WORDS
-from pll.formats.names import CLASS_COLUMN, NUMBERED
+from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import practice_in, says, says_aggregate, withdrawn_by
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
 from pll.formats.tabular.cells import (
     MINUS_ONE,
-    are_yes_alone,
     counts_in,
     guess_separator,
     is_missing,
@@ -375,14 +373,10 @@ class _Filler:
                 f"There are scores of {shorten(nobodys)}, but no annotator of that name: the column of the scores of "
                 "gpt is called gpt_score. Say what the column is, or leave it out."
             )
-        tick = self._tick()
         for column, cells in self.columns:
             role, name = column.role, column.display_name
             if role == "annotator":  # of whoever is asked about beside the lines
                 who = np.full(self.rows, self.people.setdefault(name, len(self.people)), dtype=np.int64)
-                if tick:
-                    self._ticks(name, cells, who, tick)
-                    continue
                 self._column("vote", f"{name} (an annotator)", cells, who, scores.get(name))
             elif role == "vote" and self._weights():
                 self._weighed(cells)
@@ -392,27 +386,6 @@ class _Filler:
                 self._column("set", column.name, cells, self.nobody)
             elif role == "true_label":
                 self._column("truth", "true_label", cells, self.nobody)
-
-    def _tick(self) -> str:
-        """The mark that is all that the voters say, each in a column, but where cells are blank; else "".
-
-        Under names such as annotator_1 stand labels, of which one may be all that a few people gave.
-        """
-        if any(NUMBERED.fullmatch(column.name) for column, _ in self.having("annotator")):
-            return ""
-        columns = [codes_of(cells) for _, cells in self.having("annotator")] if self.form == "example" else []
-        marks = Counter[str]()
-        for codes, distinct in columns:
-            times = np.bincount(codes[codes >= 0], minlength=len(distinct)).tolist()
-            marks.update({cell: n for cell, n in zip(distinct, times, strict=True) if cell.strip()})
-        is_one = are_yes_alone(marks) and marks.total() < self.rows * len(columns)
-        return marks.most_common(1)[0][0].strip() if is_one else ""
-
-    def _ticks(self, name: str, cells: Chunks, who: Numbers, tick: str) -> None:
-        """Put the ticks of a voter, and where there is none."""
-        ticked, rows = filled_rows(*codes_of(cells)), np.arange(self.rows)
-        self._put("vote", f"{name} (an annotator)", [tick, NO_TICK], (~ticked).astype(np.int64), rows, who)
-        self.notes.append(Note(f"What {name} did not tick is an answer too: {NO_TICK}.", kind="marks"))
 
     def _scores(self, column: Column, cells: Chunks) -> npt.NDArray[np.float64]:
         """(rows,) the confidences in a column, NaN where there is none."""
@@ -513,10 +486,6 @@ class _Filler:
             who = np.array([self.people.setdefault(name or "?", len(self.people)) for name in names], dtype=np.int64)
             weight = np.array([one[3] for one in found], dtype=np.float64)
             self._put("vote", column.name, list(place), codes, rows, who, weight, separator=guess_separator(place))
-
-
-NO_TICK = "blank"
-"""The class of what somebody left blank who ticks one class."""
 
 
 def _times_before(codes: Numbers) -> Numbers:

@@ -194,19 +194,6 @@ def mark_in(cell: str) -> bool | None:
     return MARKS.get(plain.strip("()") or plain)
 
 
-def are_yes_alone(cells: Iterable[str | None]) -> bool:
-    """Whether the cells that are filled are one mark that says yes, or ticks.
-
-    Examples
-    --------
-    >>> are_yes_alone(["x", "", "✓"]), are_yes_alone(["1", None]), are_yes_alone(["x", "-"]), are_yes_alone(["x", "y"])
-    (True, True, False, False)
-    """
-    filled = {cell.strip().casefold() for cell in cells if cell and cell.strip()}
-    is_one = len(filled) == 1 or all(cell == "x" or not cell.isalnum() for cell in filled)
-    return bool(filled) and is_one and all(map(mark_in, filled))
-
-
 def numbers_in(cell: str) -> list[float] | None:
     """Return the numbers of a list, as JSON, Python or NumPy writes it; None where it is no list of two or more.
 

@@ -226,7 +226,7 @@ def _unambiguous(classes: Sequence[str]) -> dict[str, str]:
 FEW = 0.1
 """Share of the votes up to which words such as `error` say that there is none."""
 FREQUENT = 0.05
-"""Share of the votes from which `none` is an answer where other cells say that there is none."""
+"""Share of the votes from which a class is no slip."""
 MOST_SHOWN = 5
 """Cells that a note shows."""
 
@@ -265,8 +265,7 @@ def no_answers_in(
     doubtful = {cell for cell in counts if spelling(cell) in NO_ANSWER["rare"]}
     found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW * counts.total() else set()
     nones = {cell for cell in found if spelling(cell) == "none"}  # as of a stance
-    times = sum(counts[cell] for cell in nones)
-    if (len(nones) < len(found) and times >= FREQUENT * counts.total()) or _is_class(counts, nones, found):
+    if _is_class(counts, nones, found):
         found -= nones
     found |= minus_one(set(counts) - found, people)
     kept = {spelling(name) for name in stays}

@@ -369,11 +369,11 @@ class EvaluateOptions(TrainingOptions):
 class ExperimentOptions:
     """Fit a grid of datasets and methods; write tables and figures.
 
-    PRESET is one of those that --show names; DIR is the folder of an earlier experiment. Every cell is on disk when it
-    ends, the state of a long fit every five minutes: after a stop the same command goes on.
+    PRESET is one of those that --show names. Every cell is on disk when it ends, the state of a long fit every five
+    minutes: after a stop the same command goes on.
     """
 
-    name: str = argument(metavar="PRESET|FILE.toml|DIR")
+    name: str = argument(metavar="PRESET|FILE.toml")
     out: str | None = option("folder of the experiment; if not given, one of its name in ~/.candid/experiments", "DIR")
     only: tuple[str, ...] = option(
         "fit only these cells: dataset=lost, method=ipal, q=0.7, seed=0, or just lost", "NAME=VALUE"

@@ -82,22 +82,16 @@ def experiment(options: ExperimentOptions) -> int:
 
 
 def _folder(options: ExperimentOptions) -> ExperimentFolder:
-    """Return the folder of the experiment: --out, the one named instead of a preset, or one in ~/.candid."""
-    named = Path(options.name)
-    if options.out:
-        return ExperimentFolder(Path(options.out))
-    if named.is_dir():
-        return ExperimentFolder(named)
-    return ExperimentFolder(experiments_home() / (options.name if options.name in PRESETS else named.stem))
+    """Return the folder of the experiment: --out, or one of its name in ~/.candid."""
+    name = options.name if options.name in PRESETS else Path(options.name).stem
+    return ExperimentFolder(Path(options.out) if options.out else experiments_home() / name)
 
 
 def _definition(name: str) -> Experiment:
-    """Return the experiment of a TOML file, of the folder of an earlier one, or of a preset."""
+    """Return the experiment of a TOML file or of a preset."""
     path = Path(name)
     if path.is_file():
         return read_experiment(path)
-    if path.is_dir() and name not in PRESETS:
-        return ExperimentFolder(path).experiment()
     if path.suffix == ".toml":
         raise UserError(f"There is no file {path}; check the path.")
     return preset(name)

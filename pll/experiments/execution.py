@@ -257,8 +257,8 @@ class ExperimentFolder(LockedFolder):
         """
         if result := damages(self.path):
             raise UserError(
-                f"In the experiment {self.path.name}, {result[0].words}. `candid experiment {self.path}` writes it "
-                "anew; fits that are done are kept."
+                f"In the experiment {self.path.name}, {result[0].words}. The same command, or "
+                "*Resume*, writes it anew; fits that are done are kept."
             )
 
     def outcome(self, cell: Cell) -> CellOutcome | None:

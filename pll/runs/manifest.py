@@ -27,7 +27,7 @@ from pll.errors import UserError
 from pll.io import cached_by_file, from_json, hash_of, write_atomically
 from pll.runs.files import FRAMES, GROWING, LOG, MANIFEST, STATE, UNLISTED
 
-What = Literal["missing", "changed", "shorter", "unreadable"]
+What = Literal["missing", "changed", "unreadable"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,6 @@ class Damage:
         texts = {
             "missing": "is missing",
             "changed": "is damaged: its content is not what was written",
-            "shorter": "is damaged: its end is missing",
             "unreadable": "cannot be read",
         }
         return f"{self.name} {texts[self.what]}"
@@ -292,10 +291,7 @@ def _damage_of(folder: Path, name: str, listing: Listing) -> Damage | None:
     file = folder / name
     grows = matches(name, GROWING) and (not listing.complete or name == LOG)
     try:
-        size = file.stat().st_size
-        if size < entry.bytes:
-            return Damage(name, "shorter")
-        digest = hash_of(file, entry.bytes if grows else size)
+        digest = hash_of(file, entry.bytes if grows else file.stat().st_size)
     except FileNotFoundError:
         may_go = not listing.complete and matches(name, (FRAMES,))
         return None if may_go else Damage(name, "missing")

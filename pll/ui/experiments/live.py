@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -16,7 +15,6 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.experiments import background
-from pll.experiments.cost import cost_in_words
 from pll.experiments.evaluation import read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, ExperimentProgress
 from pll.experiments.figures import over_fits, panel_figure, q_panels, style
@@ -127,9 +125,8 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentPro
     text = f"{_format_state(state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}"
     text += f" · {progress.failed:,} failed" if progress.failed else ""
     if state == "running":
-        speed = f"{60 * progress.rate:.3g} fits a minute" if progress.rate else ""
-        expected = speed or _cost(str(folder.path), progress.done, folder)
-        text = with_left(" · ".join(filter(None, (text, expected))), progress.left or None)
+        text += f" · {60 * progress.rate:.3g} fits a minute" if progress.rate else ""
+        text = with_left(text, progress.left or None)
     st.progress(min(1.0, progress.done / max(progress.total, 1)), text=text)
     if progress.missing:
         names = ", ".join(plain(one.dataset) for one in progress.missing)
@@ -140,13 +137,6 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentPro
                 st.markdown(f"{plain(key)}: {plain(error)}")
             if progress.failed > len(progress.errors):
                 st.caption(f"The first {len(progress.errors)}; log.txt in the experiment's folder has all.")
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def _cost(path: str, done: int, _folder: ExperimentFolder) -> str:
-    """What its fits will cost, before the first has ended."""
-    cost = cost_in_words(_folder.left(_folder.experiment().plan().cells), os.cpu_count() or 1)
-    return f"{cost[:1].lower()}{cost[1:]}".rstrip(".")
 
 
 def _show_table(table: Table, number: int) -> None:

@@ -86,14 +86,13 @@ def _named_classes(table: Proposal, marks: Mapping[str, Sequence[bool | None]]) 
     for group in [*named, *([of_truth] if is_matrix(of_truth) else [])][:1]:  # reading names a row without a mark
         _give(table, group, "class")
         if group is labels and may_be_votes:
-            _ask_what(table, [group], "hold 0 and 1", _VOTERS)
+            _ask_what(table, [group], _VOTERS)
         return
     table.give_all(labels if may_be_votes and truth <= {"0", "1", "0.0", "1.0"} else (), "annotator")
 
 
 _VOTERS = {"class": "a class: 1 where it is a candidate", "annotator": "a voter who votes 0 or 1"}
 _NOBODY = {"feature": "nobody's: learn from them"}
-_TICKS = {"class": "a class, ticked where it is a candidate", "category": _NOBODY["feature"]}
 """What a column of numbers may be, by role, where names do not say."""
 
 
@@ -112,7 +111,6 @@ LONGEST_CODE = 3
 def _ask_what(
     table: Proposal,
     groups: Sequence[Collection[str]],
-    hold: str,
     ways: Mapping[str, str],
     beside: Sequence[str] = (),
 ) -> None:
@@ -122,7 +120,7 @@ def _ask_what(
     """
     every, role = [name for group in groups for name in group], next(iter(ways))
     kept = {name: "keep" for name in (*every, *beside) if table.roles[name].role == "keep"}
-    text = f"{listing(every, limit=12)} {hold}. What is one of these columns?"
+    text = f"{listing(every, limit=12)} are marked. What is one of these columns?"
     if len(groups) > 1:
         offered = [(f"{listing([*group], limit=4)}: {ways[role]}", group) for group in groups]
         table.ask(text, *one_of(offered, role, kept))
@@ -148,9 +146,7 @@ def _marked_alike(table: Proposal) -> None:
         _give(table, group, "class")
     table.give_all(again, "keep", why="it names the marked classes")
     if len(groups) > 1 or (groups and not again):
-        are_ticks = {name for group in groups for name in group} <= {*ticked}
-        hold, ways = ("are ticked", _TICKS) if are_ticks else ("hold 0 and 1", _VOTERS | _NOBODY)
-        _ask_what(table, groups, hold, ways, list(again))
+        _ask_what(table, groups, _VOTERS | _NOBODY, list(again))
 
 
 def agree(columns: Sequence[Sequence[Hashable | None]]) -> bool:
@@ -280,16 +276,6 @@ def counts(table: Proposal) -> None:
     group = counted(table)
     shown = [shown_name(name, "count") for name in group]
     _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
-
-
-def repeats(table: Proposal) -> None:
-    """`cat_fraction`, `cat_flag` beside the count `cat_count` say it again, and are nothing to learn from."""
-    ends = {_PARTS.findall(name)[-1] for name in table.having("count")}
-    end = next(iter(ends)) if len(ends) == 1 else ""
-    stems = [name.removesuffix(end) for name in table.raw if end and name.endswith(end) and name != end]
-    again = [name for name in table.open() if any(map(name.startswith, stems))]
-    named = which(table, "of some label", "!named id") if table.having("count") else []
-    table.give_all([*again, *named], "keep", why="beside the counts")
 
 
 def apart(names: Sequence[str]) -> list[str]:

@@ -15,7 +15,6 @@ from typing import IO, Any
 from pll.errors import RowError, UserError
 from pll.formats.checks import MAX_RECORD_BYTES, readable, scan_text, shorten
 from pll.formats.encodings import without_marks
-from pll.formats.forms import WORDS
 
 Record = dict[str, Any]
 
@@ -28,7 +27,6 @@ SHAPES = {
     "list": "a list of objects",
     "keyed": "an object of objects, whose keys are the ids",
     "inside": "a list of objects in one field of an object",
-    "parts": "an object of lists of objects, one a part of a split",
     "columns": "an object of lists, one a column",
     "indexed columns": "an object of objects, one a column, whose keys are the rows",
     "lists": "a list of lists of labels",
@@ -36,10 +34,8 @@ SHAPES = {
     "keyed answers": "an object of lists of answers, whose keys are the ids",
 }
 """What a file may be, in words."""
-ROWS = ("rows", "data", "items", "examples", "records", "results", "_via_img_metadata")
-"""What the records are called beside other lists, or objects, of objects."""
-SPLIT = "split"
-"""The field of a record for the part of a split that it stands in."""
+ROWS = ("rows", "data", "items", "examples", "records", "results")
+"""What the records are called beside other lists of objects."""
 WITHOUT_PLACE = ("lists", "keyed lists", "keyed answers")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
@@ -225,8 +221,6 @@ class _ObjectReader:
                 yield self.line, self._object()
         elif shape in ("columns", "indexed columns"):
             yield from self._columns(indexed=shape == "indexed columns")
-        elif shape == "parts":
-            yield from self._parts()
         else:
             for part in filter(None, name.split(_WITHIN)):
                 self._enter(part)
@@ -299,21 +293,6 @@ class _ObjectReader:
             )
         for values in zip(*columns.values(), strict=True):
             yield line, dict(zip(columns, values, strict=True))
-
-    def _parts(self) -> Iterator[tuple[int, Record]]:
-        """Yield the records of each part of a split; what stands beside the parts is not looked at."""
-        self._move(1)
-        while self._next_character() == '"':
-            name = self._key()
-            if _is_part(name) and self._next_character() == "[":
-                yield from ((line, {SPLIT: name} | _record_of("list", "", one)) for line, _, one in self._items("]"))
-            else:
-                self._value("The value")
-            if self._next_character() == ",":
-                self._move(1)
-        if self._next_character() != "}":
-            raise self._wrong("The file ends inside its object of lists")
-        self._end("object", is_inside=True)
 
     def _object(self) -> Record:
         if self.text[self.at : self.at + 1] != "{":
@@ -400,10 +379,6 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     (('keyed', ''), ('lines', ''))
     >>> _shape('{"a": [1, 2, 3], "b": [4, 5, 6]}', True), _shape("[[1], [2, 3]]", True)
     (('columns', ''), ('lists', ''))
-    >>> _shape('{"train": [{"a": 1}, {"a": 2}], "test": [{"a": 3}, {"a": 4}]}', True)
-    ('parts', '')
-    >>> _shape('{"train": [{"a": 1}, {"a": 2}], "test": [{"a": 3}, {"a"', False)
-    ('parts', '')
     """
     if text.startswith("["):
         return "lists" if text[1:].lstrip(_SPACE).startswith("[") else "list", ""
@@ -412,10 +387,6 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         return "lines", ""
     found = list(values.values())
     closed = rest == ""
-    opened = rest[1:] if rest.startswith("[") and _is_part(rest[1:]) else ""
-    parts = [name for name in (*_lists_in(values), opened) if name and _is_part(name)]
-    if ((closed or opened) and len(parts) > 1) or opened.casefold() in WORDS["train"]:
-        return "parts", ""
     is_indexed = (
         (rest == "#" or _are_alike(found)) and all(map(_is_column, found)) and not any(map(str.isdecimal, values))
     )
@@ -437,19 +408,11 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     lists = lists or [f"{key}{_WITHIN}{name}" for key, names in within.items() if len(names) == 1 for name in names]
     if closed and whole and len(lists) == 1 and KEY not in values:
         return "inside", lists[0]
-    objects = {key: value for key, value in values.items() if key in ROWS and isinstance(value, dict)}
-    keyed = [key for key, value in objects.items() if _are_alike([*value.values()])]
-    if (closed and whole and len(keyed) == 1 and KEY not in values) or rest.startswith("{"):
-        return "keyed", rest[1:] or keyed[0]
     if rest == "[" and len(found) == 1 and isinstance(found[0], list) and len(found[0]) > _MOST_KEYS:
         return "columns", ""  # of which the second is cut off
     if not closed and not lists and KEY not in values and rest.startswith("["):
         return ("inside", rest[1:]) if rest[1:] else ("columns", "")
     return "lines", ""
-
-
-def _is_part(name: str) -> bool:
-    return name.casefold() in WORDS["train"] | WORDS["test"]
 
 
 def _is_column(value: Any) -> bool:
@@ -482,8 +445,8 @@ def _fields(text: str) -> tuple[Record, str]:
     """Return the first fields of the object that a text begins with, and what follows them.
 
     That is "" where the object is all there is, "{" where another one follows, "…" after many fields; where a list is
-    cut off "[", with its field where it is one of objects; where an object of objects that are alike is cut off "{"
-    with its field; "#" where one of values whose keys are numbers is; "?" for anything else.
+    cut off "[", with its field where it is one of objects; "#" where an object of values whose keys are numbers is; "?"
+    for anything else.
     """
     values: Record = {}
     reader = _ObjectReader(StringIO(text), limit=len(text) + 1)
@@ -498,8 +461,6 @@ def _fields(text: str) -> tuple[Record, str]:
             except UserError:
                 if start[:1] == "{":
                     inner, rest = _fields(reader.text[reader.at :])
-                    if key in ROWS and _are_alike([*inner.values()]):
-                        return values, f"{{{key}"
                     if _is_column(inner):
                         return values, "#"
                     return values, f"[{key}{_WITHIN}{rest[1:]}" if rest[:1] == "[" and rest[1:] else "?"

@@ -84,8 +84,8 @@ def settled(table: Proposal) -> None:
     table.give(name, "keep")
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
-    if agrees_less or (name in votes and _is_in_doubt(table, name)):
-        ways.reverse()  # what somebody settled has no doubts, and is what most voters say
+    if agrees_less:
+        ways.reverse()  # what somebody settled is what most voters say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
@@ -120,12 +120,6 @@ def _says(cells: Cells, classes: set[str]) -> bool:
     others = sorted(words[word] for word in words.keys() - known)[:-1]
     said = sum(words[word] for word in known)
     return len(known) >= FEWEST and said >= NEARLY_ALL * (said + sum(others))
-
-
-def _is_in_doubt(table: Proposal, name: str) -> bool:
-    """Whether a column has labels with a doubt as often as others that are no slips."""
-    cells = Counter(cell for cell in present_cells(table.cells[name]) if not is_no_answer(cell, among_votes=True))
-    return sum(cells[cell] for cell in _doubted(cells)) >= max(2, LEAST * cells.total())
 
 
 def _agrees_less(table: Proposal, name: str, voters: Sequence[str]) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -297,17 +296,13 @@ def _numbers(column: pa.Array, part: Column, width: int, row_of: RowNumber, star
     with suppress(pa.ArrowInvalid):
         return _as_floats(trimmed)
     for word in trimmed.unique().drop_null().to_pylist():
-        if not (is_number(word) or is_no_answer(word) or _ABBREVIATED.fullmatch(word)):
+        if not (is_number(word) or is_no_answer(word)):
             raise WordsInFeatures(
                 f"Row {row_of(start + pc.index(trimmed, word).as_py())}, column {shorten(part.name)} holds "
                 f"{shorten(word)}, which is not a number. Features must be numbers (1.5, not 1,5; empty or ? where "
                 "missing): correct the cell, or say what else the column is."
             )
     return np.array([float(c) if c is not None and is_number(c) else math.nan for c in trimmed.to_pylist()])
-
-
-_ABBREVIATED = re.compile(r"[^\W\d_](?:[./] ?[^\W\d_]){1,3}\.?")
-"""First letters alone, as of "not measured" in any language, among numbers: there is none."""
 
 
 def _as_floats(column: pa.Array) -> npt.NDArray[np.float64]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from pll.errors import Note, UserError
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import classes, counts, probabilities, repeats
+from pll.formats.class_groups import classes, counts, probabilities
 from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name
 from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.names import (
@@ -445,7 +445,6 @@ RULES: tuple[Rule, ...] = (
     Rule(classes),
     Rule(probabilities, LABELLED),
     Rule(counts, LABELLED),
-    Rule(repeats),
     Rule(aggregates),
     Rule(derived),
     Rule(remarks),

@@ -79,9 +79,6 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
         answers.append(_answers(record, form.gather) if form.gather and not tops.isdisjoint(record) else {})
         out.update(_against(record, form.gather) if form.gather else ())
     questions = dict.fromkeys(name for row in answers for name in row)
-    if form.gather and not questions and any(_begin_with(table.first[names.index(n)], "[{") for n in tops & {*names}):
-        other = replace(form.having(dict.fromkeys(tops, "")), gather=None)  # written in another way: as any list
-        return unfolded(replace(table, signature=other), given)
     is_line = form.form == "answer"  # which says itself who answered
     answers = [{name: _said_by_one(some) for name, some in row.items()} if is_line else row for row in answers]
     tasks = dict[str, list[str | None]]()

@@ -286,7 +286,7 @@ def test_ticks_of_several_questions_are_asked_about_and_are_no_voters(tmp_path: 
     ]
     path = columns_in(tmp_path, ["text", *(f"{q} - {c}" for q in questions for c in ("good", "bad", "mixed"))], rows)
     asked = question(formats.columns(path))
-    assert asked is not None and asked.text.endswith("are ticked. What is one of these columns?")
+    assert asked is not None and asked.text.endswith("are marked. What is one of these columns?")
     assert [text.partition(" ")[0] for text, _ in asked.answers] == questions
 
 

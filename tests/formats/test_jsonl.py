@@ -81,34 +81,12 @@ def test_a_field_called_as_in_a_tool_does_not_make_the_file_its_export(tmp_path:
     assert [data.sets().names(i) for i in range(3)] == labels
 
 
-@pytest.mark.parametrize("names", [("train", "test"), ("train", "validation", "test"), ("Train", "dev")])
-def test_lists_of_objects_called_as_parts_of_a_split_are_its_rows(tmp_path: Path, names: tuple[str, ...]) -> None:
-    """Of one size too, beside another field, and where the first one is long; labels go back into each."""
-    path, out = tmp_path / "data.json", tmp_path / "out.json"
-    for size, long in ((3, "a text"), (30, "a long text " * 1000)):
-        parts = {name: [{"said": f"{long} {name} {k}", "label": "xyx"[k % 3]} for k in range(size)] for name in names}
-        path.write_text(json.dumps({"about": "x", **parts}, indent=1))
-        data = formats.read(path, columns={"said": "text", "label": "true_label"})
-        assert len(data) == size * len(names) and data.class_names == ("x", "y")
-        assert data.is_test is not None and data.is_test.sum() == size * ("test" in names)
-        results = Results(data.row_ids.tolist(), {"identified_label": ["x"] * len(data)})
-        formats.give_back(path, out, results)
-        labelled = {name: [one | {"label (Candid)": "x"} for one in rows] for name, rows in parts.items()}
-        assert json.loads(out.read_text()) == {"about": "x", **labelled}
-
-
 SHAPED: dict[str, Callable[[list[dict[str, str]]], Any]] = {
     "list": lambda rows: rows,
     "inside": lambda rows: {"about": "x", "data": rows, "more": 1},
     "keyed": lambda rows: {f"i{k}": row for k, row in enumerate(rows)},
     "columns": lambda rows: {name: [row[name] for row in rows] for name in rows[0]},
     "indexed columns": lambda rows: {name: {str(k): row[name] for k, row in enumerate(rows)} for name in rows[0]},
-    "parts": lambda rows: {
-        "info": "x",
-        "train": rows[:9],
-        "dev": rows[9 : len(rows) // 2],
-        "test": rows[len(rows) // 2 :],
-    },
 }
 
 
@@ -123,10 +101,3 @@ def test_a_file_is_of_one_shape_whatever_its_size(tmp_path: Path, shape: str, fi
         path.write_text(json.dumps(SHAPED[shape](rows)))
         assert json_objects.shape_of(path) == shape
         assert sum(1 for _ in json_objects.records(path)) == size
-
-
-@pytest.mark.parametrize("names", [("cats", "dogs"), ("train", "people")])
-def test_other_lists_of_objects_are_no_parts(tmp_path: Path, names: tuple[str, ...]) -> None:
-    path = tmp_path / "data.json"
-    path.write_text(json.dumps({name: [{"a": k, "b": "x"} for k in range(4 + at)] for at, name in enumerate(names)}))
-    assert json_objects.shape_of(path) != "parts"

@@ -1,8 +1,7 @@
-"""A table with a row for each value is made wide where it is no table of answers; a row pasted again counts once."""
+"""A row that is pasted again counts once."""
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -10,35 +9,6 @@ import pytest
 from pll import formats
 
 CLASSES = ["H*", "none", "L*"]
-GRADES = ["gold", "silver", "bronze"]
-
-
-def melted(path: Path, header: str, *, heading: str, people: tuple[str, ...], agree: bool = True) -> Path:
-    """A file of what is under a heading, another one in nearly every row, and what people say, each a row."""
-    rolls, lines = random.Random(0), [header]
-    for k in range(60):
-        start = f"{k / 3:.3f}"
-        lines.append(f"{start},{heading},the word number {k}")
-        for who in people:
-            label = CLASSES[k % 3] if agree and rolls.random() < 0.8 else rolls.choice(CLASSES)
-            lines += [f"{start},{who},{label}"] * (rolls.random() < 0.95)
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
-
-
-def across(path: Path, known: list[str], people: list[str], below: list[str], *, agree: bool = True) -> Path:
-    """A file with a column for each of 36 samples: numbers or texts of each, what people say, and a total below."""
-    rolls = random.Random(2)
-    rows = [["sample", *(f"S{k:02}" for k in range(36))]]
-    for name in known:
-        is_text = name.startswith("note")
-        rows.append([name, *(f"note {k} of a taster" if is_text else f"{rolls.uniform(1, 9):.1f}" for k in range(36))])
-    for name in people:
-        said = [GRADES[k % 3] if agree and rolls.random() < 0.8 else rolls.choice(GRADES) for k in range(36)]
-        rows.append([name, *(cell if rolls.random() < 0.9 else "" for cell in said)])
-    rows += [[name, *(str(k % 5) for k in range(36))] for name in below]
-    path.write_text("\n".join("\t".join(row) for row in rows) + "\n", encoding="utf-8")
-    return path
 
 
 def pasted(path: Path, names: str, *, own: bool = False) -> Path:

@@ -23,6 +23,7 @@ CARDS = 12
 """Cards at once: two to three rows on a wide screen."""
 
 DISAGREE = "Two disagree"
+OF_MODEL_ALONE = " The label is that of the trained model alone; the export asks models of parts of the data, too."
 LISTS: dict[str, tuple[Callable[[Scene], Ints], str]] = {
     "A fixed sample": (
         lambda scene: star_sample(len(scene.data), CARDS),
@@ -60,7 +61,8 @@ def draw(scene: Scene) -> None:
             choose, meaning = LISTS[selected]
             rows = choose(scene)
         _find(scene)
-    st.caption(f"{meaning} Click one to see its history." if len(rows) else f"{meaning} There are none now.")
+    click = "Click one to see its history." if len(rows) else "There are none now."
+    st.caption(f"{meaning} {click}{'' if scene.snapshot.is_active else OF_MODEL_ALONE}")
     payload = gallery_payload(scene.data, rows, scene.frame.weights, looking.selected)
     mount(GALLERY, payload, f"gallery-{scene.run.id}", len(scene.data), looking.select)
 

@@ -21,7 +21,7 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import WORDS
 from pll.formats.names import CLASS_COLUMN
-from pll.formats.proposal import practice_in, says
+from pll.formats.proposal import practice_in, says, withdrawn_by
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
 from pll.formats.tabular.cells import (
@@ -265,7 +265,8 @@ class _Filler:
         for column, states in reversed(self.having("state")):  # of several the first says it
             codes, distinct = codes_of(pc.fill_null(states, ""))
             practice = np.array(practice_in(column.name, distinct), dtype=np.bool_)
-            counts_here = [counts_in(cell, self.counts) for cell in distinct]
+            marked = withdrawn_by(column.name, distinct)
+            counts_here = [counts_in(cell, self.counts) for cell in distinct] if not any(marked) else ~np.array(marked)
             does_count = ~practice & (np.array(counts_here, dtype=np.bool_) | says("practice", column.name))
             self.counted, self.practice = does_count[codes], practice[codes]
             times = np.bincount(codes, minlength=len(distinct))[~does_count]

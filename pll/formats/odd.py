@@ -16,23 +16,33 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from pll.annotations import Annotations
+from pll.annotations.agreement import pairs_in
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
+from pll.formats.answers import TOGETHER
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.forms import FIRST_WITHOUT_SPACES, WORDS
+from pll.formats.forms import FIRST_WITHOUT_SPACES, WORDS, any_of
+from pll.formats.names import UNNAMED, two_names
 from pll.formats.proposal import says
-from pll.formats.reading import PERSONS, option
+from pll.formats.reading import PERSONS, SWAPPED, option
 from pll.formats.tabular.answer_cells import is_sentence
 from pll.formats.tabular.cells import is_number, spelling
+from pll.formats.tabular.header import begins_as_total
 
 FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
 """Below so many examples hardly anything is odd: people try things out."""
 MOST_SHOWN = 3
+MOST_VOTERS = 20
+"""Voters that ids may name beside the examples."""
 SHORT = 30
 """Letters of a class beside which a whole sentence is hardly one."""
+OWN_WORDS = 0.8
+"""Share of a voter's answers in words that no other voter uses, from which that is odd."""
+
 FEW_TIMES = 2
 """Sets that hold a class, of which it is no wonder that there are many of such."""
 MANY = 3
@@ -178,7 +188,40 @@ def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
         yield Oddity("many-classes", text, names[:MOST_SHOWN], remedy, "--column NAME=ROLE")
 
 
+def _summary(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """A table of what was counted over examples, with no example in it: a row a class, or a row and a column each."""
+    n, votes, sets = len(data), data.annotations, data.candidates
+    if options.class_names or not LEAST_ROWS <= n < SOME_EXAMPLES or all(map(is_number, data.class_names)):
+        return
+    voters = () if votes is None or votes.anonymous else votes.annotator_names
+    texts = () if data.texts is None else (data.texts,)
+    columns = [data.row_ids, *texts, *data.categories.values(), *data.extras.values()]
+    cells = [{spelling(str(cell)) for cell in column.tolist()} for column in columns]
+    crossed = [names for names in (data.class_names, voters) if LEAST_ROWS <= len(names) <= n < 2 * len(names)]
+    labels = data.y if sets is None else sets.indices if (sets.sizes == 1).all() else None
+    numbers = data.X.reshape(n, -1)
+    are_counts = ((numbers == np.floor(numbers)).all(axis=0) & (numbers > 1).any(axis=0)).any()
+    alone = labels is not None and len({*labels.tolist()} - {-1}) == n and bool(are_counts)
+    for names in (*crossed, *([data.class_names] if alone else [])):
+        named = {*map(spelling, names)}
+        if alone or any(len(some) == n and named <= some for some in cells):
+            text = "Every row has a class or a column of its own: counts of some examples, and none of these themselves"
+            remedy = "Bring the table that was counted, with a row for each example."
+            yield Oddity("summary", text, tuple(names), remedy)
+            return
+
+
+LEAST_ROWS = 4
+"""Rows from which a table is perhaps a summary of another, and nothing that somebody tries."""
+
+_MONTH = (
+    r"(?:jan|feb|f[ée]v|mar|mär|mrz|apr|avr|abr|may|mai|mag|maj|jun|jui|giu|jul|lug|aug|ao[uû]|ago|sep|set|oct|okt|ott|"
+    r"nov|dec|dez|déc|dic|ene|gen|gru|lut|kwi|cze|lip|sie|wrz|paź|lis)\w?\.?"
+)
 _STRANGE = {
+    "dates, which spreadsheets make of 1-2": re.compile(
+        rf"\d{{4}}-\d\d?-\d\d?(?: \d\d?:\d\d(?::\d\d)?)?|\d\d?(?:-|\. ){_MONTH}|{_MONTH}-\d\d", re.IGNORECASE
+    ),
     "JSON": re.compile(r'\s*(?:\{\s*".*\}|\[\s*[\["{].*\])\s*', re.DOTALL),
     "addresses": re.compile(r"(?:https?|ftp)://\S+"),
 }
@@ -188,7 +231,7 @@ _TICK = re.compile(r"[xX×✓✔☑✗✘]")
 
 
 def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
-    """Classes that are hardly names of one question: JSON, sentences, codes, numbers or marks beside words."""
+    """Classes that are hardly names of one question: JSON, sentences, codes, numbers or marks beside words, columns."""
     if not _are_proposed(data, options):
         return
     names = [name for name in data.class_names if name not in options.keep]
@@ -209,14 +252,23 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     remedy = "If they mean that there is no answer, drop them."
     yield from _to_drop("mark", "Numbers stand apart from those of the others", _far_codes(names), remedy)
 
+    voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()
+    headers = {spelling(one) for one in (*data.feature_names, *data.categories, *data.extras, *voters)}
     numbers = [name for name in names if is_number(name.rstrip(" %").replace(",", "."))]
     words = [name for name in names if any(map(str.isalpha, name)) and not name[0].isdecimal()]  # 3a is beside 3
     odd = min(numbers, words, key=len) if len(names) > 2 else []
     letters = [name for name in words if len(name) == 1]
+    called = [name for name in words if spelling(name) in headers]
     ticks = [n for n in names if _TICK.fullmatch(n) and len(letters) < 2 < len(names)]  # x and y are letters
     remedy = "Say which columns hold the labels, and drop what is none."
     yield from _to_drop("class-names", "Classes are numbers beside words", odd, remedy)
     yield from _to_drop("class-names", "Classes are marks in a box beside words", ticks, remedy)
+    columns = [] if _are_sides(data, called) else called
+    yield from _to_drop("class-names", "Classes are called as columns are", columns, remedy)
+    unnamed = tuple(name for name in voters if re.fullmatch(rf"{UNNAMED} \d+", name))
+    if unnamed:
+        remedy = "Give the columns names in one first row; where two rows are the header, make one of them."
+        yield Oddity("unnamed-voters", "Columns without a name were taken for voters", unnamed, remedy)
 
 
 def _to_drop(
@@ -244,6 +296,13 @@ def _far_codes(names: Sequence[str]) -> tuple[str, ...]:
     return far if 1 < last == len(names) - len(far) - (0 if "0" not in names else 1) else ()
 
 
+def _are_sides(data: PartialLabelDataset, names: Sequence[str]) -> bool:
+    """Whether classes are columns of things that are compared, which hold the same ones: an answer is a side."""
+    called, columns = {*map(spelling, names)}, {**data.extras, **data.categories}
+    cells = [{*map(str, some.tolist())} for name, some in columns.items() if spelling(name) in called]
+    return len(cells) > 1 and 2 * len(set.intersection(*cells)) > len(cells[0]) > 1
+
+
 def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if data.candidates is None or len(data) < SOME_EXAMPLES or data.n_classes < 3 or data.prior is not None:
         return
@@ -258,6 +317,18 @@ def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     found = tuple(name for k in everywhere.tolist() if (name := data.class_names[k]) not in options.keep)
     if found and sets.nnz > n:
         yield from _to_drop("in-every-set", "A class is in every set", found)
+
+
+def _ranks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    """Counts that are 1, 2, 3 … in every row, in any order: the first, second … choice, of which 1 is best."""
+    n, c = len(data), data.n_classes
+    if data.prior is None or n < FEW_EXAMPLES or c < 3 or len(data.prior) < n * c:  # some row has no place for a class
+        return
+    places = np.arange(1, c + 1)
+    if np.allclose(np.sort(data.prior.reshape(n, c), axis=1), places / places.sum(), atol=1e-4):
+        text = f"Every row has the numbers 1 to {c}: places in an order, and no counts"
+        remedy = "Keep what is in the first place alone, as one label."
+        yield Oddity("ranks", text, data.class_names[:MOST_SHOWN], remedy, "--column NAME=keep")
 
 
 def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
@@ -299,6 +370,89 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
             yield Oddity("leak", "A column says the true label in other words", (name,), remedy, option(name, "keep"))
 
 
+_WITH_PERSON = re.compile(r"(.*\d.*)[\W_]+([^\W\d_][^\W_]*)")
+"""An id that ends in a word: `img12_AB`."""
+
+
+def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    """Ids that name the voter beside the example, so that no example has two answers."""
+    votes = data.annotations
+    if len(data) < FEW_EXAMPLES or (votes is not None and (votes.answers_per_row > 1).any()):
+        return
+    ids = data.row_ids.tolist()
+    ends = [match for one in ids if (match := _WITH_PERSON.fullmatch(one))] if data.y is not None else []
+    # a column of true labels is one answer each, perhaps
+    parts = two_names(ids) if votes is not None else [(one[1], one[2]) for one in ends] if len(ends) == len(ids) else []
+    firsts, lasts = ({part[at] for part in parts} for at in (0, 1))
+    is_whole = len(firsts) * len(lasts) == len(data) and len(lasts) > 1
+    few = 2 * len(firsts) <= len(data) and len(lasts) <= min(MOST_VOTERS, len(firsts))
+    if parts and few and (votes is not None or is_whole):
+        remedy = "Leave only the name of the example in the id, and give the other part a column of its own."
+        text = "No example has two answers; the ids seem to name the voter beside the example"
+        yield Oddity("two-names", text, tuple(data.row_ids[:MOST_SHOWN].tolist()), remedy)
+
+
+def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """A voter of several classes that hardly anybody else uses: other names for the same, or another question."""
+    votes = data.annotations
+    if votes is None or votes.anonymous or options.class_names or votes.n_annotators < 2:
+        return
+    counts = np.zeros((votes.n_annotators, votes.n_classes), dtype=np.int64)
+    np.add.at(counts, (votes.annotators, votes.labels), 1)
+    users = (counts > 0).sum(axis=0)
+    users[[name in options.keep for name in votes.class_names]] = 0  # a person has seen them
+    alone = (counts * (users == 1)).sum(axis=1)
+    said, kinds = counts.sum(axis=1), (counts > 0).sum(axis=1)
+    for who in np.flatnonzero((said >= FEW_EXAMPLES) & (kinds > 1) & (alone > OWN_WORDS * said))[:1]:
+        own = tuple(votes.class_names[k] for k in np.flatnonzero((counts[who] > 0) & (users == 1)))
+        remedy = "If they are other words for the same, merge them; if it is another question, say what the column is."
+        text = f"{votes.annotator_names[who]} answers in words that no other voter uses"
+        others = [name for name, n in zip(votes.class_names, users, strict=True) if n > 1] or ["CLASS"]
+        yield Oddity("own-words", text, own, remedy, f"--merge '{own[0]}={others[0]}'")
+
+
+def _questions(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """Answers to several questions in one column: their classes never meet, and another column says which it is."""
+    sets, votes = data.candidates, data.annotations
+    if votes is None or sets is None or options.class_names or data.n_classes < 4 or len(data) < SOME_EXAMPLES:
+        return
+    some = np.flatnonzero(sets.sizes < data.n_classes)  # where nobody answered, any label is possible
+    own = sets.take(some)
+    if not len(some):
+        return
+    size = len(some) + data.n_classes
+    met = scipy.sparse.coo_array((np.ones(own.nnz), (own.rows, len(some) + own.indices)), shape=(size, size))
+    n, group = scipy.sparse.csgraph.connected_components(met, directed=False)  # of examples and classes
+    of_row, kind = group[: len(some)], group[len(some) :]
+    if n < 2 or (np.bincount(kind, minlength=n) < 2).any():
+        return
+    columns = {name: cells[some].tolist() for name, cells in {**data.extras, **data.categories}.items()}
+    columns |= {"id": [one.rpartition(TOGETHER)[2] for one in data.row_ids[some].tolist()]}
+    for name, cells in columns.items():
+        pairs = Counter(zip(map(str, cells), of_row.tolist(), strict=True))
+        if len(pairs) == n == len({cell for cell, _ in pairs}) and min(pairs.values()) >= FEW_EXAMPLES:
+            shown = tuple(f"{cell}: {data.class_names[int(np.flatnonzero(kind == k)[0])]} …" for cell, k in pairs)
+            text = f"The answers are to several questions, which {name} tells apart"
+            yield Oddity("questions", text, shown, "Bring the lines of one question.", "bring another file")
+            return
+
+
+def _agreed(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """True labels that stand just where all voters agree, and say the same: they are made of the answers."""
+    votes, y = data.annotations, data.y
+    if votes is None or y is None or votes.class_names != data.class_names or len(data) < SOME_EXAMPLES:
+        return
+    votes, y = votes.take(np.arange(min(len(data), LOOKED_AT))), y[:LOOKED_AT]
+    given = np.zeros((len(y), data.n_classes), dtype=np.int64)
+    np.add.at(given, (votes.rows, votes.labels), 1)
+    agree = (given > 0).sum(axis=1) == 1
+    apart, several = (given > 0).sum(axis=1) > 1, votes.answers_per_row > 1
+    is_same = y == given.argmax(axis=1)
+    if apart.sum() >= FEW_EXAMPLES and not (y[apart] >= 0).any() and (is_same & agree)[several & ~apart].all():
+        text = "The true label stands only where all agree, and says what they do: it is made of their answers"
+        yield Oddity("agreed", text, (), "Say that it is only carried along.", "--column NAME=keep")
+
+
 def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """Classes that look like a more frequent one, and like no other: cut short, slips of the pen, other endings."""
     if options.class_names or not options.merge or len(data) < SOME_EXAMPLES:
@@ -314,6 +468,25 @@ def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
         remedy = "If they are the same, merge them."
         shown = tuple(f"{name} → {to}" for name, to in same.items())
         yield Oddity("spellings", "Classes look like others in short or misspelled", shown, remedy, merges, same)
+
+
+def _other_words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """Voters none of whose answers is called as any true label: codes, or short forms, of the same classes."""
+    votes, y = data.annotations, data.y
+    if votes is None or y is None or options.class_names or votes.class_names != data.class_names:
+        return
+    known = y[votes.rows] >= 0
+    said, of_truth = votes.labels[known], y[votes.rows[known]]
+    kinds, true = np.unique(said), np.unique(y[y >= 0])
+    if len(said) < SOME_EXAMPLES or len(true) < 2 or len(np.intersect1d(kinds, true)):
+        return
+    names = data.class_names
+    beside = {names[k]: names[np.bincount(of_truth[said == k]).argmax()] for k in kinds.tolist()}
+    same = beside if len({*beside.values()}) == len(beside) else {}
+    shown = tuple(f"{name} → {to}" for name, to in same.items()) or tuple(beside)
+    remedy = "If they are the same in other words, merge them; if not, say what the columns are."
+    merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
+    yield Oddity("other-words", "No voter says any of the true labels", shown, remedy, merges, same)
 
 
 def _same_names(labels: npt.NDArray[np.int64], names: Sequence[str], options: ReadOptions) -> dict[str, str]:
@@ -361,8 +534,14 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
             name: to
             for name, (kind, to) in found.items()
             if (kind == _CUT and (habits[kind] > 1 or name.endswith("."))) or counts[to] >= _TIMES[kind] * counts[name]
+            if kind != _LAST or not _has_kinds(to, counts)
         }
     return {name: same[name] for name in counts if name in same}
+
+
+def _has_kinds(name: str, counts: Mapping[str, int]) -> bool:
+    """Whether a class that is not rare is this one with a word more, as `half true` is: then each of these is one."""
+    return any(_likeness(other, name) == _LAST and counts[name] < RARE * counts[other] for other in counts)
 
 
 _BARE, _CUT, _SLIP, _ENDING, _LAST, _LETTERS = range(1, 7)
@@ -386,14 +565,21 @@ def _likeness(name: str, other: str) -> int:
     by_word = len(own) == len(words) > 1 and all(
         a.startswith(b) or b.startswith(a) for a, b in zip(own, words, strict=True)
     )
+    is_ended = _ends_alike(*sorted((name, other), key=len))
     tests = {
-        _CUT: is_cut or by_word,
+        _CUT: (is_cut and not is_ended) or by_word,
         _SLIP: len(own) == len(words) and len(slips) == 1 and _is_slip(*slips[0]),
-        _ENDING: shared >= max(LEAST_ALIKE, len(one) - 2, len(longer) - 3) and len(own) == len(words),
+        _ENDING: is_ended or (shared >= max(LEAST_ALIKE, len(one) - 2, len(longer) - 3) and len(own) == len(words)),
         _LAST: own[-1:] == [longer] or words[-1:] == [one],
         _LETTERS: is_word and len(one) > 1 and one[0] == longer[0] and _stands_in(one, longer),
     }
     return next((kind for kind, is_so in tests.items() if is_so), 0)
+
+
+def _ends_alike(short: str, long: str) -> bool:
+    """Whether a name is another with one letter more at its end, in a writing where two letters are a word."""
+    is_so_written = long.isalpha() and min(map(ord, long)) > FIRST_WITHOUT_SPACES
+    return is_so_written and len(short) > 1 and long[:-1] == short
 
 
 def bare(name: str) -> str:
@@ -435,6 +621,12 @@ LOOKED_AT = 2000
 """Examples, at most, of which that is looked at."""
 MOST_CELLS = 5_000_000
 """Answers times classes that are compared, at most."""
+LEAST_SHARED = 30
+"""Answers beside those of others from which it is told how far a voter agrees with them."""
+BELOW_CHANCE = -3.0
+"""Standard deviations below what chance gives, from which that is odd."""
+BY_CODES = 0.5
+"""Share of the answers that agree once other codes are read as these, from which they are."""
 
 
 @dataclass(frozen=True)
@@ -476,6 +668,67 @@ class _Beside:
 def _as_shares(amounts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     shares: npt.NDArray[np.float64] = amounts / amounts.sum(axis=1, keepdims=True)
     return shares
+
+
+def _disagreement(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """A voter who agrees with the others less than by chance: other codes for the same, or rows that are shifted."""
+    votes = data.annotations
+    if votes is None or votes.anonymous or options.class_names or votes.n_annotators < 2 or votes.n_classes < 2:
+        return
+    beside, names = _Beside.of(votes), votes.class_names
+    for who, name in enumerate(votes.annotator_names):
+        own = beside.voters == who
+        labels, shares = beside.labels[own], beside.shares[own]
+        if len(labels) < LEAST_SHARED:
+            continue
+        usual = np.bincount(labels, minlength=votes.n_classes) / len(labels)
+        chance = shares @ usual
+        agreed = shares[np.arange(len(labels)), labels]
+        spread = np.sqrt(max(float((chance * (1 - chance)).sum()), 1e-9))
+        codes = _other_codes(labels, shares)
+        by_codes = shares[np.arange(len(labels)), [codes.get(k, k) for k in labels.tolist()]]
+        below, above = (float((said - chance).sum()) / spread for said in (agreed, by_codes))
+        are_codes = by_codes.mean() > BY_CODES and above > -BELOW_CHANCE  # of two, the other agrees where one does not
+        if below < BELOW_CHANCE or (are_codes and below < 0):
+            how_far = f"{agreed.mean():.0%}, by chance {chance.mean():.0%}"
+            text = f"{name} agrees with the others less than by chance ({how_far})"
+            shown = tuple(f"{names[k]} where the others say {names[other]}" for k, other in codes.items() if k != other)
+            remedy = "Perhaps these are other codes or words for the same, or the rows of this voter are shifted: look."
+            yield Oddity("disagreement", text, shown if are_codes else (name,), remedy, option(name, "keep"))
+            return
+    yield from _apart(votes)
+
+
+def _apart(votes: Annotations) -> Iterator[Oddity]:
+    """Voters who name several labels, of whom hardly two name one label of an example, as by chance many would.
+
+    Each column is a class then, whose cells say what or who is in it.
+    """
+    if votes.n_annotators > MOST_VOTERS or len(votes.labels) == votes.n_answers:
+        return
+    first = votes.rows < LOOKED_AT
+    rows, who, labels = votes.rows[first], votes.annotators[first], votes.labels[first]
+    given = np.zeros((votes.n_annotators, votes.n_classes))
+    np.add.at(given, (who, labels), 1)
+    answered = scipy.sparse.csr_array((np.ones(len(rows)), (who, rows)), shape=(votes.n_annotators, len(votes))) > 0
+    count, both = answered.sum(axis=1), (answered.astype(np.int64) @ answered.T.astype(np.int64)).toarray()
+    shares = given / np.maximum(count, 1)[:, None]
+    chance = (both * (shares @ shares.T))[np.triu_indices(len(count), 1)].sum()
+    same = len(rows) - len(np.unique(rows * votes.n_classes + labels))
+    if chance >= FEW_EXAMPLES and same <= NEVER * chance:
+        text = "Hardly two voters name the same label of an example, as by chance many would"
+        remedy = "Perhaps a column is a class, and its cells name who chose it, or what is so: say what they are."
+        yield Oddity("apart", text, votes.annotator_names, remedy, option(votes.annotator_names[0], "keep"))
+
+
+NEVER = 0.1
+"""Share of the labels that two would name by chance, up to which that is odd."""
+
+
+def _other_codes(labels: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> dict[int, int]:
+    """What the others mostly say where a voter says each class, if another for each; else nothing."""
+    codes = {k: int(shares[labels == k].sum(axis=0).argmax()) for k in sorted(set(labels.tolist()))}
+    return codes if len({*codes.values()}) == len(codes) else {}
 
 
 def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
@@ -605,14 +858,91 @@ def _is_other(name: str, names: Sequence[str]) -> bool:
     return is_alone or not WORDS["negation"].isdisjoint(first)
 
 
+def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    """Two voters who say the same everywhere, which as often as others agree they would not: one column twice."""
+    votes = data.annotations
+    if votes is None or votes.anonymous or not 3 <= votes.n_annotators <= MOST_VOTERS or len(data) < SOME_EXAMPLES:
+        return
+    votes = votes.take(np.arange(min(len(data), LOOKED_AT)))
+    pairs = pairs_in(votes)
+    count = np.bincount(votes.annotators[votes.answer_starts], minlength=votes.n_annotators)
+    shares = [1 - pair.differing / pair.rows for pair in pairs]
+    alike = Counter(who for pair in pairs if not pair.differing for who in (pair.first, pair.second))
+    are_twice = max(alike.values(), default=0) == 1  # several columns may be; three who agree are no copies
+    usual = max((share for share in shares if share < 1 or not are_twice), default=1.0)
+    for pair in pairs:
+        is_whole = pair.rows == count[pair.first] == count[pair.second]  # a copy has the same gaps
+        if is_whole and not pair.differing and pair.rows >= SOME_EXAMPLES and usual**pair.rows < COPY:
+            names = (votes.annotator_names[pair.first], votes.annotator_names[pair.second])
+            remedy = "If one is a copy of the other, leave one out."
+            text = f"Two voters say the same in all {pair.rows} rows that both answered"
+            yield Oddity("copies", text, names, remedy, option(names[1], "keep"))
+
+
+COPY = 1e-6
+"""By which chance two voters who agree as the likest of the others do would say the same everywhere."""
+
+_INSTRUCTION = re.compile(any_of("instruction"), re.IGNORECASE)
+
+
+def _attention(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    """An example that says what to answer, as nearly everybody did: to see who reads, and nothing to learn from."""
+    votes = data.annotations
+    if votes is None or not FEW_EXAMPLES <= len(data) <= LOOKED_AT:
+        return
+    texts = [str(one) for one in (data.row_ids if data.texts is None else data.texts).tolist()]
+    told = [row for row, text in enumerate(texts) if len(text) < MOST_TOLD and _INSTRUCTION.search(text)]
+    if not told or len(told) > FEW * len(data):
+        return
+    given = np.zeros((len(data), votes.n_classes))
+    np.add.at(given, (votes.rows, votes.labels), 1)
+    for row in told:
+        named = [
+            k for k, name in enumerate(votes.class_names) if len(name) > 1 and name.casefold() in texts[row].casefold()
+        ]
+        if len(named) == 1 and given[row, named[0]] >= max(3, TOLD * given[row].sum()):
+            remedy = "If it is there to see who reads, remove it from the file."
+            yield Oddity("attention-check", "An example says what to answer", (texts[row],), remedy)
+
+
+MOST_TOLD, TOLD, FEW = 400, 0.8, 0.1
+"""Letters of an example that says what to answer; the share of the answers that are so; and of such examples."""
+
+
+def _swapped(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    """Two things compared in both orders: the same side is then not the same thing."""
+    for note in notes_of(data.notes, SWAPPED):
+        remedy = "Write which of the two things was chosen instead of the side, or put all lines in one order."
+        yield Oddity("swapped", str(note).rstrip("."), (), remedy)
+
+
+def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
+    fields = [data.row_ids, *data.extras.values(), *data.categories.values()]
+    last = [(str(cells[-1]), cells[:-1].tolist()) for cells in fields if len(cells) > FEW_EXAMPLES and cells[-1]]
+    if found := [cell for cell, others in last if begins_as_total(cell) and cell not in others]:
+        yield Oddity("total-row", "The last row looks like a total", tuple(found[:1]), "Remove that row from the file.")
+
+
 CHECKS: tuple[Check, ...] = (
     _one_example,
+    _total,
     _classes,
+    _summary,
     _names,
     _sets,
+    _ranks,
     _voters,
+    _two_names,
+    _words,
+    _questions,
+    _agreed,
     _spellings,
+    _other_words,
+    _disagreement,
     _no_answer,
+    _copies,
+    _attention,
+    _swapped,
     _leaks,
 )
 """What is looked at."""

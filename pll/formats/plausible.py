@@ -1,29 +1,88 @@
-"""Where no rule finds labels: columns that may hold them; the user is asked, never told.
+"""Where no rule finds labels: columns that agree as people do, or that may hold labels; the user is asked, never told.
 
 The rules want names and cells that are sure; what is left is judged by what labels have in common in any file: few
-different ones, which come again.
+different ones, which come again, and on which those who gave them agree more often than by chance.
 """
 
 from __future__ import annotations
 
 import re
 
+from pll.errors import UserError
 from pll.formats.checks import listing
+from pll.formats.class_groups import agree
+from pll.formats.one_column import set_apart
 from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
 from pll.formats.reading import TO_FILL_IN
 from pll.formats.tabular.cells import (
+    guess_separator,
+    is_no_answer,
     present_cells,
+    spelling,
+    split_cell,
 )
+from pll.formats.voters import ask_whose, of_one_vocabulary
+
+LEAST_BOTH = 10
+"""Rows that two columns fill, from which it is no chance that they agree."""
+MOST_KINDS = 10
+"""Different numbers with fractions, at most, that may be codes of classes."""
 
 
 def unclear(table: Proposal) -> None:
-    """Ask about columns of few words whose names say labels, or, beside texts or pictures, all that may be: which.
+    """Ask whether columns that agree are voters; else which column of few words holds the labels.
 
     Parameters
     ----------
     table
         The columns and what they are so far: none is taken for labels.
     """
+    if groups := [[name for name in names if name not in set_apart(table, names)] for names in agreeing(table)]:
+        every = listing([name for names in groups for name in names], limit=12)
+        ask_whose(table, f"{every} agree more often than by chance", groups)
+        return
+    _ask_for_the_column(table)
+
+
+def agreeing(table: Proposal) -> list[list[str]]:
+    """Return groups of open columns of few labels, each of which agrees with another one of its group.
+
+    Parameters
+    ----------
+    table
+        The columns and what they are so far.
+    """
+    free = which(table, "answers", "repeats", "!of the occasion", "!of a state", "!an id", "!of an aggregate")
+    numbers = which(table, "fractions", among=free)
+    free = [name for name in free if name not in numbers or len({*present_cells(table.cells[name])}) <= MOST_KINDS]
+    said = {name: _said(table, name) for name in free}
+
+    def alike(one: str, other: str) -> bool:
+        both = sum(a is not None and b is not None for a, b in zip(said[one], said[other], strict=True))
+        return one != other and both >= LEAST_BOTH and agree([said[one], said[other]])
+
+    groups = of_one_vocabulary(table, free)
+    found = [[name for name in names if any(alike(name, other) for other in names)] for names in groups]
+    return [names for names in found if len(names) > 1]
+
+
+def _said(table: Proposal, name: str) -> list[frozenset[str] | None]:
+    """Return the labels of each cell of a column, in their common spelling; None where there is no answer."""
+    mark = guess_separator(present_cells(table.cells[name]))
+
+    def labels(cell: str) -> frozenset[str] | None:
+        try:
+            labels = split_cell(cell, mark)
+        except UserError:  # reading says where a list cannot be read
+            labels = (cell,)
+        return frozenset(spelling(one) for one in labels if not is_no_answer(one, among_votes=True)) or None
+
+    known = {cell: labels(cell) for cell in {*table.cells[name]} if cell}
+    return [known.get(cell or "") for cell in table.cells[name]]
+
+
+def _ask_for_the_column(table: Proposal) -> None:
+    """Ask about columns of few words whose names say labels, or, beside texts or pictures, all that may be: which."""
     found = which(table, "of some label", "!of an aggregate", "answers", "labels")
     stems: dict[str, list[str]] = {}
     for name in which(table, "rows", "empty"):

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 from pll.errors import UserError
 from pll.formats.forms import (
@@ -55,6 +56,7 @@ from pll.formats.tabular.cells import (
     is_number,
     label_named,
     listed_answers,
+    mark_in,
     nearly_all,
     numbers_in,
     present_cells,
@@ -190,6 +192,11 @@ class Proposal:
             filled = {key: at for at, key in reversed(list(enumerate(self.raw[task]))) if (cells[at] or "").strip()}
             return [cells[filled.get(key, at)] for key, at in sorted(rows.items(), key=lambda one: one[1])]
         return cells
+
+    def only(self, rows: Sequence[bool]) -> Proposal:
+        """The same table with some of its rows."""
+        raw, cells = ({n: [*compress(some, rows)] for n, some in of.items()} for of in (self.raw, self.cells))
+        return replace(self, raw=raw, cells=cells, known={}, _words={})
 
     # ---- labels ------------------------------------------------------------------------------------------------------
 
@@ -453,6 +460,30 @@ _MOST_MARKED = 3
 """Words, at most, of a cell that says that a row is for practice; what is longer speaks of something else."""
 
 
+def withdrawn_by(name: str, cells: Cells) -> list[bool]:
+    """Return which cells of a column called as what was withdrawn say that it was, or when; of another column none.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    cells
+        Of the column.
+
+    Examples
+    --------
+    >>> withdrawn_by("deleted_at", ["2023-04-14 19:16:56", "NULL", None]), withdrawn_by("is_deleted", ["0", "1"])
+    ([True, False, False], [False, True])
+    >>> withdrawn_by("created_at", ["2023-04-14"]), withdrawn_by("deleted", ["by mistake", ""])
+    ([False], [False, False])
+    """
+    if (WORDS["withdrawn"] - MARKS.keys()).isdisjoint(words_of(name)):
+        return [False] * len(cells)
+    dates = are_dates([cell for cell in cells if cell and not is_no_answer(cell)])
+    said = [cell if cell and not is_no_answer(cell) else "" for cell in cells]
+    return [bool(cell) and (dates or mark_in(cell) is True) for cell in said]
+
+
 def says_aggregate(name: str) -> bool:
     """Whether a column is called as what others' votes were made into is.
 
@@ -577,6 +608,15 @@ def _bare(cell: str | None) -> str:
     return (cell or "").strip()
 
 
+def _are_ids(cells: Cells) -> bool:
+    """Whether cells under the name of an id are no measurements: many words, huge numbers, or nearly all different."""
+    filled = present_cells(cells)
+    if default_role(filled) == "category":
+        return len(set(filled)) > FEW // 2
+    huge = nearly_all(lambda cell: is_number(cell) and abs(float(cell)) >= 1e12, filled)
+    return huge or len(set(filled)) >= NEARLY_ALL * max(len(filled), FEW)
+
+
 def _have_digits_of_ids(cells: Cells) -> bool:
     """Whether cells are whole numbers as long as each other, of many digits, nearly all different."""
     filled = [cell.strip() for cell in present_cells(cells)]
@@ -607,6 +647,19 @@ def _count_rows(cells: Cells) -> bool:
 def _are_too_many(cells: Cells) -> bool:
     kinds = len(set(present_cells(cells)))
     return 2 * kinds > FEW and LEAST_ROWS * kinds > len(cells)
+
+
+def _are_people(cells: Cells) -> bool:
+    """Whether lists may be people, whatever they are called: nobody twice in one, each in several."""
+    lists = [list(map(str, elements(cell))) for cell in cells if cell]
+    named = Counter(name for some in lists for name in {*some})
+    return 2 < 2 * len(named) <= named.total() == sum(map(len, lists))
+
+
+def _name_several(table: Proposal, name: str) -> bool:
+    """Whether cells hold several labels, or a list of one, or say that a label is doubtful."""
+    cells = [cell for cell in table.cells[name] if cell]
+    return holds_several(cells) or any(cell[0] + cell[-1] == "[]" for cell in cells)
 
 
 def _repeat_labels(cells: Cells) -> bool:
@@ -713,9 +766,11 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "some list of numbers": lambda cells: any(numbers_in(cell or "") for cell in cells),
     "lists of shares": are_share_lists,
     "vectors": are_vectors,
+    "people": _are_people,
     "repeated labels": _repeat_labels,
     "distinct": are_distinct,
     "counts rows": _count_rows,
+    "ids": _are_ids,
     "digits of ids": _have_digits_of_ids,
     "numbered names": are_numbered,
     "too many words": _are_too_many,
@@ -731,6 +786,7 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "repeats": Proposal.repeats,
     "short": lambda table, name: are_names(present_cells(table.cells[name])),
     "several": lambda table, name: holds_several(table.cells[name]),
+    "several, or doubt": _name_several,
     "own name": _says_own_name,
     "of the occasion": _is_of_occasion,
     "varying": _varies,

@@ -28,13 +28,14 @@ from pll.formats.names import (
     LABEL_COLUMNS,
     MARKS,
     PAYLOAD_COLUMNS,
+    UNNAMED,
     results_among,
 )
 from pll.formats.one_column import by_hand, settled
 from pll.formats.plausible import unclear
 from pll.formats.proposal import FEW, Proposal, says_fact, share_among, which
-from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, Column, question
-from pll.formats.row_forms import ask_which_list, by_signature, lines, persons
+from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
+from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -222,6 +223,7 @@ _REST: Traits = (
     (("addresses",), "keep", ""),
     (("usual label", "!fractions"), "keep", ""),
     (("an id", "!fractions"), "keep", "an id"),
+    (("named id", "ids", "!fractions"), "keep", "an id"),
     (("one cell",), "keep", "the same in every row"),
     (("digits of ids",), "keep", "an id"),
     (("numbered names",), "keep", "a name of one of several"),
@@ -261,8 +263,12 @@ def _listed(table: Proposal) -> None:
 
 def _lists_of_answers(table: Proposal) -> list[str]:
     lists = which(table, "!decimal commas", "!of counts", "!of an aggregate", "lists")
-    found = [one for name in table.usual("people", lists)[:1] for one in _beside_people(table, name, lists)]
-    found = found or which(table, "repeated labels", "!of a fact", among=lists)
+    repeated = which(table, "repeated labels", among=lists)
+    people = which(table, "people", among=lists if repeated else ())
+    found: list[str] = []
+    for name in dict.fromkeys([*table.usual("people", lists), *people]):
+        found = found or _beside_people(table, name, lists)
+    found = found or which(table, "!of a fact", among=repeated)
     usual = {*table.usual("answers", found), *which(table, "of some label", among=found)}
     return list(usual) if len(usual) == 1 else found
 
@@ -304,7 +310,7 @@ def _about_people(table: Proposal) -> None:
 def _truth(table: Proposal) -> None:
     """`label` and the like: candidate sets where a cell holds several labels, else the true label."""
     for name in [name for name in table.usual("true_label", table.open()) if _may_be_truth(table, name)][:1]:
-        several = which(table, "several", among=[name]) and not table.having(*LABELLED)
+        several = which(table, "several, or doubt", among=[name]) and not table.having(*LABELLED)
         table.give(name, "candidates" if several else "true_label")
 
 
@@ -409,8 +415,21 @@ class Rule:
             self.apply(table)
 
 
+def _aside(table: Proposal) -> None:
+    """Columns behind an empty one without a name, which end long before the others do: another table, such as a key."""
+    names = list(table.raw)
+    for at, name in enumerate(names):
+        rows = list(zip(*(table.raw[other] for other in names[at + 1 :]), strict=True))
+        filled = [any(row) for row in rows]
+        is_gap = at > 0 and name.startswith(UNNAMED) and not any(table.raw[name])
+        if is_gap and 0 < 2 * sum(filled) <= len(filled) and all(filled[: sum(filled)]):
+            table.give_all([one for one in names[at + 1 :] if one in table.open()], "keep", why="another table beside")
+            return
+
+
 RULES: tuple[Rule, ...] = (
     Rule(by_signature),
+    Rule(_aside),
     Rule(_reserved),
     Rule(_shown),
     Rule(_by_traits(_JSON)),
@@ -418,6 +437,7 @@ RULES: tuple[Rule, ...] = (
     Rule(persons, (*LABELLED, *LINES)),
     Rule(_about_people),
     Rule(lines, ("candidates", "answers")),
+    Rule(states, ("state",)),
     Rule(_truth, ("true_label",)),
     Rule(_sets, LABELLED),
     Rule(annotators, ("vote", "class", "candidate", "probability", "count", "answers")),
@@ -444,6 +464,7 @@ RULES: tuple[Rule, ...] = (
     Rule(derived),
     Rule(_about_labels),
     Rule(_by_traits(_REST)),
+    Rule(sides),
 )
 """The rules, in their order."""
 
@@ -477,7 +498,9 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
         )
     made = [one for one in columns if one.why.startswith(MAJORITY)]
     notes += [f"{one.name} is {one.why}: not taken for the truth, nor for a voter." for one in made]
-    return [Note(text, kind="columns") for text in notes]
+    said = [Note(text, kind="columns") for text in notes]
+    swapped = [one.why.partition(": ")[2] for one in columns if one.why.startswith(SWAPPED)]
+    return [*said, *(Note(f"{text}.", kind=SWAPPED) for text in swapped)]
 
 
 def _said_of(sentence: str, names: Sequence[str]) -> str:

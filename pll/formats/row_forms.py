@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, compress
 
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import counted
-from pll.formats.forms import SHOWN, USUAL, fits, plain_name, words_of
+from pll.formats.class_groups import agree, amount, counted
+from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, may_hold_labels
 from pll.formats.proposal import (
     MOST_OFFERED,
@@ -20,19 +20,23 @@ from pll.formats.proposal import (
     grades_in,
     labels_among,
     one_of,
+    practice_in,
     says,
     says_state,
     share_among,
     which,
+    withdrawn_by,
 )
-from pll.formats.reading import LABELLED, LINES, SINGLE
+from pll.formats.reading import LABELLED, LINES, SINGLE, SWAPPED
 from pll.formats.tabular.cells import (
+    MARKS,
     NEARLY_ALL,
     Cells,
     are_binary,
     are_dates,
     are_mails,
     default_role,
+    has_fractions,
     is_measured,
     present_cells,
     read_marks,
@@ -101,7 +105,7 @@ def _ask_which_field(table: Proposal) -> None:
         return
     role = dict.fromkeys(others, "vote" if form.form == "answer" else "true_label")
     if form.form == "example":
-        role |= dict.fromkeys(which(table, "several", among=others), "candidates")
+        role |= dict.fromkeys(which(table, "several, or doubt", among=others), "candidates")
     table.give_all(others, "keep", why="another field of the annotation")
     if given:
         return
@@ -185,12 +189,15 @@ def persons(table: Proposal) -> None:
     named += which(table, "mails", among=distinct)
     sent = [name for name in table.open() if _are_moments(table.raw[name])]
     if grids := _alike(table, _asked_in_grid, LEAST_IN_GRID):
-        if (named or sent) and len(grids) == 1:
+        told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
+        has_texts = any(len({*table.raw[name]}) == rows for name in told)
+        is_example = has_texts or (not sent and rows >= SOME and _agree_in_rows(table, grids[0]))
+        if bool(named or sent) and not is_example and len(grids) == 1:
             numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
             table.give_all([*named, *numbers][:1], "person")
             table.give_all(grids[0], "item")
             return
-        _ask_which_grid(table, grids, is_example=not (named or sent))
+        _ask_which_grid(table, grids, is_example=is_example)
         return
     is_wide = rows <= MOST_PEOPLE and len(table.raw) > max(10, 2 * rows)
     person = next(iter([*named, *distinct[:1]]), None)
@@ -215,6 +222,11 @@ def persons(table: Proposal) -> None:
         (f"a row is a person ({person}), a column an example", roles),
         ("a row is an example", dict.fromkeys(roles, "category") | {person: "id"}),
     )
+
+
+def _agree_in_rows(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether columns say the same in a row, as people do of one example, and not those of one person of several."""
+    return agree([[spelling(cell or "") or None for cell in table.raw[name]] for name in names])
 
 
 LEAST_IN_GRID, LEAST_NUMBERED = 3, 5
@@ -302,13 +314,39 @@ def lines(table: Proposal) -> None:
     if is_wide or (table.having("class") and not has_answers):
         return
     again = _answered_again(table)
-    worker = next(iter([*table.having("worker"), *_workers(table), *again]), None)
+    agreed = [who for who in again for task in _ids_again(table) if _are_agreed_on(table, task, who)]
+    worker = next(iter([*table.having("worker"), *_workers(table), *agreed]), None)
     if worker is not None:
         is_told = is_told or worker in table.explicit or are_mails(table.raw[worker])
         _with_worker(table, worker, is_told=is_told)
     table.give_all({*again, *_ids_again(table)} & {*table.open()}, "keep", why="the same in several lines")
-    if not (table.having(*LABELLED, *LINES) or table.is_asked()):
-        _by_structure(table)
+    is_example = table.form is not None and table.form.form == "example"
+    if not (table.having(*LABELLED, *LINES) or table.is_asked() or _by_structure(table) or worker or is_example):
+        _lines_of_nobody(table)
+
+
+def states(table: Proposal) -> None:
+    """A column that says which answers do not count: withdrawn ones, and those to a few examples for practice."""
+    tasks = table.having("task")
+    examples = list(zip(*(table.raw[task] for task in tasks), strict=True))
+    for name in table.open() if examples and table.having("vote", "class") else ():
+        words = [spelling(cell or "") for cell in table.raw[name]]
+        withdrawn = [word in _WITHDRAWN for word in words]
+        is_state = says_state(name) or {*words} - {""} <= _WITHDRAWN | WORDS["progress"]
+        some = {*compress(examples, practice_in(name, table.raw[name]))}
+        are_few = says("practice", name) or len({*words}) <= MOST_KINDS  # of many kinds one is about what is called so
+        is_practice = are_few and table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
+        marked = withdrawn_by(name, table.raw[name])
+        if is_practice or any(0 < 2 * sum(out) < len(words) for out in (withdrawn if is_state else [], marked)):
+            table.give(name, "state", why="which answers do not count")
+            return
+
+
+_WITHDRAWN = WORDS["withdrawn"] - MARKS.keys()  # whether "no" is not done or does not count, nobody knows
+MOST_PRACTICE = 0.2
+"""Share of the examples up to which they are for practice, or to see who reads."""
+MOST_KINDS = 3
+"""Kinds of trials, at most, of which one is for practice."""
 
 
 def _workers(table: Proposal) -> list[str]:
@@ -342,6 +380,8 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
         keys += [n for n in few if n not in (*keys, worker) and 1 < len({*table.raw[n]}) < ONCE * rows]
         once = [k for k in keys if len(set(zip(table.raw[k], table.raw[worker], strict=True))) >= ONCE * rows]
         usual = [name for name in keys if plain_name(name) in USUAL["task"]]
+        if len(once) > 1 and once[0] not in usual:  # the number of a trial is another example for everybody
+            once.sort(key=lambda key: not _are_agreed_on(table, key, worker))
         tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1]
         tasks = tasks or _two_keys(table, keys, worker) or usual[:1]
     if not is_told and all(map(table.is_one_a_row, tasks)) and _are_beside(table, [worker, *tasks]):
@@ -358,6 +398,8 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     named = named if len(votes) == 1 else [name for name in named if not _are_wrapped(table.raw[name])]
     is_usual = len(_workers(table)) <= 1 and plain_name(tasks[0]) in USUAL["task"]
     is_clear = bool(given) or ((is_told or is_usual) and (len(votes) == 1 or len(named) == 1))
+    if not (is_told or is_usual or given) and len(votes) == 1 and not table.repeats(worker):
+        return  # no line is another's example again, and nobody answers twice
     if not is_clear:
         _ask_which_vote(table, tasks, worker, [*named, *(name for name in votes if name not in named)])
         return
@@ -433,6 +475,11 @@ def _agrees(table: Proposal, name: str, task: str) -> bool:
     return not table.is_function(name, task) and agreement(table.raw[name], table.raw[task]) >= LEAST_SHARED
 
 
+def _are_agreed_on(table: Proposal, task: str, worker: str) -> bool:
+    """Whether lines of one example agree on anything that may be the answer."""
+    return any(_agrees(table, name, task) for name in which(table, "answers") if name not in (task, worker))
+
+
 def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, bool, int]:
     """A key: what has a truth beside it first, then names that say labels, then an overall judgment by its length.
 
@@ -454,10 +501,15 @@ def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: S
             name: "keep" for name in votes if name != vote
         }  # fmt: skip
 
+    text = f"A line is one answer to one {' and '.join(tasks)}, by one {worker}. Which column is the label?"
+    if len(votes) == 1:
+        text = (
+            f"The same {' and '.join(tasks)} stands in several lines. Is every line one answer: {worker} says who gave "
+            f"it, {votes[0]} what it is ({_said(table, votes[0])})?"
+        )
     table.ask(
-        f"The same {' and '.join(tasks)} stands in several lines. Is every line one answer: {worker} says who gave it, "
-        f"{' or '.join(votes)} what it is?",
-        *((f"one answer a line: {name} ({_said(table, name)})", of(name)) for name in votes),
+        text,
+        *((f"{name} ({_said(table, name)})" if len(votes) > 1 else "one answer a line", of(name)) for name in votes),
         ("every line is an example", before),
     )
 
@@ -477,6 +529,8 @@ def _as_examples(table: Proposal, names: Iterable[str]) -> dict[str, str]:
 
 def _if_example(table: Proposal, name: str) -> str:
     """The role of a column where every line is an example."""
+    if table.usual("true_label", [name]) and not table.having("true_label"):
+        return "true_label"
     form = table.form.again if table.form else ()
     is_kept = may_hold_labels(name) or table.usual("worker", [name]) or any(fits(name, pattern) for pattern in form)
     return "keep" if is_kept or which(table, "named id", among=[name]) else default_role(table.cells[name])
@@ -491,13 +545,15 @@ class _Told:
     worker: str
     turn: str
     votes: tuple[str, ...]
+    state: str = ""
 
 
 def _by_structure(table: Proposal) -> bool:
     """No name says that a line is an answer, and nobody answers an example twice: the user is asked whether that is so.
 
     Two columns repeat each, and their pairs do not, or only in turns of the same person; of a third the few words are
-    no function of either, and lines of one example have the same one more often than by chance.
+    no function of either, and lines of one example have the same one more often than by chance. So do the marks of
+    columns of which nearly each line marks one.
     """
     words = {name: table.raw[name] for name in which(table, *_SHORT_ANSWERS)}
     words = {name: cells for name, cells in words.items() if 2 * len(present_cells(table.cells[name])) >= len(cells)}
@@ -505,29 +561,37 @@ def _by_structure(table: Proposal) -> bool:
     words = {name: cells for name, cells in words.items() if not any(_is_within(table, name, some) for some in sets)}
     classes = _one_hot(table, table.open())
     numbers = {name: cells for name, cells in _numbers(table).items() if name not in classes}
-    told = _likeliest(table, _told(table, words | numbers))
+    found = [*_told_where_answered(table), *_told(table, words | numbers)]
+    told = _likeliest(table, found or _told(table, _marked_in(table, classes)))
     # What a site counts of an example stands in every line about it: these are no votes for classes.
     if told is None or not all(table.is_function(name, told.task) for name in counted(table)):
         return False
     table.give_all([told.task] if told.task not in table.having("text", "image") else (), "keep")
-    turn = dict.fromkeys(filter(None, [told.turn]), "keep")
-    before = _as_examples(table, (told.task, told.worker, *told.votes, *turn))
+    votes = [name for name in told.votes if name != _MARKED]
+    marked = {} if votes else classes
+    beside = {told.turn: "keep", told.state: "state"}
+    beside = {name: role for name, role in beside.items() if name}
+    before = _as_examples(table, (told.task, told.worker, *votes, *beside))
+    for name, label in marked.items():
+        table.give(name, "class", label)
 
     def of(vote: str, task: str, worker: str) -> tuple[str, Mapping[str, str]]:
-        examples, voters, labels = (_said(table, one) for one in (task, worker, vote))
-        said = f"one answer a line: examples {examples}; voters {voters}; labels {labels}"
-        return said, dict.fromkeys(told.votes, "keep") | turn | {task: "task", worker: "worker", vote: "vote"}
+        labels = listing([*marked.values()], limit=3) if vote == _MARKED else _said(table, vote)
+        said = f"one answer a line: examples {_said(table, task)}; voters {_said(table, worker)}; labels {labels}"
+        answer = dict.fromkeys(marked, "class") if vote == _MARKED else {vote: "vote"}
+        return said, dict.fromkeys(votes, "keep") | beside | {task: "task", worker: "worker"} | answer
 
     turns = (
         f" The same {told.worker} answers in several turns ({told.turn}): all that was said counts."
         if told.turn
         else ""
     )
+    what = " or ".join(votes) or listing([*marked], limit=4)
     table.ask(
         f"The same {told.task} stands in several lines. Is every line one answer: {told.worker} says who gave it, "
-        f"{' or '.join(told.votes)} what it is?{turns}",
+        f"{what} what it is?{turns}",
         *(of(vote, told.task, told.worker) for vote in told.votes),
-        ("every line is an example", before),
+        ("every line is an example", before | dict.fromkeys(marked, "feature")),
         of(told.votes[0], told.worker, told.task),
     )
     return True
@@ -541,26 +605,43 @@ def _is_within(table: Proposal, name: str, sets: str) -> bool:
     return bool(inside) and sum(inside) >= NEARLY_ALL * len(inside)
 
 
+_MARKED = ""
+"""Stands for columns of marks, which are one answer together."""
+
+
+def _marked_in(table: Proposal, classes: Iterable[str]) -> dict[str, Cells]:
+    """What each line marks, as one column; none where there are no columns of classes."""
+    marks = [[name * (mark is True) for mark in read_marks(table.cells[name]) or ()] for name in classes]
+    return {_MARKED: ["|".join(filter(None, row)) for row in zip(*marks, strict=True)]} if marks else {}
+
+
 def _numbers(table: Proposal) -> dict[str, Cells]:
     """Columns of few whole numbers, of nearly every line."""
     numbers = {name: grades_in(table.raw[name]) for name in which(table, "answers")}
     return {name: table.raw[name] for name, some in numbers.items() if some.count(None) <= (1 - NEARLY_ALL) * len(some)}
 
 
+def _told_where_answered(table: Proposal) -> list[_Told]:
+    """What is told by the lines that have an answer alone, where many have none: what happened else, or is known."""
+    filled: dict[tuple[bool, ...], list[str]] = {}
+    for name in which(table, *_SHORT_ANSWERS):
+        rows = tuple(bool((cell or "").strip()) for cell in table.raw[name])
+        if SOME <= sum(rows) < NEARLY_ALL * len(rows):
+            filled.setdefault(rows, []).append(name)
+    some = [(table.only(rows), names) for rows, names in [*filled.items()][:MOST_OFFERED]]
+    return [told for part, names in some for told in _told(part, {name: part.raw[name] for name in names})]
+
+
 def _likeliest(table: Proposal, found: Sequence[_Told]) -> _Told | None:
     """Of what is told the likeliest; of two names of examples the finer, where lines of one example agree as much."""
-    best = max(found, key=lambda one: one.likely, default=None)
-    if best is None:
+    if not found:
         return None
-    finer = [one for one in found if one.worker == best.worker]
+    best = max(found, key=lambda one: one.likely)
+    finer = [one for one in found if one.worker == best.worker and one.votes[0] != _MARKED]
     finer = [n for n in finer if table.is_function(best.task, n.task) and not table.is_function(n.task, best.task)]
     by_best = {one.votes[0]: agreement(table.raw[one.votes[0]], table.raw[best.task]) for one in finer}
     finer = [one for one in finer if one.likely[-1] >= AS_MUCH * by_best[one.votes[0]]]
     return max(finer, key=lambda one: one.likely, default=best)
-
-
-AS_MUCH = 0.95
-"""Share of the agreement on examples from which finer ones agree as much."""
 
 
 def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
@@ -576,26 +657,27 @@ def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
 
 
 def _are_crossed(table: Proposal, one: str, other: str) -> bool:
-    """Whether neither of two columns is a function of the other."""
-    return not (table.is_function(one, other) or table.is_function(other, one))
+    """Whether neither of two columns is a function of the other; of marks it is not asked."""
+    return _MARKED in (one, other) or not (table.is_function(one, other) or table.is_function(other, one))
 
 
 def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers: Mapping[str, Cells]) -> _Told | None:
     """Return what is told by two columns; None where they are no examples and people."""
     rows, pairs = len(table.raw[one]), len({*zip(table.raw[one], table.raw[other], strict=True)})
-    turn = "" if pairs >= ONCE * rows else _turn(table, one, other, keys)
-    if _are_apart_by_chance([table.raw[name] for name in (one, other, turn) if name]):
+    state = "" if pairs == rows else _state(table, one, other)
+    turn = "" if pairs >= ONCE * rows or state else _turn(table, one, other, keys)
+    if not state and _are_apart_by_chance([table.raw[name] for name in (one, other, turn) if name]):
         return None
-    free = [n for n in answers if n not in (one, other, turn)]
+    free = [n for n in answers if n == _MARKED or n not in (one, other, turn, state)]
     free = [n for n in free if _are_crossed(table, n, one) and _are_crossed(table, n, other)]
-    if not free or (pairs < ONCE * rows and not turn):
+    if not free or (pairs < ONCE * rows and not (state or turn)):
         return None
     agree = {(name, key): agreement(answers[name], table.raw[key]) for name in free for key in (one, other)}
     best, task = max(agree, key=agree.__getitem__)
     worker = other if task == one else one
     is_item = all(table.raw[task]) and _are_short(table.raw[worker]) and not _has_another_truth(table, task)
     is_voter = share_among(table.words(task), labels_among(answers[best])) >= 1 / 2
-    is_measurement = is_measured(table.raw[worker]) and pairs < rows and not turn
+    is_measurement = is_measured(table.raw[worker]) and pairs < rows and not (state or turn)
     if (
         not is_item
         or is_voter
@@ -607,7 +689,7 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
     free.sort(key=lambda name: (says("sure", name), -agree[name, task]))
     votes = [name for name in free if agree[name, task] >= LEAST_SHARED]
     likely = (not is_measured(table.raw[worker]), not turn, agree[best, task])
-    return _Told(likely, task, worker, turn, tuple(votes[:MOST_VOTES]))
+    return _Told(likely, task, worker, turn, tuple(votes[:MOST_VOTES]), state)
 
 
 def _counts_lines(table: Proposal, task: str, name: str) -> bool:
@@ -618,6 +700,10 @@ def _counts_lines(table: Proposal, task: str, name: str) -> bool:
         if cell not in (str(before[key]), str(before[key] - 1)):
             return False
     return True
+
+
+AS_MUCH = 0.95
+"""Share of the agreement on examples from which finer ones agree as much."""
 
 
 def _are_apart_by_chance(columns: Sequence[Cells]) -> bool:
@@ -686,10 +772,74 @@ def agreement(cells: Cells, keys: Cells) -> float:
     return (same - chance * pairs) / math.sqrt(max(pairs * chance * (1 - chance), 1e-9)) if pairs else 0.0
 
 
+def _state(table: Proposal, task: str, worker: str) -> str:
+    """Return the column that says which of a person's answers to one example counts; "" where there is none."""
+    key = list(zip(table.raw[task], table.raw[worker], strict=True))
+    again = {one for one, times in Counter(key).items() if times > 1}
+    for name in table.open() if again else ():
+        marks = read_marks(table.raw[name])
+        if marks and None not in marks:
+            counted = Counter(one for one, mark in zip(key, marks, strict=True) if mark)
+            if not all(marks) and all(counted[one] == 1 for one in again):
+                return name
+    return ""
+
+
 def _has_another_truth(table: Proposal, task: str) -> bool:
     """Whether a column is called as the truth of every row is, and is not the same of an example."""
     named = [name for name in table.usual("true_label", table.open()) if plain_name(name) not in USUAL["vote"]]
     return any(not table.is_function(name, task) for name in named)
+
+
+def _lines_of_nobody(table: Proposal) -> None:
+    """An example stands in several lines with different labels, and no column may be who gave them: the user is asked.
+
+    Whatever else the lines say is the same in all lines of an example, or says when they were written.
+    """
+    for task in dict.fromkeys([*_keys(table), *which(table, "pictures")]):
+        words = [n for n in which(table, "labels", "answers") if n != task and not table.is_function(n, task)]
+        votes = [*table.usual("vote", words), *table.usual("true_label", words), *words][:1]
+        weights = _weights(table, task, votes[0]) if votes else {}
+        others = [name for name in table.raw if name not in (task, *votes, *weights)]
+        others = which(table, "!named id", "!of a fact", "!dates", among=others)
+        if votes and all(table.is_function(name, task) for name in others):
+            _ask_whether_lines(table, task, votes[0], weights)
+            return
+
+
+def _weights(table: Proposal, task: str, vote: str) -> dict[str, str]:
+    """Columns of numbers that say how likely or how often the label of a line is, where a line is one label."""
+    if len(set(zip(table.raw[task], table.raw[vote], strict=True))) < len(table.raw[task]):
+        return {}
+    found: dict[str, str] = {}
+    for name in which(table, "measured", "!named id"):
+        sums: dict[str, float] = defaultdict(float)
+        for key, cell in zip(table.raw[task], table.raw[name], strict=True):
+            sums[key or ""] += amount(cell) or 0.0
+        if sum(abs(one - 1) <= MOST_APART for one in sums.values()) >= NEARLY_ALL * len(sums):
+            found[name] = "probability"
+        elif not has_fractions(table.cells[name]):
+            found[name] = "count"
+    return found
+
+
+MOST_APART = 0.05
+"""How far from 1 what the rounded probabilities of an example make together may be."""
+
+
+def _ask_whether_lines(table: Proposal, task: str, vote: str, weights: Mapping[str, str]) -> None:
+    before = _as_examples(table, (task, vote, *weights))
+    said = {"probability": "how likely the label is", "count": "how often the label was given"}
+    lines = {task: "task", vote: "vote"}
+    table.ask(
+        f"The same {task} stands in several lines, with different {vote} ({_said(table, vote)}). What is a line?",
+        *(
+            (f"one possible label of {task}; {name}: {said[role]}", lines | {name: role})
+            for name, role in weights.items()
+        ),
+        (f"one answer to {task}, and nobody says whose", lines | dict.fromkeys(weights, "keep")),
+        ("an example of its own", before),
+    )
 
 
 _SHORT_ANSWERS = ("short", "labels", "answers")
@@ -715,3 +865,34 @@ def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
         if len(names) > (1 if stem else 2) and (are_most or one_each == lines):
             found.append((one_each, {name: name.removeprefix(stem) for name in names}))
     return max(found, key=lambda one: one[0], default=(0, {}))[1]
+
+
+def sides(table: Proposal) -> None:
+    """Note two columns with the same things, `left` and `right`, which lines of one example have in both orders.
+
+    The answers are sides, and not the things themselves. That is said, and called odd, since one answer has then two
+    meanings.
+    """
+    tasks, said = table.having("task"), table.answers_given()
+    if not tasks or not table.having("vote") or not said:
+        return
+    taken = {*tasks, *table.having("vote", "worker", "id")}
+    names = which(table, "labels", among=[name for name in table.raw if name not in taken])[:MOST_COMPARED]
+    for one, other in combinations(names, 2):
+        things = table.words(one, other)
+        if share_among(table.words(one), table.words(other)) < 1 / 2 or share_among(said, things) > 1 / 2:
+            continue
+        orders: dict[tuple[str | None, ...], set[tuple[str | None, ...]]] = {}
+        for *key, first, second in zip(*(table.raw[name] for name in (*tasks, one, other)), strict=True):
+            orders.setdefault(tuple(key), set()).add((first, second))
+        both = [key for key, pairs in orders.items() if any(a != b and (b, a) in pairs for a, b in pairs)]
+        if len(both) >= LEAST_SWAPPED:
+            text = (
+                f"{one} and {other} hold the same two things in both orders, in lines about one example: {both[0][0]}"
+            )
+            table.roles[one] = replace(table.roles[one], why=f"{SWAPPED}: {text}")
+            return
+
+
+LEAST_SWAPPED, MOST_COMPARED = 2, 60
+"""Examples with both orders, at least; columns that are compared, at most."""

@@ -45,6 +45,7 @@ from pll.formats.tabular.cells import (
     is_number,
     nearly_all,
     present_cells,
+    read_marks,
     spelling,
 )
 
@@ -60,8 +61,8 @@ def annotators(table: Proposal) -> None:
     table.give_all(others, "keep", why="other words than the voters")
     named = [name for name in matches if name not in others]
     people = [name for name in named if matches[name]["person"] and not is_measured(table.cells[name])]
-    if len(named) > 1 and not people and _are_ranked(table, named):
-        _ask_whether_ranked(table, named)
+    if len(named) > 1 and (not people or _have_columns_beside(table, named)) and _are_ranked(table, named):
+        _ask_whether_ranked(table, named, are_people=bool(people))
         return
     if len(named) > 1 or (people and not table.having("candidates", "true_label")):
         table.give_all(named, "annotator")
@@ -70,6 +71,13 @@ def annotators(table: Proposal) -> None:
     named = [name for name in whole if name.casefold() in scored and f"{name}_gold" not in table.open()]
     named = [name for name in named if not table.usual("true_label", [name])]
     table.give_all([name for name in named if default_role(table.cells[name]) == "category"], "annotator")
+
+
+def _have_columns_beside(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether another column ends as each of some does: `response_a`, `response_b` beside `model_a`, `model_b`."""
+    ends = [re.split(r"[\W_]+", name)[-1] for name in names]
+    others = [re.split(r"[\W_]+", name)[-1] for name in table.raw if name not in names]
+    return {*ends} <= {*others}
 
 
 LEAST_RANKED = 10
@@ -86,13 +94,28 @@ def _are_ranked(table: Proposal, names: Sequence[str]) -> bool:
     return is_one_each and len(several) >= LEAST_RANKED and all(len({*one}) == len(one) for one in several)
 
 
-def _ask_whether_ranked(table: Proposal, names: Sequence[str]) -> None:
-    table.give_all(names, "candidate")
-    table.ask(
-        f"{listing(names, limit=12)} never say the same of an example. What are they?",
+def _ask_whether_ranked(table: Proposal, names: Sequence[str], *, are_people: bool = False) -> None:
+    ways = [
         ("its possible labels", dict.fromkeys(names, "candidate")),
         ("each column is one voter's answers", dict.fromkeys(names, "annotator")),
-    )
+    ]
+    if are_people:  # as of two models that are compared
+        ways = [("names of who, or of what is compared: no labels", dict.fromkeys(names, "keep")), *reversed(ways)]
+    table.give_all(names, next(iter(ways[0][1].values())))
+    table.ask(f"{listing(names, limit=12)} never say the same of an example. What are they?", *ways)
+
+
+def _ask_whether_second(table: Proposal, first: str, second: str) -> None:
+    """A second label, always another one: it may be right as well, or right instead."""
+    table.give_all([first, second], "candidate")
+    answers = [
+        ("either may be right", {first: "candidate", second: "candidate"}),
+        (f"{second} is right where there is one", {first: "annotator", second: "true_label"}),
+        (f"{first} is always right", {first: "true_label", second: "keep"}),
+    ]
+    if says("settled", second):  # a correction, more likely
+        answers[:2] = answers[1::-1]
+    table.ask(f"{second} never says the same as {first}. What are they?", *answers)
 
 
 def _of_another_kind(table: Proposal, names: Sequence[str]) -> list[str]:
@@ -148,6 +171,10 @@ def vocabulary(table: Proposal) -> None:
         len(near_open) == 1 and has_sets and not (voters or table.having("true_label"))
     ):
         return  # `settled` asks what they are
+    truth = [name for name in table.having("true_label") if table.roles[name].guessed]
+    if len(near_open) == len(truth) == 1 and not voters and _are_ranked(table, [*truth, *near_open]):
+        _ask_whether_second(table, truth[0], near_open[0])
+        return
     clear = [name for name in near_open if voters or not _says_yes_or_no(table.words(name))]
     table.give_all(clear, "annotator")
     near_unclear = [name for name in near_open if name not in table.roles]
@@ -177,7 +204,13 @@ def vocabulary(table: Proposal) -> None:
         names, both = unclear[0], listing(unclear[0], limit=12)
         both = both.replace(", ", " and ") if len(names) == 2 else both
         text = f"{both} use the same words" if len(names) > 1 else f"{both} uses the words of the labels"
-        ask_whose(table, text, [names], "category")
+        marked = ("each column is a class, marked where it is a candidate", dict.fromkeys(names, "class"))
+        may_be_classes = not is_labelled and _says_yes_or_no(table.words(*names))
+        ask_whose(table, text, [names], "category", *[marked] * may_be_classes)
+    elif len(unclear) > 1:
+        unclear.sort(key=lambda names: all(says("sure", name) for name in names))
+        table.give_all((name for names in unclear for name in names), "category")
+        _ask_which(table, unclear, ("nobody's: learn from them", "category"))
 
 
 def _are_sets_alike(table: Proposal, name: str, other: str) -> bool:
@@ -187,10 +220,15 @@ def _are_sets_alike(table: Proposal, name: str, other: str) -> bool:
     return is_like and bool(which(table, "several", among=[other]))
 
 
-def _ask_which(table: Proposal, questions: Sequence[Sequence[str]]) -> None:
-    """Columns of several vocabularies, each of several voters: what they were asked differs.
+def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tuple[str, str]) -> None:
+    """Columns of several vocabularies, each of several voters: what they were asked differs, or they are another role.
 
     The one that is called otherwise is asked about when that is answered.
+
+    Parameters
+    ----------
+    others
+        What else all of them may be, and the role.
     """
     questions = [[name for name in names if name not in set_apart(table, names)] for names in questions]
     said = [{cell.strip() for cell in present_cells(table.cells[names[0]])} for names in questions]
@@ -199,6 +237,7 @@ def _ask_which(table: Proposal, questions: Sequence[Sequence[str]]) -> None:
     table.ask(
         f"{listing([names[0] for names in questions])} answer different questions. Which are the labels?",
         *one_of(groups, "annotator"),
+        *((said, {name: role for names in questions for name in names}) for said, role in others),
     )
 
 
@@ -268,7 +307,14 @@ def of_one_vocabulary(table: Proposal, names: Sequence[str]) -> list[list[str]]:
         groups.append([*(one for group in fitting for one in group), name])
         for word in words:
             users.setdefault(word, set()).add(name)
-    return sorted(groups, key=len, reverse=True)
+    groups.sort(key=len, reverse=True)
+    for group in [group for group in groups if len(group) > 1]:
+        words = table.words(*group)
+        for other in groups[groups.index(group) + 1 :]:
+            if group and other and share_among(table.words(*other), words) >= NEARLY_ALL:
+                group += other
+                other.clear()
+    return [group for group in groups if group]
 
 
 def scores(table: Proposal) -> None:
@@ -342,8 +388,9 @@ def aggregates(table: Proposal) -> None:
     called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
     if table.having(*_ANSWERS, "count", "probability") or "shares" in table.objects.values():
         votes = table.having(*_ANSWERS)
-        people = [name for name in called if votes and _settles_some(table, name)]  # `settled` asks what those are
-        table.give_all([name for name in called if name not in people], "keep", why="an aggregate of the voters")
+        people = [name for name in called if votes and (_settles_some(table, name) or _agreed_on(table, name))]
+        made = [name for name in called if name not in people]  # `settled` asks what those are
+        table.give_all(made, "keep", why="an aggregate of the voters")
     free = [name for name in free if table.roles[name].role != "keep" and table.roles[name].guessed]
     is_given = table.having("vote", "answers") or not table.explicit.isdisjoint(voters)
     words = table.answers_given() if is_given else Counter[str]()
@@ -357,36 +404,72 @@ def aggregates(table: Proposal) -> None:
 
 def _settles_some(table: Proposal, name: str) -> bool:
     """Whether a column says something mostly where the voters say different things: nobody made it of their votes."""
-    rows = [(is_no_answer(cell, among_votes=True), differ) for cell, (_, _, differ) in _beside_most(table, name)]
+    every = _beside_most(table, name)
+    rows = [(is_no_answer(cell, among_votes=True), differ) for cell, (most, _, differ) in every if most or differ]
     silent = sum(none for none, _ in rows)
     decided = sum(differ and not none for none, differ in rows)
-    return silent > (1 - NEARLY_ALL) * len(rows) and 2 * decided > len(rows) - silent
+    return silent > (1 - NEARLY_ALL) * len(rows) and 2 * decided > len(rows) - silent > 0
+
+
+def _agreed_on(table: Proposal, name: str) -> bool:
+    """Whether a consensus has the voters' words and is in some rows another one than most of them gave."""
+    rows = [(cell, most) for cell, (most, share, _) in _beside_most(table, name) if cell and share > 1 / 2]
+    said = Counter(cell for cell, _ in rows)
+    is_of_words = said.total() > 0 and share_among(said, table.answers_given()) >= NEARLY_ALL
+    return says("majority", name) and is_of_words and sum(cell != most for cell, most in rows) >= LEAST_OTHERWISE
+
+
+LEAST_OTHERWISE = 2
+"""Rows in which people agreed on something else than most of them had said, at least."""
 
 
 def _leave_majority(table: Proposal, name: str) -> None:
     others = [other for other in table.having(*_ANSWERS) if other != name]
-    every = list(_beside_most(table, name))
-    split = [cell for cell, (_, share, differ) in every if differ and share <= 1 / 2]
-    blank = [not cell for cell, (most, *_) in every if most]
-    is_decided = sum(blank) >= LEAST_BLANK * len(blank) or (says("settled", name) and bool(split))
+    was = table.roles[name].role if name in table.roles else "true_label"
+    split = [cell for cell, (_, share, differ) in _beside_most(table, name) if differ and share <= 1 / 2]
     says_none = bool(split) and all(is_no_answer(cell, among_votes=True) for cell in split)
     made_of, is_all = listing(others, limit=6), _is_majority(table, name)
     table.give(name, "keep", why=f"{MAJORITY if is_all else 'mostly what most say of'} {made_of}")
-    if not says_none:  # a voter who is always right would say something
-        made, truth = ("made of their answers: carried along", {name: "keep"}), ("the true label", {name: "true_label"})
+    if not says_none and not table.is_asked():  # a voter who is always right would say something
+        ways = [("the true label", {name: "true_label"}), ("one voter more", {name: "annotator"})]
+        ways = [way for way in ways if not is_all or way[1][name] == was]
+        made = ("made of their answers: carried along", {name: "keep"})
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
-            *((made, truth) if is_all and not is_decided else (truth, made)),
-            ("one voter more", {name: "annotator"}),
+            *([*ways[:1], made, *ways[1:]] if _is_decided(table, name, split) else [made, *ways]),
         )
+
+
+def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
+    """Whether somebody decided what most say: of two, of two and a third who was asked, of some, or called so.
+
+    What is made of the votes by a program is made of all of them; called so counts where no more than half say one
+    thing.
+
+    Parameters
+    ----------
+    table, name
+        The table and the column.
+    split
+        What the column says where no more than half say one thing.
+    """
+    others = {other: table.raw[other] for other in table.having("annotator") if other != name}
+    asked = [other for other, own in others.items() if speaks_where_apart(own, _but(others, other))]
+    blank = [not cell for cell, (most, _, _) in _beside_most(table, name) if most]
+    is_of_some = sum(blank) >= LEAST_BLANK * len(blank)
+    return is_of_some or len(others) - len(asked[:1]) == 2 or (says("settled", name) and bool(split))
 
 
 LEAST_BLANK = 0.1
 """Share of the examples with a majority, at least, on which a column says nothing that no program made."""
+
+
 MAJORITY = "the majority of"
 """How a reason begins why a column is neither a voter nor the truth, before the columns that it was made of."""
 _ANSWERS = ("annotator", "answers", "vote")
 _GUESSED = Column(0, "", "keep", "", guessed=True)
+ROUNDED = 0.051
+"""How far a mean may be from what it was before it was rounded."""
 MOST_COMPARED = 60
 """Columns that are compared with the majority of the others."""
 
@@ -465,7 +548,7 @@ def _agreement(table: Proposal, name: str) -> tuple[float, int]:
 def derived(table: Proposal) -> None:
     """What is the same wherever the votes are the same was made of them, and is nothing to learn from.
 
-    As how many agree, how many said nothing, the label where enough agree, the sum of counts.
+    As how many agree, how many said nothing, the label where enough agree, the shares of counts.
     """
     voters, counts = table.having("annotator"), table.having("count", "probability")
     why = "made of the votes: the same wherever they are"
@@ -493,6 +576,19 @@ def derived(table: Proposal) -> None:
         "keep",
         why=why,
     )
+    marks = [name for name in table.open() if rows and are_binary(table.raw[name])]
+    split = [name for name in marks if any(_splits(table, name, share) for share in counts)]
+    beside = [name for name in marks if split and follows(table.raw[name], list(_rows(table, split)))]
+    table.give_all([*split, *beside], "keep", why=why)
+
+
+def _splits(table: Proposal, name: str, share: str) -> bool:
+    """Whether marks say which rows have more than so much of a share, as `spiral` where 0.8 say so."""
+    values: dict[bool | None, list[float]] = {True: [], False: []}
+    for mark, cell in zip(read_marks(table.raw[name]) or (), table.raw[share], strict=True):
+        values.setdefault(mark, []).append(amount(cell) or 0.0)
+    yes, no = values[True], values[False]
+    return min(len(yes), len(no)) >= LEAST_SPLIT and (min(yes) >= max(no) or max(yes) <= min(no))
 
 
 def _comes_with(cells: Cells, known: Sequence[bool]) -> bool:
@@ -503,7 +599,7 @@ def _comes_with(cells: Cells, known: Sequence[bool]) -> bool:
 
 
 def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequence[Sequence[float]]) -> bool:
-    """Whether a column is the class with most votes, by its name or number, or their sum."""
+    """Whether a column is the class with most votes, by its name, number or in other words, or their sum or share."""
     if name in table.roles and plain_name(name) not in USUAL["generic"]:
         return False
     called = [spelling(table.roles[one].display_name) for one in counts]
@@ -514,11 +610,22 @@ def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequenc
     cells, rows = [_with_point(cell) for cell, *_ in filled], [row for _, row, _ in filled]
     are_best = all(any(spelling(c) == called[k] or c in (str(k), f"{k}.0") for k in best) for c, _, best in filled)
     is_sum = all(is_number(cell) and float(cell) == sum(row) for cell, row in zip(cells, rows, strict=True))
-    return is_split and (are_best or is_sum)
+    each = [*zip(*rows, strict=True), [max(row) for row in rows]]
+    shares = (_is_share(cells, one, [sum(row) for row in rows]) for one in each)
+    return is_split and (are_best or is_sum or follows(cells, [best[0] for *_, best in filled]) or any(shares))
 
 
 def _rows(table: Proposal, names: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
     return zip(*(table.raw[name] for name in names), strict=True)
+
+
+def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) -> bool:
+    """Whether a column is one of the counts over their sum, in every row."""
+    shares = [(c or "", k / n) for c, k, n in zip(cells, counts, totals, strict=True) if n > 0]
+    return len({share for _, share in shares}) > 2 and all(
+        is_number(cell) and min(abs(float(cell) - share), abs(float(cell) / 100 - share)) < ROUNDED / 10
+        for cell, share in shares
+    )
 
 
 _Row = TypeVar("_Row")
@@ -566,10 +673,15 @@ _NUMBER = re.compile(
 )
 """A number in a name, and the word for a round before it."""
 MOST_ROUNDS = 4
+FAR_ALIKE = 3.0
+"""Standard deviations by which somebody agrees more with oneself than with others."""
 
 
 def rounds(table: Proposal) -> None:
-    """`amy_r1`, `amy_r2`: rounds of one voter."""
+    """`amy_r1`, `amy_r2`, or `Amy 1`, `Amy 2` beside `Ben 1`, `Ben 2`: rounds of one voter.
+
+    Where only a number tells them apart, those of one name must also agree with each other more than with others.
+    """
     voters = table.having("annotator")
     for at in (-1, 0):  # the last number of a name, or the first
         found = {name: [*_NUMBER.finditer(name)] for name in voters}
@@ -580,13 +692,40 @@ def rounds(table: Proposal) -> None:
             if any(map(str.isalpha, stem)):
                 groups.setdefault(stem, []).append(name)
         groups = {stem: names for stem, names in groups.items() if 1 < len(names) <= MOST_ROUNDS}
+        orders = ([int(re.sub(r"\D", "", cut[name][0])) for name in names] for names in groups.values())
         is_said = all(cut[name]["said"] or cut[name]["counted"] for names in groups.values() for name in names)
-        if groups and is_said:
+        are_counted = all(sorted(order) == [*range(1, len(order) + 1)] for order in orders)
+        if groups and (is_said or (are_counted and _agree_within(table, list(groups.values())))):
             whose = [re.sub(r"[\W_]+", " ", one).strip() for one in (apart([*groups]) if len(groups) > 1 else groups)]
             for who, names in zip(whose, groups.values(), strict=True):
                 for name in names:
                     table.give(name, "annotator", who, why=f"a round of {who}")
             return
+
+
+def _agree_within(table: Proposal, groups: Sequence[Sequence[str]]) -> bool:
+    """Whether the columns of a group say the same far more often than columns of two groups do, in the same words.
+
+    Not of marks and numbers, which several questions may have in common.
+    """
+    every = [name for group in groups for name in group]
+    are_words = not any(is_measured(table.cells[name]) for name in every) and not _says_yes_or_no(table.words(*every))
+    is_one_question = are_words and len(of_one_vocabulary(table, every)) == 1
+    pairs = list(zip(groups, [*groups[1:], *groups[:1]], strict=True)) if is_one_question and len(groups) > 1 else []
+    same, other = list[bool](), list[bool]()
+    for group, beside in pairs[:MOST_COMPARED]:
+        same += _same_words(table, group[0], group[1])
+        other += _same_words(table, group[0], beside[1])
+    if not same or not other:
+        return False
+    share = (sum(same) + sum(other)) / (len(same) + len(other))
+    spread = math.sqrt(share * (1 - share) * (1 / len(same) + 1 / len(other)))
+    return sum(same) / len(same) - sum(other) / len(other) > FAR_ALIKE * spread
+
+
+def _same_words(table: Proposal, one: str, other: str) -> list[bool]:
+    rows = zip(table.cells[one], table.cells[other], strict=True)
+    return [spelling(a) == spelling(b) for a, b in rows if a and b]
 
 
 def graded(table: Proposal) -> list[list[str]]:
@@ -610,6 +749,8 @@ def graded(table: Proposal) -> list[list[str]]:
         stems.setdefault(re.split(r"[\W_\d]", name)[0], []).append(name)
     several = [names for names in stems.values() if len(names) > 2]
     groups = several if len(several) > 1 else [list(fitting)]
+    if len(fitting) == 3:
+        groups = [[name for name in fitting if not decides(table, name, [*fitting])]]
     groups = [_of_one_scale({name: fitting[name] for name in names}) for names in groups]
     return [names for names in groups if len(names) > 1]
 

@@ -279,6 +279,11 @@ def test_classes_are_merged_renamed_and_dropped_and_kept_with_the_run(run: Run, 
 
 ODD = "id,width,height,candidates\n" + "".join(f"e{k},{k}.5,{k % 5},all|{'xyz'[k % 3]}\n" for k in range(30))
 """A class that is in every set."""
+OTHER_WORDS = "model_a,model_b,judge_1,judge_2,judge_3\n" + "".join(
+    f"{'gpt' if k % 2 else 'claude'},llama,{'ABC'[k % 3]},{'ABC'[k % 3]},{('left', 'right', 'same')[k % 3]}\n"
+    for k in range(12)
+)
+"""A judge who has other words for the same."""
 
 
 @pytest.mark.parametrize(
@@ -300,15 +305,16 @@ def test_what_a_command_says_of_an_odd_file_can_be_typed(
         return run(*shlex.split(named.replace("OUT", str(tmp_path / f"out{len(more)}{more[-1:]}"))), *more)
 
     file = tmp_path / "odd.csv"
-    file.write_text(ODD)
-    refused = typed()
-    hints = refused.err.strip().rpartition("In the shell: ")[2].rstrip(".").split("; or, if it is meant so, ")
-    assert refused.status == 2 and len(hints) == 2
-    for hint in hints:
-        followed = typed(*shlex.split(hint))
-        assert "No such option" not in followed.err and "In the shell: " not in followed.err
-        if command.split()[0] in ("read", "convert", "fit", "predict"):
-            assert followed.status == 0  # the others need true labels, or single ones
+    for content in (ODD, OTHER_WORDS):
+        file.write_text(content)
+        refused = typed()
+        hints = refused.err.strip().rpartition("In the shell: ")[2].rstrip(".").split("; or, if it is meant so, ")
+        assert refused.status == 2 and len(hints) == 2
+        for hint in hints:
+            followed = typed(*shlex.split(hint))
+            assert "No such option" not in followed.err and "In the shell: " not in followed.err
+            if content == ODD and command.split()[0] in ("read", "convert", "fit", "predict"):
+                assert followed.status == 0  # the others need true labels, or single ones
 
 
 def test_a_dropped_class_is_in_no_file_that_is_written(run: Run, finished: Path, tmp_path: Path) -> None:

@@ -100,21 +100,25 @@ def test_what_is_the_same_all_day_is_not_learnt_from(tmp_path: Path, is_of_the_d
 @pytest.mark.parametrize(
     ("names", "voters"),
     [
+        (("Anna 1", "Anna 2", "Ben 1", "Ben 2"), ("Anna", "Ben")),
         (("第1回 佐藤", "第2回 佐藤", "第1回 鈴木", "第2回 鈴木"), ("佐藤", "鈴木")),
         (("runde1_Eva", "runde2_Eva", "runde1_Jan", "runde2_Jan"), ("Eva", "Jan")),
         (("gpt-3", "gpt-4", "llama-2", "llama-3"), ("gpt-3", "gpt-4", "llama-2", "llama-3")),  # versions
+        (("Site A 1", "Site A 2", "Site B 1", "Site B 2"), None),  # who agree with each other no more than with others
     ],
 )
-def test_rounds_of_a_voter_are_one_voter(tmp_path: Path, names: tuple[str, ...], voters: tuple[str, ...]) -> None:
+def test_rounds_of_a_voter_are_one_voter(
+    tmp_path: Path, names: tuple[str, ...], voters: tuple[str, ...] | None
+) -> None:
     rolls, rows = random.Random(3), list[list[str]]()
     for k in range(90):
         truth = rolls.choice(WORDS)
         first = [said(rolls, truth), said(rolls, truth)]
-        again = [said(rolls, one, 0.9) for one in first]
+        again = [said(rolls, one if voters else truth, 0.9 if voters else 0.75) for one in first]
         rows.append([f"e{k}", first[0], again[0], first[1], again[1]])
     data, asked = read_first(table(tmp_path, ["id", *names], rows))
     assert data.annotations is not None and asked is None
-    assert data.annotations.annotator_names == voters
+    assert data.annotations.annotator_names == (voters or names)
 
 
 @pytest.mark.parametrize("kind", ["decided", "sparse", "voter"])
@@ -129,6 +133,31 @@ def test_what_two_voters_agreed_on_is_no_voter(tmp_path: Path, kind: str) -> Non
     data, asked = read_first(table(tmp_path, ["id", "Kasia", "Marek", "Spór"], rows))
     assert data.annotations is not None and (asked is None) is (kind == "voter") is (data.y is None)
     assert data.annotations.n_annotators == 2 + (kind == "voter")
+
+
+@pytest.mark.parametrize(
+    ("name", "practice", "other", "examples"),
+    [
+        ("trial_type", "practice", "main", 20),
+        ("faza", "Ćwiczenie 1", "właściwe", 20),
+        ("is_attention_check", "1", "0", 20),
+        ("catch trial", "TRUE", "FALSE", 20),
+        ("part", "test", "training", 22),  # most of them: parts of a split
+        ("Verbatim", "No training budget for years and no next step.", "More money elsewhere.", 22),
+        ("Begründung", "Keine Übung im Umgang mit dem neuen System", "Zu weit", 22),
+    ],
+)
+def test_practice_and_checks_of_attention_are_no_examples(
+    tmp_path: Path, name: str, practice: str, other: str, examples: int
+) -> None:
+    rolls = random.Random(7)
+    rows = [
+        [f"p{who}", f"i{k}", said(rolls, WORDS[k % 4]), practice if k >= 20 else other]
+        for who in range(8)
+        for k in range(22)
+    ]
+    data, _ = read_first(table(tmp_path, ["worker", "task", "label", name], rows))
+    assert data.annotations is not None and len(data) == examples and data.annotations.n_answers == 8 * examples
 
 
 def test_one_of_many_topics_is_no_practice(tmp_path: Path) -> None:
@@ -215,8 +244,11 @@ def test_what_was_found_out_of_some_is_the_truth_beside_what_may_be_wrong(
     assert data.feature_names == ("width",)
 
 
-def test_the_mark_that_two_markers_agreed_on_is_no_third_marker(tmp_path: Path) -> None:
-    rolls, names = random.Random(6), ("Korrektor MB", "Korrektor AS", "Endnote")
+@pytest.mark.parametrize(
+    "names", [("Korrektor MB", "Korrektor AS", "Endnote"), ("correttore 1", "correttore 2", "esame")]
+)
+def test_the_mark_that_two_markers_agreed_on_is_no_third_marker(tmp_path: Path, names: tuple[str, ...]) -> None:
+    rolls = random.Random(6)
     rows = []
     for _ in range(120):
         truth = rolls.randrange(4)
@@ -225,3 +257,20 @@ def test_the_mark_that_two_markers_agreed_on_is_no_third_marker(tmp_path: Path) 
     data, asked = read_first(table(tmp_path, ["width", *names], rows))
     assert asked is not None and data.annotations is not None and data.annotations.n_annotators == 2
     assert data.y is not None and data.feature_names == ("width",)
+
+
+@pytest.mark.parametrize(
+    ("name", "gone", "there"),
+    [("deleted_at", "2023-04-14 19:16:56", "NULL"), ("retirado el", "14/04/2023", ""), ("is_withdrawn", "1", "0")],
+)
+def test_answers_that_were_withdrawn_at_some_time_do_not_count(
+    tmp_path: Path, name: str, gone: str, there: str
+) -> None:
+    rolls, rows = random.Random(8), list[list[str]]()
+    for k in range(120):
+        who, truth = f"p{k % 3}", WORDS[k // 3 % 4]
+        rows += [[f"i{k // 3}", who, WORDS[(k // 3 + 1) % 4], gone]] if k % 12 == 0 else []
+        rows.append([f"i{k // 3}", who, said(rolls, truth, 0.9), there])
+    data, _ = read_first(table(tmp_path, ["task", "worker", "label", name], rows))
+    assert data.annotations is not None and len(data.annotations.labels) == 120
+    assert any("10 lines do not count" in note for note in data.notes)

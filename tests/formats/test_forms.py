@@ -16,7 +16,7 @@ from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, WordsInFeatures
 from pll.formats.forms import FORMS, form_told_by
-from pll.formats.odd import OddReading
+from pll.formats.odd import OddReading, same_as
 from pll.formats.reading import question
 
 from .strategies import named_sets, named_truth
@@ -231,6 +231,22 @@ def test_columns_of_voters_in_brackets_beside_texts_are_asked_about(tmp_path: Pa
     assert question(formats.columns(path)) is not None and has_three_voters(read_first(path))
 
 
+@pytest.mark.parametrize("name", ["Copie", "Name"])
+@pytest.mark.parametrize("asked", ["Niveau", "評価"])
+def test_columns_in_brackets_that_agree_in_a_row_are_voters_first(tmp_path: Path, name: str, asked: str) -> None:
+    """Essays with a few correctors: a row has a name, as that of a person who answers has."""
+    header = ",".join([name, "mots", *(f"{asked} [{who}]" for who in ("Mme Roy", "M. Noël", "M. Petit"))])
+    said = [["ABC"[(k + (k % 5 == j)) % 3] for j in range(3)] for k in range(60)]
+    path = table(tmp_path, header, [",".join([f"K{k}.x", f"{k / 7:.2f}", *said[k]]) for k in range(60)])
+    assert question(formats.columns(path)) is not None
+    data = read_first(path)
+    assert len(data) == 60 and data.annotations is not None and data.annotations.n_annotators == 3
+    rows = [
+        ",".join([f"K{k}.x", f"{k / 7:.2f}", *("ABC"[(j + k * (k % 5 == j)) % 3] for j in range(3))]) for k in range(60)
+    ]
+    assert len(read_first(table(tmp_path, header, rows))) == 3  # what everybody says of each column
+
+
 def test_one_hot_answers_a_line(tmp_path: Path) -> None:
     kinds = ("late", "lost", "fine")
     rows = [
@@ -387,7 +403,7 @@ def test_what_may_be_the_majority_or_a_perfect_rater_is_asked_about(tmp_path: Pa
     path = table(tmp_path, "ann,bob,cem,dan,eve", rows)
     asked = question(formats.columns(path))
     assert asked is not None and asked.answers[0][1] == {"eve": "keep"}
-    for number, voters in ((0, 4), (2, 5)):
+    for number, voters in enumerate((4, 5)):
         data = formats.read(path, columns=dict(asked.answers[number][1]))
         assert data.annotations is not None and data.annotations.n_annotators == voters
     data = formats.read(table(tmp_path, "ann,bob,cem,dan,eve", empty_at_ties))
@@ -427,10 +443,14 @@ def test_empty_lines_between_answers_are_no_answers(tmp_path: Path) -> None:
         formats.read(table(tmp_path, "task,worker,label", [*rows[:4], ",ann,late", *rows[4:]]))
 
 
-def test_compared_models_are_no_judges(tmp_path: Path) -> None:
+def test_compared_models_are_no_judges_and_other_words_are_odd(tmp_path: Path) -> None:
     judges = [["A", "B", "tie"][k % 3] for k in range(12)]
-    rows = [f"{'gpt' if k % 2 else 'claude'},llama,{said},{said},{said}" for k, said in enumerate(judges)]
-    data = formats.read(table(tmp_path, "model_a,model_b,judge_1,judge_2,judge_3", rows))
+    other = {"A": "left", "B": "right", "tie": "same"}
+    rows = [f"{'gpt' if k % 2 else 'claude'},llama,{said},{said},{other[said]}" for k, said in enumerate(judges)]
+    path = table(tmp_path, "model_a,model_b,judge_1,judge_2,judge_3", rows)
+    with pytest.raises(OddReading, match="judge_3 answers in words that no other voter uses"):
+        formats.read(path)
+    data = formats.read(path, accept=("own-words",))
     assert has_three_voters(data) and not data.categories
 
 
@@ -452,6 +472,12 @@ def test_a_last_row_that_is_no_row_is_left_out_and_said(tmp_path: Path, total: s
     ids = data.row_ids.tolist()
     formats.give_back(path, given, formats.Results(ids, {"identified_label": ["late"] * len(ids)}, "m"))
     assert len(given.read_text().splitlines()) == 14 and given.read_text().splitlines()[-1].startswith(total)
+
+
+def test_a_last_row_that_may_be_a_total_is_odd(tmp_path: Path) -> None:
+    rows = [f"{name},{label(k, 0)},{label(k, 1)},{label(k, 2)}" for k, name in enumerate("ABCDEFGHIJKL")]
+    with pytest.raises(OddReading, match="--accept total-row"):
+        formats.read(table(tmp_path, "photo,annotator_1,annotator_2,annotator_3", [*rows, "Total,,see below,"]))
 
 
 def test_lists_of_shares_are_never_learnt_from(tmp_path: Path) -> None:
@@ -791,11 +817,21 @@ def test_lines_whose_example_has_a_name_of_its_own_are_asked_about(tmp_path: Pat
     assert has_three_voters(formats.read(path, columns=dict(asked.answers[0][1])))
 
 
+def test_ids_that_end_in_a_person_are_odd_where_every_example_has_all_of_them(tmp_path: Path) -> None:
+    rows = [f"img{k}_{who},{label(k, at)}" for k in range(12) for at, who in enumerate(PEOPLE)]
+    with pytest.raises(OddReading, match="two-names"):
+        formats.read(table(tmp_path, "id,label", rows))
+    data = formats.read(table(tmp_path, "id,label", rows[:-1]))  # not all of them: perhaps parts of an example
+    assert len(data) == 35
+
+
 @pytest.mark.parametrize(
     ("header", "cells", "kind", "shown"),
     [
         ("ann,bob,cem", ("good", "bad", "17"), "class-names", "17"),
         ("ann,bob,cem", ("good", "bad", "x"), "class-names", "x"),
+        ("ann,bob,good", ("good", "bad", "good"), "class-names", "good"),
+        ("ann,,cem", ("good", "bad", "soso"), "unnamed-voters", "unnamed 2"),
         ("ann,bob,cem", ("positive", "negative", "pos,neg"), "spellings", "pos → positive"),
     ],
 )
@@ -808,6 +844,21 @@ def test_a_reading_of_strange_classes_or_voters_is_odd(
     with pytest.raises(OddReading) as caught:
         formats.read(path, columns=dict.fromkeys(filter(None, header.split(",")), "annotator"))
     assert [one for one in caught.value.findings if one.kind == kind and shown in one.cells]
+
+
+@pytest.mark.parametrize(
+    ("classes", "rare", "same"),
+    [
+        (["气虚", "血瘀"], "气虚证", {"气虚证": "气虚"}),
+        (["긍정", "부정"], "부정적", {"부정적": "부정"}),
+        (["高血压", "高血糖"], "高血脂", {}),  # another last letter is another word
+    ],
+)
+def test_a_letter_more_at_the_end_of_a_short_word_is_asked_about(
+    classes: list[str], rare: str, same: dict[str, str]
+) -> None:
+    assert same_as(dict.fromkeys(classes, 60) | {rare: 6}) == same
+    assert same_as({"日本": 50, "日本人": 50, "中国": 40, "中国人": 40}) == {}
 
 
 @pytest.mark.parametrize("mark", ["待定", "検討中", "미정", "noch offen", "à déterminer", "уточняется", "pending"])
@@ -828,6 +879,30 @@ def found_odd(path: Path) -> dict[str, str]:
     with pytest.raises(OddReading) as caught:
         read_first(path)
     return {one.kind: str(one) for one in caught.value.findings}
+
+
+def test_a_voter_with_other_codes_for_the_same_is_odd(tmp_path: Path) -> None:
+    rolls = random.Random(0)
+    truth = [rolls.randrange(4) for _ in range(60)]
+    votes = [[t if rolls.random() < 0.8 else rolls.randrange(4) for _ in range(3)] for t in truth]
+    rows = [f"e{k},{a + 1},{b + 1},{c}" for k, (a, b, c) in enumerate(votes)]  # the third counts from 0
+    shown = found_odd(table(tmp_path, "id,rater_1,rater_2,rater_3", rows))["disagreement"]
+    assert "rater_3" in shown and "1 where the others say 2" in shown
+    right = [f"e{k},{a},{b},{c}" for k, (a, b, c) in enumerate(votes)]
+    assert len(read_first(table(tmp_path, "id,rater_1,rater_2,rater_3", right))) == 60
+
+
+def test_somebody_who_guesses_among_two_classes_is_not_odd(tmp_path: Path) -> None:
+    """Who is right half of the time agrees less than by chance as often as not: that says nothing of other codes."""
+    rolls, rows = random.Random(2), list[str]()
+    for k in range(120):
+        truth = rolls.choice(["no", "yes"])
+        votes = [truth if rolls.random() < 0.7 else rolls.choice(["no", "yes"]) for _ in range(9)]
+        rows.append(",".join([f"q{k}", *votes, truth if k % 20 < 8 else {"no": "yes", "yes": "no"}[truth]]))
+    header = ",".join(["id", *(f"annotator_{k}" for k in range(10))])
+    assert formats.read(table(tmp_path, header, rows)).annotations is not None
+    rows = [",".join([*row.split(",")[:-1], {"no": "yes", "yes": "no"}[row.split(",")[1]]]) for row in rows]
+    assert "annotator_9" in "".join(found_odd(table(tmp_path, header, rows))["disagreement"])
 
 
 def rows_with(name: str, *, together: bool = False, rare: bool = False) -> list[str]:
@@ -865,7 +940,7 @@ def test_what_was_settled_is_asked_about_under_any_name(tmp_path: Path, header: 
     if missed == 40:
         assert asked is None
     else:
-        assert asked is not None and [*asked.answers[0][1].values()] == ["true_label" if missed else "keep"]
+        assert asked is not None and [*asked.answers[0][1].values()] == ["keep"]
 
 
 @pytest.mark.parametrize(
@@ -893,8 +968,10 @@ def test_possible_labels_in_order_beside_what_was_settled_are_asked_about(tmp_pa
     assert asked is not None and asked.answers[0][1] == {"MANUAL ID": "true_label"}
 
 
-@pytest.mark.parametrize("otherwise", [0, 6])
-def test_a_consensus_of_all_examples_is_carried_along(tmp_path: Path, otherwise: int) -> None:
+@pytest.mark.parametrize("otherwise", [0, 1, 6])
+def test_a_consensus_of_people_is_asked_about_and_that_of_a_program_carried_along(
+    tmp_path: Path, otherwise: int
+) -> None:
     rolls, rows = random.Random(6), list[str]()
     for k in range(100):
         truth = rolls.choice("0123")
@@ -904,7 +981,11 @@ def test_a_consensus_of_all_examples_is_carried_along(tmp_path: Path, otherwise:
         rows.append(f"e{k},,{','.join(votes)},{agreed}")
     path = table(tmp_path, "id,note,Reader 1,Reader 2,Reader 3,Consensus", rows)
     columns = formats.columns(path, options=formats.ReadOptions(columns=dict.fromkeys(READERS, "annotator")))
-    assert question(columns) is None and columns[-1].role == "keep"
+    asked = question(columns)
+    if otherwise < 2:
+        assert asked is None and columns[-1].role == "keep"
+    else:
+        assert asked is not None and asked.answers[0][1] == {"Consensus": "true_label"}
 
 
 READERS = ("Reader 1", "Reader 2", "Reader 3")
@@ -950,6 +1031,38 @@ def test_a_class_that_voters_agree_on_is_an_answer_whatever_it_is_called(tmp_pat
     path = table(tmp_path, "id,ann,bob,cem", rows_with(name, together=True))
     assert name in formats.read(path, keep=("none of these", name)).class_names
     assert formats.read(path, keep=("none", "none of these")).n_classes == 4
+
+
+def test_a_voter_who_is_another_one_again_is_odd(tmp_path: Path) -> None:
+    rolls = random.Random(1)
+    votes = [[rolls.choice(("late", "lost", "fine")) for _ in range(3)] for _ in range(40)]
+    rows = [f"e{k},{a},{b},{c},{b}" for k, (a, b, c) in enumerate(votes)]
+    assert "ben" in found_odd(table(tmp_path, "id,ann,ben,cem,dan", rows))["copies"]
+
+
+@pytest.mark.parametrize(
+    "told", ["Please select late here", "Bitte wählen Sie hier late", "Para este elemento, seleccione late"]
+)
+def test_an_item_that_says_what_to_answer_is_odd(tmp_path: Path, told: str) -> None:
+    rows = [f"{text},{label(k, 0)},{label(k + k % 2, 0)},{label(k, 2)}" for k, text in enumerate(TEXTS)]
+    path = table(tmp_path, "text,annotator_1,annotator_2,annotator_3", [*rows, f'"{told}",late,late,late'])
+    assert told in found_odd(path)["attention-check"]
+
+
+@pytest.mark.parametrize("names", [("left", "right"), ("model_a", "model_b"), ("links", "rechts")])
+def test_two_things_in_both_orders_are_odd_where_an_answer_is_a_side(tmp_path: Path, names: tuple[str, str]) -> None:
+    things = [(f"gpt-{k % 3}", f"gpt-{(k + 1) % 3}") for k in range(12)]
+    rows = []
+    for k, pair in enumerate(things):
+        for at, who in enumerate(PEOPLE):
+            first, second = pair if (k + at) % 2 else pair[::-1]
+            rows.append(f"p{k},{who},{first},{second},{names[(k // 2 + at % 2) % 2]}")
+    path = table(tmp_path, f"item,worker,{names[0]},{names[1]},label", rows)
+    assert names[0] in found_odd(path)["swapped"]
+    one_order = [
+        f"p{k},{who},{a},{b},{names[(k + at) % 2]}" for k, (a, b) in enumerate(things) for at, who in enumerate(PEOPLE)
+    ]
+    assert len(read_first(table(tmp_path, f"item,worker,{names[0]},{names[1]},label", one_order))) == 12
 
 
 def test_a_file_of_a_person_who_was_given_nothing_is_passed_over(tmp_path: Path) -> None:
@@ -1004,6 +1117,27 @@ def test_a_line_an_event_of_redcap_is_an_answer_and_the_first_line_has_what_is_l
     assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"}
     assert data.feature_names == ("age",) and data.X[:, 0].tolist() == [*range(30, 42)]
     assert data.texts is not None and data.texts.tolist() == list(TEXTS[:12]) and not data.categories
+
+
+def test_instances_of_redcap_that_agree_on_nothing_are_examples(tmp_path: Path) -> None:
+    """As several lesions of a patient are, which two readers have a column each for."""
+    rows = []
+    for k in range(12):
+        rows += [f"{k},{at},{7 * k + at},{label(3 * k + at, 0)},{label(3 * k + at, at % 2)},2" for at in range(1, 4)]
+    path = table(tmp_path, "record_id,redcap_repeat_instance,size,reader_1,reader_2,lesion_complete", rows)
+    data = read_first(path)
+    assert len(data) == 36 and data.annotations is not None and data.annotations.n_annotators == 2
+    assert data.feature_names == ("size",)
+
+
+@pytest.mark.parametrize("called", ["anotadores", "kto", "回答者", "x"])
+def test_lists_of_people_are_told_under_any_name(tmp_path: Path, called: str) -> None:
+    """Nobody twice in a list, each in several, beside a list in which labels repeat."""
+    who = [[f"p{(k + at) % 5}" for at in range(3)] for k in range(12)]
+    records = [{"text": TEXTS[k], called: who[k], "said": [label(k, at) for at in range(3)]} for k in range(12)]
+    data = formats.read(lines(tmp_path, records))
+    assert data.annotations is not None and data.annotations.n_annotators == 5
+    assert data.annotations.n_answers == 36 and not {called, "said"} & data.categories.keys()
 
 
 @pytest.mark.parametrize("mark", ["not sure", "/", "Nicht sicher", "Sin calificación"])
@@ -1209,6 +1343,22 @@ def test_files_of_other_programs_say_what_to_do(tmp_path: Path, name: str) -> No
     (tmp_path / name).write_text("a: b, c\nd: e, f\n")
     with pytest.raises(UserError, match=r"The file is .+: (save|write) "):
         formats.read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("codes", "names"), [("012", ("cat", "dog", "fox")), (("neg", "neu", "pos"), ("negative", "neutral", "positive"))]
+)
+def test_voters_who_say_none_of_the_true_labels_are_asked_about(
+    tmp_path: Path, codes: str | tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60)
+    said = np.where(rng.random((60, 3)) < 0.2, rng.integers(0, 3, (60, 3)), truth[:, None])
+    rows = [f"{k / 7:.3f},{','.join(codes[one] for one in said[k])},{names[truth[k]]}" for k in range(60)]
+    found = found_odd(table(tmp_path, "size,rater_1,rater_2,rater_3,true_label", rows))
+    assert "other-words" in found and all(
+        f"{a} → {b}" in found["other-words"] for a, b in zip(codes, names, strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", ["label", "gold", "true_label"])

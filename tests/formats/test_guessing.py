@@ -46,6 +46,17 @@ def test_what_was_made_of_the_votes_is_not_learnt_from() -> None:
     assert list(roles(None, **columns).values())[3:] == ["keep", "keep", "feature", "category"]
 
 
+def test_shares_of_counts_are_not_learnt_from() -> None:
+    numbers = np.random.default_rng(0).multinomial(30, [0.34, 0.33, 0.33], 60)
+    columns: dict[str, list[str | None]] = {
+        f"{name}_count": [str(one) for one in numbers[:, k]] for k, name in enumerate(("smooth", "disk", "star"))
+    }
+    columns["smooth_fraction"] = [f"{row[0] / 30:.3f}" for row in numbers]
+    columns["clear"] = [["smooth", "disk", "star"][row.argmax()] if row.max() > 12 else "" for row in numbers]
+    columns["redshift"] = [f"{one:.3f}" for one in np.random.default_rng(1).random(60)]
+    assert list(roles(None, **columns).values()) == ["count"] * 3 + ["keep", "keep", "feature"]
+
+
 LABELS = ["cat", "dog", "cat", None]
 NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
 
@@ -171,11 +182,15 @@ def test_columns_of_one_vocabulary_are_voters(columns: dict[str, list[str | None
     ("columns", "answers"),
     [
         ({"Anna": ANNA, "Bert": BERT}, {"annotator", "category"}),
-        ({"a": YES_NO, "b": YES_NO, "c": YES_NO}, {"annotator", "category"}),
+        ({"a": YES_NO, "b": YES_NO, "c": YES_NO}, {"annotator", "category", "class"}),
         ({"a": YES_NO, "b": YES_NO, "y_true": YES_NO}, {"annotator", "category"}),
         ({"A": ANNA, "B": BERT, "C": CLEO, "label": ["x", "y"] * 4}, {"annotator", "category"}),
         ({"A": ANNA, "B": BERT, "gold": ["late", *[""] * 7]}, {"annotator", "category"}),  # names one class
         ({"candidates": ["late|praise|damaged"] * 8, "Anna": ANNA}, {"true_label", "keep"}),
+        (
+            {"label": BAD * 2, "other": ["late", "praise", "late", ""] * 4},
+            {"candidate", "annotator", "true_label", "keep"},
+        ),
         (
             {f"{who}_{what}": cells for what, cells in (("tone", ANNA), ("topic", TOPIC)) for who in "ABC"},
             {"annotator", "keep"},
@@ -452,6 +467,8 @@ def test_words_after_the_labels_are_about_the_labelling_where_what_is_learnt_fro
 def test_a_few_sets_of_words_that_recur_are_enough() -> None:
     sets: list[str | None] = ["size", "price", "size; delivery", "quality", "delivery", "price; size"] * 5
     assert answered(possible=sets, width=["1.5"] * 30)["possible"] == "candidates"
+    voters = roles(A=sets, B=["size", "price", "size"] * 10, C=["price", "price", "quality"] * 10)
+    assert set(voters.values()) == {"annotator"}  # one of whom named two labels in some rows
 
 
 @pytest.mark.parametrize("mark", [", ", "; "])
@@ -547,6 +564,19 @@ def test_options_that_hold_their_own_name_are_candidates() -> None:
     }
     found = roles(size=[str(k / 7) for k in range(60)], **columns)
     assert found == {"size": "feature", **dict.fromkeys(columns, "candidate")}
+
+
+def test_ordinals_are_the_rounds_of_a_person() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60)
+    columns: dict[str, list[str | None]] = {}
+    for who in ("Reader 1", "Reader 2"):
+        own = np.where(rng.random(60) < 0.3, rng.integers(0, 3, 60), truth)
+        for turn in ("1st", "2nd"):
+            again = np.where(rng.random(60) < 0.1, rng.integers(0, 3, 60), own)
+            columns[f"{who}: {turn} reading"] = [["benign", "unclear", "suspect"][k] for k in again]
+    found = roles_of(list(columns), list(columns.values()))
+    assert len({column.display_name for column in found}) == 2
 
 
 def test_where_pupils_go_to_school_is_no_truth_beside_marks_given_by_teachers() -> None:

@@ -64,7 +64,7 @@ def test_a_text_that_repeats_is_asked_about(tmp_path: Path) -> None:
     open_question = asked_of(table[["text", "annotator", "label"]])
     assert open_question is not None
     assert open_question.answers[0][1] == {"text": "task", "annotator": "worker", "label": "vote"}
-    assert open_question.answers[1][1] == {"text": "text", "annotator": "keep", "label": "keep"}
+    assert open_question.answers[1][1] == {"text": "text", "annotator": "keep", "label": "true_label"}
 
 
 def told(folder: Path, table: pd.DataFrame) -> tuple[PartialLabelDataset, Mapping[str, str], str]:
@@ -80,12 +80,14 @@ def told(folder: Path, table: pd.DataFrame) -> tuple[PartialLabelDataset, Mappin
 @pytest.mark.parametrize(
     "names", ["Sache Leute Meinung Notiz gold", "設問 作業者 回答 備考 正解", "lp kto ocena opis wzorzec"]
 )
-@pytest.mark.parametrize("kind", ["words", "codes"])
+@pytest.mark.parametrize("kind", ["words", "codes", "marks"])
 def test_names_that_nobody_knows_are_told_by_structure(tmp_path: Path, names: str, kind: str) -> None:
     task, who, vote, *_ = header = names.split()
     table = lines().set_axis(header, axis=1).sample(frac=1, random_state=0)
     if kind == "codes":
         table = table.drop(columns=header[3:]).apply(lambda column: pd.factorize(column)[0] + 1)
+    elif kind == "marks":
+        table = table[[task, who]].join(pd.get_dummies(table[vote], dtype=int).add_prefix(f"{vote} "))
     data, roles, asked = told(tmp_path, table)
     assert (roles[task], roles[who], roles.get(vote, "vote")) == ("task", "worker", "vote") and asked
     assert data.class_names == (("1", "2", "3") if kind == "codes" else tuple(LABELS)) and not data.feature_names
@@ -123,6 +125,19 @@ def test_what_lines_agree_on_most_comes_first_be_it_numbers_or_words(tmp_path: P
     assert len(data) == 40 and len(data.class_names) == 3 and not data.feature_names
 
 
+def test_lines_without_an_answer_do_not_hide_who_answered_what(tmp_path: Path) -> None:
+    """As of a log of events, or of what is known of the examples; and a session is no person."""
+    answered = lines().drop(columns=["Kommentar", "gold"]).set_axis(["Sache", "Leute", "Meinung"], axis=1)
+    answered["Art"] = "antwort"
+    answered["Sitzung"] = [f"{who}-{k // 30}" for k, who in enumerate(answered["Leute"])]
+    known = pd.DataFrame(
+        {"Sache": answered["Sache"].unique(), "Art": "stamm", "Leute": "", "Meinung": "", "Sitzung": ""}
+    )
+    data, roles, _ = told(tmp_path, pd.concat([known, answered]).sample(frac=1, random_state=0))
+    assert (roles["Sache"], roles["Leute"], roles["Meinung"]) == ("task", "worker", "vote")
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and len(data) == 40
+
+
 def test_roles_by_hand_win_over_the_answers_that_are_offered(tmp_path: Path) -> None:
     table = lines().set_axis(["Sache", "Leute", "Meinung", "Notiz", "gold"], axis=1).drop(columns=["Notiz", "gold"])
     table["Fall"], table["Person"] = table["Sache"].str.replace("T", "F"), [f"p{k % 3 + k // 60}" for k in range(120)]
@@ -132,7 +147,7 @@ def test_roles_by_hand_win_over_the_answers_that_are_offered(tmp_path: Path) -> 
     assert {one.name: one.role for one in found if one.role in ("task", "worker", "vote")} == given
 
 
-def test_turns_of_a_person_are_said(tmp_path: Path) -> None:
+def test_turns_of_a_person_are_said_and_withdrawn_answers_do_not_count(tmp_path: Path) -> None:
     once = lines().drop(columns="gold").set_axis(["Sache", "Leute", "Meinung", "Notiz"], axis=1)
     turns = pd.concat(
         [
@@ -143,6 +158,12 @@ def test_turns_of_a_person_are_said(tmp_path: Path) -> None:
     data, roles, asked = told(tmp_path, turns)
     assert "Gang" in asked and roles["Gang"] == "keep" and data.annotations is not None
     assert data.annotations.n_annotators == 3 and "Gang" not in data.feature_names
+    first = once[::4].assign(Meinung="teils", gilt="nein")
+    data, roles, _ = told(tmp_path, pd.concat([first, once.assign(gilt="ja")]))
+    assert roles["gilt"] == "state" and any("30 lines do not count" in str(note) for note in data.notes)
+    alone, *_ = told(tmp_path, once)
+    assert data.annotations is not None and alone.annotations is not None
+    assert data.annotations.n_answers == alone.annotations.n_answers == 120
 
 
 def test_what_a_site_counts_of_an_example_is_no_class(tmp_path: Path) -> None:
@@ -176,6 +197,32 @@ def test_other_tables_are_no_answers() -> None:
     assert asked_of(pd.DataFrame(kinds)) is None  # the same in every line of an example
     iris = pd.DataFrame({"width": rng.random(60), "height": rng.random(60), "species": rng.choice(LABELS, 60)})
     assert asked_of(iris) is None
+
+
+@pytest.mark.parametrize("how", ["answers", "count", "probability"])
+def test_lines_without_a_person_are_asked_about(tmp_path: Path, how: str) -> None:
+    rng = np.random.default_rng(3)
+    votes = rng.multinomial(4, [0.6, 0.3, 0.1], 40)
+    votes[:, 0] += votes.sum(axis=1) == 0
+    example, label = np.nonzero(votes)
+    table = pd.DataFrame({"bild": [f"b{k}.png" for k in example], "urteil": LABELS[label]})
+    if how == "answers":
+        table = table.loc[table.index.repeat(votes[example, label])]
+    else:
+        table["wie oft"] = votes[example, label] if how == "count" else (votes[example, label] / 4).round(3)
+    table.to_csv(tmp_path / "lines.csv", index=False)
+    asked = question(formats.columns(tmp_path / "lines.csv"))
+    assert asked is not None
+    explicit = asked.answers[0][1]
+    assert explicit == {"bild": "task", "urteil": "vote"} | ({} if how == "answers" else {"wie oft": how})
+    data = formats.read(tmp_path / "lines.csv", columns=explicit)
+    assert data.candidates is not None and data.prior is not None
+    expected = votes / votes.sum(axis=1, keepdims=True)
+    assert data.row_ids.tolist() == [f"b{k}.png" for k in range(40)]
+    dense = np.zeros_like(expected)
+    place = np.array([LABELS.tolist().index(name) for name in data.class_names])
+    dense[data.candidates.rows, place[data.candidates.indices]] = data.prior
+    assert np.allclose(dense, expected, atol=2e-3)
 
 
 @pytest.mark.parametrize("kind", ["recording", "sheet"])

@@ -23,6 +23,76 @@ def write(folder: Path, *lines: str, name: str = "data.csv") -> Path:
     return path
 
 
+PIVOT = [
+    "Coder 1,Politics,Economy,Sport,Arts",
+    "Politics,87,9,4,1",
+    "Economy,6,82,4,2",
+    "Sport,5,7,66,8",
+    "Arts,2,3,1,99",
+]
+FREQUENCY = ["label;Anzahl;Anteil", "gut;120;52,2", "schlecht;80;34,8", "weder noch;25;10,8", "Sonstiges;5;2,2"]
+MATRIX = ["name,kot,pies,ptak,koń", "kot,50,3,2,0", "pies,4,48,1,2", "ptak,0,1,55,0", "koń,2,2,0,51"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "columns"),
+    [
+        (PIVOT, {"Coder 1": "annotator"}),
+        (FREQUENCY, {"label": "true_label"}),
+        (MATRIX, {"name": "keep"} | dict.fromkeys(MATRIX[0].split(",")[1:], "count")),
+    ],
+    ids=["pivot", "frequency", "matrix"],
+)
+def test_a_table_of_what_was_counted_holds_no_examples(
+    tmp_path: Path, lines: list[str], columns: dict[str, str]
+) -> None:
+    path = write(tmp_path, *lines)
+    with pytest.raises(OddReading, match=r"counts of some examples.*--accept summary"):
+        formats.read(path, columns=columns)
+    assert len(formats.read(path, columns=columns, accept=["summary"])) == 4
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [
+            "word,feeling",
+            "happy,joy",
+            "joy,joy",
+            "fear,fear",
+            "tears,grief",
+            "anger,anger",
+            "grief,grief",
+            "rage,anger",
+            "smile,joy",
+        ],
+        ["id,label", "1,a", "2,b", "3,c"],
+        ["id,label", "1,2", "2,1", "3,4", "4,3"],
+    ],
+    ids=["lexicon", "a few rows to try", "numbers"],
+)
+def test_a_small_table_of_examples_is_no_summary(tmp_path: Path, lines: list[str]) -> None:
+    name = lines[0].split(",")[1]
+    assert len(formats.read(write(tmp_path, *lines), columns={name: "true_label"})) == len(lines) - 1
+
+
+@pytest.mark.parametrize("are_apart", [True, False])
+def test_voters_who_never_name_the_same_are_odd(tmp_path: Path, are_apart: bool) -> None:
+    """What is good and what is bad of a thing is no answer of a voter called good, or bad."""
+    rolls, words = random.Random(5), ["price", "food", "staff", "rooms", "noise", "beds"]
+    rows = []
+    for k in range(60):
+        good = rolls.sample(words, 2)
+        bad = rolls.sample([one for one in words if one not in good] if are_apart else words, 2)
+        rows.append(f"text number {k},{'|'.join(good)},{'|'.join(bad)}")
+    path, columns = write(tmp_path, "text,good,bad", *rows), dict.fromkeys(("good", "bad"), "annotator")
+    if not are_apart:
+        assert formats.read(path, columns=columns).class_names == tuple(sorted(words))
+        return
+    with pytest.raises(OddReading, match=r"Hardly two voters name the same label .*--accept apart"):
+        formats.read(path, columns=columns)
+
+
 HEADER = ["id", "Anna", "Björn", "Zoë"]
 BELOW = [["a", "red", "red", "blue"], ["b", "blue", "red", "blue"], ["c", "red", "red", "red"]]
 
@@ -48,9 +118,26 @@ def test_formulas_without_their_value_are_said(tmp_path: Path) -> None:
     assert len(_WITHOUT_VALUE.findall(with_value)) == 1
 
 
+@pytest.mark.parametrize("key", [["class", "meaning"], ["étiquette", "sens"], ["label", "Bedeutung"]])
+def test_a_key_beside_the_table_is_no_truth(tmp_path: Path, key: list[str]) -> None:
+    """Behind an empty column, and much shorter."""
+    rolls, words = random.Random(3), ["red", "blue", "green"]
+    beside = [key, *([word, f"it is {word}"] for word in words)]
+    rows = [",".join(["id", "Ann", "Bob", "Cy", "", *beside[0]])]
+    for k in range(20):
+        cells = [rolls.choice(words) if rolls.random() < 0.3 else words[k % 3] for _ in range(3)]
+        rows.append(",".join([f"x{k}", *cells, "", *(beside[k + 1] if k < 3 else ["", ""])]))
+    data = formats.read(write(tmp_path, *rows))
+    assert data.y is None and data.annotations is not None and data.annotations.n_annotators == 3
+    assert {*key} <= {*data.extras} and not data.categories
+
+
 @pytest.mark.parametrize(
     ("classes", "odd"),
     [
+        (["02-Jan", "05-Mar", "6-10"], ["02-Jan", "05-Mar"]),
+        (["2024-01-02 00:00:00", "2024-03-05 00:00:00", "6-10"], ["2024-01-02 00:00:00", "2024-03-05 00:00:00"]),
+        (["2. Jan", "5. Mrz", "6-10"], ["2. Jan", "5. Mrz"]),
         (["rot", "blau", "87 %"], ["87 %"]),
         (["ja", "nein", "3,5"], ["3,5"]),
         (["1-2", "3-5", "6-10"], []),
@@ -58,7 +145,7 @@ def test_formulas_without_their_value_are_said(tmp_path: Path) -> None:
         (["10 %", "50 %", "100 %"], []),
     ],
 )
-def test_a_number_beside_words_is_odd(tmp_path: Path, classes: list[str], odd: list[str]) -> None:
+def test_classes_that_a_spreadsheet_has_changed_are_odd(tmp_path: Path, classes: list[str], odd: list[str]) -> None:
     rows = [f"x{k};{classes[k % 3]};{classes[k // 2 % 3]}" for k in range(24)]
     path, columns = write(tmp_path, "id;Ann;Bob", *rows), dict.fromkeys(("Ann", "Bob"), "annotator")
     if not odd:
@@ -70,12 +157,12 @@ def test_a_number_beside_words_is_odd(tmp_path: Path, classes: list[str], odd: l
 
 
 def test_lines_that_give_no_answer_of_their_own_are_counted_and_said(tmp_path: Path) -> None:
-    """Empty ones, and a second label of the same person; lines whose state says so do not count."""
+    """Empty ones, and a second label of the same person; lines that are withdrawn are said as such."""
     rolls, words = random.Random(2), ["red", "blue", "green"]
     rows = [f"p{who},i{k},{rolls.choice(words[: 2 + k % 2])},done" for k in range(20) for who in range(3)]
     rows += ["p0,i0,green,done", "p1,i0,green,done", "p3,i1,,done", "p3,i2,,done", "p3,i3,,done", "p4,i4,red,rejected"]
     path = write(tmp_path, "worker,item,label,status", *rows)
-    data = formats.read(path, columns={"status": "state"})
+    data = formats.read(path)
     assert data.annotations is not None and data.annotations.n_answers == 60
     assert "Lines without an answer: 3." in data.notes
     assert "Lines that name one more label of the same person for the same example: 2." in data.notes
@@ -108,6 +195,23 @@ def test_a_first_row_that_holds_what_the_others_do_is_no_header(
     assert names == (lines[0].split(",") if has_header else [f"column {at}" for at in range(1, len(names) + 1)])
 
 
+@pytest.mark.parametrize("are_ranks", [True, False])
+def test_places_in_an_order_are_no_counts(tmp_path: Path, are_ranks: bool) -> None:
+    """1 is the best place, and would count least."""
+    rolls = random.Random(1)
+    rows = [[1, 2, 3] if are_ranks or k else [2, 2, 3] for k in range(20)]
+    lines = [
+        "id,n_cat,n_dog,n_owl",
+        *(f"x{k},{','.join(map(str, rolls.sample(row, 3)))}" for k, row in enumerate(rows)),
+    ]
+    path, columns = write(tmp_path, *lines), dict.fromkeys(("n_cat", "n_dog", "n_owl"), "count")
+    if not are_ranks:
+        assert formats.read(path, columns=columns).prior is not None
+        return
+    with pytest.raises(OddReading, match="numbers 1 to 3: places in an order"):
+        formats.read(path, columns=columns)
+
+
 def test_an_object_of_lists_read_as_one_example_is_odd(tmp_path: Path) -> None:
     votes = {who: ["red", "blue"] * 10 for who in ("Ann", "Bob")}
     path = tmp_path / "data.json"
@@ -125,6 +229,33 @@ def test_whole_numbers_with_a_point_are_the_same_answers(tmp_path: Path) -> None
     assert data.annotations is not None and data.annotations.n_annotators == 2
 
 
+def test_lines_with_counts_are_no_lines_without_an_answer(tmp_path: Path) -> None:
+    rows = [f"i{k},{label},{(k + at) % 4}" for k in range(20) for at, label in enumerate(("red", "blue", "green"))]
+    path = write(tmp_path, "item,label,n", *rows)
+    asked = next(column.asks for column in formats.columns(path) if column.asks)
+    data = formats.read(path, columns=asked.answers[0][1])
+    assert data.prior is not None and not any(note.startswith("Lines") for note in data.notes)
+
+
+@pytest.mark.parametrize("are_two", [True, False])
+def test_answers_to_two_questions_in_one_column_are_odd(tmp_path: Path, are_two: bool) -> None:
+    """Their classes never meet; what a superclass tells apart may do."""
+    rolls = random.Random(3)
+    words = {"tone": ["good", "bad"], "topic": ["food", "room", "staff"]}
+    rows = [
+        f"i{k},r{who},{about},{rolls.choice(some if are_two or k % 9 else [*words['tone'], *words['topic']])}"
+        for k in range(20)
+        for about, some in words.items()
+        for who in range(3)
+    ]
+    path = write(tmp_path, "item,rater,question,answer", *rows)
+    if not are_two:
+        assert {*formats.read(path).class_names} == {*words["tone"], *words["topic"]}
+        return
+    with pytest.raises(OddReading, match=r"answers are to several questions.*--accept questions"):
+        formats.read(path)
+
+
 def test_a_revision_is_no_part_of_the_name_of_the_example(tmp_path: Path) -> None:
     rolls, rows = random.Random(3), list[str]()
     for k in range(30):
@@ -132,6 +263,41 @@ def test_a_revision_is_no_part_of_the_name_of_the_example(tmp_path: Path) -> Non
             rows += [f"i{k},r{who},{rolls.choice('xy')},{n}" for n in range(1, 2 + (rolls.random() < 0.3))]
     data = formats.read(write(tmp_path, "task,worker,answer,revision", *rows))
     assert (len(data), data.annotations and data.annotations.n_answers) == (30, 90)
+
+
+@pytest.mark.parametrize(("known", "is_odd"), [("agreed", True), ("some", False)])
+def test_true_labels_that_say_what_all_agree_on_are_odd(tmp_path: Path, known: str, is_odd: bool) -> None:
+    rolls, rows = random.Random(3), list[str]()
+    for k in range(40):
+        one = rolls.choice("xyz")
+        other = one if rolls.random() < 0.6 else rolls.choice("xyz")
+        final = (one if one == other else "") if known == "agreed" else (other if k % 3 else "")
+        rows.append(f"i{k},{one},{other},{final}")
+    path, columns = write(tmp_path, "id,A,B,final", *rows), {"A": "annotator", "B": "annotator", "final": "true_label"}
+    if not is_odd:
+        assert formats.read(path, columns=columns).y is not None
+        return
+    with pytest.raises(OddReading, match="it is made of their answers"):
+        formats.read(path, columns=columns)
+
+
+@pytest.mark.parametrize(("columns", "found"), [("abAB", 2), ("aba", 1), ("aaab", 0), ("abc", 0)])
+def test_columns_that_are_there_twice_are_odd_and_three_who_agree_are_not(
+    tmp_path: Path, columns: str, found: int
+) -> None:
+    rolls = random.Random(3)
+    rows = []
+    for k in range(40):
+        said = {who: "xyz"[k % 3] if rolls.random() < 0.7 else rolls.choice("xyz") for who in "abc"}
+        rows.append(",".join([f"i{k}", *(said[who.lower()] for who in columns)]))
+    names = [f"rater {at}" for at, _ in enumerate(columns)]
+    path, roles = write(tmp_path, ",".join(["id", *names]), *rows), dict.fromkeys(names, "annotator")
+    if not found:
+        assert len(formats.read(path, columns=roles)) == 40
+        return
+    with pytest.raises(OddReading) as refused:
+        formats.read(path, columns=roles)
+    assert [one.kind for one in refused.value.findings] == ["copies"] * found
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Where no name says what a column is, those that may hold labels are asked about."""
+"""Where no name says what a column is, columns that agree as people do, or that may hold labels, are asked about."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ def _rows(classes: tuple[str, ...], agreed: float) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("classes", [("0", "1"), ("1.0", "1.1", "1.2")])
+def test_columns_that_agree_are_voters_if_the_user_says_so(tmp_path: Path, classes: tuple[str, ...]) -> None:
+    data, asked = read_first(table(tmp_path, ["gazo", *NAMES], _rows(classes, 0.8)))
+    assert asked is not None and asked.columns >= {*NAMES}
+    assert data.annotations is not None and data.annotations.annotator_names == tuple(NAMES)
+    assert data.feature_names == ("gazo",)
+
+
+@pytest.mark.parametrize("classes", [("0", "1"), ("1.0", "1.1", "1.2")])
 def test_columns_that_do_not_agree_are_numbers_to_learn_from(tmp_path: Path, classes: tuple[str, ...]) -> None:
     columns = formats.columns(table(tmp_path, ["gazo", *NAMES], _rows(classes, 0.0)))
     assert question(columns) is None and {column.role for column in columns} == {"feature"}
@@ -40,6 +48,19 @@ def test_of_several_columns_of_words_beside_a_text_the_one_with_fewer_words_is_o
     data, asked = read_first(table(tmp_path, ["gazo", "tavi", "roskel"], rows))
     assert asked is not None and [*asked.answers[0][1].items()] == [("roskel", "candidates"), ("tavi", "keep")]
     assert {*data.class_names} == {*WORDS} and not data.categories
+
+
+def test_of_columns_that_agree_the_one_that_is_seldom_filled_is_asked_about_apart(tmp_path: Path) -> None:
+    """As a grade that was settled, be it written as a number or as one with a letter: the marks of a triage."""
+    rolls, rows = random.Random(33), list[list[str]]()
+    for k in range(ROWS):
+        true = rolls.choice(("1", "2", "3A", "3B", "4"))
+        said = [true if rolls.random() < 0.8 else rolls.choice(("2", "3A", "4")) for _ in NAMES]
+        rows.append([f"{rolls.gauss(9, 3):.3f}", *said, true if k % 4 == 0 else ""])
+    data, asked = read_first(table(tmp_path, ["gazo", *NAMES, "pirek"], rows))
+    assert asked is not None and asked.columns == {*NAMES} and data.y is not None
+    assert data.annotations is not None and data.annotations.annotator_names == tuple(NAMES)
+    assert data.class_names == ("1", "2", "3A", "3B", "4")
 
 
 @pytest.mark.parametrize("names", ["Vurderer 1,Vurderer 2", "Κριτής 1,Κριτής 2"])

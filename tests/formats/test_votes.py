@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ import pytest
 
 from pll import formats
 from pll.annotations import Annotations
+from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.answers import Answers
+from pll.formats.odd import OddReading
 from pll.formats.tabular.answer_cells import AnswerReader
-from pll.formats.votes import read_votes, with_votes
+from pll.formats.votes import VOTES, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -378,6 +381,17 @@ def test_files_without_ids_are_joined_by_row_unless_all_their_numbers_are_ids(tm
         assert annotations is not None
         net = annotations.labels[annotations.annotators == annotations.annotator_names.index("net")]
         assert net.tolist() == ([0, 1, 1] if ids[0] == "1" else [1, 1, 0])
+
+
+@pytest.mark.parametrize("mark", ["::", "-7__"])
+def test_ids_that_name_the_voter_too_are_odd(tmp_path: Path, mark: str) -> None:
+    rows = [
+        batch(f"t{k}{mark}{name}", "cat" if k % 2 else "dog", model="m") for k in range(8) for name in ("ann", "bob")
+    ]
+    source = Source("out.jsonl", str(lines(tmp_path / "out.jsonl", rows)), format=VOTES)
+    with pytest.raises(OddReading, match="two-names"):
+        source.load()
+    assert len(replace(source, options={"accept": ["two-names"]}).load()) == 16
 
 
 CLASSES = ("cat", "dog")

@@ -35,6 +35,18 @@ def test_a_third_marker_who_is_asked_where_two_differ_decides(
     assert (data.y is not None) is decides
 
 
+@pytest.mark.parametrize("last", ["Eindscore", "punkty", "оценка"])
+def test_the_mark_in_the_end_is_the_truth_beside_a_third_who_was_asked(tmp_path: Path, last: str) -> None:
+    rolls, rows = random.Random(9), list[list[str]]()
+    for _ in range(120):
+        one, other = marks(rolls)
+        third = rolls.choice((one, other)) if one != other else ""
+        rows.append([f"{rolls.gauss(9, 3):.2f}", *map(str, (one, other, third, third or one))])
+    data, _ = read_first(table(tmp_path, ["width", "corr. A", "corr. B", "corr. C", last], rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and data.feature_names == ("width",)
+    assert data.y is not None and (data.y >= 0).all()
+
+
 @pytest.mark.parametrize(
     ("name", "share", "is_truth"),
     [("Selo publicado", 0.6, True), ("afgegeven", 0.9, True), ("Checador 4 - Lu", 0.6, False)],

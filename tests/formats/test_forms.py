@@ -569,6 +569,30 @@ def test_a_word_for_none_among_numbers_is_a_missing_one(tmp_path: Path, mark: st
             formats.read(path)
 
 
+def test_people_of_lighttag_have_their_names(tmp_path: Path) -> None:
+    """Each stands in an object of its own: `"annotated_by": [{"annotator": "ann"}, …]`."""
+    classes = ("late", "lost", "fine")
+    said = [
+        {name: [who for at, who in enumerate(PEOPLE) if label(k, at) == name] for name in classes} for k in range(12)
+    ]
+    examples = [
+        {
+            "example_id": str(k),
+            "content": TEXTS[k],
+            "classifications": [
+                {"classname": name, "annotated_by": [{"annotator": who} for who in some]}
+                for name, some in one.items()
+                if some
+            ],
+        }
+        for k, one in enumerate(said)
+    ]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps({"examples": examples}))
+    votes = formats.read(path).annotations
+    assert votes is not None and votes.annotator_names == PEOPLE and votes.n_answers == 36
+
+
 def test_rows_of_a_hugging_face_dataset(tmp_path: Path) -> None:
     row = {"annotations": ["cat", "dog", "cat"], "rater_ids": [1, 2, 3]}
     rows = [{"row_idx": k, "row": {"id": f"e{k}", "text": TEXTS[k], **row}} for k in range(12)]

@@ -987,7 +987,13 @@ def _of_object(one: Mapping[str, Any]) -> list[tuple[str | None, str, float]]:
     who = next((fields[name] for name in (*USUAL["worker"], *USUAL["people"]) if fields.get(name) is not None), None)
     score = next((_share(fields[name]) for name in SCORE_FIELDS if name in fields), math.nan)
     whose = who if isinstance(who, list) else [who]
-    return [(None if name is None else _as_text(name), _as_text(label), score) for name in whose]
+    return [(None if name is None else _as_text(_who(name)), _as_text(label), score) for name in whose]
+
+
+def _who(value: Any) -> Any:
+    """Return the name of a person who is an object of fields; a name as it is."""
+    fields = {plain_name(name): one for name, one in value.items()} if isinstance(value, dict) else {}
+    return next((fields[name] for name in USUAL["worker"] if fields.get(name) is not None), value)
 
 
 def _as_text(value: Any) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.io import check_finite, feature_array, write_text, zipped
+from pll.io import check_finite, feature_array, write_atomically, write_text, zipped
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -47,7 +47,29 @@ def test_a_file_is_replaced_whole_and_its_folder_made(tmp_path: Path) -> None:
     assert [entry.name for entry in file.parent.iterdir()] == ["a.txt"]
 
 
+def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    write_text(file, "old")
+
+    def fail(path: Path) -> None:
+        path.write_text("half")
+        raise RuntimeError("the disk is full")
+
+    with pytest.raises(RuntimeError, match="full"):
+        write_atomically(file, fail)
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_text(pipe, "through")
+        assert os.read(reader, 100) == b"through" and pipe.is_fifo()
+    finally:
+        os.close(reader)
     full = tmp_path / "full"
     full.symlink_to("/dev/full")
     if full.is_char_device():  # where this system has it

@@ -166,7 +166,15 @@ def test_a_line_that_is_half_written_does_not_count(folder: RunFolder, torn: str
     assert [values["epoch"] for values in folder.metrics()] == [1, 2, 3]
 
 
-# ---- list ------------------------------------------------------------------------------------------------------------
+# ---- checkpoint, log, list -------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_that_fails_leaves_the_one_before(folder: RunFolder) -> None:
+    folder.save_checkpoint({"epoch": 1})
+    with pytest.raises(Exception, match=r"pickle|local"):
+        folder.save_checkpoint({"epoch": 2, "no": lambda: None})
+    result = folder.checkpoint()
+    assert result is not None and result["epoch"] == 1
 
 
 def test_runs_are_listed_the_newest_first_whatever_happens_to_them_later(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -11,10 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
+from pll.errors import UserError
 from pll.synthesis import flip_binomial
 from pll.training import trainer as trainer_module
 from pll.training.losses import get_loss
-from pll.training.metrics import Monitor
+from pll.training.metrics import Monitor, StopTraining
 from pll.training.trainer import Optimisation, Trainer, WeightedLoss, evaluating, train
 
 N, D, C = 23, 4, 5
@@ -60,6 +62,14 @@ def run(trainer: Trainer, epochs: int, **options: Any) -> list[Any]:
 
 def trainer_sets(trainer: Trainer) -> CandidateSets:
     return SETS.take(slice(len(trainer.X)))
+
+
+def parameters(trainer: Trainer) -> list[Tensor]:
+    return [value.detach().clone() for value in trainer.network.state_dict().values()]
+
+
+def same(a: list[Tensor], b: list[Tensor]) -> bool:
+    return all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
 
 
 def epoch_batches(trainer: Trainer) -> list[list[int]]:
@@ -151,8 +161,77 @@ class TestRecords:
             expected = (trainer.network(X).argmax(1).numpy() == Y).mean()
         assert record.test_accuracy == pytest.approx(expected)
 
+    def test_training_that_diverges_says_so(self) -> None:
+        for lr in (1e18, 1e30, 1e38):
+            for epochs in (1, 2, 5):
+                try:
+                    weights = run(new_trainer(lr=lr), epochs)[-1].label_weights
+                except UserError as error:
+                    assert "diverged in epoch" in str(error) and "smaller learning rate" in str(error)
+                else:
+                    assert np.isfinite(weights).all()
+        with pytest.raises(UserError, match="diverged"):
+            run(new_trainer(lr=1e30), 5)
+
+
+def stop_after(trainer: Trainer, batches: int, epochs: int = 1) -> None:
+    """Train until the hook before the next batch refuses."""
+    left = batches
+
+    def hook() -> None:
+        nonlocal left
+        if left == 0:
+            raise StopTraining
+        left -= 1
+
+    with pytest.raises(StopTraining):
+        run(trainer, epochs, hook=hook)
+
+
+class TestHook:
+    def test_stopping_keeps_everything_and_going_on_gives_the_same_result(self) -> None:
+        for batches in range(8):
+            straight, stopped = new_trainer(with_dropout), new_trainer(with_dropout)
+            run(straight, 2)
+            stop_after(stopped, batches, epochs=2)
+            assert (stopped.epoch, stopped.cursor) == (batches // 5, batches % 5 * 5)
+            run(stopped, 2)
+            assert same(parameters(stopped), parameters(straight))
+            np.testing.assert_array_equal(stopped.current_label_weights(), straight.current_label_weights())
+
+
+class TestState:
+    @pytest.mark.parametrize("make", [linear, with_dropout, with_batch_norm])
+    @pytest.mark.parametrize("batches", [0, 1, 4, 5, 7])
+    def test_a_new_trainer_goes_on_from_it_bit_for_bit(self, make: Callable[[], nn.Module], batches: int) -> None:
+        straight, first, second = new_trainer(make), new_trainer(make), new_trainer(make)
+        losses = [record.loss for record in run(straight, 3)]
+        stop_after(first, batches, epochs=3)
+        second.load_state(copy.deepcopy(first.state()))
+        resumed = [record.loss for record in run(second, 3)]
+        assert resumed == losses[-len(resumed) :]
+        assert same(parameters(second), parameters(straight))
+        np.testing.assert_array_equal(second.evaluated_label_weights(), straight.evaluated_label_weights())
+
 
 class TestRandomness:
+    def test_the_caller_s_stream_does_not_notice(self) -> None:
+        torch.manual_seed(5)
+        expected = torch.rand(4)
+        trainer = new_trainer(with_dropout)
+        torch.manual_seed(5)
+        first = torch.rand(2)
+        run(trainer, 2)
+        assert torch.equal(torch.cat([first, torch.rand(2)]), expected)
+
+    def test_the_caller_s_stream_does_not_matter(self) -> None:
+        one, other = new_trainer(with_dropout), new_trainer(with_dropout)
+        run(one, 2)
+        for _ in train(other, 2, Monitor(SETS)):
+            torch.manual_seed(123)
+            torch.rand(7)
+        assert same(parameters(one), parameters(other))
+
     def test_two_lanes_taking_turns_do_not_disturb_each_other(self) -> None:
         alone = new_trainer(with_dropout, seed=1)
         expected = [record.loss for record in run(alone, 3)]

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import WORDS
 from pll.formats.names import CLASS_COLUMN
-from pll.formats.proposal import practice_in, says, withdrawn_by
+from pll.formats.proposal import practice_in, says, says_aggregate, withdrawn_by
 from pll.formats.reading import Column, form_of
 from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
 from pll.formats.tabular.cells import (
@@ -318,11 +319,22 @@ class _Filler:
         is_answer = np.logical_or.reduce([filled_rows(*codes_of(cells)) for _, cells in votes]) & ~self.practice
         self.example, self.ids = self._named("task", tasks, is_answer, only=~self.practice)
         if workers:
+            self._leave_aggregates(workers)
             self.who, people = self._named("annotator", workers, is_answer & self.counted)
         else:  # the first, second, … answer to each example
             self.anonymous, self.who = True, _times_before(self.example)
             people = [f"answer {k + 1}" for k in range(int(self.who.max(initial=-1)) + 1)]
         self.people = {name: k for k, name in enumerate(people)}
+
+    def _leave_aggregates(self, workers: Sequence[Filled]) -> None:
+        """Lines of nobody, that others' answers were made into, do not count: those of `consensus`."""
+        codes, names = names_in([cells for _, cells in workers])
+        made = [name for name in names if says_aggregate(name)]
+        if 0 < len(made) < len(names) - 1:
+            is_made = np.array([name in made for name in names] + [False])[codes] & self.counted
+            text = f"{is_made.sum():,} lines of {listing(made)} do not count: others' answers were made into them."
+            self.counted = self.counted & ~is_made
+            self.notes.append(Note(text, kind="states"))
 
     def _named(
         self,
@@ -410,18 +422,25 @@ class _Filler:
 
     def _class_columns(self) -> None:
         """A column a class: its name where it is marked; −1 is a doubt where others say 0, and else a no."""
-        columns = self.having("class")
+        columns, doubts = self.having("class"), 0
+        says_no = cache(lambda: any(mark_in(cell) is False for _, cells in columns for cell in codes_of(cells)[1]))
         for column, cells in columns:
             name, chunk = column.display_name, whole_column(column.display_name, cells, self.row_of)
             # people leave cells empty; where we name the columns, each is to say yes or no
             must_say = CLASS_COLUMN.fullmatch(column.name) and any(mark_in(cell) is False for cell in chunk.cells)
-            marks = chunk.mapped(_mark if must_say else _mark_or_nothing)
-            marked = np.asarray(marks, dtype=np.bool_)[chunk.codes]
+            minus = [code for code, cell in enumerate(chunk.cells) if cell.strip() in MINUS_ONE and not must_say]
+            is_doubt = bool(minus) and says_no()
+            doubts += int(np.isin(chunk.codes, minus).sum()) if is_doubt else 0
+            mark = _mark if must_say else partial(_mark_or_nothing, is_doubt=is_doubt)
+            marked = np.asarray(chunk.mapped(mark), dtype=np.bool_)[chunk.codes]
             is_vote = self.form == "answer"
             rows = np.flatnonzero(marked & self.counted if is_vote else marked)
             who = (self.who if is_vote else self.nobody)[rows]
             means = [{name: math.nan}]
             self._put("vote" if is_vote else "set", name, [name], np.zeros_like(rows), rows, who, values=means)
+        if doubts:
+            text = f"−1 says in {doubts:,} cells that a class is not sure: it is a candidate there."
+            self.notes.append(Note(text, kind="labels"))
 
     def _weights(self) -> list[Filled]:
         return self.having("probability") or self.having("count")
@@ -564,8 +583,9 @@ def _score(cell: str) -> float:
 _OR_FEATURES = "; or give the column another role (feature, keep)"
 
 
-def _mark_or_nothing(cell: str) -> bool:
-    return cell.strip() not in MINUS_ONE and not is_missing(cell) and _mark(cell)
+def _mark_or_nothing(cell: str, *, is_doubt: bool) -> bool:
+    """Whether a cell marks its row; one of −1 does where it is a doubt."""
+    return is_doubt if cell.strip() in MINUS_ONE else not is_missing(cell) and _mark(cell)
 
 
 def _mark(cell: str) -> bool:

@@ -28,13 +28,13 @@ from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, check_ids, listing, refuse_no_data, shorten
 from pll.formats.codebook import Codes, codes_in
-from pll.formats.encodings import without_marks
+from pll.formats.encodings import as_utf8, without_marks
 from pll.formats.forms import WORDS
 from pll.formats.reading import LABELLED, Column
 from pll.formats.records import Records
 from pll.formats.results import Results
 from pll.formats.tabular.builder import TableFormat, build, dataset_of, examples_of
-from pll.formats.tabular.cells import guess_separator, split_cell
+from pll.formats.tabular.cells import NEARLY_ALL, guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
@@ -50,7 +50,7 @@ from pll.formats.tabular.parts import (
 from pll.formats.tabular.writer import are_bytes, columns_of, limitations
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.exports import Argilla, LabelStudio
-from pll.formats.tools.models import with_answers
+from pll.formats.tools.models import asked_of, with_answers
 from pll.formats.tools.records import RecordFormat
 from pll.formats.unfold import unfolded
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
@@ -264,12 +264,13 @@ def _stacked(
             yield table, {name: (unpacked[name], export, counts[name]) for name in names}
             return
         files: dict[str, tuple[Path, TableFormat, int]] = {}
-        tables, codes, books = dict[str, Records](), dict[str, Mapping[str, str]](), dict[str, Codes]()
+        tables, codes, books = dict[str, Records](), _codes_in_texts(members), dict[str, Codes]()
         for name, file in unpacked.items():
             form = _TABLES[file.suffix]
             table = _named(name, partial(form.table, file, options))
             if table.form is not None and table.form.name in ("samples", "batch"):
-                table = _named(name, partial(with_answers, table))
+                asked = asked_of(table) if len(names) > 1 else None  # beside the results
+                table = _named(name, partial(with_answers, table)) if asked is None else asked
             if len(names) > 1 and (told := codes_in(name, [list(table.names), *zip(*table.sample(), strict=True)])):
                 books[name] = told
             tables[name] = table
@@ -294,6 +295,17 @@ def _stacked(
         table = parts[0] if len(parts) == 1 else stacked(people_of(list(files)), parts)
         notes += [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
         yield unfolded(replace(table, codes=codes, notes=(*table.notes, *notes)), options.columns), files
+
+
+def _codes_in_texts(members: Members) -> dict[str, Mapping[str, str]]:
+    """What texts beside the tables say that codes mean, a line each: `1 = good`."""
+    found: dict[str, Mapping[str, str]] = {}
+    for name, size in members.sizes.items():
+        if not name.lower().endswith((".txt", ".md")) or size > HEAD_BYTES:
+            continue
+        lines = as_utf8(members.read(name)).decode("utf-8", "replace").splitlines()
+        found |= codes_in(PurePosixPath(name).stem, [[line] for line in lines if line.strip()])
+    return found
 
 
 def _export(files: Mapping[str, Path]) -> RecordFormat | None:
@@ -337,12 +349,20 @@ def _with_pictures(
     """The data of a table, or of several beside it, with the pictures that it names."""
     folder = table.rpartition("/")[0]
     of_end = _by_end(_pictures(members))
+    if data.pictures is None and data.ids is not None:  # examples may be called as their pictures
+        found = [_member_of(str(one), folder, members, of_end) is not None for one in data.ids]
+        data = (
+            replace(data, pictures=Pictures(as_column(list(map(str, data.ids)))))
+            if 2 * sum(found) > len(data)
+            else data
+        )
     if data.pictures is None:
         raise UserError(f"The table {table} has no column image that names the pictures; add it.")
     cells = data.pictures.names.tolist()
     members_of = [_member_of(cell, folder, members, of_end) for cell in cells]
-    missing = [cell for cell, member in zip(cells, members_of, strict=True) if member is None]
-    notes = []
+    silent = cells.count("") if cells.count("") <= (1 - NEARLY_ALL) * len(cells) else 0
+    missing = [cell for cell, member in zip(cells, members_of, strict=True) if member is None and (cell or not silent)]
+    notes = [f"{silent:,} rows of {table} name no picture; they were left out."] if silent else []
     if missing:
         which = f"{len(missing):,} of {len(cells):,} pictures that {table} names are not in the archive"
         named = listing([shorten(cell) for cell in missing])

@@ -46,6 +46,7 @@ from pll.formats.tools.models import (
     Line,
     answer_field,
     batch_answers,
+    by_voters_in_ids,
     prompted_answers,
     sample_answers,
 )
@@ -150,7 +151,8 @@ def _read(path: Path, class_names: Sequence[str], keys: Sequence[Key]) -> Answer
     table = form.table(path, options)
     if _is(table.form, "batch"):
         results, failed = batch_answers(table, path.stem)
-        return replace(_of_lines(results), failed=failed)
+        named, about = by_voters_in_ids(results)
+        return replace(_of_lines(named), failed=failed, notes=tuple(about))
     if _is(table.form, "samples"):
         return _of_lines(sample_answers(table, path))
     return _of_table(unfolded(table), path.stem, keys)

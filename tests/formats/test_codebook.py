@@ -59,6 +59,16 @@ def test_a_code_that_says_no_answer_is_none_and_another_sheet_is_no_codebook(tmp
     assert read(tmp_path / "b.xlsx", list(NAMES), {"People": people}).class_names == tuple(NAMES)
 
 
+def test_a_text_of_codes_beside_the_tables_in_a_zip(tmp_path: Path) -> None:
+    rows = [f"{k + 1},{','.join(row)}" for k, row in enumerate(answers(list(NAMES)))]
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        for part in (0, 1):
+            half = rows[part * 12 : part * 12 + 12]
+            archive.writestr(f"Study_DATA{part}.csv", "record_id,reader_1,reader_2,reader_3\n" + "\n".join(half) + "\n")
+        archive.writestr("codes.txt", "\n".join(f"{code} = {name}" for code, name in PAIRS))
+    assert set(read_first(tmp_path / "t.zip").class_names) == set(NAMES.values())
+
+
 def test_an_object_of_codes_beside_the_parts_of_a_split(tmp_path: Path) -> None:
     parts = {
         name: {

@@ -175,3 +175,24 @@ def test_a_folder_a_person_with_a_folder_a_label_is_an_answer_each(tmp_path: Pat
     assert len(data) == 10 and data.class_names == ("a", "b", "c")
     others = {name.replace(".png", f"-{name[4]}.png"): content for name, content in members.items()}
     assert formats.read(packed(tmp_path / "each.zip", **others)).annotations is None  # of other pictures each
+
+
+def test_rows_that_name_no_picture_are_left_out_and_stand_in_no_way(tmp_path: Path) -> None:
+    faces = {f"f{k}.png": png(4, 4, 3, value=k) for k in range(30)}
+    rows = [f"{name},{('Training', 'PublicTest')[k % 2]},{k % 11},{10 - k % 11}" for k, name in enumerate(faces)]
+    rows[5:5] = [",Training,10,0", ",PublicTest,0,10"]
+    path = packed(tmp_path / "faces.zip", **faces, **{"t.csv": "\n".join(["Image name,Usage,joy,fear", *rows])})
+    data = formats.read(path)
+    assert len(data) == 30 and data.class_names == ("joy", "fear") and not data.categories
+    assert any("2 rows of t.csv name no picture; they were left out" in str(note) for note in data.notes)
+    path = packed(tmp_path / "few.zip", **faces, **{"t.csv": "\n".join(["Image name,Usage,joy,fear", *rows[:12]])})
+    with pytest.raises(MissingPictures, match="2 of 12 pictures"):
+        formats.read(path)
+
+
+def test_examples_that_are_called_as_their_pictures_need_no_column_image(tmp_path: Path) -> None:
+    pictures = {f"pictures/p{k}.png": png(4, 4, 3, value=k) for k in range(6)}
+    lines = [f"p{k}.png,{who},{'ab'[k % 2]}" for k in range(6) for who in ("ada", "ben")]
+    path = packed(tmp_path / "trials.zip", **pictures, **{"trials.csv": "\n".join(["task,worker,label", *lines])})
+    data = formats.read(path)
+    assert data.pictures is not None and data.pictures.names.tolist() == sorted(pictures)

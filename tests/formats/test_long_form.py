@@ -225,6 +225,15 @@ def test_lines_without_a_person_are_asked_about(tmp_path: Path, how: str) -> Non
     assert np.allclose(dense, expected, atol=2e-3)
 
 
+def test_lines_of_a_consensus_are_no_voters(tmp_path: Path) -> None:
+    rows = [f"c{k},{who},{LABELS[(k + at // 3) % 3]}" for k in range(20) for at, who in enumerate(["R1", "R2", "R3"])]
+    rows += [f"c{k},Consensus,{LABELS[k % 3]}" for k in range(20)]
+    (tmp_path / "x.csv").write_text("\n".join(["case_id,reader,finding", *rows]))
+    data = formats.read(tmp_path / "x.csv", columns={"case_id": "task", "reader": "worker", "finding": "vote"})
+    assert data.annotations is not None and data.annotations.annotator_names == ("R1", "R2", "R3")
+    assert data.annotations.n_answers == 60 and any("Consensus" in note for note in data.notes)
+
+
 @pytest.mark.parametrize("kind", ["recording", "sheet"])
 def test_a_recording_and_the_time_in_it_name_the_example_together(kind: str) -> None:
     rng = np.random.default_rng(0)

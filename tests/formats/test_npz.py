@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +17,7 @@ from pll import formats
 from pll.catalog.sources import source_of
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
-from pll.formats import FORMATS
+from pll.formats import FORMATS, Results
 from pll.io import is_mapped
 
 from .strategies import datasets, same
@@ -156,6 +159,23 @@ def test_parts_are_joined_and_several_true_labels_are_candidates(tmp_path: Path)
         saved(tmp_path, **parts | {"y_test": np.eye(4)[Y[4:]]})
 
 
+@pytest.mark.parametrize("first", ["examples", "models"])
+def test_shares_of_several_models_are_a_vote_each(tmp_path: Path, first: str) -> None:
+    shares = np.random.default_rng(0).dirichlet([1, 1, 1], (20, 4))
+    shares[3, 1] = np.nan
+    written = shares if first == "examples" else shares.swapaxes(0, 1)
+    data = saved(tmp_path, X=np.ones((20, 2)), probs=written, model_names=list("abcd"), class_names=["x", "y", "z"])
+    votes = data.annotations
+    assert votes is not None and votes.annotator_names == tuple("abcd") and votes.n_answers == 79
+    assert votes.scores is not None and votes.scores[0] == pytest.approx(shares[0, 0].max())
+    assert votes.labels[0] == shares[0, 0].argmax() and not any("not used" in note for note in data.notes)
+
+
+def test_shares_of_another_shape_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="examples × models × classes"):
+        saved(tmp_path, X=np.ones((20, 2)), probs=np.ones((20, 3)) / 3, model_names=["a"], class_names=["x", "y", "z"])
+
+
 def test_a_matrix_of_labelling_functions_is_votes(tmp_path: Path) -> None:
     L = np.array([[0, -1], [1, 1], [-1, -1], [0, 1], [1, -1], [0, 0]])
     for more in ({}, {"X": X}):
@@ -176,10 +196,65 @@ def test_a_matrix_of_votes_needs_no_names(tmp_path: Path) -> None:
     assert far.class_names == ("0", "1", "99")  # which an odd reading then asks about
 
 
-@pytest.mark.parametrize("further", [{"L_test": [[1, 1]]}, {"X_train": X[:3], "X_test": X[3:]}])
-def test_parts_of_labelling_functions_are_to_be_put_together(tmp_path: Path, further: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="put them together"):
-        saved(tmp_path, L_train=np.array([[0, 1], [1, -1], [2, 2]]), **further)
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_arrays_in_files_with_names_of_their_own(tmp_path: Path, kind: str, is_zip: bool) -> None:
+    folder = tmp_path / "release"
+    folder.mkdir()
+    scipy.sparse.save_npz(folder / "X_counts.npz", scipy.sparse.coo_array(X).asformat(kind))
+    scipy.sparse.save_npz(folder / "S_candidates.npz", scipy.sparse.coo_array(MASK).asformat(kind))
+    np.save(folder / "y_true.npy", Y)
+    (folder / "label_names.txt").write_text("ant\nbee\ncow\n")
+    (folder / "README").write_text("rows are in one order")
+    path = Path(shutil.make_archive(str(tmp_path / "t"), "zip", tmp_path, "release")) if is_zip else folder
+    data = formats.read(path)
+    assert data.y is not None and data.class_names == ("ant", "bee", "cow")
+    assert (data.X == X).all() and (data.sets().mask() == MASK).all() and data.y.tolist() == Y.tolist()
+    formats.give_back(path, tmp_path / "out.zip", Results(["1"], {"identified_label": ["bee"]}, "m"))
+    assert formats.read(tmp_path / "out.zip").sets() == data.sets()
+
+
+def test_a_sparse_matrix_is_a_matrix_and_a_zip_of_a_file_is_the_file(tmp_path: Path) -> None:
+    scipy.sparse.save_npz(tmp_path / "s.npz", scipy.sparse.csr_array(MASK))
+    assert (formats.read(tmp_path / "s.npz").sets().mask() == MASK).all()
+    np.savez(tmp_path / "all.npz", X=X, candidates=MASK)
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.write(tmp_path / "all.npz", "data.npz")
+    assert (formats.read(tmp_path / "t.zip").sets().mask() == MASK).all()
+    with np.load(tmp_path / "s.npz") as arrays:
+        np.savez(tmp_path / "s.npz", **{**arrays, "indices": arrays["indices"] + 7})
+    with pytest.raises(UserError, match="sparse matrix"):
+        formats.read(tmp_path / "s.npz")
+
+
+@pytest.mark.parametrize("has_features", [True, False])
+def test_parts_of_labelling_functions_are_one_after_the_other(tmp_path: Path, has_features: bool) -> None:
+    """Each with what it has: votes, true labels, features."""
+    L = np.array([[0, -1], [1, 1], [2, 0], [-1, 2]])
+    parts: dict[str, Any] = {
+        "L_train": L,
+        "L_dev": L[:2],
+        "Y_dev": np.array([0, 1]),
+        "L_test": L[1:],
+        "Y_test": L[1:, 1],
+    }
+    if has_features:
+        parts |= {f"X_{part}": np.ones((n, 3), dtype=np.float32) for part, n in (("train", 4), ("dev", 2), ("test", 3))}
+    data = saved(tmp_path, **parts)
+    votes = data.annotations
+    assert votes is not None and (len(data), votes.n_annotators, votes.n_answers) == (9, 2, 14)
+    assert data.X.shape == (9, 3 * has_features)
+    assert data.y is not None and data.y.tolist() == [UNKNOWN] * 4 + [0, 1, 1, 0, 2]
+    assert data.is_test is not None and data.is_test.tolist() == [False] * 6 + [True] * 3
+    assert "The parts train, dev, test are the examples, one after the other." in data.notes
+
+
+def test_a_part_without_votes_is_kept_and_parts_of_two_widths_are_refused(tmp_path: Path) -> None:
+    L, X = np.array([[0, 1], [1, -1], [2, 2]]), np.ones((3, 2), dtype=np.float32)
+    data = saved(tmp_path, L_train=L, X_train=X, X_test=X, Y_test=np.array([0, 1, 2]))
+    assert data.annotations is not None and (len(data), data.annotations.n_answers) == (6, 5)
+    with pytest.raises(UserError, match="L_train, L_dev differ in their width"):
+        saved(tmp_path, L_train=L, L_dev=L[:, :1])
 
 
 @pytest.mark.parametrize("sizes", [(50, 40), (50, 50)])

@@ -490,3 +490,23 @@ REQUESTS: dict[str, Callable[[str], dict[str, object]]] = {
     "completions": lambda text: {"body": {"prompt": text}},
     "anthropic": lambda text: {"params": {"model": "m", "messages": _user(text)}},
 }
+
+
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_the_requests_of_a_batch_are_the_texts_of_its_results(tmp_path: Path, kind: str) -> None:
+    asked = [{"custom_id": f"t{k}", **REQUESTS[kind](f"what {k} says to somebody")} for k in range(30)]
+    files = {"batch_input.jsonl": "".join(json.dumps(one) + "\n" for one in asked)}
+    for model in ("one", "two"):
+        replies = [{"message": {"content": "xy"[k % (2 if model == "one" else 3) == 0]}} for k in range(30)]
+        lines = [
+            {"custom_id": f"t{k}", "response": {"body": {"model": model, "choices": [reply]}}}
+            for k, reply in sorted(enumerate(replies), key=lambda one: one[0] % 7)
+        ]
+        files[f"batch_output_{model}.jsonl"] = "".join(json.dumps(line) + "\n" for line in lines)
+    data = read_first(archive(tmp_path / "batch.zip", files))
+    assert data.texts is not None and data.annotations is not None
+    assert dict(zip(data.row_ids, data.texts, strict=True))["t7"] == "what 7 says to somebody"
+    assert data.annotations.annotator_names == ("one", "two") and data.class_names == ("x", "y")
+    del files["batch_output_two.jsonl"], files["batch_output_one.jsonl"]
+    with pytest.raises(UserError, match="download its output file"):
+        formats.read(archive(tmp_path / "asked.zip", files))

@@ -15,7 +15,7 @@ import pytest
 
 from pll import formats
 from pll.annotations import Annotations
-from pll.catalog.sources import Source
+from pll.catalog.sources import Source, source_of, with_own_votes
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -392,6 +392,25 @@ def test_ids_that_name_the_voter_too_are_odd(tmp_path: Path, mark: str) -> None:
     with pytest.raises(OddReading, match="two-names"):
         source.load()
     assert len(replace(source, options={"accept": ["two-names"]}).load()) == 16
+
+
+@pytest.mark.parametrize("mark", ["::", "__", "#"])
+def test_ids_that_name_the_run_beside_the_example_are_taken_apart(tmp_path: Path, mark: str) -> None:
+    lines = [
+        {
+            "custom_id": f"t{k}{mark}run{run}",
+            "result": {"message": {"model": "m", "content": [{"type": "text", "text": f"<label>{kind}</label>"}]}},
+        }
+        for k in range(12)
+        for run, kind in enumerate(("cat" if k % 2 else "dog", "dog" if k % 3 else "cat"))
+    ]
+    path = tmp_path / "batch.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    data = source_of(str(path))
+    read = with_own_votes(data).load()
+    assert len(read) == 12 and read.class_names == ("cat", "dog")
+    assert read.annotations is not None and read.annotations.annotator_names == ("m run0", "m run1")
+    assert any("t0" in note and "run0" in note for note in read.notes)
 
 
 CLASSES = ("cat", "dog")

@@ -29,30 +29,45 @@ Names = Mapping[str, str]
 """X, candidates or y → what a file calls it."""
 
 
-def parts_among(names: Iterable[str]) -> list[Names]:
+def parts_among(names: Iterable[str], *, are_files: bool = False) -> list[Names]:
     """Return what a file calls the arrays of each part: of the whole, or of the training and the test part.
 
     Parameters
     ----------
     names
         Of all arrays.
+    are_files
+        Whether these are names of files, which begin or end with a usual name where none has it.
 
     Examples
     --------
     >>> parts_among(["data", "Y", "more"]), parts_among(["x_train", "y_train"]), parts_among(["more"])
     ([{'X': 'data', 'y': 'Y'}], [{'X': 'x_train', 'y': 'y_train'}], [])
+    >>> parts_among(["X_tfidf", "S_mask", "y_true", "time_s"], are_files=True)
+    [{'X': 'X_tfidf', 'candidates': 'S_mask', 'y': 'y_true'}]
     """
     own = list(names)
     by_name = {name.lower(): name for name in reversed(own)} | {name: name for name in own if name in ARRAYS["whole"]}
 
     def called(usual: Mapping[str, Sequence[str]]) -> Names:
-        found = ((part, [by_name[one] for one in (part, *some) if one in by_name]) for part, some in usual.items())
-        return {part: names[0] for part, names in found if names}
+        found = {
+            part: next((by_name[one] for one in (part, *some) if one in by_name), "") for part, some in usual.items()
+        }
+        for part in ("X", "candidates") if are_files else ():  # a wrong y would look right
+            words = tuple(one.lower() for one in (part, *usual[part]))
+            like = [name for name in own if name not in found.values() and _is_like(name.lower(), words)]
+            found[part] = found[part] or (like[0] if len(like) == 1 else "")
+        return {part: name for part, name in found.items() if name}
 
     whole, (train, test) = called(ARRAYS["whole"]), map(called, (ARRAYS["train"], ARRAYS["test"]))
     if "X" in whole:
         return [whole]
     return [part for part in (train, test) if "X" in part] if "X" in train else []
+
+
+def _is_like(name: str, usual: tuple[str, ...]) -> bool:
+    """Whether a name begins with a usual one and `_`, or ends with one of several letters."""
+    return any(name.startswith(f"{one}_") or (len(one) > 1 and name.endswith(f"_{one}")) for one in usual)
 
 
 @dataclass

@@ -4,7 +4,7 @@ A folder of the same arrays, each an .npy file of its own (`unzip data.npz -d da
 features stay in the file, which may be larger than memory. Features and labels under other usual names are found by
 `pll.formats.arrays.layouts`.
 
-A single array is (n, c) marks, counts or shares of classes, or (n, m) votes with −1. Counts
+A single array, or sparse matrix of SciPy, is (n, c) marks, counts or shares of classes, or (n, m) votes with −1. Counts
 and shares are the prior of the candidates, which are the classes that have any.
 """
 
@@ -13,20 +13,22 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import tempfile
 import zipfile
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import scipy  # its parts load when they are used
 from numpy.lib import format as npy
 
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
-from pll.formats.archive import Members, names_in
+from pll.formats.archive import Members, is_left_alone, names_in
 from pll.formats.arrays.layouts import Names, arrange, parts_among, texts
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import (
@@ -74,49 +76,61 @@ class Npz(Format):
             return holds_arrays(path if path.is_dir() else path.parent)
         if not head.startswith(b"PK"):
             return head.startswith(MAGIC)
-        return "".join(names_in(path)[:1]).endswith(".npy")
+        return "".join(names_in(path)[:1]).endswith(".npy") or _are_loose(path)
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         source = path.parent if path.name == FEATURES else path
         if is_array(source):
             return read_matrix(source, options)
-        own = _names_in(source)
+        loose = _loose_arrays(source, options.max_bytes) if _are_loose(source) else {}
+        own = list(loose) or _names_in(source)
         of_functions = _votes_among(own)
         names = [of_functions.get(name, name) for name in own]
-        numbered = [] if "votes" in names else voters_among(names)
-        is_voted_on = bool(numbered) or "votes" in names
-        parts = parts_among(names) or (parts_among([*names, "X"]) if is_voted_on else [])
+        parts = parts_among(names, are_files=bool(loose))
+        numbered = [] if {"votes", "shares"} & {*names} else voters_among(names)
+        if not parts and (numbered or {"votes", "shares"} & {*names}):  # alone, or with the truth beside
+            likely: list[Names] = [*parts_among([*names, "X"]), *parts_among([*names, "x_train"])]
+            most = max(likely, key=len)
+            parts = [{**most, "X": "X"}]
         if not parts:
             raise _without_features(names)
-        further = [name for name in own if name.startswith("L_") and name not in of_functions]
-        if "L_train" in of_functions and (further or len(parts) > 1):
-            raise UserError(
-                f"There are several parts ({listing(own)}), each in arrays of its own; put them together: "
-                "np.savez(…, X=np.concatenate([X_train, X_test]), L=np.concatenate([L_train, L_test]))."
-            )
-        if {"indptr", "votes"} & {*names} and "candidates" not in names:  # no other name means the candidates then
+        if {"indptr", "votes", "shares"} & set(
+            names
+        ) and "candidates" not in names:  # no other name means the candidates then
             parts = [{part: name for part, name in one.items() if part != "candidates"} for one in parts]
         of_classes = next((name for name in ARRAYS["classes"]["names"] if name in names), "")
-        used = KEYS.union([of_classes], numbered, of_functions, *(one.values() for one in parts))
-        arrays = _arrays_in(source, used, options.max_bytes)
-        if source.is_dir() and "X" in arrays:
+        joined = _parts_voted_on(own) if "votes" in of_functions.values() else {}
+        parts_used = [one.values() for one in (*parts, *joined.values())]
+        used = KEYS.union([of_classes], numbered, of_functions.values(), *parts_used)
+        arrays = loose or _arrays_in(source, used.union(of_functions), options.max_bytes)
+        if source.is_dir() and not loose and "X" in arrays:
             _check_stays(arrays["X"], options.max_bytes)
+        if joined:
+            parts = [_joined(arrays, joined)]
         arrays = {of_functions.get(name, name): array for name, array in arrays.items()}
         voters = numbered if _are_of_one_question([arrays[name] for name in numbered]) else []
-        notes = []
         if voters:
             arrays |= {"votes": np.stack([arrays.pop(name) for name in voters], axis=-1), "voters": np.array(voters)}
-            notes.append(f"{listing(voters)} are a voter each.")
+        is_shared = "shares" in arrays and "votes" not in arrays
+        if is_shared:
+            shares = arrays.pop("shares")
+            arrays["votes"], arrays["vote_scores"] = _votes_of(shares, len(np.atleast_1d(arrays.get("voters", ()))))
+        if parts[0]["X"] not in arrays and "votes" not in arrays:  # what is numbered is nobody's votes
+            raise _without_features(names)
         if parts[0]["X"] not in arrays:
-            if "votes" not in arrays:  # what is numbered is nobody's votes
-                raise _without_features(names)
             arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
-        unread = {*names} - used - results_among(names) | ({*numbered} - {*voters})
-        if others := [name for name in names if name in unread]:
-            notes.append(f"Arrays not used: {listing(others)}.")
+        used = (used - {*numbered}) | {*voters}
+        others = [name for name in names if name not in used and name not in results_among(names)]
+        notes = [f"Arrays not used: {listing(others)}."] if others else []
+        if voters:
+            notes.append(f"{listing(voters)} are a voter each.")
+        if joined:
+            notes.append(f"The parts {listing([*joined])} are the examples, one after the other.")
         if of_functions:
-            votes = [name for name, meaning in of_functions.items() if meaning == "votes"]
-            notes.append(f"The votes of {arrays['votes'].shape[-1]} functions, −1 for none, are in {listing(votes)}.")
+            votes = [name for name, meaning in of_functions.items() if meaning in ("votes", "shares")][:1]
+            votes = [part["votes"] for part in joined.values() if "votes" in part] or votes
+            said = "shares of classes by {} models" if is_shared else "votes of {} functions, −1 for none"
+            notes.append(f"The {said.format(arrays['votes'].shape[-1])} are in {listing(votes)}.")
         for part, meaning in {"X": "features", "candidates": "candidate sets", "y": "true labels"}.items():
             called = [one[part] for one in parts if part in one]
             if called and called != [part]:
@@ -191,7 +205,7 @@ def _votes_among(names: Collection[str]) -> dict[str, str]:
             found[called] = meaning
     there = {*found.values()}
     is_sure = "voters" in there or "L_train" in found or not parts_among(names)
-    return found if "votes" in there and is_sure else {}
+    return found if there & {"votes", "shares"} and is_sure else {}
 
 
 def voters_among(names: Sequence[str]) -> list[str]:
@@ -228,13 +242,126 @@ def _are_of_one_question(arrays: Sequence[npt.NDArray[Any]]) -> bool:
 
 LEAST_AGREED = 0.1
 """Share of what chance leaves on which voters agree, at least."""
+_PARTS = ("train", "dev", "val", "valid", "validation", "test")
+
+
+def _parts_voted_on(names: Sequence[str]) -> dict[str, Names]:
+    """What the arrays of each part are called where labelling functions vote, and features are of all parts or of none.
+
+    Examples
+    --------
+    >>> _parts_voted_on(["X_train", "L_train", "X_dev", "Y_dev", "L_test"])
+    {'train': {'X': 'X_train', 'votes': 'L_train'}, 'dev': {'X': 'X_dev', 'y': 'Y_dev'}}
+    >>> _parts_voted_on(["L_train", "y_test", "X"])
+    {}
+    """
+    usual = {"X": ARRAYS["whole"]["X"], "votes": ARRAYS["functions"]["votes"], "y": ARRAYS["whole"]["y"]}
+    meanings = {name.lower(): meaning for meaning, some in usual.items() for name in (meaning, *some)}
+    parts: dict[str, dict[str, str]] = {part: {} for part in _PARTS}
+    for name in names:
+        stem, _, part = name.lower().rpartition("_")
+        if part in _PARTS and stem in meanings:
+            parts[part][meanings[stem]] = name
+    needed = "X" if "X" in parts["train"] else "votes"
+    found: dict[str, Names] = {part: called for part, called in parts.items() if needed in called}
+    if len(found) < 2 or "votes" not in parts["train"]:
+        return {}
+    return found
+
+
+def _joined(arrays: Arrays, parts: Mapping[str, Names]) -> Names:
+    """Put the arrays of parts together, under the usual names; what a part lacks is not known there, and −1."""
+    own: dict[str, Arrays] = {
+        part: {one: arrays.pop(called) for one, called in some.items()} for part, some in parts.items()
+    }
+    sizes = [len(some["X" if "X" in some else "votes"]) for some in own.values()]
+    for one in ("X", "votes", "y"):
+        there = [some[one] for some in own.values() if one in some]
+        if len({array.shape[1:] for array in there}) > 1:
+            called = [some[one] for some in parts.values() if one in some]
+            raise UserError(f"The arrays {listing(called)} differ in their width; save parts that fit together.")
+        if there:
+            missing = "" if there[0].dtype.kind in "US" else -1
+            blocks = [
+                some.get(one, np.full((n, *there[0].shape[1:]), missing))
+                for some, n in zip(own.values(), sizes, strict=True)
+            ]
+            arrays[one] = np.concatenate(blocks)
+    if "test" in parts:
+        arrays["is_test"] = np.repeat([part == "test" for part in parts], sizes)
+    return {"X": "X"} | ({"y": "y"} if "y" in arrays else {})
+
+
+def _votes_of(shares: npt.NDArray[Any], voters: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """What each of some models finds likeliest (n, m), and how likely; −1 where it says nothing.
+
+    `shares` are (n, m, c) or (m, n, c), for each model how likely each class is.
+
+    >>> [array.tolist() for array in _votes_of(np.array([[[0.25, 0.75]], [[np.nan] * 2]]), 1)]
+    [[[1], [-1]], [[0.75], [nan]]]
+    """
+    if shares.ndim != 3 or shares.dtype.kind != "f" or (np.nan_to_num(shares) < 0).any():
+        raise UserError(
+            f"The shares of classes that models give have the shape {shares.shape} and the type {shares.dtype}; save "
+            "numbers from 0 of the shape examples × models × classes, or leave the array out."
+        )
+    each = shares.swapaxes(0, 1) if shares.shape[0] == voters != shares.shape[1] else shares
+    silent = np.isnan(each).any(axis=-1)
+    filled = np.where(silent[..., None], 0.0, each)
+    whole = np.where(silent, np.nan, filled.sum(axis=-1))
+    return np.where(silent, -1, filled.argmax(axis=-1)), np.asarray(filled.max(axis=-1) / whole, dtype=np.float64)
+
 
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
 def holds_arrays(folder: Path) -> bool:
-    """Return whether this is a folder of the arrays of a data.npz."""
-    return (folder / FEATURES).is_file()
+    """Return whether this is a folder of the arrays of a data.npz, or of such under names of their own."""
+    return (folder / FEATURES).is_file() or _are_loose(folder)
+
+
+def _are_loose(source: Path) -> bool:
+    """Whether a folder or a ZIP archive holds arrays, features among them, each in a file, and texts alone beside."""
+    if source.is_dir():
+        names = [file.name for file in source.glob("[!.]*")]
+    else:
+        names = [name for name in names_in(source) if not is_left_alone(name) and not name.endswith("/")]
+    ends = {PurePosixPath(name).suffix.lower() for name in names}
+    is_plain = FEATURES in names if source.is_dir() else ends == {".npy"} and not any("/" in name for name in names)
+    if is_plain or is_sparse(names) or not ends & _LOOSE or not ends <= {*_LOOSE, *_BESIDE}:
+        return False
+    return bool(parts_among(_stems(names), are_files=True)) or ".npz" in ends
+
+
+_LOOSE, _BESIDE = {".npy", ".npz"}, {"", ".txt", ".md", ".rst"}
+
+
+def _stems(names: Iterable[str]) -> list[str]:
+    return [PurePosixPath(name).stem for name in names if PurePosixPath(name).suffix.lower() in _LOOSE]
+
+
+def _loose_arrays(source: Path, max_bytes: int) -> Arrays:
+    """All arrays in the files of a folder, where they stay, or of a ZIP archive; by the names of the files."""
+    found = [(PurePosixPath(name).name, array) for name, array in _arrays_in(source, None, max_bytes).items()]
+    with Members(source, max_bytes) as members, tempfile.TemporaryDirectory() as folder:
+        for name in members.sizes:
+            stem, end = PurePosixPath(name).stem, PurePosixPath(name).suffix.lower()
+            if end == ".npz":
+                file = Path(folder) / "one.npz"
+                file.write_bytes(members.read(name))
+                inside = _arrays_in(file, None, max_bytes)  # which looks at every header
+                if is_sparse([f"{one}.npy" for one in inside]):
+                    inside = {stem: read_sparse(file, max_bytes)}
+                found += [(stem, *inside.values())] if len(inside) == 1 else inside.items()
+            elif end == ".txt" and stem.lower() in ARRAYS["classes"]["names"]:
+                with parsing(f"the file {shorten(name)}", "save it as UTF-8"):
+                    lines = members.read(name).decode("utf-8-sig").splitlines()
+                found.append((stem.lower(), np.array([line.strip() for line in lines])))
+    names = [name for name, _ in found]
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"Two arrays are called {shorten(twice)}; rename one of them.")
+    return dict(found)
 
 
 def _files_of(members: Members) -> dict[str, str]:
@@ -249,11 +376,11 @@ def _names_in(source: Path) -> list[str]:
         return list(_files_of(members))
 
 
-def _arrays_in(source: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
-    """Some of the arrays of an archive, which may take so many bytes, or of a folder, where they stay."""
+def _arrays_in(source: Path, wanted: Collection[str] | None, max_bytes: int) -> Arrays:
+    """Some or all of the arrays of an archive, which may take so many bytes, or of a folder, where they stay."""
     arrays = Arrays()
     with Members(source, max_bytes) as members:
-        files = {name: file for name, file in _files_of(members).items() if name in wanted}
+        files = {name: file for name, file in _files_of(members).items() if wanted is None or name in wanted}
         for name, file in files.items():
             with parsing(f"the array {name}", "save it again with numpy.save"), members.open(file) as stream:
                 is_small = _check_header(stream, name, members.sizes[file])
@@ -513,12 +640,45 @@ _SAVE_ALL = (
 )
 
 
+SPARSE = {"data", "shape", "format"}
+"""Arrays of an .npz file in which SciPy saves a sparse matrix."""
+
+
 def is_array(path: Path) -> bool:
-    """Whether a file is a single NumPy array."""
+    """Whether a file is a single NumPy array, or a single sparse matrix of SciPy."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        return file.read(len(MAGIC)) == MAGIC or is_sparse(names_in(path))
+
+
+def is_sparse(files: Collection[str]) -> bool:
+    """Whether an .npz file with these files is a sparse matrix of SciPy."""
+    return {f"{name}.npy" for name in SPARSE} <= {*files}
+
+
+def read_sparse(path: Path, max_bytes: int) -> scipy.sparse.csr_array:
+    """Read a sparse matrix as SciPy saves it.
+
+    Parameters
+    ----------
+    path
+        The .npz file.
+    max_bytes
+        What it may take once unpacked.
+
+    Raises
+    ------
+    UserError
+        It is damaged or too large.
+    """
+    with Members(path, max_bytes) as members:
+        unpacked = sum(members.sizes.values())
+    check_unpacked_size(unpacked, path.stat().st_size, max_bytes, "this matrix")
+    with parsing("the sparse matrix", "save it again with scipy.sparse.save_npz"):
+        matrix = scipy.sparse.csr_array(scipy.sparse.load_npz(path))
+        matrix.check_format(full_check=True)
+    return matrix
 
 
 def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
@@ -536,9 +696,14 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
     UserError
         It is damaged, of another shape, or its numbers are none of these; a row with nothing in it is named.
     """
-    with parsing("the array", "save it again with np.save"):
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    check_unpacked_size(array.nbytes, path.stat().st_size, options.max_bytes, "this array")
+    if is_sparse(names_in(path)):
+        sparse = read_sparse(path, options.max_bytes)
+        check_unpacked_size(8 * math.prod(sparse.shape), 8 * sparse.nnz, options.max_bytes, "this matrix")
+        array = sparse.toarray()
+    else:
+        with parsing("the array", "save it again with np.save"):
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        check_unpacked_size(array.nbytes, path.stat().st_size, options.max_bytes, "this array")
     if array.ndim != 2 or array.shape[1] < 2 or not len(array) or array.dtype.kind not in "biuf":
         raise UserError(f"A single array of shape {array.shape} holds no candidates, counts or shares. {_SAVE_ALL}")
     n, c = array.shape

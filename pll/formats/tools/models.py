@@ -23,7 +23,7 @@ import numpy as np
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.forms import FIELDS, USUAL
-from pll.formats.names import LABEL_COLUMNS
+from pll.formats.names import LABEL_COLUMNS, two_names
 from pll.formats.records import Records
 from pll.formats.results import free_name
 
@@ -102,6 +102,59 @@ def _is_request(record: Mapping[str, Any]) -> bool:
 
 _ASKED = ("body", "params")
 """Where a request says what was asked: of OpenAI, and of Anthropic."""
+
+
+def asked_of(table: Records) -> Records | None:
+    """Return what a file of requests asked of a model, as the text of each example; None of any other table.
+
+    Parameters
+    ----------
+    table
+        A column for each field.
+    """
+    texts = []
+    for record in table.values(range(len(table.names))):
+        if not _is_request(record):
+            return None
+        asked = next(record[name] for name in _ASKED if record.get(name))
+        said = (
+            asked.get("messages") or asked.get("input") or asked.get("prompt") or "" if isinstance(asked, dict) else ""
+        )
+        last = said[-1] if isinstance(said, list) and said else said  # what came before it is instruction
+        texts.append(_content(last.get("content")) if isinstance(last, dict) else str(last))
+    gone = [at for at, name in enumerate(table.names) if name != "custom_id"]
+    return replace(table.with_columns({"text": texts}, gone), signature=None)
+
+
+_RUN = re.compile(
+    r"(?:run|rep(?:eat)?|seed|trial|pass|attempt|sample|try|vote|judge|model|v|r)[-_ .]?(?:\d{1,3}|[a-h])", re.I
+)
+"""What a run of a model is called."""
+MOST_RUNS = 20
+
+
+def by_voters_in_ids(lines: Sequence[Line]) -> tuple[Sequence[Line], list[str]]:
+    """Return answers whose ids name the voter beside the example, as `ticket-1::gpt`, by these; and a note.
+
+    That is so where nearly every example has an answer of each, and they are runs, or each has one of several models.
+    """
+    parts = two_names([line.task for line in lines])
+    if not parts:
+        return lines, []
+    firsts, lasts = ({part[at] for part in parts} for at in (0, 1))
+    models = {line.worker for line in lines}
+    pairs = {(run, line.worker) for (_, run), line in zip(parts, lines, strict=True)}
+    is_crossed = len(set(parts)) == len(lines) and 5 * len(lines) >= 4 * len(firsts) * len(lasts)
+    is_told = (len(models) > 1 and len(pairs) == len(lasts)) or all(map(_RUN.fullmatch, lasts))
+    if not 1 < len(lasts) <= MOST_RUNS or len(firsts) < len(lasts) or not (is_crossed and is_told):
+        return lines, []
+    ends = "" if len(models) == len(lasts) else " {}"
+    named = [
+        line._replace(task=task, worker=line.worker + ends.format(run))
+        for line, (task, run) in zip(lines, parts, strict=True)
+    ]
+    (first, last), whole = parts[0], lines[0].task
+    return named, [f"The ids name the example and who answered: {whole} is {first} and {last}."]
 
 
 def sample_answers(table: Records, path: Path) -> list[Line]:

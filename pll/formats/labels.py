@@ -300,9 +300,10 @@ def _without_no_voters(
 def _without_no_truth(
     others: Sequence[Chunk], votes: Votes, becomes: Mapping[str, str], keep: Collection[str]
 ) -> tuple[list[Chunk], list[str]]:
-    """Make true labels unknown that only say that there is none, where no other label is called so.
+    """Make true labels unknown that say that there is none, or several, where no other label is called so.
 
-    As "-" and "N/A" do, and so does one word on more than half of the rows that nobody ever answered: "open".
+    As "-" and "N/A" do, and so does one word on more than half of the rows that nobody ever answered: "open"; several
+    are other labels with a mark between them (`x|y`).
     """
     every = [chunk for chunk in (*others, *votes.chunks) if chunk.kind != "truth"]
     names = {becomes.get(name, name) for chunk in every for _, name in chunk.names()}
@@ -311,15 +312,21 @@ def _without_no_truth(
         times, total = chunk.times(), max(len(chunk.codes), 2 * MOST_SHOWN)  # of few rows nothing is told
         said = [(becomes.get(n, n), times[k]) for k, n in chunk.names()] if names and chunk.kind == "truth" else []
         said = [(n, count) for n, count in said if n not in names and n not in keep]
+        several = {n for n, _ in said if {part.strip() for part in _SEVERAL.split(n)} <= names}
         empty = {n for n, count in said if n in votes.silent or is_no_answer(n) or (votes.chunks and 2 * count > total)}
-        if empty:
-            is_gone = [any(becomes.get(n, n) in empty for n in value) for value in chunk.values]
-            rows = int(np.array(is_gone)[chunk.codes].sum())
-            notes.append(f"{rows:,} true labels say that there is none ({listing(sorted(empty))}): they are not known.")
-            values = [{} if gone else one for gone, one in zip(is_gone, chunk.values, strict=True)]
-            chunk = replace(chunk, values=values)
+        for gone, what in ((empty - several, "that there is none"), (several, "several classes")):
+            is_gone = [any(becomes.get(n, n) in gone for n in value) for value in chunk.values]
+            if any(is_gone):
+                rows = int(np.array(is_gone)[chunk.codes].sum())
+                notes.append(f"{rows:,} true labels say {what} ({listing(sorted(gone))}): they are not known.")
+                values = [{} if is_one else one for is_one, one in zip(is_gone, chunk.values, strict=True)]
+                chunk = replace(chunk, values=values)
         read.append(chunk)
     return read, notes
+
+
+_SEVERAL = re.compile("[" + re.escape("".join(SEPARATORS[:3])) + "]")
+"""What stands between the labels of a true label that are all accepted."""
 
 
 # ---- names of classes ------------------------------------------------------------------------------------------------

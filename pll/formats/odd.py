@@ -181,7 +181,7 @@ def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
     labelled = np.flatnonzero(sets.sizes < len(names))  # where nobody answered, any label is possible
     if len(labelled) < FEW_EXAMPLES or 2 * len(names) <= len(labelled):
         return
-    given = np.bincount(sets.take(labelled).indices, minlength=len(names))
+    given = _times_given(data)
     rare = 1 if len(labelled) < SOME_EXAMPLES else FEW_TIMES
     if 2 * int((given <= rare).sum()) > len(names):
         text = f"There are {len(names):,} classes for {len(labelled):,} examples, most of them rare"
@@ -251,12 +251,18 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     yield from _to_drop("mark", "A class is what a program says that failed", errors)
     remedy = "If they mean that there is no answer, drop them."
     yield from _to_drop("mark", "Numbers stand apart from those of the others", _far_codes(names), remedy)
+    short = _rare_short(
+        dict(zip(data.class_names, _times_given(data).tolist(), strict=True)) if data.candidates else {}
+    )
+    yield from _to_drop("mark", "A class is rare, and an abbreviation beside words", short, f"If it {if_none}")
 
     voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()
     headers = {spelling(one) for one in (*data.feature_names, *data.categories, *data.extras, *voters)}
     numbers = [name for name in names if is_number(name.rstrip(" %").replace(",", "."))]
     words = [name for name in names if any(map(str.isalpha, name)) and not name[0].isdecimal()]  # 3a is beside 3
     odd = min(numbers, words, key=len) if len(names) > 2 else []
+    if data.y is not None and data.annotations is not None:  # what the truth says as well is a class
+        odd = [name for name in odd if not (data.y == data.class_names.index(name)).any()]
     letters = [name for name in words if len(name) == 1]
     called = [name for name in words if spelling(name) in headers]
     ticks = [n for n in names if _TICK.fullmatch(n) and len(letters) < 2 < len(names)]  # x and y are letters
@@ -278,6 +284,32 @@ def _to_drop(
     if names:
         hint = " ".join(f"--drop={shlex.quote(name)}" for name in names)
         yield Oddity(kind, text, tuple(names), remedy, hint, dict.fromkeys(names))
+
+
+def _times_given(data: PartialLabelDataset) -> npt.NDArray[np.int64]:
+    """(c,) in how many sets each class is; where nobody answered, any label is possible, and none given."""
+    sets = data.sets()
+    return np.bincount(sets.take(np.flatnonzero(sets.sizes < data.n_classes)).indices, minlength=data.n_classes)
+
+
+def _rare_short(times: Mapping[str, int]) -> list[str]:
+    """Return the one class of two or three capitals beside words, where it was given far less often than any of them.
+
+    Examples
+    --------
+    >>> _rare_short({"Notable": 40, "Suficiente": 60, "Insuficiente": 30, "NP": 9})
+    ['NP']
+    >>> _rare_short({"Stout": 40, "Wheat": 60, "Pilsner": 30, "IPA": 25}), _rare_short({"AK": 9, "BCC": 4, "SCC": 1})
+    ([], [])
+    """
+    short = [name for name in times if name.isalpha() and name.isupper() and name.isascii() and len(name) in (2, 3)]
+    words = [name for name in times if len(name) > 3 and not name.isupper() and not is_number(name)]
+    is_one = len(short) == 1 and len(words) == len(times) - 1 > 1
+    return short if is_one and times[short[0]] <= RARE_SHORT * min(times[name] for name in words) else []
+
+
+RARE_SHORT = 0.5
+"""How often an abbreviation was given that perhaps is no answer, at most, where the rarest of the words was once."""
 
 
 def _far_codes(names: Sequence[str]) -> tuple[str, ...]:
@@ -516,6 +548,8 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
     ({'mostly true': 'true'}, {})
     >>> same_as({"气虚": 98, "血瘀": 74, "气虚证": 8, "气滞": 9}), same_as({"日本": 50, "日本人": 40})
     ({'气虚证': '气虚'}, {})
+    >>> same_as({"气虚": 98, "血瘀": 74, "气虚证": 30, "血瘀证": 5}), same_as({"气虚": 98, "血瘀": 74, "气虚证": 30})
+    ({'气虚证': '气虚', '血瘀证': '血瘀'}, {})
     """
     same = dict[str, str]()
     names = sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_COMPARED else []
@@ -530,10 +564,13 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
             if len(alike) == 1 and name not in alike:
                 found[name] = (best, min(alike))
         habits = Counter(kind for kind, _ in {*found.values()})  # several classes are cut short: that is a habit
+        added = {name: name[len(to) :] for name, (kind, to) in found.items() if kind == _ENDING and name.startswith(to)}
+        endings = Counter(added.values())  # and so is one ending of several
+        times = {name: _TIMES[_SLIP if endings[added.get(name, "")] > 1 else kind] for name, (kind, _) in found.items()}
         same = {
             name: to
             for name, (kind, to) in found.items()
-            if (kind == _CUT and (habits[kind] > 1 or name.endswith("."))) or counts[to] >= _TIMES[kind] * counts[name]
+            if (kind == _CUT and (habits[kind] > 1 or name.endswith("."))) or counts[to] >= times[name] * counts[name]
             if kind != _LAST or not _has_kinds(to, counts)
         }
     return {name: same[name] for name in counts if name in same}
@@ -758,7 +795,7 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
             found.append(names[k])
     text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
     yield from _to_drop("no-answer", text, found, "If it is no answer, drop it.")
-    unsaid = sorted(true.keys() - {name for name, n in zip(names, times, strict=True) if n})
+    unsaid = sorted(true.keys() - {names[k] for k in np.unique(votes.labels).tolist()})
     unsaid = [name for name in unsaid if name not in options.keep]
     unsaid = [name for name in unsaid if _is_other(name, names) or true[name] >= FEW_EXAMPLES]
     if len(unsaid) == 1 < len(true) - 1:

@@ -70,7 +70,8 @@ def annotators(table: Proposal) -> None:
     scored = {who.casefold() for name in table.open() if (who := scored_by(name)) and are_amounts(table.cells[name])}
     named = [name for name in whole if name.casefold() in scored and f"{name}_gold" not in table.open()]
     named = [name for name in named if not table.usual("true_label", [name])]
-    table.give_all([name for name in named if default_role(table.cells[name]) == "category"], "annotator")
+    words = [name for name in named if default_role(table.cells[name]) == "category" or table.may_be_answers(name)]
+    table.give_all(words, "annotator")
 
 
 def _have_columns_beside(table: Proposal, names: Sequence[str]) -> bool:

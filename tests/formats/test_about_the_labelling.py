@@ -274,3 +274,24 @@ def test_answers_that_were_withdrawn_at_some_time_do_not_count(
     data, _ = read_first(table(tmp_path, ["task", "worker", "label", name], rows))
     assert data.annotations is not None and len(data.annotations.labels) == 120
     assert any("10 lines do not count" in note for note in data.notes)
+
+
+def test_of_an_aggregated_report_numbers_beside_words_are_labels_and_several_accepted_ones_no_truth(
+    tmp_path: Path,
+) -> None:
+    rolls = random.Random(0)
+    columns = ["_unit_id", "_golden", "_trusted_judgments", "tone", "tone:confidence", "tone_gold", "text"]
+    rows = [columns]
+    for k in range(60):
+        tone = rolls.choice(["1", "3", "5"] if k % 20 else ["not_relevant"])
+        gold = {0: tone, 7: "1\nnot_relevant"}.get(k % 8 if k < 16 else 1, "")
+        rows.append(
+            [str(900 + k), str(bool(gold)), "3", tone, f"{rolls.uniform(0.4, 1):.4f}", gold, f"text {k} is {tone}"]
+        )
+    path = tmp_path / "f1.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    data = formats.read(path)
+    assert {*data.class_names} == {"1", "3", "5", "not_relevant"} and data.annotations is not None
+    assert data.annotations.n_answers == 60 and not data.feature_names and data.y is not None
+    assert (data.y >= 0).sum() == 2 and any("2 true labels say several classes" in note for note in data.notes)

@@ -173,7 +173,24 @@ def test_shares_of_several_models_are_a_vote_each(tmp_path: Path, first: str) ->
 
 def test_shares_of_another_shape_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="examples × models × classes"):
-        saved(tmp_path, X=np.ones((20, 2)), probs=np.ones((20, 3)) / 3, model_names=["a"], class_names=["x", "y", "z"])
+        saved(tmp_path, X=np.ones((20, 2)), probs=np.ones((20, 3)) / 2, model_names=["a"], class_names=["x", "y", "z"])
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_counts_of_votes_or_else_shares_under_any_name_are_the_labels(tmp_path: Path, is_named: bool) -> None:
+    rolls = np.random.default_rng(0)
+    counts = rolls.multinomial(50, [0.6, 0.3, 0.1], 20)
+    named = {"class_names": ["x", "y", "z"]} if is_named else {}
+    arrays = {"images": rolls.integers(0, 9, (20, 8, 8, 3)), "true_labels": np.arange(20) % 3, "some": rolls.random(20)}
+    data = saved(tmp_path, human=counts, model=counts / 50, **arrays, **named)
+    assert data.prior is not None and data.candidates is not None and data.y is not None
+    expected = [counts[0, k] / 50 for k in data.candidates[0]]
+    assert data.prior[: len(expected)] == pytest.approx(expected) and data.n_classes == 3
+    assert "Arrays not used: model, some." in data.notes and any("The array human was" in one for one in data.notes)
+    alone = saved(tmp_path, probs=counts / 50, **named)
+    assert alone.prior is not None and alone.prior[: len(expected)] == pytest.approx(expected)
+    for other in (counts[:19], counts[:, :2], counts - 9):
+        assert saved(tmp_path, human=other, **arrays, **named).candidates is None
 
 
 def test_a_matrix_of_labelling_functions_is_votes(tmp_path: Path) -> None:

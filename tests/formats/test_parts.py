@@ -99,6 +99,10 @@ def test_a_file_of_what_nobody_has_answered_yet_is_no_other_table(tmp_path: Path
     assert data.annotations is not None
     assert set(data.annotations.annotator_names) == {*PEOPLE}
     assert len(data) == len(formats.read(archive(tmp_path / "u.zip", dict([*files.items()][:-1])))) + 1
+    more = {name: text.replace(', "label"', ', "channel": "web", "label"') for name, text in files.items()}
+    more = {name: text.replace("web", "mail", text.count("web") // 2) for name, text in more.items()}
+    data = formats.read(archive(tmp_path / "v.zip", more))  # a column that all have, and that repeats
+    assert data.annotations is not None and {*data.annotations.annotator_names} == {*PEOPLE}
 
 
 def test_a_first_sheet_of_codes_is_not_the_table(tmp_path: Path) -> None:

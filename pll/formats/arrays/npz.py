@@ -46,10 +46,11 @@ from pll.formats.forms import ARRAYS, WORDS, words_of
 from pll.formats.labels import sets_of, sets_of_shares
 from pll.formats.names import results_among
 from pll.formats.results import Results, free_name
+from pll.formats.tabular.cells import says_counts
 from pll.formats.tabular.writer import limitations
 from pll.images import Pictures
 from pll.io import Column, as_column
-from pll.weights import on_candidates
+from pll.weights import Weights, on_candidates
 
 Arrays = dict[str, Any]
 
@@ -111,17 +112,29 @@ class Npz(Format):
         voters = numbered if _are_of_one_question([arrays[name] for name in numbered]) else []
         if voters:
             arrays |= {"votes": np.stack([arrays.pop(name) for name in voters], axis=-1), "voters": np.array(voters)}
+        amounts = ""
+        if "shares" in arrays and arrays["shares"].ndim == 2 and _kind_of_numbers(arrays["shares"]):  # of nobody
+            amounts = next(name for name, meaning in of_functions.items() if meaning == "shares")
+            arrays["amounts"], of_functions = arrays.pop("shares"), {}
         is_shared = "shares" in arrays and "votes" not in arrays
         if is_shared:
             shares = arrays.pop("shares")
             arrays["votes"], arrays["vote_scores"] = _votes_of(shares, len(np.atleast_1d(arrays.get("voters", ()))))
-        if parts[0]["X"] not in arrays and "votes" not in arrays:  # what is numbered is nobody's votes
+        labels = [np.atleast_1d(arrays[name]) for name in ("votes", "amounts") if name in arrays]
+        if parts[0]["X"] not in arrays and not labels:  # what is numbered is nobody's votes
             raise _without_features(names)
         if parts[0]["X"] not in arrays:
-            arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
+            arrays["X"] = np.zeros((len(labels[0]), 0), dtype=np.float32)
         used = (used - {*numbered}) | {*voters}
         others = [name for name in names if name not in used and name not in results_among(names)]
-        notes = [f"Arrays not used: {listing(others)}."] if others else []
+        if not labels and "indptr" not in arrays and len(parts) == 1 and "candidates" not in parts[0]:
+            unread = loose or _arrays_in(source, others, options.max_bytes)
+            if amounts := _amounts_among({name: unread[name] for name in others}, arrays, parts[0], of_classes):
+                arrays["amounts"] = unread[amounts]
+        notes = [f"Arrays not used: {listing(left)}."] if (left := [one for one in others if one != amounts]) else []
+        if "amounts" in arrays:
+            kind, c = _kind_of_numbers(arrays["amounts"]), arrays["amounts"].shape[-1]
+            notes.append(f"The array {amounts} was read as {_NOTES[kind].format(c=c)}.")
         if voters:
             notes.append(f"{listing(voters)} are a voter each.")
         if joined:
@@ -292,6 +305,31 @@ def _joined(arrays: Arrays, parts: Mapping[str, Names]) -> Names:
     return {"X": "X"} | ({"y": "y"} if "y" in arrays else {})
 
 
+def _amounts_among(unread: Arrays, arrays: Arrays, names: Names, of_classes: str) -> str:
+    """The array of how many voted for each class, else of how likely each is; "" where there is none.
+
+    Its columns are as many as there are classes; where nothing says how many, it is called so.
+
+    >>> some = {"box": np.eye(3) * 4, "n_votes": np.array([[2, 0], [1, 1], [0, 9]])}
+    >>> _amounts_among(some, {"X": np.zeros((3, 4))}, {"X": "X"}, "")
+    'n_votes'
+    >>> _amounts_among(some, {"X": np.zeros((3, 4)), "y": np.array([0, 2, 1])}, {"X": "X", "y": "y"}, "")
+    'box'
+    """
+    n, y = len(arrays[names["X"]]), arrays.get(names.get("y", ""))
+    c = len(arrays[of_classes]) if of_classes else 0
+    if not c and y is not None and y.ndim == 1 and y.dtype.kind in "iu":
+        c = int(y.max(initial=-1)) + 1
+    fits = {
+        name: array
+        for name, array in unread.items()
+        if array.ndim == 2 and array.dtype.kind in "iuf" and len(array) == n and array.shape[1] > 1
+        if array.shape[1] == c or (not c and says_counts(name))
+    }
+    kinds = {_kind_of_numbers(array): name for name, array in reversed(fits.items())}
+    return kinds.get("counts") or kinds.get("shares", "")
+
+
 def _votes_of(shares: npt.NDArray[Any], voters: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """What each of some models finds likeliest (n, m), and how likely; −1 where it says nothing.
 
@@ -446,7 +484,7 @@ def _dataset(
     arrays: Arrays, parts: Sequence[Names], names: tuple[str, ...], notes: list[str], options: ReadOptions, file: str
 ) -> PartialLabelDataset:
     is_table = _kind(arrays) == "table"
-    is_ours = bool({"kind", "indptr", *_TEXTS, *_ANSWERS, *_VOTES} & set(arrays))
+    is_ours = bool({"kind", "indptr", "amounts", *_TEXTS, *_ANSWERS, *_VOTES} & set(arrays))
     needed = not is_ours and set(parts[0]) == {"X"}
     layout = arrange(arrays, parts, notes, options.max_bytes, allow_missing=is_table, needed=needed)
     n = len(layout.X)
@@ -458,6 +496,7 @@ def _dataset(
         arrays["indices"] = whole_numbers(arrays["indices"], "indices")
     labels = (arrays[name] for name in ("indices", "votes") if name in arrays)
     most = max((int(one.max()) + 1 for one in labels if one.dtype.kind in "iu" and one.size), default=0)
+    most = max(most, arrays["amounts"].shape[1] if "amounts" in arrays else 0)
     sets, y, names = layout.numbered(options, names, notes, most)
     rows = [name for name in ("indptr", "indices") if name in arrays]
     if len(rows) == 1 or (rows and sets is not None):
@@ -471,6 +510,8 @@ def _dataset(
     if sets is None and annotations is not None and "votes" in arrays:
         sets, about = sets_of(annotations, options.combine)
         notes += about
+    if sets is None and "amounts" in arrays:
+        sets, prior = _sets_of_amounts(arrays["amounts"], names)
     if prior is not None and sets is not None and prior.shape == sets.shape:  # a matrix (n, c)
         prior = on_candidates(prior, sets)
 
@@ -708,32 +749,34 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
         raise UserError(f"A single array of shape {array.shape} holds no candidates, counts or shares. {_SAVE_ALL}")
     n, c = array.shape
     check_class_count(c, "this array")
-    values = np.array(array, dtype=np.float64)
-    kind = _kind_of_numbers(values)
+    kind = _kind_of_numbers(array)
     if not kind:
         raise UserError(
             f"The numbers of this {n:,} × {c:,} array are neither 0/1 marks of candidates, nor counts of votes, nor "
             f"shares that sum to 1 in a row, nor votes of a column a voter with −1 for none: they may be features. "
             f"{_SAVE_ALL}"
         )
+    notes, arrays = list[str](), {"X": np.zeros((n, 0), dtype=np.float32)}
     if kind == "votes":
-        note = f"The array was read as votes: {c:,} voters, a column each; −1 is no vote."
-        arrays = {"X": np.zeros((n, 0), dtype=np.float32), "votes": values.astype(np.int64)}
-        return _dataset(arrays, [{"X": "X"}], options.class_names, [note], options, path.name)
-    names = options.class_names or tuple(map(str, range(c)))
+        notes.append(f"The array was read as votes: {c:,} voters, a column each; −1 is no vote.")
+        arrays["votes"] = array.astype(np.int64)
+    else:
+        arrays["amounts"] = array
+        notes.append(f"The array was read as {_NOTES[kind].format(c=c)}.")
+    return _dataset(arrays, [{"X": "X"}], options.class_names, notes, options, path.name)
+
+
+def _sets_of_amounts(array: npt.NDArray[Any], names: tuple[str, ...]) -> tuple[CandidateSets, Weights | None]:
+    """The sets of marks, counts or shares (n, c), and the prior of the latter."""
+    values, c = np.array(array, dtype=np.float64), array.shape[1]
     if len(names) != c:
         raise UserError(f"The array has {c:,} columns, but {len(names):,} classes are listed.")
     empty = np.flatnonzero(~(values > 0).any(axis=1))
     if len(empty):
         raise RowError(f"Row {empty[0]} has no class at all ({len(empty):,} such rows); leave it out.")
+    kind = _kind_of_numbers(values)
     sets, prior = sets_of_shares(values, names, range(c))
-    return PartialLabelDataset(
-        X=np.zeros((n, 0), dtype=np.float32),
-        candidates=sets,
-        prior=None if kind == "marks" else prior,
-        name=options.name or path.name,
-        notes=(_NOTES[kind].format(n=n, c=c),),
-    )
+    return sets, None if kind == "marks" else prior
 
 
 def numbered_votes(votes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
@@ -762,14 +805,15 @@ MOST_APART = 3
 
 
 _NOTES = {
-    "marks": "The array was read as candidates: 1 where a class is possible.",
-    "counts": "The array was read as counts: how many voted for each of {c:,} classes, by number.",
-    "shares": "The array was read as shares: how likely each of {c:,} classes is, by number.",
+    "marks": "candidates: 1 where a class is possible",
+    "counts": "counts: how many voted for each of {c:,} classes, by number",
+    "shares": "shares: how likely each of {c:,} classes is, by number",
 }
 
 
-def _kind_of_numbers(values: npt.NDArray[np.float64]) -> str:
+def _kind_of_numbers(array: npt.NDArray[Any]) -> str:
     """Return what the numbers are; "" for none of it."""
+    values = array.astype(np.float64)
     if not np.isfinite(values).all() or (values < -1).any():
         return ""
     is_whole = bool((values == np.floor(values)).all())

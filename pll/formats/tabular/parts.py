@@ -379,9 +379,8 @@ def _repeats(words: Counter[str]) -> bool:
 
 
 def _are_empty(cells: Mapping[str, Sequence[str | None]], labels: Set[str]) -> bool:
-    """Whether the columns that hold labels in other tables hold none, nor lists of any, in this one."""
-    own = labels & cells.keys()
-    return bool(own) and all(cell in (None, "[]", "{}") for name in own for cell in cells[name])
+    """Whether a column that may hold labels in other tables holds none, nor lists of any, in this one."""
+    return any(all(cell in (None, "[]", "{}") for cell in cells[name]) for name in labels & cells.keys())
 
 
 LEAST_BESIDE = 3

@@ -34,12 +34,13 @@ from pll.export.convert import convert as convert_to
 from pll.export.predictions import Predictor
 from pll.export.spreadsheet import formula_messages
 from pll.formats.classes import class_edits
+from pll.formats.reading import OF_LABELS, Reading
 from pll.io import write_csv
 from pll.methods.persistence import read_card
 from pll.review.record import missing_review
 from pll.runs.config import Preparation
 from pll.runs.data import warnings_about, with_candidates
-from pll.runs.files import MANIFEST
+from pll.runs.files import MANIFEST, READING
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.manifest import damages, is_verifiable, read_manifest
 from pll.synthesis.ambiguity import ambiguity_degree
@@ -126,6 +127,9 @@ def predict(options: PredictOptions) -> None:
         note(_unverified(folder))
     learnt = folder.config().source if folder.exists() else None
     explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
+    if (folder.path / READING).exists():  # the same is read and learnt from
+        roles = Reading.in_file(folder.path / READING).roles
+        explicit |= {name: role for name, role in roles.items() if role not in OF_LABELS}
     explicit |= {} if learnt is None else learnt.options.get("columns", {})
     source = source_like(read_as(source_of(options.data), options), explicit)
     result = Predictor(folder.path).predict(load(source))

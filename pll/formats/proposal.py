@@ -761,6 +761,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "pictures": are_pictures,
     "titles": lambda cells: are_texts(cells, 2),
     "texts": lambda cells: are_texts(cells, 4),
+    "prose": lambda cells: are_texts(cells, 2) or are_texts(cells, 2, kinds=FEW),
     "lists": are_lists,
     "lists of numbers": are_lists_of_numbers,
     "some list of numbers": lambda cells: any(numbers_in(cell or "") for cell in cells),

@@ -33,7 +33,7 @@ from pll.formats.names import (
 )
 from pll.formats.one_column import by_hand, settled
 from pll.formats.plausible import unclear
-from pll.formats.proposal import FEW, Proposal, says_fact, share_among, which
+from pll.formats.proposal import FEW, Proposal, says, says_fact, share_among, which
 from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
 from pll.formats.tabular.cells import (
@@ -365,11 +365,43 @@ def _ids(table: Proposal) -> None:
 
 
 def _payload(table: Proposal) -> None:
-    """A column of pictures and one of texts."""
+    """A column of pictures, one of texts, and what else there is to read."""
     pictures = which(table, "pictures", "!measured")
     table.give_first([*table.usual("image", pictures), *pictures], "image")
     texts = table.usual("text", which(table, "titles", "!measured"))
     table.give_first([*texts, *which(table, "texts", "!measured")], "text")
+    for name in _more_texts(table):
+        if not any(_say_the_same(table.raw[name], table.raw[other]) for other in table.having("text")):
+            table.give(name, "text")
+
+
+def _more_texts(table: Proposal) -> list[str]:
+    """Texts beside the one that was found, but for remarks: called as a part of what is read, or before the labels.
+
+    Not what is called as a text and more, such as `sentence1_parse`: it was made of that text.
+    """
+    names, first = list(table.raw), table.having("text")
+    labels = [at for at, name in enumerate(names) if table.roles.get(name, _NO_ROLE).role in _OF_LABELS]
+    before = names[: labels[0] if labels else None] if table.form is None else []
+    prose = which(table, "prose", "!measured", "!an id", "!varying") if first else []
+    found = [name for name in prose if _without_number(name) in map(_without_number, first)]
+    prose = which(table, "!object", "!lists", among=prose)
+    found += [name for name in prose if says("readable", name) and not says_fact(name)]
+    found += which(table, "texts", "!of a fact", among=[name for name in prose if name in before])
+    is_made = {name for name in found for other in (*first, *prose) if re.match(rf"{re.escape(other)}[\W_]", name)}
+    return [name for name in names if name in found and name not in is_made]
+
+
+def _without_number(name: str) -> str:
+    """A name without the letter or number that tells it from another: `response_a`, `sentence 2`."""
+    return re.sub(r"(?:[\W_]+[a-z]|[\W_]*\d)$", "", name.casefold())
+
+
+def _say_the_same(cells: Cells, others: Cells) -> bool:
+    """Whether in nearly all rows one text is the other, or a part of it, but for case and signs."""
+    rows = [[re.sub(r"\W", "", cell.casefold()) for cell in row if cell] for row in zip(cells, others, strict=True)]
+    same = [row[0] in row[1] or row[1] in row[0] for row in rows if len(row) == 2]
+    return sum(same) >= NEARLY_ALL * len(same)
 
 
 def _about_labels(table: Proposal) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -33,6 +34,42 @@ def answered(**columns: list[str | None]) -> dict[str, str]:
 def test_numbers_with_more_digits_than_a_number_has_are_not_learnt_from() -> None:
     long, short = ([str(start + 131 * k) for k in range(20)] for start in (587722981736120347, 1000))
     assert roles(galaxy=long, mass=short) == {"galaxy": "keep", "mass": "feature"}
+
+
+@pytest.mark.parametrize(
+    "words", [["商品", "とても", "良い", "届くのが", "遅い", "です"], ["服务", "很好", "物流", "太慢", "质量", "一般"]]
+)
+def test_texts_in_a_writing_without_spaces_are_there_to_read(words: list[str]) -> None:
+    rolls = random.Random(0)
+    texts: list[str | None] = ["".join(rolls.sample(words, 5)) + f"{k}。" for k in range(30)]
+    given = {name: [rolls.choice(["A", "B"]) for _ in texts] for name in ("annotator_1", "annotator_2")}
+    assert roles(内容=texts, **given)["内容"] == "text"
+
+
+@pytest.mark.parametrize("kind", ["pair", "before", "remark", "again", "after"])
+def test_several_texts_are_read_one_after_the_other_but_no_remarks(tmp_path: Path, kind: str) -> None:
+    rolls, words = random.Random(0), ["dog", "runs", "fast", "over", "green", "grass", "today", "alone"]
+    texts = [[" ".join(rolls.choices(words, k=6)) for _ in range(30)] for _ in range(2)]
+    first, second = {"pair": ("sentence1", "sentence2"), "remark": ("text", "Comment")}.get(kind, ("text", "Wider"))
+    given = {f"annotator_{k}": [rolls.choice(["yes", "no"]) for _ in range(30)] for k in (1, 2)}
+    columns = {first: texts[0], second: texts[0] if kind == "again" else texts[1]}
+    columns = columns | given if kind != "after" else {first: texts[0], **given, second: texts[1]}
+    are_both = kind in ("pair", "before")
+    assert roles(**columns)[second] == ("text" if are_both else "keep")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(",".join(row) for row in [[*columns], *zip(*columns.values(), strict=True)]))
+    read = formats.read(path).texts
+    both = f"{first}: {texts[0][0]}\n{second}: {texts[1][0]}"
+    assert read is not None and read[0] == (both if are_both else texts[0][0])
+
+
+def test_a_list_of_words_is_a_text(tmp_path: Path) -> None:
+    rows = [
+        {"post": [f"word{k}", "so", "it", "is"], "marks": [[0, 1, 0, 1, k]], "votes": ["x", "y"]} for k in range(30)
+    ]
+    (tmp_path / "t.json").write_text(json.dumps(rows))
+    read = formats.read(tmp_path / "t.json").texts
+    assert read is not None and read[0] == "word0 so it is"
 
 
 def test_what_was_made_of_the_votes_is_not_learnt_from() -> None:
@@ -111,7 +148,7 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"index": ["0", "0"], "x": NUMBERS[:2]}, "feature feature"),
         ({"text": ["1", "2"], "image": ["1", "2"]}, "text image"),
         ({"review": ["a good one", "not so good"], "file": ["a.png", "b.png"]}, "text image"),
-        ({"words": ["one two three four", "five six seven eight"], "b": ["a b c d e", "f g h i j"]}, "text category"),
+        ({"words": ["one two three four", "five six seven eight"], "b": ["a b c d e", "f g h i j"]}, "text text"),
         ({"name": [f"{'xyz'[k % 3]} n{k}" for k in range(50)]}, "keep"),
         ({"name": [f"n{k}" for k in range(50)]}, "keep"),
         ({"x": [str(k) for k in range(3, 9)]}, "id"),  # counts the rows

@@ -318,8 +318,8 @@ def _amounts_among(unread: Arrays, arrays: Arrays, names: Names, of_classes: str
     """
     n, y = len(arrays[names["X"]]), arrays.get(names.get("y", ""))
     c = len(arrays[of_classes]) if of_classes else 0
-    if not c and y is not None and y.ndim == 1 and y.dtype.kind in "iu":
-        c = int(y.max(initial=-1)) + 1
+    if not c and y is not None and y.ndim == 1 and y.dtype.kind in "iu" and y.size:
+        c = int(y.max()) + 1
     fits = {
         name: array
         for name, array in unread.items()

@@ -24,13 +24,13 @@ from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.codebook import with_names
 from pll.formats.forms import WORDS
 from pll.formats.labels import CANDIDATES, Labels, labels_of
-from pll.formats.names import CLASS_COLUMN, is_named_id
+from pll.formats.names import CLASS_COLUMN, PAYLOAD_COLUMNS, is_named_id
 from pll.formats.proposal import says
 from pll.formats.reading import ERRORS, LABELLED, LINES, OF_LABELS, PERSONS, TO_FILL_IN, Column, form_of, option
 from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, value_of
 from pll.formats.results import Results, Value
 from pll.formats.roles import notes_on, refuse_questions
-from pll.formats.tabular.cells import Cells, are_texts, default_role
+from pll.formats.tabular.cells import Cells, are_texts, default_role, elements
 from pll.formats.tabular.writer import limitations
 from pll.formats.tools.models import with_answers
 from pll.formats.unfold import unfolded
@@ -221,15 +221,18 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     def one(role: str) -> Chunks | None:
         return next(iter(many(role).values()), None)
 
-    split, text, image = one("split"), one("text"), one("image")
-    if text is None and answers.example is not None and are_texts(list(answers.ids or ()), 4):
-        text = one("task")
+    split, image = one("split"), one("image")
+    read = {column.name: cells[column.at] for column in columns if column.role == "text"}
+    task = one("task")
+    if not read and task is not None and are_texts(list(answers.ids or ()), 4):
+        read = {"": task}
 
     def lines(chunks: Chunks) -> Lines:
         return rows if answers.example is None else _first_lines(answers.example, filled_rows(*codes_of(chunks)))
 
-    if text is not None:
-        texts = _objects(text, lines(text), missing="")
+    if read:
+        parts = {name: _objects(chunks, lines(chunks), missing="") for name, chunks in read.items()}
+        texts = _read_together({name: _without_brackets(name, part) for name, part in parts.items()})
     data = PartialLabelDataset(
         X=X,
         candidates=labels.candidates,
@@ -256,6 +259,25 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     )
     coded = [one.name for one in columns if one.role in (*LABELLED, "true_label")]
     return with_names(data, table.codes, coded)
+
+
+def _read_together(parts: Mapping[str, ObjectColumn]) -> ObjectColumn:
+    """Return what stands in columns of texts, one after the other below their names; of one column as it stands."""
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    rows = zip(*(part.tolist() for part in parts.values()), strict=True)
+    named = [[f"{name}: {cell}" for name, cell in zip(parts, row, strict=True) if cell] for row in rows]
+    return as_column(["\n".join(row) for row in named])
+
+
+def _without_brackets(name: str, cells: ObjectColumn) -> ObjectColumn:
+    """Return texts; those that are lists of their words (`["so", "it", "is"]`) with spaces between these."""
+    given = cells.tolist() if name.casefold() not in PAYLOAD_COLUMNS else []
+    if len(given) < 2 or not all(cell[:1] + cell[-1:] == "[]" for cell in given):
+        return cells
+    words = [elements(cell) for cell in given]
+    are_words = all(isinstance(some, list) and all(isinstance(word, str) for word in some) for some in words)
+    return as_column([" ".join(some) for some in words]) if are_words else cells
 
 
 def examples_of(table: Records, columns: Sequence[Column]) -> list[str]:

@@ -245,7 +245,7 @@ def are_vectors(cells: Cells) -> bool:
     )
 
 
-def are_texts(cells: Cells, words: int) -> bool:
+def are_texts(cells: Cells, words: int, kinds: int | None = None) -> bool:
     """Whether a column holds texts: mostly distinct cells, of so many words on average.
 
     Parameters
@@ -254,11 +254,28 @@ def are_texts(cells: Cells, words: int) -> bool:
         Of the column.
     words
         How many words a text has on average, at least.
+    kinds
+        More different texts than these are enough.
     """
     filled = _filled(cells)
     if not filled or nearly_all(is_number, filled) or are_pictures(filled) or are_dates(filled):
         return False
-    return sum(len(cell.split()) for cell in filled) >= words * len(filled) and 2 * len(set(filled)) > len(filled)
+    least = len(filled) / 2 if kinds is None else kinds
+    return len(set(filled)) > least and sum(map(_words_in, filled)) >= words * len(filled)
+
+
+_WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""A letter of a writing that leaves no space between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
+
+
+def _words_in(cell: str) -> int:
+    """How many words a text has, of which some have letters; in a writing without spaces two letters are one.
+
+    >>> _words_in("the 2 dishes were cold"), _words_in("料理が冷めていました。"), _words_in("[[0, 1], [1, 0]]")
+    (5, 6, 0)
+    """
+    words = len(cell.split()) if any(map(str.isalpha, cell)) else 0
+    return words + (0 if cell.isascii() else len(_WITHOUT_SPACES.findall(cell)) // 2)
 
 
 @_once

@@ -9,6 +9,8 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 
+import numpy as np
+
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
@@ -244,8 +246,26 @@ def probabilities(table: Proposal) -> None:
     for group in (*groups.values(), of_truth):
         rows = list(zip(*(amounts[name] for name in group), strict=True))
         if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
-            _give(table, group, "probability")
+            parts = _making_up_one(table, group)
+            _give(table, {name: group[name] for name in parts}, "probability")
+            table.give_all([name for name in group if name not in parts], "keep", why="made of the shares")
             return
+
+
+def _making_up_one(table: Proposal, group: Collection[str]) -> list[str]:
+    """The columns of a group that make up 1 and stand side by side: sums and other versions of them stand beside.
+
+    All columns, where no part of them does.
+    """
+    names = [*group]
+    until = np.zeros((len(next(iter(table.cells.values()), ())), len(names) + 1))  # of all columns before each
+    until[:, 1:] = np.cumsum(_amounts(table, names), axis=1)
+    for size in range(len(names), 1, -1):
+        are_one = np.abs(until[:, size:] - until[:, :-size] - 1) <= ROUNDED * size
+        found = np.flatnonzero(are_one.sum(axis=0) >= max(LEAST_ROWS, NEARLY_ALL * len(until)))
+        if len(found):
+            return names[found[0] : found[0] + size]
+    return names
 
 
 def _are_whole(rows: Sequence[Sequence[object]]) -> bool:

@@ -42,6 +42,7 @@ from pll.formats.tabular.parts import (
     are_one_a_person,
     facts_among,
     joined,
+    of_nobody,
     people_of,
     several_people,
     stacked,
@@ -286,6 +287,9 @@ def _stacked(
             people = people if len(left) == 1 else []
         if not people:
             left, notes = joined(tables)
+            nobodys = [name for name in of_nobody(tables) if name in left]
+            left = {name: table for name, table in left.items() if name not in nobodys}
+            notes += [f"Left out, since nothing says whose the labels are: {listing(nobodys)}."] if nobodys else []
         files = {name: files[name] for name in people or left}
         tables = left
         parts = [*tables.values()]

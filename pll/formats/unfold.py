@@ -17,6 +17,7 @@ from typing import Any
 
 from pll.errors import Note, RowError
 from pll.formats.checks import listing
+from pll.formats.crossed import with_voters
 from pll.formats.forms import FIELDS, USUAL, Form, Gather, fits
 from pll.formats.proposal import FEW, says_fact
 from pll.formats.reading import OF_LABELS
@@ -42,7 +43,8 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
 
     An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name, and columns of
     marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
-    with who gave them. Without a signature, lists of objects become answers where their fields tell who and what.
+    with who gave them. Without a signature, lists of objects become answers where their fields tell who and what, and
+    columns of a voter and a class each a column of answers a voter.
 
     Parameters
     ----------
@@ -53,7 +55,7 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     """
     given = given or {}
     table = table if table.first else replace(table, first=table.sample())  # looked at often
-    table = _with_answers(table, given)
+    table = _with_answers(table if table.form else with_voters(table, given), given)
     return table if table.form is None else _as_signed(table, table.form, given)
 
 

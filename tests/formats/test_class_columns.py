@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -297,3 +298,13 @@ def test_a_circle_beside_other_marks_is_an_answer(tmp_path: Path, words: str) ->
     assert question(formats.columns(path)) is None
     data = formats.read(path, accept=("class-names",), keep=("*",))
     assert {*data.class_names} == {*words} and data.annotations is not None and data.annotations.n_answers == 180
+
+
+def test_sums_and_other_versions_of_shares_are_no_classes_and_never_learnt_from(tmp_path: Path) -> None:
+    shares = np.random.default_rng(0).dirichlet([0.6, 0.6, 0.6], 60).tolist()
+    header = ["id", "size", "p_oval", "p_left", "p_right", "p_spiral", "p_oval_debiased", "p_spiral_debiased"]
+    rows = [[a, b, c, b + c, a * 0.9, 1 - a * 0.9] for a, b, c in shares]
+    lines = [[f"g{k}", f"{1 + k / 7:.3f}", *(f"{x:.4f}" for x in row)] for k, row in enumerate(rows)]
+    data = formats.read(columns_in(tmp_path, header, lines))
+    assert data.class_names == ("oval", "left", "right") and data.prior is not None
+    assert data.feature_names == ("size",)

@@ -514,3 +514,35 @@ def test_the_requests_of_a_batch_are_the_texts_of_its_results(tmp_path: Path, ki
     del files["batch_output_two.jsonl"], files["batch_output_one.jsonl"]
     with pytest.raises(UserError, match="download its output file"):
         formats.read(archive(tmp_path / "asked.zip", files))
+
+
+@pytest.mark.parametrize("kind", ["text", "numbers", "numbers taken anew"])
+def test_tables_whose_numbers_begin_again_are_about_other_examples(tmp_path: Path, kind: str) -> None:
+    words = ["the", "room", "was", "cold", "and", "the", "staff", "rude", "but", "breakfast", "fine"]
+    sizes = np.random.default_rng(0).normal(9, 3, 40)
+    files = {}
+    for part in range(3):
+        rolls = random.Random(part)
+        noise = np.random.default_rng(part).normal(0, 1, (2, 40))
+        said = {
+            "text": [" ".join(rolls.choices(words, k=8)) for _ in range(40)],
+            "numbers": [f"{a:.2f},{b:.2f}" for a, b in noise.T],
+            "numbers taken anew": [
+                f"{size + a:.2f},{2 * size + b:.2f}" for size, (a, b) in zip(sizes, noise.T, strict=True)
+            ],
+        }[kind]
+        header = "no,text,label" if kind == "text" else "no,length,width,label"
+        rows = [f"{k},{one},{rolls.choice('xyz')}" for k, one in enumerate(said, 1)]
+        files[f"part_{part}.csv"] = "\n".join([header, *rows]) + "\n"
+    source = archive(tmp_path / "t.zip", files)
+    people = [column for column in formats.columns(source) if column.role == "worker"]
+    assert len(people) == (kind == "numbers taken anew")
+
+
+def test_two_versions_of_a_table_are_no_two_people(tmp_path: Path) -> None:
+    rolls = random.Random(0)
+    rows = [[f"e{k}", *(rolls.choice("ABC") for _ in range(3))] for k in range(30)]
+    later = [[*row[:3], "A"] if k % 15 == 0 else row for k, row in enumerate(rows)]
+    texts = ["\n".join(map(",".join, [["id", "Ann", "Bob", "Cem"], *some])) + "\n" for some in (rows, later)]
+    with pytest.raises(UserError, match="nearly the same table"):
+        formats.read(archive(tmp_path / "t.zip", dict(zip(["v1.csv", "final.csv"], texts, strict=True))))

@@ -11,18 +11,19 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import PurePosixPath
 
+import numpy as np
 import pyarrow as pa
 
 from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import is_named_id
-from pll.formats.proposal import are_numbered, says, split_in
+from pll.formats.proposal import are_numbered, follows, says, says_fact, split_in
 from pll.formats.records import Records, one_column, text_of
-from pll.formats.tabular.cells import NEARLY_ALL
+from pll.formats.tabular.cells import NEARLY_ALL, are_dates, has_fractions, is_number
 
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""
@@ -52,6 +53,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     has_people = any("worker" in one.roles.values() for one in tables)
     is_one_a_person = len(called) == len(tables) and not has_people
     if is_one_a_person:
+        _refuse_versions(names, tables)
         tables = [replace(one, names=[called.get(k, {}).get(n, n) for n in one.names]) for k, one in enumerate(tables)]
     other = next((k for k, table in enumerate(tables) if in_common(tables[0].names, table.names) < SHARED), None)
     if other is not None and not is_one_a_person:
@@ -88,6 +90,12 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         free = [name for name in every if name not in roles]
         again = [name for name in free if (split or is_named_id(name)) and _counts_each(columns[name], starts)]
         roles |= dict.fromkeys(again, "keep")
+        part_of = [name for name, part in zip(names, whole, strict=True) for _ in range(len(part))]
+        for name in free if any(map(says_people, free)) and PERSON[-1] not in every else ():
+            if is_named_id(name) and name not in again and _begins_again(columns, name, part_of):
+                columns = {PERSON[-1]: pa.array(part_of, pa.string()), **columns}
+                roles |= {PERSON[-1]: "task", name: "task"}
+                break
         if split and SPLIT not in every:
             parts = [part for part, table in zip(split, whole, strict=True) for _ in range(len(table))]
             columns[SPLIT] = pa.array(parts, pa.string())
@@ -102,11 +110,55 @@ SPLIT = "split"
 """Name of the column that says of which part a row is, where tables are called as the parts of a split."""
 
 
+SAME = 0.9
+"""Share of the cells that two versions of one table have in common, at least."""
+
+
+def _refuse_versions(names: Sequence[str], tables: Sequence[Records]) -> None:
+    """Raise where tables that hold the answers of several people each are nearly the same: copies, versions.
+
+    Raises
+    ------
+    UserError
+        Two are.
+    """
+    first, *others = tables
+    cells = {name: cells_of(first, name) for name in first.names}
+    labels = [name for name, some in cells.items() if _repeats(Counter(filter(None, some)))]
+    if first.form is not None or len(labels) < 2 or len(cells[labels[0]]) < LEAST_ROWS:
+        return
+    for name, other in zip(names[1:], others, strict=True):
+        theirs = [cells_of(other, label) for label in labels if label in other.names]
+        if len(theirs) < len(labels) or len(theirs[0]) != len(cells[labels[0]]):
+            continue
+        pairs = [
+            pair for label, some in zip(labels, theirs, strict=True) for pair in zip(cells[label], some, strict=True)
+        ]
+        if sum(a == b for a, b in pairs) >= SAME * len(pairs):
+            raise UserError(
+                f"{names[0]} and {name} are nearly the same table, with {listing(labels, limit=3)} in both: copies, or "
+                "two versions. Bring one of them."
+            )
+
+
+LEAST_ROWS = 10
+"""Rows of a table, at least, of which it is no chance that another has the same answers."""
+
+
 def _counts_each(column: pa.ChunkedArray, starts: Sequence[int]) -> bool:
     """Whether a column names the rows of each table, and some rows of another table the same."""
     cells = text_of(column.combine_chunks()).to_pylist()
     parts = [cells[start:end] for start, end in pairwise(starts)]
     return all(len({*part}) == len(part) for part in parts) and len({*cells}) < len(cells)
+
+
+def _begins_again(columns: Mapping[str, pa.ChunkedArray], name: str, part_of: Sequence[str]) -> bool:
+    """Whether what an id means is told in its part alone: another column follows from both, and from neither."""
+    cells = {one: text_of(columns[one].combine_chunks()).to_pylist() for one in columns if not says_fact(one)}
+    ids = cells.pop(name, ())
+    others = [some for one, some in cells.items() if not says_people(one)]
+    both = list(zip(part_of, ids, strict=True)) if ids else []
+    return any(follows(o, both) and not (follows(o, ids) or follows(o, part_of)) for o in others if both)
 
 
 def settled_apart(table: Records, who: str) -> Records:
@@ -338,6 +390,28 @@ def facts_among(tables: Mapping[str, Records], sizes: Mapping[str, int]) -> list
     return [name for name in few if in_common(tables[largest].names, tables[name].names) < SHARED]
 
 
+def of_nobody(tables: Mapping[str, Records]) -> list[str]:
+    """Return the tables that are as another one, and lack who answered alone: nothing says whose their labels are.
+
+    Parameters
+    ----------
+    tables
+        By name.
+
+    Examples
+    --------
+    >>> answers = Records.of(pa.table({"id": ["1"], "x": ["2.5"], "class": ["a"], "annotator": ["ada"]}))
+    >>> known = Records.of(pa.table({"id": ["7"], "x": ["1.5"], "class": ["b"]}))
+    >>> of_nobody({"answers.csv": answers, "test.csv": known}), of_nobody({"answers.csv": answers})
+    (['test.csv'], [])
+    """
+    lacking = {
+        name: [{*other.names} - {*table.names} for other in tables.values() if {*table.names} < {*other.names}]
+        for name, table in tables.items()
+    }
+    return [n for n, some in lacking.items() if any(len(one) == 1 and says_people(*one) for one in some)]
+
+
 def says_people(name: str) -> bool:
     """Whether a column is called as that of who answered.
 
@@ -408,14 +482,54 @@ def _called_as(
     left, right = ([n for n, count in some.items() if _repeats(count)] for some in words)
     left, right = [n for n in left if n not in called.values()], [n for n in right if n not in called]
     called |= {right[0]: left[0]} if len(left) == len(right) == 1 else {}
-    names = [(words[0][to], words[1][name]) for name, to in called.items()]
+    pairs = {(to, name): (words[0][to], words[1][name]) for name, to in called.items()}
     # examples that are called otherwise are the same ones only where nearly all have a text of their own
-    others = any(a.keys().isdisjoint(b) and are_numbered([*a]) and are_numbered([*b]) for a, b in names)
+    others = any(a.keys().isdisjoint(b) and are_numbered([*a]) and are_numbered([*b]) for a, b in pairs.values())
     least = NEARLY_ALL if others else SHARED
     rows = [max(map(len, cells.values()), default=0) for cells in (first, one)]
-    about = [pair for pair in names if all(len(some) >= max(1, least * n) for some, n in zip(pair, rows, strict=True))]
-    met = [a for a, b in about if len(a) > 1 and len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b))]
-    return called if met and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
+    met = [
+        keys
+        for keys, (a, b) in pairs.items()
+        if all(len(some) >= max(1, least * n) for some, n in zip((a, b), rows, strict=True))
+        and len(a) > 1
+        and len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b))
+    ]
+    are_same = bool(met) and not _are_of_others(first, one, called, met[0])
+    return called if are_same and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
+
+
+def _are_of_others(
+    first: Mapping[str, Sequence[str | None]],
+    one: Mapping[str, Sequence[str | None]],
+    called: Mapping[str, str],
+    keys: tuple[str, str],
+) -> bool:
+    """Whether what stands before any labels differs where the example is called the same: in numbers that begin again.
+
+    Texts are others then, and measurements go each their own way; of the same examples they would go together, though
+    each person took them anew.
+    """
+    row_of = {cell: row for row, cell in enumerate(one[keys[1]]) if cell}
+    rows = [(row, row_of[cell]) for row, cell in enumerate(first[keys[0]]) if cell in row_of]
+    before = list(takewhile(lambda name: not _repeats(Counter(filter(None, first[name]))), first))
+    found = list[bool]()
+    for name, to in called.items():
+        pairs = [
+            (a.replace(",", "."), b.replace(",", ".")) for k, j in rows if (a := first[to][k]) and (b := one[name][j])
+        ]
+        cells = [cell for pair in pairs for cell in pair]
+        if to not in before or to == keys[0] or says_fact(to) or len(pairs) < LEAST_ROWS or are_dates(cells):
+            continue
+        if has_fractions(cells) and all(map(is_number, cells)):
+            own, others = np.array(pairs, dtype=np.float64).T
+            found.append(bool(abs(np.corrcoef(own, others)[0, 1]) < TOGETHER))
+        elif all(len(cell.split()) > 1 for cell in cells):
+            found.append(sum(a == b for a, b in pairs) <= (1 - NEARLY_ALL) * len(pairs))
+    return bool(found) and all(found)
+
+
+TOGETHER = 0.5
+"""Correlation of measurements from which two tables are about the same examples."""
 
 
 def _are_alike(words: Counter[str], others: Counter[str]) -> bool:

@@ -1,0 +1,175 @@
+"""Columns that are a voter and a class each (`finbert_pos`, `Ann: urgent`): how likely or how often, or a mark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pll.formats.checks import listing
+from pll.formats.class_groups import agree, amount, says_total
+from pll.formats.names import GRID
+from pll.formats.reading import OF_LABELS
+from pll.formats.records import Records
+from pll.formats.tabular.cells import NEARLY_ALL, Cells, read_marks, says_counts
+
+MOST = 60
+"""Voters, or classes, at most."""
+ROUNDED = 0.02
+"""How far a sum may be from 1 or 100."""
+LEAST = 0.2
+"""Share of the rows that every voter answered, at least."""
+_MARK = re.compile(r"\s*[_.:/|·-]+\s*|\s+")
+
+Cross = Mapping[str, Mapping[str, str]]
+"""The columns of each voter by class."""
+
+
+def with_voters(table: Records, given: Mapping[str, str]) -> Records:
+    """Return a table in which columns of a voter and a class each are one column a voter.
+
+    Columns that are called as a class of these, as `Sum_Amsel` is, are made of them, and carried along.
+
+    Parameters
+    ----------
+    table
+        Without a signature.
+    given
+        Roles that a person gave.
+    """
+    cells = {name.strip(): some for name, some in zip(table.names, table.first, strict=True)}
+    free = [name for name in cells if name not in given or given[name] in OF_LABELS]
+    cross = _without_means(cross_in(free, [cells[name] for name in free]), cells)
+    used = {name for classes in cross.values() for name in classes.values()}
+    if not cross or (used & given.keys() and not cross.keys() & given.keys()):
+        return table
+    labels = [*next(iter(cross.values()))]
+    about = [n for n in free if n not in used and {*labels}.intersection(part for pair in _split(n) for part in pair)]
+    at = {name.strip(): k for k, name in enumerate(table.names)}
+    new = {
+        voter: _answers([*classes], [list(table.texts(at[name])) for name in classes.values()])
+        for voter, classes in cross.items()
+    }
+    note = f"Columns of {listing([*cross])} for {listing(labels)} each were read as one answer each."
+    roles = {**dict.fromkeys(about, "keep"), **table.roles}
+    gone = [at[name] for name in {*used, *(at.keys() & cross.keys())}]
+    return replace(table, roles=roles, notes=(*table.notes, note)).with_columns(new, gone)
+
+
+def _without_means(cross: Cross, cells: Mapping[str, Cells]) -> Cross:
+    """The voters without one whose numbers are the means of those of the others, as of an ensemble."""
+    numbers = {
+        voter: [[amount(cell) or 0.0 for cell in cells[name]] for name in classes.values()]
+        for voter, classes in cross.items()
+    }
+
+    def is_mean(voter: str) -> bool:
+        others = [some for who, some in numbers.items() if who != voter]
+        several = len({round(x, 2) for some in numbers[voter] for x in some}) > 2
+        columns = zip(numbers[voter], *others, strict=True)
+        rows = (row for column in columns for row in zip(*column, strict=True))
+        return len(others) > 1 and several and all(abs(x - sum(row) / len(row)) <= ROUNDED / 2 for x, *row in rows)
+
+    return {voter: classes for voter, classes in cross.items() if not is_mean(voter)}
+
+
+def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
+    """Return the voters and classes that columns are called by; nothing where they are not.
+
+    The cells are how likely the class is, from 0 to 1 or in percents, how many chose it, or marks. Every voter has the
+    same classes, and the cells of a row make one answer: one mark, or one sum; where the voters agree, several marks
+    in some rows.
+
+    Parameters
+    ----------
+    names
+        Of the columns.
+    sample
+        Their first cells.
+
+    Examples
+    --------
+    >>> names = ["text", "ann_good", "ann_bad", "bob_good", "bob_bad"]
+    >>> cross_in(names, [["one", "two"], ["x", ""], ["", "x"], ["x", "x"], ["", ""]])
+    {'ann': {'good': 'ann_good', 'bad': 'ann_bad'}, 'bob': {'good': 'bob_good', 'bad': 'bob_bad'}}
+    >>> [*cross_in(["A [x]", "A [y]", "B [x]", "B [y]"], [["1", "0"], ["0", "1"], ["1", "1"], ["0", "0"]])["A"]]
+    ['x', 'y']
+    """
+    cells = dict(zip(names, sample, strict=True))
+    parts: dict[tuple[bool, str], dict[str, str]] = {}
+    for name in names:
+        for left, right in _split(name):
+            if left and right:
+                parts.setdefault((True, left), {})[right] = name
+                parts.setdefault((False, right), {})[left] = name
+    several = {name for classes in parts.values() if len(classes) > 1 for name in classes.values()}
+    fit = {name for name in several if _may_be(cells[name])}
+    groups: dict[tuple[bool, frozenset[str]], dict[str, dict[str, str]]] = {}
+    for (first, voter), classes in parts.items():
+        fitting = {label: name for label, name in classes.items() if name in fit}
+        if 1 < len(fitting) <= MOST:
+            groups.setdefault((first, frozenset(fitting)), {})[voter] = fitting
+    likely = [group for group in groups.values() if 1 < len(group) <= MOST]
+    likely.sort(key=lambda group: -sum(map(len, group.values())))
+    return next((group for group in likely if _is_cross(group, cells)), {})
+
+
+def _split(name: str) -> list[tuple[str, str]]:
+    """What stands before and after each mark in a name, or in brackets after it."""
+    if grid := GRID.fullmatch(name):
+        return [(grid["question"], grid["item"])]
+    return [(name[: mark.start()], name[mark.end() :]) for mark in _MARK.finditer(name)]
+
+
+def _may_be(cells: Cells) -> bool:
+    return read_marks(cells) is not None or all(amount(cell) is not None for cell in cells)
+
+
+def _is_cross(group: Cross, cells: Mapping[str, Cells]) -> bool:
+    if any(says_counts(voter) or says_total(voter) for voter in group):
+        return False
+    numbers = {voter: {c: _numbers(cells[name]) for c, name in classes.items()} for voter, classes in group.items()}
+    used = {label for classes in numbers.values() for label, some in classes.items() if any(some)}
+    return len(used) > 1 and (all(_are_answers([*some.values()]) for some in numbers.values()) or _mark_alike(numbers))
+
+
+def _are_answers(columns: Sequence[Sequence[float]]) -> bool:
+    """Whether the cells of nearly every row are one answer."""
+    rows = [row for row in zip(*columns, strict=True) if any(row)]
+    if len(rows) < max(LEAST * len(columns[0]), 2):
+        return False
+    if all(number in (0.0, 1.0) for row in rows for number in row):
+        return [sum(row) for row in rows].count(1) >= NEARLY_ALL * len(rows)
+    totals = sorted(float(sum(row)) for row in rows)
+    whole = totals[len(totals) // 2]
+    are_shares = abs(whole - 1) <= ROUNDED or abs(whole - 100) <= 100 * ROUNDED
+    alike = sum(abs(total - whole) <= ROUNDED * whole for total in totals)
+    return alike >= NEARLY_ALL * len(rows) and (are_shares or all(total.is_integer() for total in totals))
+
+
+def _mark_alike(marks: Mapping[str, Mapping[str, Sequence[float]]]) -> bool:
+    """Whether voters mark mostly one class of a row, sometimes several, and in most classes the same rows."""
+    sums = [sum(row) for classes in marks.values() for row in zip(*classes.values(), strict=True) if any(row)]
+    are_marks = all(number in (0.0, 1.0) for classes in marks.values() for one in classes.values() for number in one)
+    alike = [agree([classes[name] for classes in marks.values()]) for name in next(iter(marks.values()))]
+    return are_marks and 2 * sums.count(1.0) > len(sums) and 2 * alike.count(True) > len(alike)
+
+
+def _numbers(cells: Cells) -> list[float]:
+    amounts = list(map(amount, cells))
+    marks = read_marks(cells) or () if None in amounts else ()
+    return [float(mark is True) for mark in marks] or [one or 0.0 for one in amounts]
+
+
+def _answers(classes: Collection[str], columns: Sequence[Cells]) -> list[Any]:
+    """Return the answer of a voter in each row: the likeliest classes with their share, or the marked ones."""
+    numbers, answers = list(map(_numbers, columns)), list[Any]()
+    are_marks = all(number in (0.0, 1.0) for column in numbers for number in column)
+    for row in zip(*numbers, strict=True):
+        best = [name for name, number in zip(classes, row, strict=True) if number == max(row) > 0]
+        answer: Any = best[0] if len(best) == 1 else best or None
+        if best and not are_marks:
+            answer = {"label": answer, "confidence": round(max(row) / sum(row), 6)}
+        answers.append(answer)
+    return answers

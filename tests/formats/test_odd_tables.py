@@ -107,6 +107,25 @@ def sheet(folder: Path, rows: list[list[str]], look: Callable[[Any], None]) -> P
     return formats.read(folder / "data.xlsx")
 
 
+def test_cells_that_are_one_over_rows_stand_for_each_of_these(tmp_path: Path) -> None:
+    """Also right of empty columns, below a title, and as labels; a title over columns is no value of these."""
+    words = ["red", "blue", "green"]
+    rows = [["", "Codes of March"], ["", "group", "width", "label"]]
+    rows += [["", "abc"[k // 4], str(k / 4), words[k // 2 % 3]] for k in range(12)]
+
+    def look(cells: Any) -> None:
+        cells.merge_cells("B1:D1")
+        for k in range(3, 15, 4):
+            cells.merge_cells(f"B{k}:B{k + 3}")
+        for k in range(3, 15, 2):
+            cells.merge_cells(f"D{k}:D{k + 1}")
+
+    data = sheet(tmp_path, rows, look)
+    assert data.y is not None and [data.class_names[k] for k in data.y] == [words[k // 2 % 3] for k in range(12)]
+    assert data.categories["group"].tolist() == ["abc"[k // 4] for k in range(12)]
+    assert "Cells that were made one over several rows stand for each of these." in data.notes
+
+
 def test_formulas_without_their_value_are_said(tmp_path: Path) -> None:
     """As a program writes them; a formula that gives an empty text has a value."""
     rows = [[*HEADER, "final"], *([*row, f"=B{k}"] for k, row in enumerate(BELOW, start=2))]

@@ -494,7 +494,7 @@ def _called_as(
         and len(a) > 1
         and len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b))
     ]
-    are_same = bool(met) and not _are_of_others(first, one, called, met[0])
+    are_same = any(not _are_of_others(first, one, called, keys) for keys in met)
     return called if are_same and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
 
 
@@ -509,7 +509,9 @@ def _are_of_others(
     Texts are others then, and measurements go each their own way; of the same examples they would go together, though
     each person took them anew.
     """
-    row_of = {cell: row for row, cell in enumerate(one[keys[1]]) if cell}
+    row_of = {
+        cell: row for row, cell in enumerate(one[keys[1]]) if cell and len(cell.split()) == 1
+    }  # a number, or code
     rows = [(row, row_of[cell]) for row, cell in enumerate(first[keys[0]]) if cell in row_of]
     before = list(takewhile(lambda name: not _repeats(Counter(filter(None, first[name]))), first))
     found = list[bool]()

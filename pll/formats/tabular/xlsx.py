@@ -217,7 +217,14 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
         if name is None:
             raise UserError("The workbook has no sheet with cells; bring one with a header and rows.")
         numbered_rows = [(at, [_text(value) for value in row]) for at, row in enumerate(_rows(book[name]), start=1)]
-        empty = _empty_formulas(book[name])
+        empty, merged = _empty_formulas(book[name]), _merged(book[name])
+    over = 0
+    for first, end, column in merged:  # what is one over several rows stands in each of these
+        top = numbered_rows[first - 1][1] if first <= len(numbered_rows) else []
+        for _, row in numbered_rows[first:end] if "".join(top[column : column + 1]) else ():
+            if any(row):
+                row += [""] * (column + 1 - len(row))
+                row[column], over = row[column] or top[column], over + (not row[column])
     filled = [(at, row) for at, row in numbered_rows if any(row)]
     if not filled:
         raise UserError(f"The sheet {shorten(name)} is empty; bring a table with a header and rows.")
@@ -233,7 +240,8 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     last = list[Sequence[str]]()
     if count := rows_below([row for _, row in below], width):
         below, last = below[:-count], [row for _, row in below[-count:]]
-    notes = (*header.notes, *notes_on_rows(last), *empty)
+    said = ["Cells that were made one over several rows stand for each of these."] if over else []
+    notes = (*header.notes, *notes_on_rows(last), *said, *empty)
     return _Sheet(name, header, rows[header.above][0], below, left, notes, codes_below(last))
 
 
@@ -248,6 +256,16 @@ def _empty_formulas(sheet: Any) -> list[str]:
     return [text] if empty else []
 
 
+def _merged(sheet: Any) -> list[tuple[int, int, int]]:
+    """(first row, last row, column from 0) of cells that were made one over several rows."""
+    from openpyxl.utils import range_boundaries
+
+    with sheet._get_source() as file:
+        areas = [range_boundaries(area.decode()) for area in _MERGED.findall(file.read())]
+    return [(top, bottom, left - 1) for left, top, right, bottom in areas if top < bottom]
+
+
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*\bref="([A-Z]+\d+:[A-Z]+\d+)"')
 _WITHOUT_VALUE = re.compile(  # the value of a formula that gives an empty text is one
     rb'<(?:\w+:)?c\b(?![^>]*\bt="str")[^>]*>\s*<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*'
     rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"

@@ -17,6 +17,7 @@ from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class
 from pll.formats.proposal import Proposal, one_of, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
+    FUNCTION,
     NEARLY_ALL,
     Cells,
     is_missing,
@@ -45,8 +46,9 @@ _PARTS = re.compile(rf"[{_LETTERS}]|[^\W_{_LETTERS}]+|[\W_]+")
 def classes(table: Proposal) -> None:
     """A column a class, marked where it is a candidate; another that names what is marked says nothing more."""
     _named_classes(table, _marks_in(table))
-    if not table.having(*LABELLED, "true_label") and not table.is_asked():
-        _marked_alike(table)
+    for ask in (_marked_with_doubt, _marked_alike):
+        if not table.having(*LABELLED, "true_label") and not table.is_asked():
+            ask(table)
     group = {name: table.roles[name].display_name for name in table.having("class")}
     table.give_all(_naming_again(table, group), "keep", why="it names the marked classes")
 
@@ -149,6 +151,40 @@ def _marked_alike(table: Proposal) -> None:
     table.give_all(again, "keep", why="it names the marked classes")
     if len(groups) > 1 or (groups and not again):
         _ask_what(table, groups, _VOTERS | _NOBODY, list(again))
+
+
+def _marked_with_doubt(table: Proposal) -> None:
+    """Ask about columns of 1, 0 and seldom −1, or nothing: findings that are there, are not, or perhaps.
+
+    Not where the columns agree, as people do who say −1, 0 or 1 of the same thing.
+    """
+    codes = {name: list(map(_sure, table.cells[name])) for name in table.open() if not FUNCTION.match(name)}
+    group = {name: some for name, some in codes.items() if not NAMED.fullmatch(name) and _are_sure(some)}
+    times = Counter(code for some in group.values() for code in some)
+    if len(group) < LEAST_FINDINGS or not 0 < times[-1] < times[1] or not times[0] or agree(list(group.values())):
+        return
+    _give(table, dict(zip(group, apart([*group]), strict=True)), "class")
+    _ask_what(table, [group], _PERHAPS | _NOBODY)
+
+
+LEAST_FINDINGS = 3
+"""Columns of 1, 0 and −1, at least, that are a class each."""
+_PERHAPS = {
+    "class": "a class: 1 where it is, −1 where it may be: a candidate too",
+    "annotator": "a voter who says −1, 0 or 1",
+}
+
+
+def _sure(cell: str | None) -> float | None:
+    """The number in a cell, None where it is missing; not a number (NaN) for anything else."""
+    plain = (cell or "").strip().replace("−", "-")
+    return None if is_missing(cell) else float(plain) if is_number(plain) else math.nan
+
+
+def _are_sure(codes: Sequence[float | None]) -> bool:
+    """Whether a column holds 1, 0 and −1 and nothing else, some cells of it −1 or missing."""
+    kinds = {*codes}
+    return kinds <= {-1, 0, 1, None} and bool(kinds & {-1, None}) and kinds != {None}
 
 
 def agree(columns: Sequence[Sequence[Hashable | None]]) -> bool:

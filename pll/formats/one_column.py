@@ -15,11 +15,12 @@ from pll.formats.checks import listing
 from pll.formats.class_groups import MOST_COMPARED, apart, stranger_among
 from pll.formats.forms import words_of
 from pll.formats.names import NAMED
-from pll.formats.proposal import FEW, Proposal, decides, says, says_aggregate, says_fact, share_among
+from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, share_among
 from pll.formats.reading import LABELLED, LINES
 from pll.formats.tabular.answer_cells import meant
 from pll.formats.tabular.cells import (
     BINARY,
+    FEW,
     FUNCTION,
     NEARLY_ALL,
     SEPARATORS,

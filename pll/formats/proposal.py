@@ -31,6 +31,7 @@ from pll.formats.names import OPTION_COLUMN, UNNAMED, is_named_id, may_hold_labe
 from pll.formats.reading import Column, Question, question
 from pll.formats.tabular.answer_cells import read_by_hand
 from pll.formats.tabular.cells import (
+    FEW,
     MARKS,
     NEARLY_ALL,
     Cells,
@@ -68,8 +69,6 @@ from pll.formats.tabular.cells import (
 
 MOST_OFFERED = 6
 """Columns, or groups of them, that a question offers."""
-FEW = 20
-"""So many different cells are few, whatever the number of rows."""
 
 
 @dataclass
@@ -761,7 +760,6 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "pictures": are_pictures,
     "titles": lambda cells: are_texts(cells, 2),
     "texts": lambda cells: are_texts(cells, 4),
-    "prose": lambda cells: are_texts(cells, 2) or are_texts(cells, 2, kinds=FEW),
     "lists": are_lists,
     "lists of numbers": are_lists_of_numbers,
     "some list of numbers": lambda cells: any(numbers_in(cell or "") for cell in cells),

@@ -33,10 +33,11 @@ from pll.formats.names import (
 )
 from pll.formats.one_column import by_hand, settled
 from pll.formats.plausible import unclear
-from pll.formats.proposal import FEW, Proposal, says, says_fact, share_among, which
+from pll.formats.proposal import Proposal, says, says_fact, share_among, which
 from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
 from pll.formats.tabular.cells import (
+    FEW,
     NEARLY_ALL,
     Cells,
     are_dates,
@@ -383,7 +384,7 @@ def _more_texts(table: Proposal) -> list[str]:
     names, first = list(table.raw), table.having("text")
     labels = [at for at, name in enumerate(names) if table.roles.get(name, _NO_ROLE).role in _OF_LABELS]
     before = names[: labels[0] if labels else None] if table.form is None else []
-    prose = which(table, "prose", "!measured", "!an id", "!varying") if first else []
+    prose = which(table, "titles", "!measured", "!an id", "!varying") if first else []
     found = [name for name in prose if _without_number(name) in map(_without_number, first)]
     prose = which(table, "!object", "!lists", among=prose)
     found += [name for name in prose if says("readable", name) and not says_fact(name)]

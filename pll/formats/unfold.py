@@ -19,11 +19,12 @@ from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.crossed import with_voters
 from pll.formats.forms import FIELDS, USUAL, Form, Gather, fits
-from pll.formats.proposal import FEW, says_fact
+from pll.formats.proposal import says_fact
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
 from pll.formats.row_forms import LEAST_SHARED, agreement
 from pll.formats.tabular.cells import (
+    FEW,
     NEARLY_ALL,
     Cells,
     are_dates,

@@ -308,3 +308,40 @@ def test_sums_and_other_versions_of_shares_are_no_classes_and_never_learnt_from(
     data = formats.read(columns_in(tmp_path, header, lines))
     assert data.class_names == ("oval", "left", "right") and data.prior is not None
     assert data.feature_names == ("size",)
+
+
+def findings(tmp_path: Path, cells: Sequence[str]) -> Path:
+    """Four findings in 60 reports: of each seven cells in turn."""
+    rows = [(f"{k}.5", *(cells[(k * (j + 1) + j) % len(cells)] for j in range(4))) for k in range(60)]
+    path = tmp_path / "reports.csv"
+    header = ["size", "oedema", "opacity", "nodule", "fluid"]
+    path.write_text("\n".join(map(",".join, [header, *rows])) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("one", ["1", "1.0"])
+def test_a_finding_that_is_not_sure_is_a_candidate(tmp_path: Path, one: str) -> None:
+    path = findings(tmp_path, [one, "", f"-{one}", "", one, one.replace("1", "0"), ""])
+    asked = question(formats.columns(path))
+    assert asked is not None and [*asked.answers[0][1].values()] == ["class"] * 4
+    data = formats.read(path, columns=asked.answers[0][1])
+    assert data.annotations is None and data.feature_names == ("size",)
+    assert data.class_names == ("oedema", "opacity", "nodule", "fluid")
+    assert named_sets(data)[:3] == [{"oedema", "nodule"}, {"fluid"}, {"oedema", "fluid"}]
+    assert any("−1 says in 34 cells" in note for note in data.notes)
+
+
+def test_minus_one_beside_one_alone_is_no_candidate(tmp_path: Path) -> None:
+    path = findings(tmp_path, ["1", "-1", "-1", "1", "-1"])
+    data = formats.read(path, columns=dict.fromkeys(["oedema", "opacity", "nodule", "fluid"], "class"))
+    assert named_sets(data)[0] == {"oedema", "fluid"}
+
+
+def test_people_who_agree_on_one_zero_and_minus_one_are_voters(tmp_path: Path) -> None:
+    said = ["1", "0", "1", "-1", "0", "1"]
+    cells = [[said[k % 6] if (k + j) % 7 else "0" for j in range(4)] for k in range(60)]
+    rows = [["the room was small"[: 9 + k % 9] + f" {k}", *row] for k, row in enumerate(cells)]
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join(map(",".join, [["text", "Mia", "Tom", "Ola", "Jin"], *rows])) + "\n", encoding="utf-8")
+    asked = question(formats.columns(path))
+    assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}

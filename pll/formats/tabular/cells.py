@@ -245,8 +245,12 @@ def are_vectors(cells: Cells) -> bool:
     )
 
 
-def are_texts(cells: Cells, words: int, kinds: int | None = None) -> bool:
-    """Whether a column holds texts: mostly distinct cells, of so many words on average.
+FEW = 20
+"""So many different cells are few, whatever the number of rows."""
+
+
+def are_texts(cells: Cells, words: int) -> bool:
+    """Whether a column holds texts: of so many words on average, and more different ones than answers are.
 
     Parameters
     ----------
@@ -254,13 +258,11 @@ def are_texts(cells: Cells, words: int, kinds: int | None = None) -> bool:
         Of the column.
     words
         How many words a text has on average, at least.
-    kinds
-        More different texts than these are enough.
     """
     filled = _filled(cells)
     if not filled or nearly_all(is_number, filled) or are_pictures(filled) or are_dates(filled):
         return False
-    least = len(filled) / 2 if kinds is None else kinds
+    least = min(len(filled) / 2, max(FEW, len(filled) / 4))
     return len(set(filled)) > least and sum(map(_words_in, filled)) >= words * len(filled)
 
 
@@ -285,7 +287,7 @@ def default_role(cells: Cells) -> str:
     if not filled or is_measured(filled) or all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in filled):
         return "feature"  # what is no number in it, reading refuses with its row
     kinds = len(set(filled))
-    few = kinds <= max(20, len(filled) // 2) and not 5 <= kinds == len(filled)  # a word of its own for every row
+    few = kinds <= max(FEW, len(filled) // 2) and not 5 <= kinds == len(filled)  # a word of its own for every row
     return "category" if few and are_names(filled) else "keep"
 
 

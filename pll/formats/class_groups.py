@@ -284,8 +284,11 @@ def probabilities(table: Proposal) -> None:
         if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
             parts = _making_up_one(table, group)
             _give(table, {name: group[name] for name in parts}, "probability")
-            table.give_all([name for name in group if name not in parts], "keep", why="made of the shares")
+            table.give_all([name for name in group if name not in parts], "keep", why=MADE_OF_SHARES)
             return
+
+
+MADE_OF_SHARES = "made of the shares"
 
 
 def _making_up_one(table: Proposal, group: Collection[str]) -> list[str]:

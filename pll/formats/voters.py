@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, TypeVar
 
 from pll.formats.checks import listing
-from pll.formats.class_groups import agree, amount, apart, are_amounts, says_total, stranger_among
+from pll.formats.class_groups import MADE_OF_SHARES, agree, amount, apart, are_amounts, says_total, stranger_among
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.names import NAMED, NUMBERED, scored_by
@@ -577,8 +577,9 @@ def derived(table: Proposal) -> None:
         "keep",
         why=why,
     )
+    shares = [*counts, *(name for name, column in table.roles.items() if column.why == MADE_OF_SHARES)]
     marks = [name for name in table.open() if rows and are_binary(table.raw[name])]
-    split = [name for name in marks if any(_splits(table, name, share) for share in counts)]
+    split = [name for name in marks if any(_splits(table, name, share) for share in shares)]
     beside = [name for name in marks if split and follows(table.raw[name], list(_rows(table, split)))]
     table.give_all([*split, *beside], "keep", why=why)
 

@@ -301,10 +301,14 @@ def test_a_circle_beside_other_marks_is_an_answer(tmp_path: Path, words: str) ->
 
 
 def test_sums_and_other_versions_of_shares_are_no_classes_and_never_learnt_from(tmp_path: Path) -> None:
-    shares = np.random.default_rng(0).dirichlet([0.6, 0.6, 0.6], 60).tolist()
+    shares = np.random.default_rng(0).dirichlet([0.6, 0.6, 0.6], 400).tolist()
     header = ["id", "size", "p_oval", "p_left", "p_right", "p_spiral", "p_oval_debiased", "p_spiral_debiased"]
+    header += ["is_spiral", "is_oval", "unsure"]  # by the sum, or by another version
     rows = [[a, b, c, b + c, a * 0.9, 1 - a * 0.9] for a, b, c in shares]
-    lines = [[f"g{k}", f"{1 + k / 7:.3f}", *(f"{x:.4f}" for x in row)] for k, row in enumerate(rows)]
+    flags = [[1 - a * 0.9 > 0.8, a * 0.9 > 0.8, a * 0.9 <= 0.8 >= 1 - a * 0.9] for a, *_ in shares]
+    lines = [
+        [f"g{k}", f"{1 + k / 7:.3f}", *(f"{x:.4f}" for x in row), *map(int, flags[k])] for k, row in enumerate(rows)
+    ]
     data = formats.read(columns_in(tmp_path, header, lines))
     assert data.class_names == ("oval", "left", "right") and data.prior is not None
     assert data.feature_names == ("size",)

@@ -1412,3 +1412,40 @@ def test_many_classes_that_are_named_twice_each_are_odd(tmp_path: Path) -> None:
         formats.read(table(tmp_path, "id,city,width", rows), columns={"city": "annotator"})
     with pytest.raises(OddReading, match="12 classes for 12 examples"):
         formats.read(table(tmp_path, "id,city,width", rows[48:]), columns={"city": "annotator"})
+
+
+def coco(tmp_path: Path, box: list[float]) -> Path:
+    """Three people's answers to twelve pictures, each in a box."""
+    names = ["late", "lost", "fine"]
+    annotations = [
+        {
+            "id": 3 * k + at,
+            "image_id": k,
+            "category_id": names.index(label(k, at)) + 1,
+            "segmentation": [],
+            "bbox": box,
+            "attributes": {"annotator": who, "occluded": False},
+        }
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    images = [{"id": k, "file_name": f"gate/{k}.png", "width": 64, "height": 48} for k in range(13)]
+    categories = [{"id": k, "name": name} for k, name in enumerate(names, start=1)]
+    path = tmp_path / "coco.json"
+    path.write_text(json.dumps({"categories": categories, "images": images, "annotations": annotations}))
+    return path
+
+
+@pytest.mark.parametrize("box", [[], [0.0, 0.0, 64.0, 48.0]])
+def test_labels_of_whole_pictures_of_coco_are_answers(tmp_path: Path, box: list[float]) -> None:
+    path = coco(tmp_path, box)
+    data = formats.read(path)
+    assert data.annotations is not None and data.annotations.n_answers == 36 and len(data) == 13
+    assert set(data.annotations.annotator_names) == {*PEOPLE} and not data.feature_names
+    assert set(data.class_names) == {"late", "lost", "fine"}
+    assert "COCO" in formats.FORMATS["jsonl"].no_place(path, formats.ReadOptions())
+
+
+def test_parts_of_pictures_of_coco_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"COCO that marks parts of pictures.*image, annotator and label"):
+        formats.read(coco(tmp_path, [0.0, 0.0, 64.0, 24.0]))

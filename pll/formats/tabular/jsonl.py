@@ -29,9 +29,12 @@ _BATCH = 4096
 
 
 def _with_names(path: Path) -> Iterator[tuple[int, Record]]:
-    """Yield the records of a file; of Datumaro with the names of the labels whose numbers annotations have."""
+    """Yield the records of a file, of COCO its pictures; of both tools with the names of labels that have numbers."""
     names: list[Any] | None = None
     for line, record in json_objects.records(path):
+        if _is_coco(record):
+            yield from ((line, picture) for picture in _pictures_of(record))
+            continue
         if names is None:  # once it is known that the file can be read
             labels = value_at(json_objects.fields_beside(path), "categories.label.labels")
             names = [one.get("name") for one in labels if isinstance(one, dict)] if isinstance(labels, list) else []
@@ -43,6 +46,37 @@ def _with_names(path: Path) -> Iterator[tuple[int, Record]]:
                 "annotations": [one | {"label": name} for one, name in zip(annotations, called, strict=True)]
             }
         yield line, record
+
+
+_COCO = ("annotations", "images", "categories")
+
+
+def _is_coco(record: Record) -> bool:
+    lists = [record.get(name) for name in _COCO]
+    return all(isinstance(some, list) and some and all(isinstance(one, dict) for one in some) for some in lists)
+
+
+def _pictures_of(coco: Record) -> Iterator[Record]:
+    """Yield the pictures in a file of COCO, each with its annotations.
+
+    Raises
+    ------
+    UserError
+        Parts of pictures are marked, which are no answers about them.
+    """
+    annotations, images, categories = (coco[name] for name in _COCO)
+    labels = {str(one.get("id")): one.get("name") for one in categories}
+    sizes = {str(one.get("id")): [one.get("width"), one.get("height")] for one in images}
+    said: dict[str, list[Record]] = {key: [] for key in sizes}
+    for one in annotations:
+        of, box = str(one.get("image_id")), one.get("bbox")
+        if one.get("segmentation") or (isinstance(box, list) and box and box[2:] != sizes.get(of)):
+            raise UserError(
+                "The file is JSON of COCO that marks parts of pictures, which are not read: bring what was said of "
+                "whole pictures, as a table with the columns image, annotator and label, a row for each answer."
+            )
+        said.setdefault(of, []).append(one | {"label": labels.get(str(one.get("category_id")))})
+    yield from (one | {"annotations": said[str(one.get("id"))]} for one in images)
 
 
 class JsonLines(TableFormat):
@@ -79,6 +113,8 @@ class JsonLines(TableFormat):
         shape = json_objects.shape_of(source)
         if shape in json_objects.WITHOUT_PLACE:
             return f"The file that came in is {json_objects.SHAPES[shape]}, which has no place for another field."
+        if _is_coco(next((record for _, record in json_objects.records(source)), {})):
+            return "The file that came in is JSON of COCO, which has no place for the label of a picture."
         return super().no_place(source, options)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

@@ -26,6 +26,7 @@ from pll.errors import MissingPictures, RowError, UserError
 from pll.formats import json_objects
 from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
+from pll.formats.beside import WHO, OneRecord, of_pictures_and_texts, table_of
 from pll.formats.checks import MAX_RECORD_BYTES, check_ids, listing, refuse_no_data, shorten
 from pll.formats.codebook import Codes, codes_in
 from pll.formats.encodings import as_utf8, without_marks
@@ -44,6 +45,7 @@ from pll.formats.tabular.parts import (
     joined,
     of_nobody,
     people_of,
+    settled_apart,
     several_people,
     stacked,
     with_items,
@@ -210,7 +212,7 @@ def _tables(members: Members, options: ReadOptions) -> list[str]:
 
 
 def _annotations(members: Members, options: ReadOptions) -> list[str]:
-    """The file of JSON that says what the pictures are, and names most of them.
+    """Files of JSON that say what the pictures are: one a picture, called so, or one that names most of them.
 
     Raises
     ------
@@ -219,11 +221,12 @@ def _annotations(members: Members, options: ReadOptions) -> list[str]:
     """
     every = [name for name in members.sizes if name.lower().endswith(".json")]
     pictures = _pictures(members)
-    found = [name for name in every if _names_most(members, name)]
+    own = [*of_pictures_and_texts(members, every)]
+    found = [own] if own else [[name] for name in every if _names_most(members, name)]
     folders = {name.rpartition("/")[0] for name in pictures}
-    for name in found:
+    for names in found:
         try:
-            with _stacked(members, [name], options) as (table, _):
+            with _stacked(members, names, options) as (table, _):
                 columns = table.plan(options)
         except UserError:
             if len(folders) == 1:
@@ -232,7 +235,7 @@ def _annotations(members: Members, options: ReadOptions) -> list[str]:
         is_about_labels = any(one.role in (*LABELLED, "true_label") for one in columns)
         is_about_labels = is_about_labels or (len(folders) == 1 and any(one.asks for one in columns))
         if is_about_labels and any(one.role == "image" for one in columns):
-            return [name]
+            return names
     return []
 
 
@@ -263,6 +266,10 @@ def _stacked(
             counts = {name: sum(1 for _ in json_objects.records(file)) for name, file in unpacked.items()}
             table = unfolded(export.table_of_all(unpacked), options.columns)
             yield table, {name: (unpacked[name], export, counts[name]) for name in names}
+            return
+        if of := of_pictures_and_texts(members, names):
+            table = unfolded(table_of(unpacked, of, members), options.columns)
+            yield settled_apart(table, WHO), {name: (unpacked[name], OneRecord(), 1) for name in of}
             return
         files: dict[str, tuple[Path, TableFormat, int]] = {}
         tables, codes, books = dict[str, Records](), _codes_in_texts(members), dict[str, Codes]()

@@ -69,6 +69,19 @@ def records_in(text: str) -> Iterator[tuple[int, Record]]:
     yield from _ObjectReader(StringIO(text)).walk()
 
 
+def only_record(path: Path) -> Record:
+    """Return the object that a file is, whatever lists there are in it.
+
+    Raises
+    ------
+    UserError
+        It is no JSON, or no object alone.
+    """
+    scan_text(path)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return _ObjectReader(file).only()
+
+
 def first_record(path: Path, head: bytes) -> Record | None:
     """The first object of a file, or None where it does not begin with one.
 
@@ -162,21 +175,28 @@ def write_with(source: Path, path: Path, added: Iterable[Record]) -> None:
             new: Record = dict(columns)
             if reader.index:
                 new = {name: dict(zip(reader.index, values, strict=True)) for name, values in columns.items()}
-            out.write(_with_fields("".join(reader.passed), new))
+            out.write(with_fields("".join(reader.passed), new))
             reader.passed.clear()
         else:
             for _, fields in pairs:
-                out.write(_with_fields("".join(reader.passed), fields))
+                out.write(with_fields("".join(reader.passed), fields))
                 reader.passed.clear()
         out.write("".join(reader.passed) + reader.text[reader.at :])
 
 
-def _with_fields(text: str, fields: Record) -> str:
+def with_fields(text: str, fields: Record) -> str:
     """Return a text that ends with an object, with fields added to that.
+
+    Parameters
+    ----------
+    text
+        JSON.
+    fields
+        What is added.
 
     Examples
     --------
-    >>> _with_fields('[{"a": 1}', {"label": "x"}), _with_fields("{ }", {"label": "x"})
+    >>> with_fields('[{"a": 1}', {"label": "x"}), with_fields("{ }", {"label": "x"})
     ('[{"a": 1, "label": "x"}', '{"label": "x" }')
     """
     if not fields:
@@ -227,6 +247,14 @@ class _ObjectReader:
             for line, key, value in self._items("}" if shape.startswith("keyed") else "]"):
                 yield line, _record_of(shape, key, value)
             self._end("object" if shape.startswith("keyed") else "list", is_inside=name != "")
+
+    def only(self) -> Record:
+        """Return the one object of the text."""
+        self._next_character()
+        record = self._object()
+        if self._next_character():
+            raise self._wrong("There is something after the end of the object")
+        return record
 
     def _enter(self, field: str) -> None:
         """Move to the value of a field of the object that begins here."""

@@ -199,7 +199,7 @@ def _summary(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
     cells = [{spelling(str(cell)) for cell in column.tolist()} for column in columns]
     crossed = [names for names in (data.class_names, voters) if LEAST_ROWS <= len(names) <= n < 2 * len(names)]
     labels = data.y if sets is None else sets.indices if (sets.sizes == 1).all() else None
-    numbers = data.X.reshape(n, -1)
+    numbers = np.nan_to_num(data.X.reshape(n, -1))
     are_counts = ((numbers == np.floor(numbers)).all(axis=0) & (numbers > 1).any(axis=0)).any()
     alone = labels is not None and len({*labels.tolist()} - {-1}) == n and bool(are_counts)
     for names in (*crossed, *([data.class_names] if alone else [])):

@@ -546,3 +546,16 @@ def test_two_versions_of_a_table_are_no_two_people(tmp_path: Path) -> None:
     texts = ["\n".join(map(",".join, [["id", "Ann", "Bob", "Cem"], *some])) + "\n" for some in (rows, later)]
     with pytest.raises(UserError, match="nearly the same table"):
         formats.read(archive(tmp_path / "t.zip", dict(zip(["v1.csv", "final.csv"], texts, strict=True))))
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_answers_of_all_people_beside_each_other_once_more_are_nobodys(tmp_path: Path, is_first: bool) -> None:
+    rolls = random.Random(1)
+    said = {who: [rolls.choice("xyz") for _ in range(40)] for who in ("amy", "ben")}
+    sheets = {who: text_of("".join(some)) for who, some in said.items()}
+    rows = [f"e{k},what is written in row {k},{a},{b}" for k, (a, b) in enumerate(zip(*said.values(), strict=True))]
+    overview = {"overview": "\n".join(["id,text,Amy,Ben", *rows])}
+    data = formats.read(workbook(tmp_path / "t.xlsx", overview | sheets if is_first else sheets | overview))
+    assert data.annotations is not None and data.annotations.annotator_names == ("amy", "ben")
+    assert len(data) == 40 and data.annotations.n_answers == 80 and data.y is None
+    assert any("there is also overview" in note for note in data.notes)

@@ -482,6 +482,11 @@ def _called_as(
     left, right = ([n for n, count in some.items() if _repeats(count)] for some in words)
     left, right = [n for n in left if n not in called.values()], [n for n in right if n not in called]
     called |= {right[0]: left[0]} if len(left) == len(right) == 1 else {}
+    repeats = [words[0][to] for to in called.values() if words[0][to].total() >= 2 * len(words[0][to])]
+    unmatched = [words[1][name] for name in one if name not in called]
+    unmatched += [words[0][name] for name in first if name not in called.values()]
+    if any(_are_alike(those, some) for those in unmatched for some in repeats):
+        return None  # the answers of several people beside each other: all of them, once more
     pairs = {(to, name): (words[0][to], words[1][name]) for name, to in called.items()}
     # examples that are called otherwise are the same ones only where nearly all have a text of their own
     others = any(a.keys().isdisjoint(b) and are_numbered([*a]) and are_numbered([*b]) for a, b in pairs.values())

@@ -13,6 +13,7 @@ import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
 from pll.formats.odd import OddReading
 from pll.formats.tabular.xlsx import _WITHOUT_VALUE
 
@@ -126,6 +127,19 @@ def test_cells_that_are_one_over_rows_stand_for_each_of_these(tmp_path: Path) ->
     assert data.y is not None and [data.class_names[k] for k in data.y] == [words[k // 2 % 3] for k in range(12)]
     assert data.categories["group"].tolist() == ["abc"[k // 4] for k in range(12)]
     assert "Cells that were made one over several rows stand for each of these." in data.notes
+
+
+def test_cells_of_a_header_that_are_one_over_two_rows_stand_in_the_first(tmp_path: Path) -> None:
+    rows = [["id", "text", "width", "Answers", "", ""], ["", "", "", "Ann", "Bo", "Cy"]]
+    labels = [["xyz"[k // at % 3] for at in (1, 2, 3)] for k in range(30)]
+    rows += [[f"e{k}", f"what stands in row {k}", f"{k}.5", *some] for k, some in enumerate(labels)]
+
+    def look(cells: Any) -> None:
+        for area in ("D1:F1", "A1:A2", "B1:B2", "C1:C2", "Q1:R9"):
+            cells.merge_cells(area)
+
+    with pytest.raises(UserError, match="3 columns are answers to 'Answers'"):
+        sheet(tmp_path, rows, look)
 
 
 def test_formulas_without_their_value_are_said(tmp_path: Path) -> None:

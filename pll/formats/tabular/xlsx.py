@@ -218,13 +218,6 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
             raise UserError("The workbook has no sheet with cells; bring one with a header and rows.")
         numbered_rows = [(at, [_text(value) for value in row]) for at, row in enumerate(_rows(book[name]), start=1)]
         empty, merged = _empty_formulas(book[name]), _merged(book[name])
-    over = 0
-    for first, end, column in merged:  # what is one over several rows stands in each of these
-        top = numbered_rows[first - 1][1] if first <= len(numbered_rows) else []
-        for _, row in numbered_rows[first:end] if "".join(top[column : column + 1]) else ():
-            if any(row):
-                row += [""] * (column + 1 - len(row))
-                row[column], over = row[column] or top[column], over + (not row[column])
     filled = [(at, row) for at, row in numbered_rows if any(row)]
     if not filled:
         raise UserError(f"The sheet {shorten(name)} is empty; bring a table with a header and rows.")
@@ -237,6 +230,12 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     below = rows[header.above + header.rows :]
     if not below:
         raise no_rows()
+    row_at, over = dict(below), 0
+    for first, end, column in merged:  # what is one over several rows stands in each of these, but not in a header
+        cell = row_at[first][column - left] if first in row_at and 0 <= column - left < width else ""
+        for number in range(first + 1, min(end, below[-1][0]) + 1) if cell else ():
+            if (row := row_at.get(number)) and not row[column - left]:
+                row[column - left], over = cell, over + 1
     last = list[Sequence[str]]()
     if count := rows_below([row for _, row in below], width):
         below, last = below[:-count], [row for _, row in below[-count:]]

@@ -19,7 +19,6 @@ from pll.cli.declared import (
     SynthesizeOptions,
 )
 from pll.cli.options import (
-    class_notes,
     note,
     prepared,
     print_result,
@@ -115,7 +114,7 @@ def synthesize(options: SynthesizeOptions) -> None:
     gamma = None if made.y is None or sets.n_classes < 2 else ambiguity_degree(sets, made.y)
     shown = "" if gamma is None else f", γ = {gamma:.3f}"
     print(f"{options.out}: {len(made)} examples, {sets.nnz / len(sets):.2f} candidates on average{shown}")
-    note([*class_notes(made), *warnings_about(made)])
+    note(warnings_about(made))
     print_result(out=options.out, examples=len(made), mean_candidates=sets.nnz / len(sets), gamma=gamma)
 
 

@@ -17,7 +17,6 @@ from pll import cli
 from pll.catalog.sources import Source
 from pll.cli.declared import FitOptions, option_of
 from pll.cli.options import (
-    class_notes,
     note,
     note_models_beside,
     prepared,
@@ -196,4 +195,4 @@ def _ready(bars: Bars, loop: FitLoop) -> None:
     bars.clear()
     train, recipe = loop.splits.train, loop.folder.recipe()
     note([] if recipe is None else recipe.messages())
-    note([*class_notes(train), *warnings_about(train), *advise(loop.estimator, train).notes])
+    note([*warnings_about(train), *advise(loop.estimator, train).notes])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +18,6 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import Note, UserError
 from pll.formats.classes import class_edits
 from pll.formats.reading import Reading
-from pll.formats.tabular.cells import no_answers
 from pll.formats.votes import ONE_VOTER, kind_of
 from pll.runs.config import AS_GIVEN
 from pll.runs.data import weighs_voters
@@ -255,21 +253,6 @@ def read_as(source: Source, options: FileOptions) -> Source:
 def read_options(source: Source, **more: Any) -> formats.ReadOptions:
     """Return how a source is read, for what reads a file itself."""
     return formats.ReadOptions(**source.options, answers=source.answers, **more)
-
-
-NAMED_CLASSES = 8
-"""Classes that a note names at most."""
-
-
-def class_notes(data: PartialLabelDataset) -> list[str]:
-    """Return a sentence on classes that look like no answer, with the options that make them so."""
-    empty = no_answers(data.class_names)
-    if not empty or len(empty) == data.n_classes:
-        return []
-    dropped = " ".join(f"--drop {shlex.quote(name)}" for name in empty[:NAMED_CLASSES])
-    more = len(empty) - NAMED_CLASSES
-    rest = f" (and {more} more)" if more > 0 else ""
-    return [f"Some classes look like no answer; they stay as they are unless you say so: {dropped}{rest}"]
 
 
 def note(messages: Sequence[str]) -> None:

@@ -29,6 +29,7 @@ SHAPES = {
     "inside": "a list of objects in one field of an object",
     "columns": "an object of lists, one a column",
     "indexed columns": "an object of objects, one a column, whose keys are the rows",
+    "split": "an object of the names of columns, and of a list for each row, as pandas splits a table",
     "lists": "a list of lists of labels",
     "keyed lists": "an object of lists of labels, whose keys are the ids",
     "keyed answers": "an object of lists of answers, whose keys are the ids",
@@ -36,7 +37,7 @@ SHAPES = {
 """What a file may be, in words."""
 ROWS = ("rows", "data", "items", "examples", "records", "results")
 """What the records are called beside other lists of objects."""
-WITHOUT_PLACE = ("lists", "keyed lists", "keyed answers")
+WITHOUT_PLACE = ("split", "lists", "keyed lists", "keyed answers")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
 """Values of an object that are looked at to see which shape it is."""
@@ -242,10 +243,13 @@ class _ObjectReader:
         elif shape in ("columns", "indexed columns"):
             yield from self._columns(indexed=shape == "indexed columns")
         else:
+            columns = _fields(self.text[self.at :])[0]["columns"] if shape == "split" else []
             for part in filter(None, name.split(_WITHIN)):
                 self._enter(part)
             for line, key, value in self._items("}" if shape.startswith("keyed") else "]"):
-                yield line, _record_of(shape, key, value)
+                if shape == "split" and (not isinstance(value, list) or len(value) != len(columns)):
+                    raise self._wrong(f"A row is not a list of {len(columns):,} values, one for each of the columns")
+                yield line, dict(zip(columns, value, strict=True)) if columns else _record_of(shape, key, value)
             self._end("object" if shape.startswith("keyed") else "list", is_inside=name != "")
 
     def only(self) -> Record:
@@ -407,12 +411,18 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     (('keyed', ''), ('lines', ''))
     >>> _shape('{"a": [1, 2, 3], "b": [4, 5, 6]}', True), _shape("[[1], [2, 3]]", True)
     (('columns', ''), ('lists', ''))
+    >>> _shape('{"columns": ["a", "b"], "index": [0], "data": [["x", 1]]}', True)
+    ('split', 'data')
     """
     if text.startswith("["):
         return "lists" if text[1:].lstrip(_SPACE).startswith("[") else "list", ""
     values, rest = _fields(text)
     if rest == "{" or not text.startswith("{"):
         return "lines", ""
+    if {*values, rest.lstrip("[#")} - {""} <= _SPLIT and all(
+        isinstance(name, str) for name in values.get("columns", [0])
+    ):
+        return "split", "data"
     found = list(values.values())
     closed = rest == ""
     is_indexed = (
@@ -441,6 +451,10 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     if not closed and not lists and KEY not in values and rest.startswith("["):
         return ("inside", rest[1:]) if rest[1:] else ("columns", "")
     return "lines", ""
+
+
+_SPLIT = {"columns", "index", "data"}
+"""The fields of a table that pandas split."""
 
 
 def _is_column(value: Any) -> bool:

@@ -30,7 +30,7 @@ from pll.formats.names import UNNAMED, two_names
 from pll.formats.proposal import says
 from pll.formats.reading import PERSONS, SWAPPED, option
 from pll.formats.tabular.answer_cells import is_sentence
-from pll.formats.tabular.cells import is_number, spelling
+from pll.formats.tabular.cells import is_no_answer, is_number, spelling
 from pll.formats.tabular.header import begins_as_total
 
 FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
@@ -275,6 +275,15 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if unnamed:
         remedy = "Give the columns names in one first row; where two rows are the header, make one of them."
         yield Oddity("unnamed-voters", "Columns without a name were taken for voters", unnamed, remedy)
+
+
+def _marks(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
+    """Classes, or true labels, called as what means that there is no answer; "none" may be one."""
+    if len(data) >= FEW_EXAMPLES and not options.class_names and "*" not in options.keep:
+        names = [name for name in data.class_names if is_no_answer(name) and spelling(name) != "none"]
+        names = [name for name in names if name not in options.keep] if len(names) < data.n_classes - 1 else []
+        text = "A class is called as what means that there is no answer"
+        yield from _to_drop("mark", text, names, "If it means that there is no answer, drop it.")
 
 
 def _to_drop(
@@ -966,6 +975,7 @@ CHECKS: tuple[Check, ...] = (
     _classes,
     _summary,
     _names,
+    _marks,
     _sets,
     _ranks,
     _voters,

@@ -331,8 +331,12 @@ def _may_be_truth(table: Proposal, name: str) -> bool:
     groups = of_one_vocabulary(table, [other for other in others if other != name])
     if plain_name(name) in USUAL["school"]:
         groups += [group for group in (*graded(table), table.having("annotator")) if name not in group]
-    is_school = any(len(group) > 2 and words.keys().isdisjoint(table.words(*group)) for group in groups)
+    least = 2 if all(map(_SCHOOL_CLASS.fullmatch, words)) else 3
+    is_school = any(len(group) >= least and words.keys().isdisjoint(table.words(*group)) for group in groups)
     return not is_school and bool(which(table, "!fractions", "!vectors", among=[name]))
+
+
+_SCHOOL_CLASS = re.compile(r"\d{1,2}[\s./-]?[a-z]{1,3}")
 
 
 def _sets(table: Proposal) -> None:

@@ -191,7 +191,7 @@ def persons(table: Proposal) -> None:
     if grids := _alike(table, _asked_in_grid, LEAST_IN_GRID):
         told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
         has_texts = any(len({*table.raw[name]}) == rows for name in told)
-        is_example = has_texts or (not sent and rows >= SOME and _agree_in_rows(table, grids[0]))
+        is_example = has_texts or (rows >= SOME and _agree_in_rows(table, grids[0]))
         if bool(named or sent) and not is_example and len(grids) == 1:
             numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
             table.give_all([*named, *numbers][:1], "person")

@@ -11,7 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import pll
+from pll import formats
 from pll.errors import UserError
+from pll.formats.odd import OddReading
 
 SHARES = [(0.98, 0.01, 0.01), (0.1, 0.8, 0.1), (0.2, 0.3, 0.5), (0.6, 0.3, 0.1), (0.05, 0.05, 0.9), (0.3, 0.4, 0.3)]
 MARKS = [(1, 0, 1), (1, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 1), (1, 1, 0)]
@@ -160,3 +162,22 @@ def test_a_number_with_a_plus_is_one_beside_a_mark_of_no_answer(tmp_path: Path) 
     path = tmp_path / "changes.csv"
     path.write_text("change,candidates\n+5,a|b\n-2.5,a\nn. a.,b\n 3 ,b\n")
     np.testing.assert_array_equal(pll.read(path).X[:, 0], [5, -2.5, np.nan, 3])
+
+
+@pytest.mark.parametrize("mark", ["-", "－", "?", "n/a"])
+@pytest.mark.parametrize("name", ["label", "candidates"])
+def test_a_label_called_as_no_answer_is_odd_and_none_is_not(tmp_path: Path, mark: str, name: str) -> None:
+    def write(silent: str) -> Path:
+        rows = [f"e{k},{k * 7 % 5}.5,{silent if k % 6 == 0 else 'xyz'[k % 3]}" for k in range(30)]
+        (tmp_path / "t.csv").write_text("\n".join([f"id,width,{name}", *rows]), "utf-8")
+        return tmp_path / "t.csv"
+
+    with pytest.raises(OddReading, match="means that there is no answer"):
+        formats.read(write(mark))
+    assert "none" in formats.read(write("none")).class_names
+
+
+def test_a_code_beside_one_class_is_the_other_class(tmp_path: Path) -> None:
+    rows = [f"clause number {k},{'V' if k % 3 else 'NV'},{'V' if k % 4 else 'NV'}" for k in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["text,rater_1,rater_2", *rows]))
+    assert {*formats.read(tmp_path / "t.csv").class_names} == {"V", "NV"}

@@ -14,7 +14,9 @@ import pytest
 from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats import FORMATS, ReadOptions
 from pll.formats.odd import OddReading
+from pll.formats.reading import question
 from pll.formats.tabular.xlsx import _WITHOUT_VALUE
 
 
@@ -364,3 +366,54 @@ def test_a_slip_in_a_label_that_may_be_wrong_is_odd_as_one_of_a_voter_is(tmp_pat
     else:
         with pytest.raises(OddReading, match="Electronika → Elektronika"):
             formats.read(path)
+
+
+def test_what_databases_and_archives_write_around_a_table_is_left_out(tmp_path: Path) -> None:
+    above = "".join(f"##column {k}: what it holds, in words; and more\n" for k in range(15))
+    rows = "".join(f"{k}|some words of {k}|{'xyz'[k % 3]}\n" for k in range(24))
+    (tmp_path / "t.csv").write_text(f"{above}#nr|text|label\n{rows}(24 rows)\n")
+    data = formats.read(tmp_path / "t.csv")
+    assert len(data) == 24 and data.class_names == ("x", "y", "z") and data.texts is not None
+    assert any("(24 rows)" in note for note in data.notes) and any("##column 0" in note for note in data.notes)
+
+
+def test_a_table_that_pandas_split_is_one(tmp_path: Path) -> None:
+    rows = [[f"e{k}", k / 4, "xyz"[k % 3]] for k in range(12)]
+    path = tmp_path / "t.json"
+    for more in ({}, {"index": list(range(12))}):
+        path.write_text(json.dumps({"columns": ["uid", "width", "label"], **more, "data": rows}))
+        data = formats.read(path)
+        assert len(data) == 12 and data.feature_names == ("width",) and data.class_names == ("x", "y", "z")
+    assert FORMATS["jsonl"].no_place(path, ReadOptions())
+    path.write_text(json.dumps({"columns": ["uid", "width", "label"], "data": [*rows, ["e13"]]}))
+    with pytest.raises(UserError, match="not a list of 3 values"):
+        formats.read(path)
+
+
+def test_the_class_of_a_pupil_is_no_label_beside_grades(tmp_path: Path) -> None:
+    rolls = random.Random(0)
+    grades = [rolls.randint(1, 5) for _ in range(40)]
+    rows = [
+        [str(k), f"9{'ab'[k % 2]}", *(str(max(1, grade - rolls.randint(0, 1))) for _ in range(2))]
+        for k, grade in enumerate(grades)
+    ]
+    lines = [["Nr.", "Klasse", "Erstkorrektur", "Zweitkorrektur"], *rows]
+    (tmp_path / "t.csv").write_text("\n".join(map(",".join, lines)))
+    roles = {column.name: column.role for column in formats.columns(tmp_path / "t.csv")}
+    assert roles["Klasse"] != "true_label"
+
+
+def test_people_below_one_heading_who_agree_are_voters_though_each_row_has_its_time(tmp_path: Path) -> None:
+    rolls = random.Random(0)
+    book = openpyxl.Workbook()
+    book.active.append(["Case", "When", "Signs", None, "Priority", None, None])
+    book.active.append([None, None, "pulse", "temp", "Rute", "Nuno", "Sandra"])
+    for area in ("A1:A2", "B1:B2", "C1:D1", "E1:G1"):
+        book.active.merge_cells(area)
+    for k in range(40):
+        kind = rolls.choice(["red", "green", "blue"])
+        said = [kind if rolls.random() < 0.8 else "red" for _ in range(3)]
+        book.active.append([f"C{k}", f"2024-05-0{k % 9 + 1} 1{k % 10}:{k + 10}", 60 + k, 36 + k / 10, *said])
+    book.save(tmp_path / "t.xlsx")
+    asked = question(formats.columns(tmp_path / "t.xlsx"))
+    assert asked is not None and "annotator" in asked.answers[0][1].values()

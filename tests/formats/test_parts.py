@@ -559,3 +559,14 @@ def test_answers_of_all_people_beside_each_other_once_more_are_nobodys(tmp_path:
     assert data.annotations is not None and data.annotations.annotator_names == ("amy", "ben")
     assert len(data) == 40 and data.annotations.n_answers == 80 and data.y is None
     assert any("there is also overview" in note for note in data.notes)
+
+
+def test_ids_written_as_numbers_with_a_point_name_the_same(tmp_path: Path) -> None:
+    items = "rev_id,comment\n" + "".join(f"{k * 37},words of the comment {k}\n" for k in range(1, 31))
+    answers = "rev_id,worker_id,label\n" + "".join(
+        f"{k * 37}.0,{who},{'xyz'[(k + (k % 4 == who)) % 3]}\n" for k in range(1, 31) for who in (1, 2, 3)
+    )
+    roles = {"rev_id": "task", "worker_id": "worker", "label": "vote"}
+    source = archive(tmp_path / "t.zip", {"comments.csv": items, "annotations.csv": answers})
+    data = formats.read(source, columns=roles)
+    assert len(data) == 30 and data.texts is not None and data.texts[0] == "words of the comment 1"

@@ -36,6 +36,7 @@ from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.cells import is_number
 from pll.formats.tabular.header import (
+    COMMENT,
     LOOKED_AT,
     MOST_TITLES,
     Header,
@@ -166,7 +167,8 @@ class Text:
         with self.path.open("rb") as file:
             file.seek(max(self.start, size - HEAD_BYTES))
             lines = file.read().decode(self.encoding, errors="replace").splitlines(keepends=True)[1:]
-        filled = [at for at, line in enumerate(lines) if line.strip(self.delimiter + "\r\n\x1a")]
+        rows = [at for at, line in enumerate(lines) if not line.startswith(COMMENT)]
+        filled = [at for at in rows if lines[at].strip(self.delimiter + "\r\n\x1a")]
         with suppress(csv.Error):
             last = list(csv.reader([lines[at] for at in filled[-LOOKED_AT:]], delimiter=self.delimiter))
             below = rows_below(last, len(self.header.names)) if len(last) > 2 else 0
@@ -236,6 +238,7 @@ def delimiter_of(text: str, marks: str) -> str | None:
     """
     text = text.lstrip("\ufeff").lstrip()
     whole = text[: text.rfind("\n") + 1] or text  # the last line may be cut off
+    whole = "".join(line for line in whole.splitlines(keepends=True) if not line.startswith(COMMENT))
     scores = [(*_fit(whole, mark), -place, mark) for place, mark in enumerate(marks)]
     best = max(scores, key=lambda score: (*score[:3], score[-1] != "|", *score[3:]))
     return best[-1] if best[0] else None

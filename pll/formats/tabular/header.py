@@ -16,6 +16,8 @@ from pll.formats.forms import WORDS
 from pll.formats.names import GRID
 from pll.formats.tabular.cells import MISSING, is_measured, is_number
 
+COMMENT = "##"
+"""How lines begin that say what a table is, above it."""
 MOST_TITLES = 8
 """Rows above a header at most."""
 LONG = 5
@@ -196,9 +198,10 @@ LOOKED_AT = 5 * MOST_BELOW
 def rows_below(rows: Sequence[Sequence[str]], width: int) -> int:
     """Return how many of the last rows are none of the table: totals, notes, a line of agreement.
 
-    A note in the first cell alone has three words, where cells of the first column have not; a shorter one may be a row
-    that is cut off. Where the first column names all rows in one way, a last row that it does not name so is none of
-    them, if it is half as full as they are, or has other words where they have few.
+    A note in the first cell alone has three words, where cells of the first column have not, or stands in brackets, as
+    databases say how many rows there are; a shorter one may be a row that is cut off. Where the first column names all
+    rows in one way, a last row that it does not name so is none of them, if it is half as full as they are, or has
+    other words where they have few.
 
     Parameters
     ----------
@@ -265,7 +268,9 @@ def _filled(row: Sequence[str]) -> int:
 
 
 def _is_alone(row: Sequence[str]) -> bool:
-    return bool(row) and len(row[0].split()) >= 3 and not any(cell.strip() for cell in row[1:])
+    first = row[0].strip() if row else ""
+    is_note = len(first.split()) >= 3 or first[:1] + first[-1:] == "()"  # (567 rows)
+    return is_note and not any(cell.strip() for cell in row[1:])
 
 
 def notes_on_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -293,8 +298,9 @@ def titles_above(records: Sequence[Sequence[str]]) -> int:
 
     Below them is a header: no number, no empty cell, no name twice; then rows that are as wide.
     """
-    for count in range(min(MOST_TITLES, len(records))):
-        header, *rows = records[count : MOST_TITLES + 3]
+    said = next((at for at, row in enumerate(records) if not (row and row[0].startswith(COMMENT))), 0)
+    for count in range(said, min(said + MOST_TITLES, len(records))):
+        header, *rows = records[count : said + MOST_TITLES + 3]
         if both := _of_two_rows(records[count:]):
             header, rows = both, rows[1:]
         names = [name.strip() for name in header]

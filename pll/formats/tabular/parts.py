@@ -369,7 +369,8 @@ def _folded(cell: str) -> str:
     >>> _folded("T-07") == _folded(" t7"), _folded("T70") == _folded("T7")
     (True, False)
     """
-    return re.sub(r"(?<!\d)0+(?=\d)", "", "".join(filter(str.isalnum, cell.casefold())))
+    plain = re.sub(r"(?<=\d)\.0+$", "", cell.strip().casefold())  # 37675.0, as programs write a number beside blanks
+    return re.sub(r"(?<!\d)0+(?=\d)", "", "".join(filter(str.isalnum, plain)))
 
 
 def facts_among(tables: Mapping[str, Records], sizes: Mapping[str, int]) -> list[str]:

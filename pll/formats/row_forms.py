@@ -430,6 +430,7 @@ def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
     numbers = which(table, "repeats", "number", "!fractions", "!of the occasion")
     answers = which(table, *_SHORT_ANSWERS)
     named = which(table, "!of the occasion", among=keys)
+    named = [name for name in named if len(present_cells(table.raw[name])) >= NEARLY_ALL * rows]
     for names in combinations(dict.fromkeys([*named, *(name for name in numbers if name != worker)]), 2):
         both = ["\0".join(cell or "" for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]
         once = len(set(zip(both, table.raw[worker], strict=True)))

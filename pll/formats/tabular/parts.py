@@ -347,14 +347,21 @@ def _is_called(mine: str, theirs: str, table: str) -> bool:
     (True, True)
     >>> _is_called("_parent_index", "_index", "Houses"), _is_called("house", "No.", "Houses")
     (True, True)
+    >>> _is_called("Numero del messaggio", "N.", "Messaggi"), _is_called("Nummer des Fotos", "Nr.", "Fotos")
+    (True, True)
     >>> _is_called("Submission rating", "#", "Submissions"), _is_called("id", "id", "ids")
     (False, False)
     """
     named = words_of(PurePosixPath(table).stem)
     first, second = {*words_of(mine)}, {*words_of(theirs)}
-    is_number = not second or (is_named_id(theirs) and len(second) == 1)
-    about = [word == "parent" or any(_is_one_word(word, other) for other in named) for word in first - second]
+    is_number = not second or second == {"n"} or (is_named_id(theirs) and len(second) == 1)
+    words = [word for word in first - second if len(word) > LONGEST_ARTICLE and not is_named_id(word)]
+    about = [word == "parent" or any(_is_one_word(word, other) for other in named) for word in words]
     return bool(about) and all(about) and (is_number or second <= first)
+
+
+LONGEST_ARTICLE = 3
+"""Letters of a word of a name that says nothing of what it numbers: of, del, des."""
 
 
 def _is_one_word(one: str, other: str) -> bool:

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll import formats
+from pll.errors import UserError
 from pll.formats import Results, json_objects
 
 Row = dict[str, Any]
@@ -243,3 +244,40 @@ def test_a_row_a_person_has_no_place_for_labels_of_examples(tmp_path: Path) -> N
     assert formats.read(tmp_path / "t.csv", options=options).row_ids.tolist() == items
     assert "row a person" in formats.FORMATS["csv"].no_place(tmp_path / "t.csv", options)
     assert not formats.FORMATS["csv"].no_place(tmp_path / "t.csv", formats.ReadOptions(columns={"person": "id"}))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "xlsx"])
+def test_a_header_that_stands_again_below_is_no_example(tmp_path: Path, encoding: str) -> None:
+    """As where files were put one below the other; each of them gets the names of what is added."""
+    header, rows = ["über", "text", "label"], [[f"{k}.5", f"what is said {k}", "xyz"[k % 3]] for k in range(30)]
+    lines = [header, *rows[:10], header, *rows[10:20], header, header, *rows[20:], header]
+    path = tmp_path / ("t.xlsx" if encoding == "xlsx" else "t.csv")
+    if encoding == "xlsx":
+        book = openpyxl.Workbook()
+        for row in lines:
+            book.active.append(row)
+        book.save(path)
+    else:
+        path.write_bytes("".join(",".join(line) + "\r\n" for line in [["Votes"], *lines]).encode(encoding))
+    data = formats.read(path)
+    assert len(data) == 30 and set(data.class_names) == {*"xyz"} and data.feature_names == ("über",)
+    assert sum("header stands again" in note for note in data.notes) == 1
+    done = Results(
+        data.row_ids.tolist(), {"identified_label": [f"is {k}" for k in range(30)], "confidence": [0.5] * 30}
+    )
+    out = path.with_stem("out")
+    formats.give_back(path, out, done)
+    assert len(formats.read(out, columns={"label": "true_label"})) == 30
+    if encoding == "xlsx":
+        written = [row[3] for row in openpyxl.load_workbook(out).active.iter_rows(values_only=True)]
+    else:
+        written = [line.split(",")[3] for line in out.read_text(encoding).splitlines()[1:]]
+    assert [cell for cell in written if cell != written[0]] == [f"is {k}" for k in range(30)]
+    assert [at for at, cell in enumerate(written) if cell == written[0]] == [0, 11, 22, 23, 34]
+
+
+def test_the_row_of_an_error_counts_a_header_that_stands_again(tmp_path: Path) -> None:
+    lines = ["width,label", "1.5,x", "width,label", "2.5,y", "odd,x", *(f"{k}.5,y" for k in range(20))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with pytest.raises(UserError, match="Row 5, column 'width'"):
+        formats.read(tmp_path / "t.csv")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import mmap
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,7 @@ from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.cells import is_number
 from pll.formats.tabular.header import (
+    AGAIN,
     COMMENT,
     LOOKED_AT,
     MOST_TITLES,
@@ -151,11 +153,34 @@ class Text:
         """The header, or the first row where there is none."""
         return self.first[self.header.above]
 
+    @cached_property
+    def again(self) -> re.Pattern[bytes] | None:
+        """What finds the line of the header that stands again below, as where files were put one below the other."""
+        line = self.top.text.rstrip("\r\n")
+        if self.header.rows != 1 or len(self.header.names) < 2 or "\n" in line:
+            return None
+        again, before, end = (re.escape(one.encode(self.codec)) for one in (line, "\r", "\n"))
+        found = re.compile(end + b"(?:" + again + b"(?:" + before + b")?(?:" + end + rb"|\Z))+")
+        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            return found if found.search(whole, self.start + self.below - len("\n".encode(self.codec))) else None
+
+    @property
+    def codec(self) -> str:
+        """The encoding of a part of the text, without byte order marks."""
+        return "utf-16-le" if self.encoding == "utf-16" else self.encoding
+
+    @cached_property
+    def below(self) -> int:
+        """How many bytes of the text end with the line of the header."""
+        with self.open() as file:
+            return len("".join([*itertools.islice(file, self.top.above), self.top.text]).encode(self.codec))
+
     def sample(self) -> list[list[str | None]]:
         """Return the first cells of each column below the header; rows of another length are left out."""
         width = len(self.header.names)
         below = (row.fields for row in self.first[self.header.above + self.header.rows :])
-        rows = [fields for fields in below if len(fields) == width][: sample_rows(width)]
+        gone = self.top.fields if self.again else None
+        rows = [fields for fields in below if len(fields) == width and fields != gone][: sample_rows(width)]
         while len(rows) > 1 and rows[-1] in self.end[1]:
             rows = rows[:-1]
         return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
@@ -183,7 +208,7 @@ class Text:
         """The numbers of the first rows below the header, and those of all others."""
         rows = (row for row in self.rows() if row.number >= self.top.number and row.fields)
         below = itertools.islice(rows, self.header.rows, None)
-        return array("q"), (row.number for row in below)
+        return array("q"), (row.number for row in below if not self.again or row.fields != self.top.fields)
 
     def row_number(self, position: int) -> int:
         """Return the spreadsheet's number of a row below the header; the file is read once, as far as that row."""
@@ -295,6 +320,7 @@ class Delimited(TableFormat):
             (
                 *notes,
                 *header.notes,
+                *([AGAIN] if text.again else []),
                 *notes_on_rows(text.end[1]),
             ),
             first=text.sample(),
@@ -319,8 +345,9 @@ class Delimited(TableFormat):
                 if not row.fields or row.number < top:
                     file.write(row.text)
                     continue
-                if row.number < top + header.rows:
-                    cells: Sequence[Value] = names if row.number == top else none
+                is_again = text.again is not None and row.fields == text.top.fields
+                if is_again or row.number < top + header.rows:
+                    cells: Sequence[Value] = names if is_again or row.number == top else none
                 else:
                     cells = next(values, none)
                 line = row.text.rstrip("\r\n")
@@ -389,7 +416,7 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
         with (
             pa.memory_map(str(text.path)) as file,
             pa.csv.open_csv(
-                pa.BufferReader(file.read_buffer()[text.start : text.end[0]]),
+                pa.BufferReader(_without_header_again(text, file.read_buffer()[text.start : text.end[0]])),
                 # The header is skipped as a record, not as a line: its names may hold line ends.
                 pa.csv.ReadOptions(
                     use_threads=False,
@@ -420,6 +447,14 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
         with parsing("the table"):
             _refuse_record(text, strict=False)
             raise
+
+
+def _without_header_again(text: Text, table: pa.Buffer) -> pa.Buffer | bytes:
+    if text.again is None:
+        return table
+    end = "\n".encode(text.codec)
+    start = text.below - len(end)  # with the end of the header's line
+    return table[:start].to_pybytes() + text.again.sub(end, table[start:].to_pybytes())
 
 
 def _refuse_record(text: Text, *, strict: bool) -> None:

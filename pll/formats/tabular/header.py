@@ -273,6 +273,9 @@ def _is_alone(row: Sequence[str]) -> bool:
     return is_note and not any(cell.strip() for cell in row[1:])
 
 
+AGAIN = "The header stands again in rows below, which were left out."
+
+
 def notes_on_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield what to say of last rows that are left out.
 

@@ -31,7 +31,7 @@ from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
-from pll.formats.tabular.header import MOST_TITLES, Header, header_of, notes_on_rows, rows_below
+from pll.formats.tabular.header import AGAIN, MOST_TITLES, Header, header_of, notes_on_rows, rows_below
 from pll.formats.tabular.parts import are_one_a_person, joined, people_among, stacked, with_items
 from pll.formats.tabular.writer import columns_of
 
@@ -106,8 +106,8 @@ class Xlsx(TableFormat):
         for sheet in _sheets_of(source, options):
             taken = [name.strip() for name in sheet.header.names]
             for at, (name, values) in enumerate(added.items(), start=sheet.left + len(taken)):
-                if sheet.header.rows:
-                    _put(book[sheet.name], sheet.top, at, free_name(name, taken))
+                for top in sheet.tops if sheet.header.rows else ():
+                    _put(book[sheet.name], top, at, free_name(name, taken))
                 for (number, _), value in zip(sheet.below, values[start:], strict=False):
                     _put(book[sheet.name], number, at, value)
             start += len(sheet.below)
@@ -145,8 +145,8 @@ class _Sheet:
         Of the sheet.
     header
         Its header, and what is above.
-    top
-        The number of its row.
+    tops
+        The numbers of its row, and of those below in which it stands again.
     below
         (number in the sheet, cells) of every row below that is not empty; all of one width.
     left
@@ -159,7 +159,7 @@ class _Sheet:
 
     name: str
     header: Header
-    top: int
+    tops: Sequence[int]
     below: Sequence[tuple[int, Sequence[str]]]
     left: int
     notes: tuple[str, ...]
@@ -227,7 +227,9 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     width = max(len(row) for _, row in filled) - left
     rows = [(at, [*row[left:], *[""] * (width - len(row) + left)]) for at, row in filled]
     header = header_of([row for _, row in rows[: MOST_TITLES + sample_rows(width)]])
-    below = rows[header.above + header.rows :]
+    top, below = rows[header.above], rows[header.above + header.rows :]
+    again = {number for number, row in below if header.rows == 1 < width and row == top[1]}
+    below = [row for row in below if row[0] not in again]
     if not below:
         raise no_rows()
     row_at, over = dict(below), 0
@@ -240,8 +242,8 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     if count := rows_below([row for _, row in below], width):
         below, last = below[:-count], [row for _, row in below[-count:]]
     said = ["Cells that were made one over several rows stand for each of these."] if over else []
-    notes = (*header.notes, *notes_on_rows(last), *said, *empty)
-    return _Sheet(name, header, rows[header.above][0], below, left, notes, codes_below(last))
+    notes = (*header.notes, *([AGAIN] if again else []), *notes_on_rows(last), *said, *empty)
+    return _Sheet(name, header, (top[0], *again), below, left, notes, codes_below(last))
 
 
 def _empty_formulas(sheet: Any) -> list[str]:

@@ -179,10 +179,12 @@ def test_a_row_a_person(tmp_path: Path) -> None:
     assert named_sets(data)[0] == {"late", "lost"}
 
 
-def test_a_survey_with_three_headers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_a_survey_with_three_headers_or_two(tmp_path: Path, has_ids: bool) -> None:
     names = ["StartDate", "EndDate", "Finished", "ResponseId", *(f"Q{k}" for k in range(1, 13))]
     inside = ['"{""ImportId"":""x""}"'] * len(names)
-    rows = [",".join(["Start", "End", "Finished", "Response ID", *TEXTS]), ",".join(inside)]
+    said = ["Start Date", "End Date", "Finished", "Response ID", *TEXTS]
+    rows = [",".join(said), *([",".join(inside)] if has_ids else [])]  # a workbook has two
     rows += [f"2024-01-01,2024-01-01,True,R_{who}," + ",".join(label(k, at) for k in range(12)) for at, who in
              enumerate(PEOPLE)]  # fmt: skip
     data = formats.read(table(tmp_path, ",".join(names), rows))

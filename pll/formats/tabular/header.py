@@ -12,7 +12,7 @@ import numpy as np
 
 from pll.errors import UserError
 from pll.formats.checks import shorten
-from pll.formats.forms import WORDS
+from pll.formats.forms import WORDS, words_of
 from pll.formats.names import GRID
 from pll.formats.tabular.cells import MISSING, is_measured, is_number
 
@@ -37,8 +37,9 @@ class Header:
     title
         The words in them.
     rows
-        1 where there is a header, else 0; 2 where the cells of a first row stand over several of a second; 3 where a
-        survey's has two more rows: the questions, and what they are called inside the program.
+        1 where there is a header, else 0; 2 where the cells of a first row stand over several of a second, or a second
+        says what they are in other words; 3 where a survey's has two more rows: the questions, and what they are called
+        inside the program.
     titles
         By name, the text of a question, where a row below the names has it.
     """
@@ -100,7 +101,26 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
         return Header([f"column {at}" for at in range(1, len(first) + 1)], above, title, 0)
     if len(below) > 1 and len(below[1]) == len(first) and all(_INSIDE in cell for cell in below[1] if cell.strip()):
         return Header(list(first), above, title, 3, dict(zip(first, below[0], strict=False)))
+    if below and _says_again(first, *below):
+        return Header(list(first), above, title, 2, dict(zip(first, below[0], strict=False)))
     return Header(list(first), above, title, 1)
+
+
+def _says_again(names: Sequence[str], words: Sequence[str], *below: Sequence[str]) -> bool:
+    """Whether a second row says what the columns are in other words, as surveys do: all of it, and nothing below again.
+
+    Of two names at least it has the same letters.
+
+    >>> _says_again(["StartDate", "ResponseId", "T1"], ["Start Date", "Response ID", "Is it?"], ["1/1", "R_2", "yes"])
+    True
+    >>> _says_again(["Red", "Blue", "T1"], ["red", "blue", "yes"], ["red", "blue", "yes"])
+    False
+    """
+    pairs = zip(names, words, strict=False)
+    same = sum("".join(words_of(name)) == "".join(words_of(said)) for name, said in pairs)
+    cells = {cell for row in below for cell in row}
+    is_new = all(said.strip() and not is_number(said) and said not in cells for said in words)
+    return len(words) == len(names) and len(below) > 0 and same > 1 and is_new
 
 
 JOINED = ": "

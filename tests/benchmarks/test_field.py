@@ -38,7 +38,7 @@ def test_a_question_is_answered_as_proposed(folder: Path) -> None:
 
 def test_the_verdict_of_every_case() -> None:
     facts = {"examples": 2, "classes": ["a", "b"], "voters": 0, "sets": {"x": ["a"]}, "learnt": ["hard.a"]}
-    good, bad = {"examples": 2, "sets": {"x": ["a"]}}, {"classes": ["a"], "never": ["hard"]}
+    good, bad = {"examples": 2, "sets": {"x": ["a"]}}, {"classes": ["a"], "never": ["hard"], "learn": ["easy"]}
     assert verdict(Understood(facts), good) == ("right", [])
     assert verdict(Understood(facts), None)[0] == "unknown"
     assert verdict(Understood(facts, questions=["?"]), good)[0] == "asked, right"
@@ -46,7 +46,7 @@ def test_the_verdict_of_every_case() -> None:
     assert verdict(Understood(facts, odd=["!"]), bad)[0] == "odd"
     judged, wrong = verdict(Understood(facts), bad)
     assert judged == "silently wrong"
-    assert len(wrong) == 2
+    assert len(wrong) == 3
     assert verdict(Understood(error="cut off"), good)[0] == "refused"
     assert verdict(Understood(error="It is cut off."), good | {"refused": "cut"})[0] == "refused, rightly"
 

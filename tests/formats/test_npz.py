@@ -189,7 +189,8 @@ def test_counts_of_votes_or_else_shares_under_any_name_are_the_labels(tmp_path: 
     assert "Arrays not used: model, some." in data.notes and any("The array human was" in one for one in data.notes)
     alone = saved(tmp_path, probs=counts / 50, **named)
     assert alone.prior is not None and alone.prior[: len(expected)] == pytest.approx(expected)
-    for other in (counts[:19], counts[:, :2], counts - 9):
+    unread = np.array([{"a": 1}] * 20, dtype=object)
+    for other in (counts[:19], counts[:, :2], counts - 9, unread):
         assert saved(tmp_path, human=other, **arrays, **named).candidates is None
 
 

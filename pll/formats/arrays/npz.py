@@ -16,6 +16,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal
 
@@ -128,8 +129,10 @@ class Npz(Format):
         used = (used - {*numbered}) | {*voters}
         others = [name for name in names if name not in used and name not in results_among(names)]
         if not labels and "indptr" not in arrays and len(parts) == 1 and "candidates" not in parts[0]:
-            unread = loose or _arrays_in(source, others, options.max_bytes)
-            if amounts := _amounts_among({name: unread[name] for name in others}, arrays, parts[0], of_classes):
+            unread = (
+                {name: loose[name] for name in others} if loose else _matrices_in(source, others, options.max_bytes)
+            )
+            if amounts := _amounts_among(unread, arrays, parts[0], of_classes):
                 arrays["amounts"] = unread[amounts]
         notes = [f"Arrays not used: {listing(left)}."] if (left := [one for one in others if one != amounts]) else []
         if "amounts" in arrays:
@@ -434,6 +437,19 @@ def _arrays_in(source: Path, wanted: Collection[str] | None, max_bytes: int) -> 
                 arrays[name] = npy.read_array(stream, allow_pickle=False)
                 if stream.read(1):  # also makes zipfile compare the checksum
                     raise ValueError("there is more in it than its header says")
+    return arrays
+
+
+def _matrices_in(source: Path, names: Sequence[str], max_bytes: int) -> Arrays:
+    """Those of some arrays that are a matrix of numbers and can be read; others, as Python objects, are left alone."""
+    arrays = Arrays()
+    with Members(source, max_bytes) as members:
+        files = _files_of(members)
+        for name in names:
+            with suppress(UserError, ValueError, KeyError, OSError), members.open(files[name]) as stream:
+                shape, _, dtype = _HEADERS[npy.read_magic(stream)](stream)
+                if len(shape) == 2 and dtype.kind in "iuf":
+                    arrays |= _arrays_in(source, [name], max_bytes)
     return arrays
 
 

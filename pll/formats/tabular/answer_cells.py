@@ -33,7 +33,6 @@ from pll.formats.tabular.cells import (
     answer_of,
     is_no_answer,
     minus_one,
-    no_answers,
     signs_of,
     spelling,
     split_cell,
@@ -506,7 +505,9 @@ def proposed_classes(
     short = [name for name in names if len(name.split()) <= MOST_WORDS and re.fullmatch(r"[\w\s'’+#-]+", name)]
     of_short = AnswerReader(short)
     names = [name for name in names if name in short or not (short and of_short.read(name))]
-    ignored = {name for name in no_answers(names, among_votes=True) if name not in texts}  # what is silent is out
+    ignored = {
+        name for name in names if is_no_answer(name, among_votes=True) and name not in texts
+    }  # what is silent is out
     return sort_names(name for name in names if name not in ignored)
 
 

@@ -416,24 +416,6 @@ def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
     return is_one or (among_votes and plain in NO_ANSWER["votes"])
 
 
-def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:
-    """Return the classes whose names mean that there is no answer.
-
-    Parameters
-    ----------
-    names
-        Of the classes.
-    among_votes
-        As for `is_no_answer`.
-
-    Examples
-    --------
-    >>> no_answers(["late", "N/A", "?", "None"])
-    ['N/A', '?', 'None']
-    """
-    return [name for name in names if is_no_answer(name, among_votes=among_votes)]
-
-
 WHOLE = re.compile(r"(\d{1,9})(?:\.0+)?", re.ASCII)
 """A whole number; beside missing cells a reader made a fraction of it."""
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import translate
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 from unicodedata import category
@@ -205,6 +205,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(pattern.casefold().replace("[", "[[]")))
 
 
+@lru_cache(4096)  # the rules ask for the same names over and over
 def plain_name(name: str) -> str:
     """Return a name as `USUAL` writes it.
 
@@ -216,17 +217,19 @@ def plain_name(name: str) -> str:
     return re.sub(r"[\s.-]+", "_", name.casefold())
 
 
-def words_of(name: str) -> list[str]:
+@lru_cache(4096)
+def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name, in small letters.
 
     Examples
     --------
     >>> words_of("Biopsy result (2)"), words_of("decyzja_kierownika")
-    (['biopsy', 'result', '2'], ['decyzja', 'kierownika'])
+    (('biopsy', 'result', '2'), ('decyzja', 'kierownika'))
     >>> words_of("अंतिम निर्णय")  # of letters with signs above and below
-    ['अंतिम', 'निर्णय']
+    ('अंतिम', 'निर्णय')
     """
-    return "".join(c if c.isalnum() or category(c).startswith("M") else " " for c in name.casefold()).split()
+    spaced = "".join(c if c.isalnum() or category(c).startswith("M") else " " for c in name.casefold())
+    return tuple(spaced.split())
 
 
 def between_words(word: str) -> str:

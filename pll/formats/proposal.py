@@ -414,7 +414,7 @@ def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     >>> says_fact("Which department are you in?"), says_fact("7. Do send the slides before we meet, it took me minutes")
     (False, False)
     """
-    first, *others = words_of(name) or [""]
+    first, *others = words_of(name) or ("",)
     if len(others) > _MOST_CALLED:  # a whole text, such as a column of a form that shows it
         return False
     took = others and all(not WORDS[kind].isdisjoint([first, *others]) for kind in ("answering", "span"))
@@ -492,7 +492,7 @@ def says_aggregate(name: str) -> bool:
     (True, True, False)
     """
     plain = plain_name(name)
-    first, *others = words_of(name) or [""]
+    first, *others = words_of(name) or ("",)
     return plain in WORDS["aggregate"] or not WORDS["majority"].isdisjoint([first, *others[-1:]])
 
 
@@ -717,7 +717,7 @@ def _says_whether_checked(name: str) -> bool:
     >>> _says_whether_checked("is_gold"), _says_whether_checked("is_catch_trial"), _says_whether_checked("is_new")
     (True, True, False)
     """
-    first, *others = words_of(name) or [""]
+    first, *others = words_of(name) or ("",)
     return first in ("is", "was") and (says("practice", name) or not {"gold", "golden"}.isdisjoint(others))
 
 

@@ -37,6 +37,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
+@pytest.mark.slow  # seconds of imports alone
 def test_texts_that_mean_the_same_are_near_and_the_saved_state_gives_the_same(minilm: Path, tmp_path: Path) -> None:
     data = texts(*TEXTS)
     reported: list[tuple[str, int, int | None]] = []
@@ -49,6 +50,7 @@ def test_texts_that_mean_the_same_are_near_and_the_saved_state_gives_the_same(mi
     np.testing.assert_array_equal(saved_and_loaded(made, tmp_path).transform(data), X)
 
 
+@pytest.mark.slow
 def test_another_model_in_the_folder_is_refused(minilm: Path, tmp_path: Path) -> None:
     settings, arrays = EmbeddingFeatures(str(minilm), device="cpu").fit(texts(*TEXTS)).state()
     other = EmbeddingFeatures.from_state({**settings, "weights_sha256": "0" * 64}, arrays)
@@ -56,6 +58,7 @@ def test_another_model_in_the_folder_is_refused(minilm: Path, tmp_path: Path) ->
         other.transform(texts(*TEXTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "message"), [("/no/such/folder", "no folder"), ("no-such-model", "network")])
 def test_a_model_that_cannot_be_had_is_named(model: str, message: str) -> None:
     pytest.importorskip("sentence_transformers")

@@ -18,6 +18,8 @@ from tests.rank_scenarios import SCENARIOS, checkpoint_within, fitted
 
 ROOT = Path(__file__).resolve().parents[2]
 
+pytestmark = pytest.mark.slow  # two more processes, which import all that this one has
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -106,7 +108,6 @@ assert not any("gloo" in name for name in named()), named()
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the threads of a process are listed on Linux alone")
 def test_no_thread_of_the_process_group_outlives_its_end() -> None:
     """A thread of gloo that is running while the interpreter is finalised aborts the process, in one of a few runs."""

@@ -44,6 +44,7 @@ from pll.formats.tabular.parts import (
     facts_among,
     joined,
     of_nobody,
+    once_each,
     people_of,
     settled_apart,
     several_people,
@@ -273,12 +274,14 @@ def _stacked(
             return
         files: dict[str, tuple[Path, TableFormat, int]] = {}
         tables, codes, books = dict[str, Records](), _codes_in_texts(members), dict[str, Codes]()
+        requests = dict[str, Records]()
         for name, file in unpacked.items():
             form = _TABLES[file.suffix]
             table = _named(name, partial(form.table, file, options))
             if table.form is not None and table.form.name in ("samples", "batch"):
                 asked = asked_of(table) if len(names) > 1 else None  # beside the results
                 table = _named(name, partial(with_answers, table)) if asked is None else asked
+                requests |= {} if asked is None else {name: asked}
             if len(names) > 1 and (told := codes_in(name, [list(table.names), *zip(*table.sample(), strict=True)])):
                 books[name] = told
             tables[name] = table
@@ -288,7 +291,11 @@ def _stacked(
             del tables[name], files[name]
         beside = facts_among(tables, {name: size for name, (_, _, size) in files.items()})
         tables = {name: table for name, table in tables.items() if name not in beside}
-        if people := several_people(tables):  # whose answers are one table, to which others may say more
+        if len(requests) > 1 and (results := [name for name in tables if name not in requests]):  # of several models
+            answers = {results[0]: stacked(results, [tables[name] for name in results])}
+            left, notes = joined(answers | {listing([*requests], limit=1): once_each([*requests.values()])})
+            people = results
+        elif people := several_people(tables):  # whose answers are one table, to which others may say more
             answers = dict(zip(people_of(people), (tables[name] for name in people), strict=True))
             left, notes = with_items(answers, {n: table for n, table in tables.items() if n not in people})
             people = people if len(left) == 1 else []

@@ -419,9 +419,7 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     values, rest = _fields(text)
     if rest == "{" or not text.startswith("{"):
         return "lines", ""
-    if {*values, rest.lstrip("[#")} - {""} <= _SPLIT and all(
-        isinstance(name, str) for name in values.get("columns", [0])
-    ):
+    if _is_split(values, rest, text):
         return "split", "data"
     found = list(values.values())
     closed = rest == ""
@@ -453,8 +451,13 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     return "lines", ""
 
 
-_SPLIT = {"columns", "index", "data"}
-"""The fields of a table that pandas split."""
+def _is_split(values: Record, rest: str, text: str) -> bool:
+    """Whether an object has the names of columns, and a list of as many values for each row; whatever else it says."""
+    names, rows = values.get("columns"), values.get("data")
+    are_named = isinstance(names, list) and bool(names) and all(isinstance(name, str) for name in names)
+    if not are_named or (rows is None and rest != "[") or '"data"' not in text:
+        return False
+    return rows is None or (isinstance(rows, list) and any(isinstance(row, list) for row in rows[:1]))
 
 
 def _is_column(value: Any) -> bool:

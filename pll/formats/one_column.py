@@ -73,7 +73,8 @@ def settled(table: Proposal) -> None:
     among = {name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)}
     among |= {*stranger_among(votes)}
     table.give_all(beside, "keep", why="it has the words of the votes")
-    found = named if len(named) == 1 and len(votes) != 2 else [*among, *beside]
+    single = named if len(named) == 1 else [name for name in named if not says_aggregate(name)]
+    found = single if len(single) == 1 and len(votes) != 2 else [*among, *beside]
     if len(found) != 1 or table.having("true_label") or table.is_asked():
         return
     name = found[0]

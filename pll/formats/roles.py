@@ -366,7 +366,8 @@ def _ids(table: Proposal) -> None:
     named = which(table, "named id", "!fractions", "!texts", "!pictures", among=distinct)
     usual = [name for name in named if plain_name(name) in USUAL["id"]]
     others = {*named, *which(table, "counts rows", among=distinct)}
-    table.give_first([*usual, *filter(others.__contains__, distinct)], "id")
+    found = [*usual, *filter(others.__contains__, distinct)]
+    table.give_first(sorted(found, key=lambda name: name.startswith(UNNAMED)), "id")  # a number of the row at last
 
 
 def _payload(table: Proposal) -> None:
@@ -494,7 +495,7 @@ RULES: tuple[Rule, ...] = (
     Rule(aggregates),
     Rule(settled),
     Rule(rounds),
-    Rule(grades, (*LABELLED, "true_label", "task"), may_be_asked=False),
+    Rule(grades, (*LABELLED, "task"), may_be_asked=False),
     Rule(_ids, ("id", "task")),
     Rule(_payload),
     Rule(unclear, (*LABELLED, *LINES, "true_label"), may_be_asked=False),

@@ -738,8 +738,9 @@ def graded(table: Proposal) -> list[list[str]]:
     table
         The table.
     """
-    free = [name for name in table.open() if not (says("settled", name) or says_aggregate(name))]
-    numbers = {name: grades_in(table.raw[name]) for name in free}
+    numbers = {name: grades_in(table.raw[name]) for name in table.open()}
+    free = [name for name in numbers if not says("settled", name) or 2 * numbers[name].count(-1) > len(numbers[name])]
+    numbers = {name: numbers[name] for name in free if not says_aggregate(name)}
     fitting = {name: some for name, some in numbers.items() if len({*some} - {None}) > 1 and table.repeats(name)}
     fitting = {name: some for name, some in fitting.items() if {*some} - {None} != {0, 1}}
     asked = [name for name, own in fitting.items() if speaks_where_apart(own, _but(fitting, name))]
@@ -770,11 +771,26 @@ def _called_labels(names: Sequence[str]) -> list[str]:
 def grades(table: Proposal) -> None:
     """Columns of few whole numbers, and nothing that is a label: they may be votes; the user is asked.
 
-    Where their names begin alike in several groups, each is a question of its own (`tone_Ann`, `frame_Ann`).
+    Where their names begin alike in several groups, each is a question of its own (`tone_Ann`, `frame_Ann`). Beside
+    the truth, those that say what it says more often than by chance.
     """
-    if groups := graded(table):
+    truth = table.having("true_label")
+    if groups := [names for names in graded(table) if not truth or _say_the_truth(table, names, truth[0])]:
         every = listing([name for names in groups for name in names], limit=12)
         ask_whose(table, f"{every} hold whole numbers", groups, "feature")
+
+
+def _say_the_truth(table: Proposal, names: Sequence[str], truth: str) -> bool:
+    """Whether columns hold the numbers of the true labels, −1 and the like aside, and these far more than by chance."""
+    known = grades_in(table.raw[truth])
+    said = [pair for name in names for pair in zip(grades_in(table.raw[name]), known, strict=True)]
+    pairs = [(own, true) for own, true in said if None not in (own, true) and (own != -1 or -1 in known)]
+    if not {own for own, _ in pairs} <= {*known} - {None} or len(pairs) < LEAST_SPLIT:
+        return False
+    one, other = (Counter(some) for some in zip(*pairs, strict=True))
+    chance = sum(times * other[own] for own, times in one.items()) / len(pairs) ** 2
+    right = sum(own == true for own, true in pairs)
+    return right - chance * len(pairs) > FAR * math.sqrt(len(pairs) * chance * (1 - chance))
 
 
 def _of_one_scale(columns: Mapping[str, Sequence[int | None]]) -> list[str]:

@@ -22,6 +22,7 @@ from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
+from pll.formats.tabular.parquet import label_names
 from pll.formats.tabular.writer import columns_of, records_of
 from pll.formats.unfold import value_at
 
@@ -29,11 +30,17 @@ _BATCH = 4096
 
 
 def _with_names(path: Path) -> Iterator[tuple[int, Record]]:
-    """Yield the records of a file, of COCO its pictures; of both tools with the names of labels that have numbers."""
+    """Yield the records of a file, of COCO its pictures; with the names of labels that have numbers."""
     names: list[Any] | None = None
+    classes: Mapping[str, Sequence[str]] | None = None
     for line, record in json_objects.records(path):
         if _is_coco(record):
             yield from ((line, picture) for picture in _pictures_of(record))
+            continue
+        if _is_row(record):
+            classes = _classes_beside(path) if classes is None else classes
+            named = {name: _named(value, classes[name]) for name, value in record["row"].items() if name in classes}
+            yield line, {"row_idx": record["row_idx"]} | record["row"] | named
             continue
         if names is None:  # once it is known that the file can be read
             labels = value_at(json_objects.fields_beside(path), "categories.label.labels")
@@ -46,6 +53,24 @@ def _with_names(path: Path) -> Iterator[tuple[int, Record]]:
                 "annotations": [one | {"label": name} for one, name in zip(annotations, called, strict=True)]
             }
         yield line, record
+
+
+def _is_row(record: Record) -> bool:
+    """Whether a record is a row as the viewer of Hugging Face sends it."""
+    return isinstance(record.get("row"), dict) and "row_idx" in record
+
+
+def _classes_beside(path: Path) -> Mapping[str, Sequence[str]]:
+    """The names of the classes of each column, which stand beside such rows."""
+    features = json_objects.fields_beside(path).get("features")
+    listed = features if isinstance(features, list) else []
+    return label_names({one["name"]: one.get("type") for one in listed if isinstance(one, dict) and "name" in one})
+
+
+def _named(value: Any, names: Sequence[str]) -> Any:
+    if isinstance(value, list):
+        return [_named(one, names) for one in value]
+    return (names[value] if 0 <= value < len(names) else None) if type(value) is int else value
 
 
 _COCO = ("annotations", "images", "categories")

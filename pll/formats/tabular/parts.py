@@ -54,6 +54,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     is_one_a_person = len(called) == len(tables) and not has_people
     if is_one_a_person:
         _refuse_versions(names, tables)
+        names = _with_truth(names, tables)
         tables = [replace(one, names=[called.get(k, {}).get(n, n) for n in one.names]) for k, one in enumerate(tables)]
     other = next((k for k, table in enumerate(tables) if in_common(tables[0].names, table.names) < SHARED), None)
     if other is not None and not is_one_a_person:
@@ -104,6 +105,18 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     notes_of_all = (about, *notes)
     table = Records.of(pa.table(columns), row_of=row_of, roles=roles, notes=notes_of_all, may_be_empty=may_be_empty)
     return settled_apart(table, column) if is_one_a_person else table
+
+
+def _with_truth(names: Sequence[str], tables: Sequence[Records]) -> list[str]:
+    """The names of tables, `true label` for the only one that has a label where all others have predictions."""
+    others = [name for name, one in zip(names, tables, strict=True) if any(says("machine", n) for n in one.names)]
+    usual = [name for name, one in zip(names, tables, strict=True) if _has_label(one)]
+    is_clear = len(usual) == 1 and usual[0] not in others and len(others) == len(names) - 1 >= LEAST_BESIDE - 1
+    return ["true label" if is_clear and name == usual[0] else name for name in names]
+
+
+def _has_label(table: Records) -> bool:
+    return any(plain_name(name) in USUAL["true_label"] for name in table.names)
 
 
 SPLIT = "split"
@@ -298,6 +311,22 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
         of_nothing = f"; {spare:,} of its {len(row_of):,} rows {'is' if spare == 1 else 'are'} of nothing here"
         notes.append(f"{name} was added by {mine}{of_nothing if spare else ''}.")
     return left, notes
+
+
+def once_each(tables: Sequence[Records]) -> Records:
+    """Return tables of the same columns as one, of rows with the same first cell the first.
+
+    Examples
+    --------
+    >>> first, second = (Records.of({"id": ids, "text": ids}) for ids in (["a", "b"], ["b", "c"]))
+    >>> list(once_each([first, second]).texts(0))
+    ['a', 'b', 'c']
+    """
+    whole = pa.concat_tables(table.whole() for table in tables)
+    found = dict[str, int]()
+    for row, cell in enumerate(whole.column(0).to_pylist()):
+        found.setdefault(str(cell), row)
+    return Records.of(whole.take([*found.values()]))
 
 
 def _may_say_more(name: str, about: Records, table: Records) -> bool:

@@ -199,20 +199,24 @@ def with_answers(table: Records) -> Records:
         return replace(table.with_columns(new, gone), roles=roles, signature=None)
     answer = free_name("answer", table.names)
     cells: list[str | None] = [None] * sum(len(batch) for batch in table.batches([0]))
+    workers = set[str]()
     for at, lines in _chosen(table, ""):
         cells[at] = lines[0].vote if lines else None
-    return replace(table.with_columns({answer: cells}), roles={"doc_id": "task", answer: "vote"})
+        workers.update(line.worker for line in lines)
+    roles = {"doc_id": "task", answer: "vote"} | ({"model": "worker"} if len(workers) > 1 else {})
+    return replace(table.with_columns({answer: cells}), roles=roles)
 
 
 def _chosen(table: Records, worker: str) -> Iterable[tuple[int, list[Line]]]:
-    """The row and the answer of each document: of the first way to extract it that found one."""
-    found: dict[str, tuple[int, list[Line]]] = {}
+    """The row and the answer of each document and model: of the first way to extract it that found one."""
+    found: dict[tuple[str, str], tuple[int, list[Line]]] = {}
     for at, record in enumerate(table.values(range(len(table.names)))):
         with _as_written(table.row_of(at)):
-            lines, name = _sample(record, worker), str(record["doc_id"])
-            before = found.get(name, (at, []))[1]
+            model = str(record.get("model") or worker)
+            lines, key = _sample(record, model), (str(record["doc_id"]), model)
+            before = found.get(key, (at, []))[1]
             if not before or (lines and before[0].vote.strip().casefold() in _FAILED):
-                found[name] = at, lines or before
+                found[key] = at, lines or before
     return found.values()
 
 
@@ -227,7 +231,7 @@ ANSWERS = ("answer", "response", "completion", "output", "generation", "predicti
 def answer_field(record: Mapping[str, Any]) -> str:
     """Return the field with a model's answer beside that of its prompt; "" where a record is no prompt and answer.
 
-    What others say of the answer, in objects, is what the record is about.
+    What others say of the answer, in objects, is what the record is about, and so are several answers in a list.
 
     Examples
     --------
@@ -244,7 +248,9 @@ def answer_field(record: Mapping[str, Any]) -> str:
 
 
 def _is_judged(value: Any) -> bool:
-    """Whether a field holds objects of several, each with an answer of its own."""
+    """Whether a field holds objects of several, each with an answer of its own, or a list that says something again."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value) and len({*value}) < len(value):
+        return True
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(isinstance(one, dict) and not FIELDS["what"].isdisjoint(one) for one in inside)
 

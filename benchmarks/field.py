@@ -143,8 +143,17 @@ def facts_of(data: PartialLabelDataset) -> dict[str, Any]:
         "learnt": [*data.feature_names, *data.categories, *_read_in(data)],
     }
     if sets is not None:
-        facts["sets"] = {name: sorted(sets.names(row)) for row, name in enumerate(data.row_ids.tolist())}
+        rows = {name: row for row, name in enumerate(data.row_ids.tolist())}
+        facts["sets"] = {name: sorted(sets.names(row)) for name, row in (_other_names(data) | rows).items()}
     return facts
+
+
+def _other_names(data: PartialLabelDataset) -> dict[str, int]:
+    """The rows by what else names them: what stands in one row alone, of pictures and columns carried along."""
+    columns = [*data.extras.values(), *([] if data.pictures is None else [data.pictures.names])]
+    cells = [(str(cell), row) for column in columns for row, cell in enumerate(column.tolist())]
+    times = Counter(cell for cell, _ in cells)
+    return {cell: row for cell, row in cells if times[cell] == 1}
 
 
 def agreement(data: PartialLabelDataset, truth: Mapping[str, str]) -> tuple[float, float]:

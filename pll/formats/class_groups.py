@@ -14,7 +14,7 @@ import numpy as np
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
-from pll.formats.proposal import Proposal, one_of, which
+from pll.formats.proposal import Proposal, one_of, says, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     FUNCTION,
@@ -419,6 +419,11 @@ def counted(table: Proposal) -> list[str]:
     for group in _alike(whole):
         sums = _sums(table, group)
         if any(_sums(table, [name]) == sums for name in whole if name not in group):
+            return group
+    for group in _alike(whole):
+        is_said = len(group) > 2 and all(says("ballots", name) for name in group)
+        sums = _sums(table, group) if is_said else [0.0]
+        if 1 < max(sums) <= MOST_VOTERS and sum(map(bool, sums)) >= NEARLY_ALL * len(sums):
             return group
     for total in [name for name in whole if says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
         others = [name for name in whole if name != total]

@@ -30,6 +30,7 @@ NOTHING = ("none", "brak", "无", "無", "なし", "없음")
 """What the least of a scale may be called, as elsewhere what is no answer."""
 _BOOK = re.compile(any_of("codebook"))
 _LINE = re.compile(r"\s*(?P<code>[^\s=:–—]{1,12})\s*(?:[=:–—]|\s-\s|->|→)\s*(?P<name>\S.*)", re.DOTALL)
+_LISTED = re.compile(r"(?:^|\|)\s*(-?\w{1,12})\s*,\s*([^|]*[^|\s])")
 _NAME = re.compile(r"[^\s,;(]+(?: [^\s,;(]+){0,3}")
 """A name of few words; letters whose meaning is a longer text stay."""
 
@@ -71,7 +72,10 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
         is_list = len(labels) == len(cells) - 1 > 1 and not WORDS["list"].isdisjoint(words)
         return {"": {spelling(name): name for name in labels}} if is_list else {}
     found, variable = dict[str, dict[str, str]](), ""
-    for row in cells:
+    for row in cells:  # of a data dictionary, all codes of a variable stand in one cell
+        if listed := next((codes for cell in row if len(codes := dict(_LISTED.findall(cell))) > 1), {}):
+            found[row[0]] = listed
+    for row in cells if not found else ():
         pair = _pair(row, at)
         variable = row[at - 1] if at and row[at - 1] else variable
         both = [re.split(r"\s*[/;|,]\s*", one) for one in pair]  # `MS / GY`, and what these mean
@@ -142,12 +146,14 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     if not is_one or data.n_classes < 2 or set(data.class_names) <= {*covers[0].values()}:
         return data
     names = {code: name for code in data.class_names if (name := covers[0].get(code)) and name != code}
-    begin = {code: re.split("[,;(–—]", name)[0].strip() for code, name in names.items()}
+    parts = {code: [one.strip() for one in re.split(r"[,;(–—]|\s-\s", name)] for code, name in names.items()}
+    begin = {code: some[0] for code, some in parts.items()}
     scale = sorted(filter(str.isdecimal, covers[0]), key=int)
     is_whole = bool(scale) and int(scale[-1]) - int(scale[0]) == len(scale) - 1
     ends = {*scale[:1], *(scale[-1:] if is_whole else ())}  # of a scale: none, mild, severe
     grades = {code for code in ends if begin.get(code, "").casefold() in NOTHING}
-    silent = [k for k, one in begin.items() if is_no_answer(one, among_votes=True) and k not in grades]
+    silent = [k for k, some in parts.items() if any(is_no_answer(o, among_votes=True) for o in some if o)]
+    silent = [code for code in silent if code not in grades]
     left = [name for name in data.class_names if name not in covers[0] and name not in covers[0].values()]
     alike = same_as(dict.fromkeys(covers[0].values(), RARE) | dict.fromkeys(left, 1))
     names |= {name: alike[name] for name in left if name in alike}  # cut short, or a slip, whatever it is as often as

@@ -223,13 +223,13 @@ def words_of(name: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> words_of("Biopsy result (2)"), words_of("decyzja_kierownika")
-    (('biopsy', 'result', '2'), ('decyzja', 'kierownika'))
+    >>> words_of("Biopsy result (2)"), words_of("decyzja_kierownika"), words_of("meanGrade")
+    (('biopsy', 'result', '2'), ('decyzja', 'kierownika'), ('mean', 'grade'))
     >>> words_of("अंतिम निर्णय")  # of letters with signs above and below
     ('अंतिम', 'निर्णय')
     """
-    spaced = "".join(c if c.isalnum() or category(c).startswith("M") else " " for c in name.casefold())
-    return tuple(spaced.split())
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold()
+    return tuple("".join(c if c.isalnum() or category(c).startswith("M") else " " for c in apart).split())
 
 
 def between_words(word: str) -> str:

@@ -251,9 +251,9 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     yield from _to_drop("mark", "A class is what a program says that failed", errors)
     remedy = "If they mean that there is no answer, drop them."
     yield from _to_drop("mark", "Numbers stand apart from those of the others", _far_codes(names), remedy)
-    short = _rare_short(
-        dict(zip(data.class_names, _times_given(data).tolist(), strict=True)) if data.candidates else {}
-    )
+    is_known = data.candidates is None or any(getattr(note, "kind", "") == "codebook" for note in data.notes)
+    times = [] if is_known else _times_given(data).tolist()
+    short = _rare_short({} if is_known else dict(zip(data.class_names, times, strict=True)))
     yield from _to_drop("mark", "A class is rare, and an abbreviation beside words", short, f"If it {if_none}")
 
     voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()

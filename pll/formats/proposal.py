@@ -384,7 +384,7 @@ def split_in(names: Sequence[str]) -> list[str]:
     ... )
     (['train', 'valid', 'test'], [], ['training', 'test'])
     """
-    said = [words_of(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)) for name in names]
+    said = [words_of(name) for name in names]
     of = [next((word for word in words if word in WORDS["train"] | WORDS["test"]), "") for words in said]
     return of if all(of) and len({*of}) > 1 else []
 
@@ -735,6 +735,7 @@ OF_NAME: Mapping[str, Callable[[str], object]] = {
     "of a fact": says_fact,
     "of a state": says_state,
     "of a check": _says_whether_checked,
+    "how sure": lambda name: says("sure", name),
     "of a person": _says_who,
     "of a machine": lambda name: says("machine", name),
 }
@@ -789,6 +790,7 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "own name": _says_own_name,
     "of the occasion": _is_of_occasion,
     "varying": _varies,
+    "in lines": lambda table, name: bool(table.having("task")),
     "of a day or a person": _follows_occasion,
 }
 """What a column is in its table."""

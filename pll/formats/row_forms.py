@@ -256,10 +256,15 @@ def _asked_in_grid(name: str) -> str | None:
 def _without_number(name: str) -> str | None:
     """Return the name of one of several columns that are numbered, without its number; None of people, and of others.
 
-    >>> _without_number("Bild 07"), _without_number("rater 2"), _without_number("width")
-    ('Bild', None, None)
+    >>> (
+    ...     _without_number("Bild 07"),
+    ...     _without_number("rater 2"),
+    ...     _without_number("width"),
+    ...     _without_number("Clip 1: Which?"),
+    ... )
+    ('Bild', None, None, 'Clip: Which?')
     """
-    stem = re.sub(r"[\W_]*\d+$", "", name)
+    stem = re.sub(r"[\W_]*\d+", "", name, count=1)
     return stem if stem and stem != name and not NUMBERED.fullmatch(name) else None
 
 
@@ -367,6 +372,8 @@ def _keys(table: Proposal) -> Iterator[str]:
 
 def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     rows = len(table.raw[worker])
+    about = [name for name in table.open() if _is_about(name, worker) and table.is_function(name, worker)]
+    table.give_all(about, "keep", why="a fact about the person")
     tasks = table.having("task")
     # words that nobody answers twice may be the examples too
     words = which(table, "repeats", "word", "!dates") if rows >= SOME else []
@@ -408,6 +415,22 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     table.give_all([name for name in [worker] if name not in table.explicit], "worker", guessed=not is_told)
     table.give_all([name for name in chosen if name not in given], "vote", guessed=not is_told)
     _leave_facts(table, tasks, worker, [name for name in votes if name not in chosen])
+
+
+def _is_about(name: str, worker: str) -> bool:
+    """Whether a column is called as that of the people and more, and not as what they say.
+
+    Examples
+    --------
+    >>> [
+    ...     _is_about(name, "annotator_id")
+    ...     for name in ("annotator_gender_men", "annotator_label", "gender", "annotator_id")
+    ... ]
+    [True, False, False, False]
+    """
+    who, words = [word for word in words_of(worker) if word != "id"], words_of(name)
+    is_more = bool(who) and list(words[: len(who)]) == who and len(words) > len(who) and name != worker
+    return is_more and not says("labels", name) and words[-1] not in USUAL["vote"]
 
 
 def _are_beside(table: Proposal, others: Sequence[str]) -> bool:
@@ -878,7 +901,7 @@ def sides(table: Proposal) -> None:
     if not tasks or not table.having("vote") or not said:
         return
     taken = {*tasks, *table.having("vote", "worker", "id")}
-    names = which(table, "labels", among=[name for name in table.raw if name not in taken])[:MOST_COMPARED]
+    names = which(table, "labels", "!marks", among=[name for name in table.raw if name not in taken])[:MOST_COMPARED]
     for one, other in combinations(names, 2):
         things = table.words(one, other)
         if share_among(table.words(one), table.words(other)) < 1 / 2 or share_among(said, things) > 1 / 2:

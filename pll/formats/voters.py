@@ -21,6 +21,7 @@ from pll.formats.proposal import (
     decides,
     follows,
     grades_in,
+    labels_among,
     labels_listed,
     one_of,
     says,
@@ -566,6 +567,10 @@ def derived(table: Proposal) -> None:
         table.give_all(
             [n for n in table.open() if _comes_with(table.raw[n], known)], "keep", why=f"known where {truth} is"
         )
+    for sets in table.having("candidates")[:1]:
+        sizes = [labels_among([cell]).total() for cell in table.cells[sets]]
+        told = [name for name in table.open() if _are_sizes(table.raw[name], sizes)]
+        table.give_all(told, "keep", why=f"how many labels {sets} has")
     for label in table.having("candidates", "true_label")[:1]:
         is_there = {name: [str(bool((cell or "").strip())) for cell in table.raw[name]] for name in table.open()}
         told = [name for name, some in is_there.items() if len({*some}) > 1 and follows(some, table.raw[label])]
@@ -582,6 +587,12 @@ def derived(table: Proposal) -> None:
     split = [name for name in marks if any(_splits(table, name, share) for share in shares)]
     beside = [name for name in marks if split and follows(table.raw[name], list(_rows(table, split)))]
     table.give_all([*split, *beside], "keep", why=why)
+
+
+def _are_sizes(cells: Cells, sizes: Sequence[int]) -> bool:
+    """Whether a column is how many labels the sets of the rows have, which differ."""
+    rows = zip(cells, sizes, strict=True)
+    return len({*sizes}) > 1 and all(cell and is_number(cell) and float(cell) == size for cell, size in rows)
 
 
 def _splits(table: Proposal, name: str, share: str) -> bool:

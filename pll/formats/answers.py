@@ -639,7 +639,7 @@ def share_chunks(names: Sequence[str], shares: npt.NDArray[np.float64], example:
     ]
 
 
-_COMMA = re.compile(r"(?<=^0),|(?<=^1),(?=0*$)")
+_COMMA = re.compile(r"(?<=^0),|(?<=^1),(?=0*$)|(?<=\d),(?=\d{1,2}\s*$)")
 """The decimal comma of a share, which is no comma between thousands."""
 
 

@@ -409,6 +409,7 @@ def counted(table: Proposal) -> list[str]:
     likely = [n for n in table.open() if table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)]
     cells = {name: table.raw[name] for name in likely if are_amounts(table.raw[name])}
     percents = [n for n, some in cells.items() if all("%" in (c or "%") for c in some) and present_cells(some)]
+    percents = percents or [name for name in cells if "%" in name]
     if len(percents) > 1 and all(abs(total - 100) <= len(percents) for total in _sums(table, percents)):
         return percents
     whole = [n for n in cells if n not in percents and table.repeats(n) and _are_counts(table.raw[n])]

@@ -69,7 +69,7 @@ CLASS_COLUMN = re.compile(
 
 _NAMED_ID = re.compile(
     rf"(?:.*[\W_])?(?:{'|'.join(sorted(WORDS['id']))})[\W_]*|.*(?:nummer|number)[\W_]*|"
-    r"(?:.* )?#|(?:id|kod|codigo|codice)[\W_].+",
+    r"(?:.* )?#|(?:id|kod|codigo|codice)[\W_].+|signatuu?r|segnatura|sygnatura|signatura|cote|shelfmark|barcode",
     re.IGNORECASE,
 )
 

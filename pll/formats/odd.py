@@ -280,7 +280,8 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
 def _marks(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """Classes, or true labels, called as what means that there is no answer; "none" may be one."""
     if len(data) >= FEW_EXAMPLES and not options.class_names and "*" not in options.keep:
-        names = [name for name in data.class_names if is_no_answer(name) and spelling(name) != "none"]
+        many = data.annotations is not None
+        names = [one for one in data.class_names if is_no_answer(one, among_votes=many) and spelling(one) != "none"]
         names = [name for name in names if name not in options.keep] if len(names) < data.n_classes - 1 else []
         text = "A class is called as what means that there is no answer"
         yield from _to_drop("mark", text, names, "If it means that there is no answer, drop it.")

@@ -65,6 +65,7 @@ def settled(table: Proposal) -> None:
     sparse = [name for name in apt if share[name] < SPARSE]
     own = dict(zip(votes, apart(votes), strict=True))  # a word of all voters says nothing of one
     named = [name for name in apt if says("settled", own.get(name, name)) or says_aggregate(name)]
+    named = [name for name in named if not says("majority", name)]
     if (voters := table.having("annotator")) and not any(says("labels", name) for name in voters):
         named += [name for name in free if name in apt and name not in named and says("labels", name)]
     named = [name for name in named if not FUNCTION.match(name)]
@@ -74,6 +75,8 @@ def settled(table: Proposal) -> None:
     among |= {*stranger_among(votes)}
     table.give_all(beside, "keep", why="it has the words of the votes")
     single = named if len(named) == 1 else [name for name in named if not says_aggregate(name)]
+    if len(single) > 1:  # of several that settle something, who is asked of some is a voter
+        single = [name for name in single if name not in sparse]
     found = single if len(single) == 1 and len(votes) != 2 else [*among, *beside]
     if len(found) != 1 or table.having("true_label") or table.is_asked():
         return
@@ -86,8 +89,10 @@ def settled(table: Proposal) -> None:
     table.give(name, "keep")
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
-    if agrees_less:
-        ways.reverse()  # what somebody settled is what most voters say
+    made = [one for one in table.having("keep") if one not in votes and says("settled", one)]
+    is_one_more = name in votes and any(_says(table.cells[one], classes) for one in made)
+    if agrees_less or is_one_more:
+        ways.reverse()  # what somebody settled is what most voters say, and was not made of what they say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",

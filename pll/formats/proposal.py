@@ -237,6 +237,11 @@ class Proposal:
         filled = present_cells(self.raw[name])
         return 0 < 2 * len(set(filled)) <= len(filled)
 
+    def comes_again(self, name: str) -> bool:
+        """Whether a column has the same cell in several rows, of one row in five at least."""
+        filled = present_cells(self.raw[name])
+        return 0 < 5 * len(set(filled)) <= 4 * len(filled)
+
     def is_one_a_row(self, name: str) -> bool:
         """Whether a column has another cell in every row, of several."""
         cells = self.raw[name]
@@ -493,7 +498,7 @@ def says_aggregate(name: str) -> bool:
     """
     plain = plain_name(name)
     first, *others = words_of(name) or ("",)
-    return plain in WORDS["aggregate"] or not WORDS["majority"].isdisjoint([first, *others[-1:]])
+    return plain in WORDS["aggregate"] or not (WORDS["majority"] | WORDS["agreed"]).isdisjoint([first, *others[-1:]])
 
 
 def labels_among(cells: Cells) -> Counter[str]:
@@ -784,6 +789,7 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "labels": Proposal.may_be_label,
     "answers": Proposal.may_be_answers,
     "repeats": Proposal.repeats,
+    "again": Proposal.comes_again,
     "short": lambda table, name: are_names(present_cells(table.cells[name])),
     "several": lambda table, name: holds_several(table.cells[name]),
     "several, or doubt": _name_several,

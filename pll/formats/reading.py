@@ -41,6 +41,8 @@ TO_FILL_IN = "nobody has filled it in"
 """Why a column is left alone that is one of several, called alike, without any cell: of a form before the work."""
 PERSONS = "persons"
 """Kind of the note that a row is a person."""
+MAJORITY = "the majority of"
+"""How a reason begins why a column is neither a voter nor the truth, before the columns that it was made of."""
 SWAPPED = "swapped"
 """Kind of the note that two things are compared in both orders."""
 LONGEST = 60

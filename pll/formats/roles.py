@@ -34,7 +34,7 @@ from pll.formats.names import (
 from pll.formats.one_column import by_hand, settled
 from pll.formats.plausible import unclear
 from pll.formats.proposal import Proposal, says, says_fact, share_among, which
-from pll.formats.reading import ERRORS, LABELLED, LINES, ROLES, SINGLE, SWAPPED, Column, question
+from pll.formats.reading import ERRORS, LABELLED, LINES, MAJORITY, ROLES, SINGLE, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
 from pll.formats.tabular.cells import (
     FEW,
@@ -49,7 +49,6 @@ from pll.formats.tabular.cells import (
     remembered,
 )
 from pll.formats.voters import (
-    MAJORITY,
     aggregates,
     annotators,
     answers,

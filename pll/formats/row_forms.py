@@ -365,7 +365,7 @@ def _keys(table: Proposal) -> Iterator[str]:
     given = {name: present_cells(table.raw[name]) for name in table.having("id", "text", "image")}
     own = [name for name, cells in given.items() if len({*cells}) < len(cells)]
     seen = [*table.usual("task", table.open()), *(n for n in own if n in table.having("id"))]
-    seen += [*which(table, "named id", "repeats"), *own]
+    seen += [*which(table, "named id", "again"), *own]
     seen += which(table, "repeats", among=table.usual("text", table.open()))
     yield from dict.fromkeys(seen)
 

@@ -30,7 +30,7 @@ from pll.formats.proposal import (
     share_among,
     which,
 )
-from pll.formats.reading import LABELLED, Column
+from pll.formats.reading import LABELLED, MAJORITY, Column
 from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.cells import (
     BINARY,
@@ -390,7 +390,8 @@ def aggregates(table: Proposal) -> None:
     called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
     if table.having(*_ANSWERS, "count", "probability") or "shares" in table.objects.values():
         votes = table.having(*_ANSWERS)
-        people = [name for name in called if votes and (_settles_some(table, name) or _agreed_on(table, name))]
+        people = [name for name in called if votes and not says("majority", name)]
+        people = [name for name in people if (_settles_some(table, name) or _agreed_on(table, name))]
         made = [name for name in called if name not in people]  # `settled` asks what those are
         table.give_all(made, "keep", why="an aggregate of the voters")
     free = [name for name in free if table.roles[name].role != "keep" and table.roles[name].guessed]
@@ -418,7 +419,7 @@ def _agreed_on(table: Proposal, name: str) -> bool:
     rows = [(cell, most) for cell, (most, share, _) in _beside_most(table, name) if cell and share > 1 / 2]
     said = Counter(cell for cell, _ in rows)
     is_of_words = said.total() > 0 and share_among(said, table.answers_given()) >= NEARLY_ALL
-    return says("majority", name) and is_of_words and sum(cell != most for cell, most in rows) >= LEAST_OTHERWISE
+    return says("agreed", name) and is_of_words and sum(cell != most for cell, most in rows) >= LEAST_OTHERWISE
 
 
 LEAST_OTHERWISE = 2
@@ -436,9 +437,10 @@ def _leave_majority(table: Proposal, name: str) -> None:
         ways = [("the true label", {name: "true_label"}), ("one voter more", {name: "annotator"})]
         ways = [way for way in ways if not is_all or way[1][name] == was]
         made = ("made of their answers: carried along", {name: "keep"})
+        is_voter = is_all and was == "annotator" and says("settled", name)  # of a program's majority by its name
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
-            *([*ways[:1], made, *ways[1:]] if _is_decided(table, name, split) else [made, *ways]),
+            *([made, *ways] if is_voter or not _is_decided(table, name, split) else [*ways[:1], made, *ways[1:]]),
         )
 
 
@@ -466,8 +468,6 @@ LEAST_BLANK = 0.1
 """Share of the examples with a majority, at least, on which a column says nothing that no program made."""
 
 
-MAJORITY = "the majority of"
-"""How a reason begins why a column is neither a voter nor the truth, before the columns that it was made of."""
 _ANSWERS = ("annotator", "answers", "vote")
 _GUESSED = Column(0, "", "keep", "", guessed=True)
 ROUNDED = 0.051
@@ -706,7 +706,9 @@ def rounds(table: Proposal) -> None:
                 groups.setdefault(stem, []).append(name)
         groups = {stem: names for stem, names in groups.items() if 1 < len(names) <= MOST_ROUNDS}
         orders = ([int(re.sub(r"\D", "", cut[name][0])) for name in names] for names in groups.values())
-        is_said = all(cut[name]["said"] or cut[name]["counted"] for names in groups.values() for name in names)
+        counted = [cut[name] for names in groups.values() for name in names]
+        # R1, R2 and so on are readers where there is nobody else
+        is_said = all(one["counted"] or len(one["said"] or "") > (len(groups) == 1) for one in counted)
         are_counted = all(sorted(order) == [*range(1, len(order) + 1)] for order in orders)
         if groups and (is_said or (are_counted and _agree_within(table, list(groups.values())))):
             whose = [re.sub(r"[\W_]+", " ", one).strip() for one in (apart([*groups]) if len(groups) > 1 else groups)]

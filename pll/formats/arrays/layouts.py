@@ -7,6 +7,7 @@ arrays of their own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,8 +23,9 @@ from pll.errors import RowError, UserError
 from pll.formats.answers import Answers, whole_column
 from pll.formats.base import ReadOptions
 from pll.formats.checks import as_features, check_class_count, check_unpacked_size, kind_of, listing
-from pll.formats.forms import ARRAYS
+from pll.formats.forms import ARRAYS, words_of
 from pll.formats.labels import labels_of
+from pll.formats.tabular.cells import NEARLY_ALL, says_counts
 
 Names = Mapping[str, str]
 """X, candidates or y → what a file calls it."""
@@ -181,6 +183,116 @@ def arrange(
         X = _features(X, names["X"], notes, max_bytes, allow_missing=allow_missing, needed=needed)
         read.append(_labelled(X, labels, names, notes, is_matlab=is_matlab))
     return read[0] if len(read) == 1 else _joined(read, notes)
+
+
+def labels_beside(
+    unread: Mapping[str, npt.NDArray[Any]], n: int, y: npt.NDArray[Any] | None, c: int = 0
+) -> dict[str, str]:
+    """Return which unread matrix has the labels, whatever it is called, by what its numbers are: see `kind_of_numbers`.
+
+    Marks are candidates where the true labels are among them, else where they are called so; votes say the true label
+    far more often than by chance. Counts and shares have as many columns as there are classes; where nothing says how
+    many, they are called so.
+
+    Parameters
+    ----------
+    unread
+        By name, matrices of numbers; those of n rows count.
+    n
+        Examples.
+    y
+        (n,) true labels, where there are some.
+    c
+        Classes, where that is known.
+
+    Examples
+    --------
+    >>> some = {"box": np.eye(3) * 4, "n_votes": np.array([[2, 0], [1, 1], [0, 9]])}
+    >>> labels_beside(some, 3, None), labels_beside(some, 3, np.array([0, 2, 1]))
+    ({'counts': 'n_votes'}, {'counts': 'box'})
+    >>> labels_beside({"partialY": np.array([[1, 1, 0], [0, 1, 1]]), "mask": np.array([[1, 0], [1, 1]])}, 2, None)
+    {'marks': 'partialY'}
+    """
+    known = y if y is not None and y.ndim == 1 and y.dtype.kind in "iu" and y.size == n else None
+    c = c or (0 if known is None else int(known.max()) + 1)
+    found = dict[str, str]()
+    for name, array in reversed([*unread.items()]):
+        if array.ndim != 2 or len(array) != n or array.shape[1] < 2 or array.dtype.kind not in "biuf":
+            continue
+        kind = kind_of_numbers(array)
+        if kind in ("counts", "votes") and known is not None and _are_votes(array, known):
+            found["votes"] = name
+        elif kind == "marks" and _are_sets(array, name, known):
+            found["marks"] = name
+        elif kind in ("counts", "shares") and (array.shape[1] == c or (not c and says_counts(name))):
+            found[kind] = name
+    return found
+
+
+def _are_sets(marks: npt.NDArray[Any], name: str, y: npt.NDArray[Any] | None) -> bool:
+    """Whether marks in each row, several in some, are candidates: the true labels are among them."""
+    sizes = marks.sum(axis=1)
+    if not (sizes > 0).all() or not (sizes > 1).any():
+        return False
+    if y is None:
+        return not {"partial", "candidate", "candidates", "cand", "possible"}.isdisjoint(words_of(name))
+    labels = y - int(y.min() >= 1 and y.max() == marks.shape[1])
+    rows = np.flatnonzero(labels >= 0)
+    fits = bool(len(rows)) and int(labels.max()) < marks.shape[1]
+    return fits and float(marks[rows, labels[rows]].mean()) >= NEARLY_ALL
+
+
+def _are_votes(votes: npt.NDArray[Any], y: npt.NDArray[Any]) -> bool:
+    """Whether numbers are the true labels far more often than by chance, and no others but for those of no vote."""
+    given, true = as_votes(votes, y), np.broadcast_to(y[:, None], votes.shape)
+    is_one = (given >= 0) & (true >= 0)
+    said, true = given[is_one], true[is_one]
+    if not len(said) or not np.isin(given[given >= 0], y).all():
+        return False
+    chance = sum(float((said == k).mean() * (true == k).mean()) for k in np.unique(true))
+    return float((said == true).sum()) - chance * len(said) > FAR * math.sqrt(len(said) * chance * (1 - chance))
+
+
+FAR = 3.0
+"""Standard deviations by which votes are right more often than by chance."""
+
+
+def as_votes(array: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return numbers of classes, −1 for none; where classes count from 1, 0 is none.
+
+    Parameters
+    ----------
+    array
+        (n, m) whole numbers.
+    y
+        The true labels.
+
+    Examples
+    --------
+    >>> as_votes(np.array([[0, 2], [1, -1]]), np.array([2, 1])).tolist()
+    [[-1, 2], [1, -1]]
+    """
+    numbers = array.astype(np.int64)
+    return np.where(numbers == 0, -1, numbers) if y[y >= 0].min(initial=1) >= 1 else numbers
+
+
+def kind_of_numbers(array: npt.NDArray[Any]) -> str:
+    """Return what numbers with a row an example are: marks, counts, shares or votes (with −1); "" for none of it.
+
+    Parameters
+    ----------
+    array
+        (n, c) or (n, m).
+    """
+    values = array.astype(np.float64)
+    if not np.isfinite(values).all() or (values < -1).any():
+        return ""
+    is_whole = bool((values == np.floor(values)).all())
+    if (values < 0).any():
+        return "votes" if is_whole else ""
+    if is_whole:
+        return "marks" if values.max() <= 1 else "counts"
+    return "shares" if np.allclose(values.sum(axis=1), 1, atol=0.01) else ""
 
 
 def _labelled(

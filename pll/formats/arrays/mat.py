@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its parts load when they are used
 
+from pll.annotations.data import Annotations
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.extras import require_extra
-from pll.formats.arrays.layouts import arrange, parts_among
+from pll.formats.arrays.layouts import arrange, as_votes, labels_beside, parts_among
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
 from pll.formats.forms import ARRAYS
+from pll.formats.labels import sets_of
 from pll.formats.results import Results
 from pll.formats.tabular.writer import limitations
 
@@ -55,7 +57,14 @@ class Mat(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         variables, others = _load(path, options.max_bytes)
-        parts = parts_among(variables)
+        parts, votes = parts_among(variables), ""
+        if len(parts) == 1 and "candidates" not in parts[0]:
+            unread = _matrices(path, others, options.max_bytes)
+            told = _labels_beside(unread, variables, parts[0])
+            if marks := told.get("marks", ""):
+                parts, variables[marks] = [{**parts[0], "candidates": marks}], unread[marks]
+            votes = "" if marks else told.get("votes", "")
+            others = [name for name in others if name not in (marks, votes)]
         for name in dict.fromkeys(name for one in parts for name in one.values()):
             value = variables[name]
             if isinstance(value, str) or type(value) in _KINDS:
@@ -75,7 +84,13 @@ class Mat(Format):
                 f"The file has no folds of its own (tr, te), so there is no fold {options.fold}; leave it out."
             )
         candidates, y, names = layout.numbered(options, options.class_names, notes)
+        annotations = None
+        if votes:
+            annotations = _annotations(unread[votes], variables[parts[0]["y"]], names)
+            candidates, about = sets_of(annotations, options.combine)
+            notes += [f"The votes of {annotations.n_annotators} voters are in {votes}.", *about]
         return PartialLabelDataset(
+            annotations=annotations,
             X=layout.X,
             candidates=candidates,
             y=y,
@@ -214,6 +229,38 @@ def _sparse(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> scipy.sparse.c
     matrix = scipy.sparse.csc_array((data, rows, starts), shape=tuple(shape.tolist()))
     matrix.check_format(full_check=True)
     return matrix
+
+
+def _matrices(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, npt.NDArray[Any]]:
+    """Variables that nothing is known of by their names, where they are matrices of numbers."""
+    from pll.formats.arrays.mat5 import is_mat73, read_v5
+
+    with path.open("rb") as file:
+        is_new = is_mat73(file.read(128))
+    wanted = {*names}.difference(RESULTS)
+    found = _read_v73(path, max_bytes) if is_new else read_v5(path, lambda one: one.name in wanted, max_bytes)[0]
+    return {name: value for name, value in found.items() if name in wanted and isinstance(value, np.ndarray)}
+
+
+def _labels_beside(unread: Mapping[str, Any], variables: Mapping[str, Any], part: Mapping[str, str]) -> dict[str, str]:
+    """As `labels_beside`, of matrices with a row or a column an example."""
+    X, y = variables[part["X"]], variables.get(part.get("y", ""))
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or not isinstance(y, np.ndarray) or 1 not in y.shape:
+        return {}
+    known = np.ravel(y)
+    if known.dtype.kind == "f" and np.isfinite(known).all() and (known == np.floor(known)).all():
+        known = known.astype(np.int64)
+    return labels_beside(unread, known.size, known)
+
+
+def _annotations(votes: npt.NDArray[Any], y: npt.NDArray[Any], names: Sequence[str]) -> Annotations:
+    """Votes (n, m) that say classes as the true labels do, by their numbers."""
+    given, number = as_votes(votes, np.ravel(y).astype(np.int64)), {name: k for k, name in enumerate(names)}
+    first = 0 if str(int(np.max(y))) in number else 1  # classes are called 1, 2, …, or have names of their own
+    codes = np.full(given.shape, -1)
+    for code in np.unique(given[given >= 0]).tolist():
+        codes[given == code] = code - 1 if first else number[str(code)]
+    return Annotations.from_votes(codes, names)
 
 
 def _fold(tests: Any, n: int, fold: int | None, notes: list[str]) -> npt.NDArray[np.bool_] | None:

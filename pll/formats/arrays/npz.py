@@ -30,7 +30,7 @@ from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.archive import Members, is_left_alone, names_in
-from pll.formats.arrays.layouts import Names, arrange, parts_among, texts
+from pll.formats.arrays.layouts import Names, arrange, as_votes, kind_of_numbers, labels_beside, parts_among, texts
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import (
     MAX_NAME,
@@ -47,7 +47,6 @@ from pll.formats.forms import ARRAYS, WORDS, words_of
 from pll.formats.labels import sets_of, sets_of_shares
 from pll.formats.names import results_among
 from pll.formats.results import Results, free_name
-from pll.formats.tabular.cells import says_counts
 from pll.formats.tabular.writer import limitations
 from pll.images import Pictures
 from pll.io import Column, as_column
@@ -114,16 +113,24 @@ class Npz(Format):
         if voters:
             arrays |= {"votes": np.stack([arrays.pop(name) for name in voters], axis=-1), "voters": np.array(voters)}
         amounts = ""
-        if "shares" in arrays and arrays["shares"].ndim == 2 and _kind_of_numbers(arrays["shares"]):  # of nobody
+        if "shares" in arrays and arrays["shares"].ndim == 2 and kind_of_numbers(arrays["shares"]):  # of nobody
             amounts = next(name for name, meaning in of_functions.items() if meaning == "shares")
             arrays["amounts"], of_functions = arrays.pop("shares"), {}
         is_shared = "shares" in arrays and "votes" not in arrays
         if is_shared:
             shares = arrays.pop("shares")
-            arrays["votes"], arrays["vote_scores"] = _votes_of(shares, len(np.atleast_1d(arrays.get("voters", ()))))
+            rows = (
+                len(arrays[parts[0]["y"]]) if parts[0].get("y") in arrays else len(np.atleast_1d(arrays.get("ids", ())))
+            )
+            arrays["votes"], arrays["vote_scores"] = _votes_of(
+                shares, len(np.atleast_1d(arrays.get("voters", ()))), rows
+            )
         labels = [np.atleast_1d(arrays[name]) for name in ("votes", "amounts") if name in arrays]
         if parts[0]["X"] not in arrays and not labels:  # what is numbered is nobody's votes
             raise _without_features(names)
+        if parts[0]["X"] not in arrays and (features := _features_beside(source, own, used, len(labels[0]), options)):
+            arrays |= features
+            parts, used = [{**parts[0], "X": next(iter(features))}], used.union(features)
         if parts[0]["X"] not in arrays:
             arrays["X"] = np.zeros((len(labels[0]), 0), dtype=np.float32)
         used = (used - {*numbered}) | {*voters}
@@ -132,11 +139,21 @@ class Npz(Format):
             unread = (
                 {name: loose[name] for name in others} if loose else _matrices_in(source, others, options.max_bytes)
             )
-            if amounts := _amounts_among(unread, arrays, parts[0], of_classes):
-                arrays["amounts"] = unread[amounts]
-        notes = [f"Arrays not used: {listing(left)}."] if (left := [one for one in others if one != amounts]) else []
+            c = len(arrays[of_classes]) if of_classes else 0
+            told = labels_beside(unread, len(arrays[parts[0]["X"]]), arrays.get(parts[0].get("y", "")), c)
+            kind = next((one for one in ("marks", "votes", "counts", "shares") if one in told), "")
+            if chosen := told.get(kind, ""):
+                others.remove(chosen)
+            if kind == "marks":
+                parts, arrays[chosen] = [{**parts[0], "candidates": chosen}], unread[chosen]
+            elif kind == "votes":
+                arrays["votes"] = as_votes(unread[chosen], arrays[parts[0]["y"]])
+                of_functions = {chosen: "votes"}
+            elif kind:
+                amounts, arrays["amounts"] = chosen, unread[chosen]
+        notes = [f"Arrays not used: {listing(others)}."] if others else []
         if "amounts" in arrays:
-            kind, c = _kind_of_numbers(arrays["amounts"]), arrays["amounts"].shape[-1]
+            kind, c = kind_of_numbers(arrays["amounts"]), arrays["amounts"].shape[-1]
             notes.append(f"The array {amounts} was read as {_NOTES[kind].format(c=c)}.")
         if voters:
             notes.append(f"{listing(voters)} are a voter each.")
@@ -145,7 +162,7 @@ class Npz(Format):
         if of_functions:
             votes = [name for name, meaning in of_functions.items() if meaning in ("votes", "shares")][:1]
             votes = [part["votes"] for part in joined.values() if "votes" in part] or votes
-            said = "shares of classes by {} models" if is_shared else "votes of {} functions, −1 for none"
+            said = "shares of classes by {} models" if is_shared else "votes of {} voters, −1 for none"
             notes.append(f"The {said.format(arrays['votes'].shape[-1])} are in {listing(votes)}.")
         for part, meaning in {"X": "features", "candidates": "candidate sets", "y": "true labels"}.items():
             called = [one[part] for one in parts if part in one]
@@ -308,37 +325,22 @@ def _joined(arrays: Arrays, parts: Mapping[str, Names]) -> Names:
     return {"X": "X"} | ({"y": "y"} if "y" in arrays else {})
 
 
-def _amounts_among(unread: Arrays, arrays: Arrays, names: Names, of_classes: str) -> str:
-    """The array of how many voted for each class, else of how likely each is; "" where there is none.
-
-    Its columns are as many as there are classes; where nothing says how many, it is called so.
-
-    >>> some = {"box": np.eye(3) * 4, "n_votes": np.array([[2, 0], [1, 1], [0, 9]])}
-    >>> _amounts_among(some, {"X": np.zeros((3, 4))}, {"X": "X"}, "")
-    'n_votes'
-    >>> _amounts_among(some, {"X": np.zeros((3, 4)), "y": np.array([0, 2, 1])}, {"X": "X", "y": "y"}, "")
-    'box'
-    """
-    n, y = len(arrays[names["X"]]), arrays.get(names.get("y", ""))
-    c = len(arrays[of_classes]) if of_classes else 0
-    if not c and y is not None and y.ndim == 1 and y.dtype.kind in "iu" and y.size:
-        c = int(y.max()) + 1
-    fits = {
-        name: array
-        for name, array in unread.items()
-        if array.ndim == 2 and array.dtype.kind in "iuf" and len(array) == n and array.shape[1] > 1
-        if array.shape[1] == c or (not c and says_counts(name))
-    }
-    kinds = {_kind_of_numbers(array): name for name, array in reversed(fits.items())}
-    return kinds.get("counts") or kinds.get("shares", "")
+def _features_beside(source: Path, names: Sequence[str], used: Collection[str], n: int, options: ReadOptions) -> Arrays:
+    """The only matrix of n rows of measurements, beside labels without features; nothing where there are several."""
+    left = [name for name in names if name not in used and name not in results_among(names)]
+    matrices = _matrices_in(source, left, options.max_bytes)
+    found = {name: array for name, array in matrices.items() if len(array) == n and not kind_of_numbers(array)}
+    return found if len(found) == 1 and all(one.dtype.kind == "f" for one in found.values()) else {}
 
 
-def _votes_of(shares: npt.NDArray[Any], voters: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _votes_of(
+    shares: npt.NDArray[Any], voters: int, rows: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """What each of some models finds likeliest (n, m), and how likely; −1 where it says nothing.
 
-    `shares` are (n, m, c) or (m, n, c), for each model how likely each class is.
+    `shares` are (n, m, c) or (m, n, c), for each model how likely each class is; the number of models or rows tells.
 
-    >>> [array.tolist() for array in _votes_of(np.array([[[0.25, 0.75]], [[np.nan] * 2]]), 1)]
+    >>> [array.tolist() for array in _votes_of(np.array([[[0.25, 0.75]], [[np.nan] * 2]]), 1, 0)]
     [[[1], [-1]], [[0.75], [nan]]]
     """
     if shares.ndim != 3 or shares.dtype.kind != "f" or (np.nan_to_num(shares) < 0).any():
@@ -346,7 +348,9 @@ def _votes_of(shares: npt.NDArray[Any], voters: int) -> tuple[npt.NDArray[np.int
             f"The shares of classes that models give have the shape {shares.shape} and the type {shares.dtype}; save "
             "numbers from 0 of the shape examples × models × classes, or leave the array out."
         )
-    each = shares.swapaxes(0, 1) if shares.shape[0] == voters != shares.shape[1] else shares
+    first, second = shares.shape[:2]
+    is_turned = first != second and (first == voters or (second == rows and second != voters))
+    each = shares.swapaxes(0, 1) if is_turned else shares
     silent = np.isnan(each).any(axis=-1)
     filled = np.where(silent[..., None], 0.0, each)
     whole = np.where(silent, np.nan, filled.sum(axis=-1))
@@ -765,7 +769,7 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
         raise UserError(f"A single array of shape {array.shape} holds no candidates, counts or shares. {_SAVE_ALL}")
     n, c = array.shape
     check_class_count(c, "this array")
-    kind = _kind_of_numbers(array)
+    kind = kind_of_numbers(array)
     if not kind:
         raise UserError(
             f"The numbers of this {n:,} × {c:,} array are neither 0/1 marks of candidates, nor counts of votes, nor "
@@ -790,7 +794,7 @@ def _sets_of_amounts(array: npt.NDArray[Any], names: tuple[str, ...]) -> tuple[C
     empty = np.flatnonzero(~(values > 0).any(axis=1))
     if len(empty):
         raise RowError(f"Row {empty[0]} has no class at all ({len(empty):,} such rows); leave it out.")
-    kind = _kind_of_numbers(values)
+    kind = kind_of_numbers(values)
     sets, prior = sets_of_shares(values, names, range(c))
     return sets, None if kind == "marks" else prior
 
@@ -825,16 +829,3 @@ _NOTES = {
     "counts": "counts: how many voted for each of {c:,} classes, by number",
     "shares": "shares: how likely each of {c:,} classes is, by number",
 }
-
-
-def _kind_of_numbers(array: npt.NDArray[Any]) -> str:
-    """Return what the numbers are; "" for none of it."""
-    values = array.astype(np.float64)
-    if not np.isfinite(values).all() or (values < -1).any():
-        return ""
-    is_whole = bool((values == np.floor(values)).all())
-    if (values < 0).any():
-        return "votes" if is_whole else ""
-    if is_whole:
-        return "marks" if values.max() <= 1 else "counts"
-    return "shares" if np.allclose(values.sum(axis=1), 1, atol=0.01) else ""

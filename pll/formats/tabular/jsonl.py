@@ -40,7 +40,7 @@ def _with_names(path: Path) -> Iterator[tuple[int, Record]]:
         if _is_row(record):
             classes = _classes_beside(path) if classes is None else classes
             named = {name: _named(value, classes[name]) for name, value in record["row"].items() if name in classes}
-            yield line, {"row_idx": record["row_idx"]} | record["row"] | named
+            yield line, record | {"row": record["row"] | named}
             continue
         if names is None:  # once it is known that the file can be read
             labels = value_at(json_objects.fields_beside(path), "categories.label.labels")

@@ -223,7 +223,8 @@ def differences(facts: Mapping[str, Any], expected: Mapping[str, Any]) -> list[s
         if (len(found) if isinstance(meant, int) else found) != (meant if isinstance(meant, int) else sorted(meant)):
             wrong.append(f"classes: {len(found)} ({short(', '.join(found))}), expected {meant}")
     for example, meant in expected.get("sets", {}).items():
-        found = facts.get("sets", {}).get(example)
+        sets = facts.get("sets", {})
+        found = sets.get(example) or next((some for name, some in sets.items() if example.endswith(f"[{name}]")), None)
         if found != sorted(meant):
             wrong.append(f"set of {example}: {found}, expected {sorted(meant)}")
     parts = {f"{name}." for name in expected.get("never", ())}  # of an object, each field may be a column

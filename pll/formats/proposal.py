@@ -711,7 +711,8 @@ def _is_of_occasion(table: Proposal, name: str) -> bool:
 
 
 def _says_who(name: str) -> bool:
-    return plain_name(name) in USUAL["worker"] or not FIELDS["who"].isdisjoint(words_of(name)[-1:])
+    words = [word for word in words_of(name) if word not in WORDS["id"]]
+    return plain_name(name) in USUAL["worker"] or not FIELDS["who"].isdisjoint(words[-1:])
 
 
 def _says_whether_checked(name: str) -> bool:

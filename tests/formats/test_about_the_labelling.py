@@ -295,3 +295,23 @@ def test_of_an_aggregated_report_numbers_beside_words_are_labels_and_several_acc
     assert {*data.class_names} == {"1", "3", "5", "not_relevant"} and data.annotations is not None
     assert data.annotations.n_answers == 60 and not data.feature_names and data.y is not None
     assert (data.y >= 0).sum() == 2 and any("2 true labels say several classes" in note for note in data.notes)
+
+
+def test_how_large_a_set_is_and_how_sure_a_model_was_is_not_learnt_from(tmp_path: Path) -> None:
+    rolls, rows = random.Random(4), list[list[str]]()
+    for _ in range(60):
+        options = rolls.sample(WORDS, rolls.randint(1, 3))
+        rows.append([f"{rolls.gauss(9, 3):.2f}", str(options), str(len(options)), f"{rolls.random():.4f}"])
+    data, _ = read_first(table(tmp_path, ["width", "prediction_set", "n_left", "max_softmax"], rows))
+    assert data.candidates is not None and data.feature_names == ("width",)
+
+
+def test_columns_called_as_the_people_are_about_them(tmp_path: Path) -> None:
+    rolls, rows = random.Random(5), list[list[str]]()
+    for k in range(120):
+        woman = rolls.choice(("True", "False"))
+        rows.append([f"c{k // 3}", f"a{k}", str(rolls.randint(0, 2)), woman, "False" if woman == "True" else "True"])
+    header = ["comment_id", "annotator_id", "hatespeech", "annotator_gender_women", "annotator_gender_men"]
+    data, _ = read_first(table(tmp_path, header, rows))
+    assert data.class_names == ("0", "1", "2") and data.annotations is not None
+    assert data.annotations.n_annotators == 120 and not data.feature_names and not data.categories

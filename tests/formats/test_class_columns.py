@@ -349,3 +349,25 @@ def test_people_who_agree_on_one_zero_and_minus_one_are_voters(tmp_path: Path) -
     path.write_text("\n".join(map(",".join, [["text", "Mia", "Tom", "Ola", "Jin"], *rows])) + "\n", encoding="utf-8")
     asked = question(formats.columns(path))
     assert asked is not None and {*asked.answers[0][1].values()} == {"annotator"}
+
+
+@pytest.mark.parametrize("end", ["{}_vote", "oy_{}"])
+def test_columns_of_votes_are_counts_though_ids_come_again(tmp_path: Path, end: str) -> None:
+    rolls = np.random.default_rng(0)
+    votes = rolls.multinomial(7, [0.5, 0.3, 0.1, 0.1], 90)
+    votes[:30] += rolls.multinomial(4, [0.4, 0.3, 0.2, 0.1], 30)
+    table = {"patient": [str(k // 3) for k in range(90)], "window": [f"w{k:03}" for k in range(90)]}
+    table |= {
+        end.format(name): votes[:, k].astype(str).tolist() for k, name in enumerate(("lpd", "gpd", "lrda", "other"))
+    }
+    columns = formats.columns(write(tmp_path, "csv", table), options=ReadOptions())
+    assert [one.role for one in columns][-4:] == ["count"] * 4 and question(columns) is None
+
+
+def test_shares_in_percent_have_decimal_commas(tmp_path: Path) -> None:
+    rows = ["8,3;16,7;75,0", "0,0;50,0;50,0", "100,0;0,0;0,0", "25,5;24,5;50,0"] * 4
+    path = tmp_path / "shares.csv"
+    path.write_text("% fox;% hare;% deer\n" + "\n".join(rows) + "\n")
+    data = formats.read(path)
+    assert data.class_names == ("fox", "hare", "deer") and data.prior is not None
+    assert data.prior[:3] == pytest.approx([0.083, 0.167, 0.75])

@@ -122,3 +122,16 @@ def test_what_a_word_means_is_said_and_is_not_what_it_is_called(tmp_path: Path) 
     meant = [[code, f"{k * 10} min"] for k, code in enumerate(codes)]
     data = read(tmp_path / "a.xlsx", codes, {"Leyenda": [["Color", "Tiempo"], *meant]})
     assert set(data.class_names) == {*codes} and any("Verde is 10 min" in str(note) for note in data.notes)
+
+
+def test_a_data_dictionary_names_the_codes_of_each_field(tmp_path: Path) -> None:
+    rows = [[f"k{k}", *row] for k, row in enumerate(answers(["0", "1", "2"]))]
+    book = [["Variable / Field Name", "Field Type", "Choices, Calculations"], ["id", "text", ""]]
+    book += [["rater", "radio", "0, No DR | 1, Mild NPDR | 2, PDR"], ["quality", "radio", "1, Good | 2, Reject"]]
+    path = workbook(tmp_path / "d.xlsx", Data=[["id", "rater_1", "rater_2", "rater_3"], *rows], DataDictionary=book)
+    assert {*formats.read(path).class_names} == {"No DR", "Mild NPDR", "PDR"}
+
+
+def test_a_code_that_says_there_is_no_verdict_is_no_class(tmp_path: Path) -> None:
+    book = [["code", "meaning"], ["A", "A better"], ["B", "B better"], ["X", "judge error - no verdict"]]
+    assert read(tmp_path / "d.xlsx", ["A", "B", "X"], {"legend": book}).class_names == ("A", "B")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from pll import formats
+from pll.catalog.sources import source_of, with_own_votes
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, WordsInFeatures
@@ -1451,3 +1453,57 @@ def test_labels_of_whole_pictures_of_coco_are_answers(tmp_path: Path, box: list[
 def test_parts_of_pictures_of_coco_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"COCO that marks parts of pictures.*image, annotator and label"):
         formats.read(coco(tmp_path, [0.0, 0.0, 64.0, 24.0]))
+
+
+def test_a_question_a_clip_is_a_row_a_person_wherever_the_number_stands(tmp_path: Path) -> None:
+    rolls = random.Random(2)
+    names = [f"Clip {k}: Which emotion do you hear?" for k in range(1, 13)]
+    rows = [
+        [
+            f"2023-03-{day % 28 + 1:02} 05:{day:02}:52",
+            f"u{day}@corp.example",
+            *(rolls.choice(["Sad", "Happy", "Angry"]) for _ in names),
+        ]
+        for day in range(30)
+    ]
+    path = table(tmp_path, ",".join(["Start time", "Email", *names]), [",".join(row) for row in rows])
+    data = read_first(path)
+    assert len(data) == 12 and data.annotations is not None and data.annotations.n_annotators == 30
+
+
+def test_samples_of_several_models_are_a_voter_each(tmp_path: Path) -> None:
+    both = [(m, k, "yes" if (k + m) % 3 else "no") for m in range(3) for k in range(20)]
+    records = [
+        {
+            "model": f"m{m}",
+            "doc_id": k,
+            "doc": {"question": f"is {k} odd"},
+            "target": "no",
+            "filtered_resps": [said],
+        }
+        for m, k, said in both
+    ]
+    votes = with_own_votes(source_of(str(lines(tmp_path, records, "samples_x.jsonl")))).load().annotations
+    assert votes is not None and votes.annotator_names == ("m0", "m1", "m2") and votes.n_answers == 60
+
+
+def test_a_list_of_samples_is_many_answers_and_not_that_of_a_model(tmp_path: Path) -> None:
+    records = [
+        {"question": f"How many are {k}?", "model": "llama", "samples": ["A", "B", "A", "CA"[k % 2]], "answer": "A"}
+        for k in range(20)
+    ]
+    source = with_own_votes(source_of(str(lines(tmp_path, records))))
+    votes = replace(source, options={**source.options, "columns": {"answer": "true_label"}}).load().annotations
+    assert votes is not None and votes.anonymous and votes.n_answers == 80
+
+
+def test_labelling_functions_beside_the_truth_are_asked_about(tmp_path: Path) -> None:
+    rolls, rows = random.Random(3), list[str]()
+    for k in range(200):
+        truth = rolls.randrange(2)
+        marks = [truth if rolls.random() < 0.8 else 1 - truth for _ in range(6)]
+        cells = [str(mark) if rolls.random() < 0.35 else "-1" for mark in marks]
+        rows.append(",".join([f"what comment {k} says of the song", *cells, str(truth) if k % 4 == 0 else ""]))
+    header = "CONTENT,keyword_my,keyword_link,regex_check_out,short_comment,has_person,polarity,CLASS"
+    asked = question(formats.columns(table(tmp_path, header, rows)))
+    assert asked is not None and asked.answers[0][1] == dict.fromkeys(header.split(",")[1:-1], "annotator")

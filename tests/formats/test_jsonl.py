@@ -101,3 +101,34 @@ def test_a_file_is_of_one_shape_whatever_its_size(tmp_path: Path, shape: str, fi
         path.write_text(json.dumps(SHAPED[shape](rows)))
         assert json_objects.shape_of(path) == shape
         assert sum(1 for _ in json_objects.records(path)) == size
+
+
+def test_rows_of_a_viewer_have_the_names_of_their_classes(tmp_path: Path) -> None:
+    label = {"names": ["plain", "sarcastic"], "_type": "ClassLabel"}
+    features = [{"feature_idx": 0, "name": "text", "type": {"dtype": "string", "_type": "Value"}}]
+    features += [{"feature_idx": 1, "name": "labels", "type": {"feature": label, "_type": "Sequence"}}]
+    features += [
+        {"feature_idx": 2, "name": "annotators", "type": {"feature": {"dtype": "string"}, "_type": "Sequence"}}
+    ]
+    people = [["a", "b", "c"], ["b", "c", "d"], ["a", "c", "d"]]
+    row = [
+        {"text": f"what {k} says of it all", "labels": [k % 2, -1, 0], "annotators": people[k % 3]} for k in range(12)
+    ]
+    rows = [{"row_idx": k, "row": one, "truncated_cells": []} for k, one in enumerate(row)]
+    (tmp_path / "rows.json").write_text(json.dumps({"features": features, "rows": rows}))
+    data = formats.read(tmp_path / "rows.json")
+    assert data.class_names == ("plain", "sarcastic") and data.annotations is not None
+    assert data.annotations.n_answers == 24 and data.texts is not None
+
+
+def test_a_table_split_into_columns_and_data_may_say_more(tmp_path: Path) -> None:
+    rows = [[f"s{k}", *("joy" if k % j else "fear" for j in (2, 3, 4))] for k in range(1, 13)]
+    table = {
+        "_type": "table",
+        "column_types": {"params": {}},
+        "columns": ["id", "bert", "roberta", "electra"],
+        "data": rows,
+    }
+    (tmp_path / "a.table.json").write_text(json.dumps(table))
+    data = formats.read(tmp_path / "a.table.json")
+    assert len(data) == 12 and data.annotations is not None and data.annotations.n_annotators == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -252,3 +253,18 @@ def test_a_recording_and_the_time_in_it_name_the_example_together(kind: str) -> 
     assert asked is not None
     said = {role: {n for n, one in asked.answers[0][1].items() if one == role} for role in ("task", "worker", "vote")}
     assert said == {"task": {"file", "second"}, "worker": {"observer"}, "vote": {"doing"}}
+
+
+def test_an_id_that_comes_again_in_some_lines_is_the_example(tmp_path: Path) -> None:
+    rolls, rows = random.Random(1), list[str]()
+    for k in range(100):
+        kinds = ["Myrcia splendens", "Myrcia guianensis", "Eugenia punicifolia"]
+        true = rolls.choice(kinds)
+        for who in rolls.sample(["Rosa", "Mattos", "Sobral", "Lucas"], 1 + (k % 3 == 0) + (k % 5 == 0)):
+            rows.append(
+                f"SPF{9000 + 37 * k},{rolls.gauss(5, 2):.1f},{rolls.choice([true, true, *kinds])},{who},{1950 + k % 60}"
+            )
+    (tmp_path / "lines.csv").write_text("\n".join(["barcode,leaf_cm,determination,determined_by,year", *rows]))
+    columns = formats.columns(tmp_path / "lines.csv", options=ReadOptions())
+    roles = {one.name: one.role for one in columns} | dict(asked.answers[0][1] if (asked := question(columns)) else {})
+    assert [roles[name] for name in ("barcode", "determination", "determined_by")] == ["task", "vote", "worker"]

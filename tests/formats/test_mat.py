@@ -259,3 +259,15 @@ def test_the_real_files(file: str, shape: tuple[int, int], classes: int, candida
     raw = scipy.io.loadmat(REAL / file)  # an independent reading
     assert np.array_equal(raw["partial_target"].toarray().T.astype(bool), sets.mask())
     assert np.array_equal(raw["target"].toarray().argmax(axis=0), data.y)
+
+
+def test_votes_of_workers_are_told_by_the_truth(tmp_path: Path) -> None:
+    """0 is no answer, where classes count from 1."""
+    rolls, y = np.random.default_rng(0), np.arange(80) % 5 + 1
+    answers = np.where(rolls.random((80, 6)) < 0.7, y[:, None], rolls.integers(1, 6, (80, 6)))
+    answers[rolls.random((80, 6)) < 0.5] = 0
+    data = saved(tmp_path, X=rolls.normal(size=(80, 4)), gt=y[:, None], answers=answers)
+    assert data.annotations is not None and data.annotations.n_answers == (answers > 0).sum()
+    assert data.y is not None and [data.class_names[k] for k in data.y] == list(map(str, y))
+    first = data.annotations.labels[data.annotations.rows == 0]
+    assert sorted(data.class_names[k] for k in first) == sorted(map(str, answers[0][answers[0] > 0]))

@@ -297,3 +297,34 @@ def test_numbered_labels_beside_pictures_are_a_voter_each(tmp_path: Path) -> Non
     np.savez(path, X=rolls.random((60, 4)), y=truth, label_1=rolls.random((60, 4)), label_2=rolls.integers(0, 2, 60))
     data = formats.read(path)
     assert data.annotations is None and any("label_1, label_2" in note for note in data.notes)
+
+
+def test_labels_under_any_name_are_told_by_their_numbers(tmp_path: Path) -> None:
+    rolls, y = np.random.default_rng(0), np.arange(60) % 4
+    measured = rolls.normal(size=(60, 3))
+    marks = (rolls.random((60, 4)) < 0.3).astype(np.uint8)
+    marks[np.arange(60), y] = 1
+    sets = saved(tmp_path, X=measured, y=y, box=marks)
+    assert sets.candidates is not None and sets.candidates.sizes.tolist() == marks.sum(axis=1).tolist()
+    votes = np.where(rolls.random((60, 5)) < 0.7, y[:, None], rolls.integers(-1, 4, (60, 5)))
+    said = saved(tmp_path, X=measured, y=y, box=votes).annotations
+    assert said is not None and said.n_annotators == 5 and said.n_answers == (votes >= 0).sum()
+    by_chance = {"marks": np.roll(marks, 1, axis=1), "said": rolls.integers(-1, 4, (60, 5))}
+    data = saved(tmp_path, X=measured, y=y, **by_chance)
+    assert data.candidates is None and "Arrays not used: marks, said." in data.notes
+
+
+def test_the_only_measurements_beside_votes_are_learnt_from(tmp_path: Path) -> None:
+    rolls, y = np.random.default_rng(0), np.arange(60) % 4
+    people = {f"random_label{k}": np.where(rolls.random(60) < 0.8, y, (y + 1) % 4) for k in (1, 2, 3)}
+    data = saved(tmp_path, clean_label=y, resnet=rolls.normal(size=(60, 7)), **people)
+    assert data.X.shape == (60, 7) and data.annotations is not None
+    two = saved(tmp_path, clean_label=y, resnet=rolls.normal(size=(60, 7)), clip=rolls.normal(size=(60, 5)), **people)
+    assert two.X.shape == (60, 0)  # which of them is for the user to say
+
+
+def test_members_of_an_ensemble_come_first_or_second(tmp_path: Path) -> None:
+    shares = np.random.default_rng(0).dirichlet([1, 1, 1], (5, 20))
+    for probs in (shares, shares.swapaxes(0, 1)):
+        votes = saved(tmp_path, probs=probs, labels=np.arange(20) % 3).annotations
+        assert votes is not None and votes.n_annotators == 5 and len(votes.annotator_names) == 5

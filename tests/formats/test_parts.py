@@ -570,3 +570,56 @@ def test_ids_written_as_numbers_with_a_point_name_the_same(tmp_path: Path) -> No
     source = archive(tmp_path / "t.zip", {"comments.csv": items, "annotations.csv": answers})
     data = formats.read(source, columns=roles)
     assert len(data) == 30 and data.texts is not None and data.texts[0] == "words of the comment 1"
+
+
+def test_predictions_of_models_and_a_file_of_labels(tmp_path: Path) -> None:
+    rolls = random.Random(1)
+    truth = [rolls.choice("xyz") for _ in range(40)]
+    files = {
+        f"preds/{model}.csv": "\n".join(
+            [
+                "id,prediction,score",
+                *(f"t{k},{one if rolls.random() < 0.8 else 'x'},{rolls.random():.3f}" for k, one in enumerate(truth)),
+            ]
+        )
+        for model in ("bert", "roberta", "svm")
+    }
+    files["test_labels.csv"] = "\n".join(["id,label", *(f"t{k},{one}" for k, one in enumerate(truth))])
+    files["test.csv"] = "\n".join(["id,text", *(f"t{k},what text {k} says of it" for k in range(40))])
+    data = formats.read(archive(tmp_path / "all.zip", files))
+    assert data.annotations is not None and data.annotations.annotator_names == ("bert", "roberta", "svm")
+    assert data.y is not None and (data.y >= 0).all() and data.texts is not None
+
+
+def test_batches_of_several_models_are_about_the_same_requests(tmp_path: Path) -> None:
+    files = dict[str, str]()
+    for at, model in enumerate(("gpt-4o", "gpt-4o-mini")):
+        asked = [
+            {
+                "custom_id": f"t{k}",
+                "method": "POST",
+                "url": "/v1",
+                "body": {"model": model, "messages": [{"role": "user", "content": f"text number {k}"}]},
+            }
+            for k in range(20)
+        ]
+        said = [
+            {
+                "id": f"r{k}",
+                "custom_id": f"t{k}",
+                "response": {
+                    "status_code": 200,
+                    "body": {
+                        "model": model,
+                        "choices": [{"message": {"role": "assistant", "content": "hate" if k % (2 + at) else "fine"}}],
+                    },
+                },
+                "error": None,
+            }
+            for k in range(20)
+        ]
+        for name, records in (("batch_input", asked), (f"batch_{at}_output", said)):
+            files[f"{model}/{name}.jsonl"] = "".join(json.dumps(one) + "\n" for one in records)
+    data = formats.read(archive(tmp_path / "batch.zip", files))
+    assert len(data) == 20 and data.annotations is not None and data.annotations.n_answers == 40
+    assert data.texts is not None and data.texts[0] == "text number 0"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pll.dataset import PartialLabelDataset
 from pll.formats.odd import OddReading
 from tests.formats.test_about_the_labelling import WORDS, read_first, said, table
 
@@ -207,3 +209,43 @@ def test_a_persons_verdict_beside_those_of_models_is_asked_about(tmp_path: Path)
     rows[1][2] = "ERROR: timeout"
     with pytest.raises(OddReading, match="what a program says that failed"):
         read_first(table(tmp_path, ["width", *names], rows))
+
+
+def read_of(folder: Path, names: list[str], of: Callable[[random.Random, str], list[str]]) -> PartialLabelDataset:
+    """What is read first of a table of 90 rows, with what each row says of a true word."""
+    rolls = random.Random(3)
+    truths = [rolls.choice(WORDS) for _ in range(90)]
+    return read_first(table(folder, names, [[f"{rolls.gauss(9, 3):.2f}", *of(rolls, one)] for one in truths]))[0]
+
+
+def test_readers_called_by_a_letter_and_a_number_are_no_rounds_of_one(tmp_path: Path) -> None:
+    names = [f"R{k}_{what}" for k in (1, 2, 3) for what in ("grade", "time_s")]
+    data = read_of(tmp_path, ["width", *names], lambda rolls, one: [said(rolls, one, 0.7), str(rolls.random())] * 3)
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and data.feature_names == ("width",)
+
+
+def test_a_majority_is_not_asked_about_and_a_human_beside_models_is(tmp_path: Path) -> None:
+    def of(rolls: random.Random, one: str) -> list[str]:
+        votes = [said(rolls, one, 0.7) for _ in range(3)]
+        most = max(votes, key=votes.count)
+        return [*votes, most if votes.count(most) > 1 else "tie", one if rolls.random() < 0.2 else ""]
+
+    header = ["width", "gpt", "claude", "llama", "Większość", "human_label"]
+    data = read_of(tmp_path, header, of)
+    assert data.annotations is not None and data.annotations.annotator_names == ("gpt", "claude", "llama")
+    assert data.y is not None and 0 < (data.y >= 0).sum() < 45 and "Większość" in data.extras
+
+
+def test_beside_what_is_final_the_one_who_is_asked_seldom_is_a_voter(tmp_path: Path) -> None:
+    def of(rolls: random.Random, one: str) -> list[str]:
+        votes = [said(rolls, one, 0.8) for _ in range(2)]
+        third = one if votes[0] != votes[1] else ""
+        return [*votes, third, third or votes[0]]
+
+    for last in (
+        ["一评", "二评", "三评(仲裁)", "最终等级"],
+        ["Erstkorrektur", "Zweitkorrektur", "Drittkorrektur", "Endnote"],
+    ):
+        data = read_of(tmp_path, ["width", *last], of)
+        assert data.annotations is not None and data.annotations.annotator_names == tuple(last[:3])
+        assert data.feature_names == ("width",)

@@ -516,7 +516,7 @@ def reading_of(rows: Sequence[Row]) -> Fields | None:
         return None
     times = Counter(path for one in objects for path in one)
     paths = [path for path, n in times.items() if 2 * n >= len(objects)]  # somebody may not have known
-    told = [path for path in paths if times[path] >= NEARLY_ALL * len(objects) and _says_who(path, rows)]
+    told = [path for path in paths if times[path] >= NEARLY_ALL * len(objects) and _names_people(path, rows)]
     who = named = [path for path in told if _words(path) & _WHO]
     if not named and 2 * sum(len(row) > 1 for row in rows) >= len(rows):
         who = [path for path in told if _are_few(path, objects)]
@@ -538,7 +538,7 @@ def _last(path: str) -> str:
     return str((_WORD.findall(path) or [path])[-1]).casefold()
 
 
-def _says_who(path: str, rows: Sequence[Row]) -> bool:
+def _names_people(path: str, rows: Sequence[Row]) -> bool:
     """Whether a field differs within nearly every row, and comes again in others."""
     cells = _cells_at(path, rows)
     every = [cell for some in cells for cell in some]

@@ -22,7 +22,7 @@ from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
-from pll.formats.tabular.parquet import label_names
+from pll.formats.tabular.parquet import names_of_classes
 from pll.formats.tabular.writer import columns_of, records_of
 from pll.formats.unfold import value_at
 
@@ -64,7 +64,7 @@ def _classes_beside(path: Path) -> Mapping[str, Sequence[str]]:
     """The names of the classes of each column, which stand beside such rows."""
     features = json_objects.fields_beside(path).get("features")
     listed = features if isinstance(features, list) else []
-    return label_names({one["name"]: one.get("type") for one in listed if isinstance(one, dict) and "name" in one})
+    return names_of_classes({one["name"]: one.get("type") for one in listed if isinstance(one, dict) and "name" in one})
 
 
 def _named(value: Any, names: Sequence[str]) -> Any:

@@ -200,16 +200,16 @@ def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
         return {}
     with parsing("the metadata under huggingface"):
         about = json.loads(packed)
-        return label_names(about.get("info", about).get("features", {}))
+        return names_of_classes(about.get("info", about).get("features", {}))
 
 
-def label_names(features: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def names_of_classes(features: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Return by column the names of its `ClassLabel`, alone or in a list, of all features of a Hugging Face dataset.
 
     Examples
     --------
     >>> label = {"names": ["no", "yes"], "_type": "ClassLabel"}
-    >>> label_names({"a": label, "b": {"feature": label, "_type": "List"}, "c": {"dtype": "string", "_type": "Value"}})
+    >>> names_of_classes({"a": label, "b": {"feature": label, "_type": "List"}, "c": {"dtype": "string", "_type": "Value"}})
     {'a': ('no', 'yes'), 'b': ('no', 'yes')}
     """
     labels = {}

@@ -209,7 +209,7 @@ def names_of_classes(features: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     Examples
     --------
     >>> label = {"names": ["no", "yes"], "_type": "ClassLabel"}
-    >>> names_of_classes({"a": label, "b": {"feature": label, "_type": "List"}, "c": {"dtype": "string", "_type": "Value"}})
+    >>> names_of_classes({"a": label, "b": {"feature": label, "_type": "List"}, "c": {"dtype": "string"}})
     {'a': ('no', 'yes'), 'b': ('no', 'yes')}
     """
     labels = {}

@@ -271,3 +271,15 @@ def test_votes_of_workers_are_told_by_the_truth(tmp_path: Path) -> None:
     assert data.y is not None and [data.class_names[k] for k in data.y] == list(map(str, y))
     first = data.annotations.labels[data.annotations.rows == 0]
     assert sorted(data.class_names[k] for k in first) == sorted(map(str, answers[0][answers[0] > 0]))
+
+
+def test_a_cell_array_of_as_many_texts_as_classes_names_them(tmp_path: Path) -> None:
+    rolls, y, names = np.random.default_rng(0), np.arange(40) % 3, ["Zaunkönig", "wren", "jay"]
+    marks = np.eye(3)[y]
+    marks[::2, 1] = 1
+    cells = np.array(names, dtype=object)[:, None]
+    data = saved(tmp_path, data=rolls.normal(size=(40, 5)), partial_target=marks.T, target=np.eye(3)[y].T, birds=cells)
+    assert data.class_names == tuple(names) and any("birds" in note for note in data.notes)
+    known = saved(tmp_path, X=rolls.normal(size=(40, 5)), y=(y + 1)[:, None], kinds=cells, more=cells[:2])
+    assert known.y is not None and known.class_names == tuple(names) and known.y.tolist() == y.tolist()
+    assert "Variables not used: more." in known.notes

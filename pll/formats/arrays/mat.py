@@ -23,7 +23,7 @@ from pll.annotations.data import Annotations
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.extras import require_extra
-from pll.formats.arrays.layouts import arrange, as_votes, labels_beside, parts_among
+from pll.formats.arrays.layouts import FileArrays, arrange, as_votes, labels_beside, parts_among
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
 from pll.formats.forms import ARRAYS
@@ -72,8 +72,7 @@ class Mat(Format):
                 raise UserError(f"The variable {name} is {kind}; it must be a matrix of numbers.")
             if value.ndim != 2:
                 raise UserError(f"The variable {name} has the shape {value.shape}; it must have two dimensions.")
-        unused = [name for name in others if name not in RESULTS]
-        notes = [f"Variables not used: {listing(unused)}."] if unused else []
+        notes: list[str] = []
         layout = arrange(variables, parts, notes, options.max_bytes, is_matlab=True)
         is_test = layout.is_test
         if any(name in variables for name in FOLD_NAMES):
@@ -83,7 +82,14 @@ class Mat(Format):
             raise UserError(
                 f"The file has no folds of its own (tr, te), so there is no fold {options.fold}; leave it out."
             )
-        candidates, y, names = layout.numbered(options, options.class_names, notes)
+        called = options.class_names
+        if not called and (cells := _class_names(path, others, layout, options.max_bytes)):
+            (name, called), *_ = cells.items()
+            notes.append(f"The names of the classes are in {name}.")
+            others = [one for one in others if one != name]
+        if unused := [name for name in others if name not in RESULTS]:
+            notes.insert(0, f"Variables not used: {listing(unused)}.")
+        candidates, y, names = layout.numbered(options, called, notes)
         annotations = None
         if votes:
             annotations = _annotations(unread[votes], variables[parts[0]["y"]], names)
@@ -251,6 +257,32 @@ def _labels_beside(unread: Mapping[str, Any], variables: Mapping[str, Any], part
     if known.dtype.kind == "f" and np.isfinite(known).all() and (known == np.floor(known)).all():
         known = known.astype(np.int64)
     return labels_beside(unread, known.size, known)
+
+
+def _class_names(path: Path, names: Sequence[str], layout: FileArrays, max_bytes: int) -> dict[str, tuple[str, ...]]:
+    """The cell array of as many different texts as there are classes; true labels that are numbers become those of it.
+
+    A file of version 7.3 has none, since its cells are read without their texts.
+    """
+    from pll.formats.arrays.mat5 import is_mat5, read_v5
+
+    with path.open("rb") as file:
+        cells = (
+            read_v5(path, lambda one: one.is_cell and one.name in names, max_bytes)[0]
+            if is_mat5(file.read(128))
+            else {}
+        )
+    numbers = layout.y if layout.y is not None and not layout.n_classes and layout.y.dtype.kind == "U" else None
+    codes = None if numbers is None or not all(map(str.isdecimal, numbers)) else numbers.astype(np.int64)
+    c = layout.n_classes or (0 if codes is None or not codes.size else int(codes.max()) + int(codes.min() < 1))
+    usual = sorted(cells, key=lambda name: name.lower() not in ARRAYS["classes"]["names"])
+    found = {name: tuple(cells[name]) for name in usual if len(cells[name]) == c and c > 1}
+    found = {
+        name: some for name, some in found.items() if all(isinstance(one, str) for one in some) and len({*some}) == c
+    }
+    if found and codes is not None:
+        layout.y = codes - int(codes.min() >= 1)
+    return found
 
 
 def _annotations(votes: npt.NDArray[Any], y: npt.NDArray[Any], names: Sequence[str]) -> Annotations:

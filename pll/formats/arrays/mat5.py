@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -38,7 +38,8 @@ _MATRIX, _COMPRESSED = 14, 15  # types of a top-level element
 _INT8, _INT32, _UINT32 = 1, 5, 6  # types that names, shapes and flags must have
 _DTYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _COMPLEX_FLAG = 0x08
-_CELL, _STRUCT, _SPARSE, _FIRST_NUMERIC, _LAST_NUMERIC = 1, 2, 5, 6, 15
+_TEXT_DTYPES = _DTYPES | {16: "u1", 17: "u2"}  # UTF-8, and UTF-16 in two bytes a letter
+_CELL, _STRUCT, _CHAR, _SPARSE, _FIRST_NUMERIC, _LAST_NUMERIC = 1, 2, 4, 5, 6, 15
 _KINDS = {1: "a cell array", 2: "a struct", 3: "an object", 4: "text", 16: "a function", 17: "an object"}
 
 
@@ -62,6 +63,11 @@ class Variable:
     shape: tuple[int, ...]
     kind: int
     is_complex: bool
+
+    @property
+    def is_cell(self) -> bool:
+        """Whether it is a cell array."""
+        return self.kind == _CELL
 
     @property
     def is_struct(self) -> bool:
@@ -102,8 +108,9 @@ def read_v5(
     Returns
     -------
     tuple[dict[str, Any], dict[str, str], list[str]]
-        By name, a numpy array of at least two dimensions, a SciPy csc_array, a list of such (a cell array) or a dict of
-        such (a struct); what the others are that were wanted and cannot be read, in words; and all other names.
+        By name, a numpy array of at least two dimensions, a SciPy csc_array, a list of such or of texts (a cell array)
+        or a dict of such (a struct); what the others are that were wanted and cannot be read, in words; and all other
+        names.
 
     Raises
     ------
@@ -184,13 +191,16 @@ class _Element:
         return self._content(self._variable, 0)
 
     def _content(self, variable: Variable, depth: int) -> Any:
-        """The numbers after the header; None for text and the like."""
+        """The numbers after the header, or the text in a cell; None for anything else."""
         count = math.prod(variable.shape)
         if variable.kind == _CELL:
             self._check_parts(count, depth)
             return [self._part(depth + 1) for _ in range(count)]
         if variable.kind == _STRUCT:
             return self._struct(count, depth)
+        if variable.kind == _CHAR and depth:
+            letters = self._next(dtypes=_TEXT_DTYPES)
+            return "".join(map(chr, letters)) if letters.itemsize > 1 else letters.tobytes().decode("utf-8", "replace")
         if variable.unsupported:
             return None
         if variable.kind == _SPARSE:
@@ -243,7 +253,7 @@ class _Element:
             raise self._damaged("the rows of a sparse matrix")
         return scipy.sparse.csc_array((numbers, rows, starts), shape=(height, width))
 
-    def _next(self, expected: int | None = None) -> npt.NDArray[Any]:
+    def _next(self, expected: int | None = None, dtypes: Mapping[int, str] = _DTYPES) -> npt.NDArray[Any]:
         """The numbers of the next part of the variable."""
         tag = self._take(_TAG_BYTES)
         kind, length = self._tag(tag)
@@ -253,9 +263,9 @@ class _Element:
         else:
             data = self._take(length)
             self._at += -length % 8  # parts begin at multiples of eight
-        if kind not in _DTYPES or expected not in (None, kind):
+        if kind not in dtypes or expected not in (None, kind):
             raise self._damaged(f"a part of type {kind}")
-        dtype = np.dtype(_DTYPES[kind]).newbyteorder("<" if self.order == "little" else ">")
+        dtype = np.dtype(dtypes[kind]).newbyteorder("<" if self.order == "little" else ">")
         if len(data) != length or length % dtype.itemsize:
             raise self._damaged(f"a part of {length:,} bytes")
         return np.frombuffer(data, dtype).astype(dtype.newbyteorder("="), copy=False)

@@ -426,11 +426,42 @@ def counted(table: Proposal) -> list[str]:
         sums = _sums(table, group) if is_said else [0.0]
         if 1 < max(sums) <= MOST_VOTERS and sum(map(bool, sums)) >= NEARLY_ALL * len(sums):
             return group
+    if run := _won_among(table, whole):
+        return run
     for total in [name for name in whole if says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
         others = [name for name in whole if name != total]
         if _sums(table, others) == _sums(table, [total]):
             return others
     return []
+
+
+def _won_among(table: Proposal, whole: Sequence[str]) -> list[str]:
+    """Columns of whole numbers side by side of which another column names the largest in each row, all that it names.
+
+    Not where all of them are marks, which another column names as well.
+    """
+    at = {spelling(name): k for k, name in enumerate(table.raw)}
+    for name in which(table, "word", "repeats") if len(whole) > 1 else ():
+        cells = [spelling(cell or "") for cell in table.raw[name]]
+        places = {at.get(cell, -1) for cell in cells if cell}
+        if len(places) < LEAST_NAMED or not places <= {at[spelling(one)] for one in whole}:
+            continue
+        run = [one for k, one in enumerate(table.raw) if min(places) <= k <= max(places)]
+        for step in (-1, 1):  # those beside that never had most
+            k = (min(places) if step < 0 else max(places)) + step
+            names = list(table.raw)
+            while 0 <= k < len(names) and names[k] in whole:
+                run, k = [*run, names[k]], k + step
+        rows = _amounts(table, run)
+        called = [spelling(one) for one in run]
+        won = [row[called.index(cell)] == max(row) for cell, row in zip(cells, rows, strict=True) if cell in called]
+        if {*run} <= {*whole} and max(map(max, rows)) > 1 and sum(won) >= max(LEAST_ROWS, NEARLY_ALL * len(won)):
+            return [one for one in table.raw if one in run]
+    return []
+
+
+LEAST_NAMED = 2
+"""Columns, at least, that another one names."""
 
 
 def says_total(name: str) -> bool:

@@ -47,6 +47,7 @@ from pll.formats.tabular.cells import (
     nearly_all,
     present_cells,
     read_marks,
+    says_counts,
     spelling,
 )
 
@@ -178,6 +179,9 @@ def vocabulary(table: Proposal) -> None:
         _ask_whether_second(table, truth[0], near_open[0])
         return
     clear = [name for name in near_open if voters or not _says_yes_or_no(table.words(name))]
+    if len(clear) > 1 and not voters and _are_ranked(table, clear):
+        _ask_whether_ranked(table, clear)
+        return
     table.give_all(clear, "annotator")
     near_unclear = [name for name in near_open if name not in table.roles]
     unclear, questions = [near_unclear] if near_unclear else [], list[list[str]]()
@@ -328,9 +332,27 @@ def scores(table: Proposal) -> None:
         cells = [cell.replace(",", ".") for cell in table.raw[name] if cell and cell.strip()]
         if 2 * sum(map(is_number, cells)) >= len(cells) > 0:
             table.give(name, "score", people[scored_by(name).casefold()])
+    ranks = {rank for name in table.having("annotator", "candidate") if (rank := _rank_in(name)[1])}
+    beside = [name for name in which(table, "number") if _rank_in(name)[1] in ranks]
+    beside = [name for name in beside if any(test(_rank_in(name)[0]) for test in (says_counts, _says_sure))]
+    table.give_all(beside, "keep", why="how sure an answer is")
     there = {name.casefold() for name in table.raw}
     sure = [name for name in table.open() if says("sure", name) and scored_by(name).casefold() in there]
     table.give_all(sure, "keep", why="how sure an answer is")
+
+
+def _rank_in(name: str) -> tuple[str, str]:
+    """Return a name without the number at its end, and this number.
+
+    >>> _rank_in("score_1"), _rank_in("conf2"), _rank_in("width")
+    (('score', '1'), ('conf', '2'), ('width', ''))
+    """
+    bare = re.sub(r"[\W_]*\d+$", "", name)
+    return bare, re.sub(r"\D", "", name[len(bare) :])
+
+
+def _says_sure(name: str) -> bool:
+    return says("sure", name)
 
 
 def beside(table: Proposal) -> None:

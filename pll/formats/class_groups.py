@@ -20,6 +20,7 @@ from pll.formats.tabular.cells import (
     FUNCTION,
     NEARLY_ALL,
     Cells,
+    has_fractions,
     is_missing,
     is_no_answer,
     is_number,
@@ -279,6 +280,8 @@ def probabilities(table: Proposal) -> None:
     totals = {round(sum(filter(None, row)), 6) for row in whole}
     if of_truth and len(totals) == 1:  # the others are classes too, which are nobody's truth
         of_truth = dict(zip(amounts, amounts, strict=True)) | of_truth
+    won = [] if groups or of_truth else _won_among(table, [n for n in amounts if has_fractions(table.cells[n])])
+    groups |= {"": dict(zip(won, apart(won), strict=True))} if won else {}
     for group in (*groups.values(), of_truth):
         rows = list(zip(*(amounts[name] for name in group), strict=True))
         if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
@@ -435,28 +438,35 @@ def counted(table: Proposal) -> list[str]:
     return []
 
 
-def _won_among(table: Proposal, whole: Sequence[str]) -> list[str]:
-    """Columns of whole numbers side by side of which another column names the largest in each row, all that it names.
+def _won_among(table: Proposal, names: Sequence[str]) -> list[str]:
+    """Columns of numbers side by side of which another column names the largest in each row, and all that it names.
 
-    Not where all of them are marks, which another column names as well.
+    By the name of the column, or its last part; not where all are marks, which another column names as well.
     """
-    at = {spelling(name): k for k, name in enumerate(table.raw)}
-    for name in which(table, "word", "repeats") if len(whole) > 1 else ():
+    own, every = {*names}, list(table.raw)
+    at = {spelling(re.split(r"[.:_/]", name)[-1]): k for k, name in enumerate(every) if name in own}
+    at |= {spelling(name): k for k, name in enumerate(every) if name in own}
+    for name in which(table, "word", "repeats") if len(own) > 1 else ():
         cells = [spelling(cell or "") for cell in table.raw[name]]
         places = {at.get(cell, -1) for cell in cells if cell}
-        if len(places) < LEAST_NAMED or not places <= {at[spelling(one)] for one in whole}:
+        if len(places) < LEAST_NAMED or min(places) < 0:
             continue
-        run = [one for k, one in enumerate(table.raw) if min(places) <= k <= max(places)]
-        for step in (-1, 1):  # those beside that never had most
-            k = (min(places) if step < 0 else max(places)) + step
-            names = list(table.raw)
-            while 0 <= k < len(names) and names[k] in whole:
-                run, k = [*run, names[k]], k + step
+        first, last = start, end = min(places), max(places)
+        while start > 0 and every[start - 1] in own:
+            start -= 1
+        while end + 1 < len(every) and every[end + 1] in own:
+            end += 1
+        beside = every[
+            start : end + 1
+        ]  # with those that never had most, where they are called alike or make up a whole
+        if apart(beside) != beside or len({round(total, 1) for total in _sums(table, beside)}) == 1:
+            first, last = start, end
+        run = every[first : last + 1]
         rows = _amounts(table, run)
-        called = [spelling(one) for one in run]
-        won = [row[called.index(cell)] == max(row) for cell, row in zip(cells, rows, strict=True) if cell in called]
-        if {*run} <= {*whole} and max(map(max, rows)) > 1 and sum(won) >= max(LEAST_ROWS, NEARLY_ALL * len(won)):
-            return [one for one in table.raw if one in run]
+        won = [row[at[cell] - first] == max(row) for cell, row in zip(cells, rows, strict=True) if cell]
+        is_sure = sum(won) >= max(LEAST_ROWS, NEARLY_ALL * len(won)) and not all(max(row) == sum(row) for row in rows)
+        if own.issuperset(run) and is_sure:
+            return run
     return []
 
 

@@ -371,3 +371,17 @@ def test_shares_in_percent_have_decimal_commas(tmp_path: Path) -> None:
     data = formats.read(path)
     assert data.class_names == ("fox", "hare", "deer") and data.prior is not None
     assert data.prior[:3] == pytest.approx([0.083, 0.167, 0.75])
+
+
+@pytest.mark.parametrize("of", ["counts", "shares"])
+def test_columns_are_classes_where_another_one_names_the_largest(tmp_path: Path, of: str) -> None:
+    rolls = np.random.default_rng(1)
+    kinds = ["fox", "hare", "deer"]
+    numbers = np.array([rolls.multinomial(n, [0.5, 0.3, 0.2]) for n in rolls.integers(5, 9, 80)], dtype=np.float64)
+    numbers += 0.0 if of == "counts" else rolls.random((80, 3))
+    numbers = numbers if of == "counts" else (numbers / numbers.sum(axis=1, keepdims=True)).round(3)
+    table = {"age": rolls.integers(1, 4, 80).astype(str).tolist()}
+    table |= {f"data.{name}": [f"{one:g}" for one in numbers[:, k]] for k, name in enumerate(kinds)}
+    table |= {"most_likely": [kinds[k] for k in numbers.argmax(axis=1)]}
+    roles = [one.role for one in formats.columns(write(tmp_path, "csv", table), options=ReadOptions())]
+    assert roles == ["feature", *["count" if of == "counts" else "probability"] * 3, "keep"]

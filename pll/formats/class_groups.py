@@ -410,6 +410,7 @@ def _alike(names: Sequence[str], every: Sequence[str] = ()) -> list[list[str]]:
 def counted(table: Proposal) -> list[str]:
     """Columns of counts without a doubt."""
     likely = [n for n in table.open() if table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)]
+    likely = [name for name in likely if not NAMED.fullmatch(name)]  # what people gave, be there a sum of it
     cells = {name: table.raw[name] for name in likely if are_amounts(table.raw[name])}
     percents = [n for n, some in cells.items() if all("%" in (c or "%") for c in some) and present_cells(some)]
     percents = percents or [name for name in cells if "%" in name]

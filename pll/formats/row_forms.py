@@ -492,7 +492,8 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
     likely = [name for name in few if name not in named]
     likely.sort(key=lambda name: (not _agrees(table, name, tasks[0]), *_likelihood(table, name)))
     choices_first = sorted([*named, *likely], key=lambda name: _are_wrapped(table.raw[name]))
-    return choices_first or which(table, "!object", "!measured", "!of a fact", "!named id", among=free)[:MOST_OFFERED]
+    others = which(table, "!object", "!measured", "!of a fact", "!named id", "!pictures", among=free)
+    return choices_first or others[:MOST_OFFERED]
 
 
 def _agrees(table: Proposal, name: str, task: str) -> bool:

@@ -385,3 +385,13 @@ def test_columns_are_classes_where_another_one_names_the_largest(tmp_path: Path,
     table |= {"most_likely": [kinds[k] for k in numbers.argmax(axis=1)]}
     roles = [one.role for one in formats.columns(write(tmp_path, "csv", table), options=ReadOptions())]
     assert roles == ["feature", *["count" if of == "counts" else "probability"] * 3, "keep"]
+
+
+def test_what_judges_gave_is_no_count_of_them_though_there_is_a_sum(tmp_path: Path) -> None:
+    rolls = np.random.default_rng(2)
+    given = rolls.integers(1, 6, (70, 3))
+    table = {"entry": [f"photo {k}.jpg" for k in range(70)]}
+    table |= {f"Judge {name}": given[:, k].astype(str).tolist() for k, name in enumerate(("Kim", "Lee", "Cho"))}
+    table |= {"Jury total": given.sum(axis=1).astype(str).tolist()}
+    roles = [one.role for one in formats.columns(write(tmp_path, "csv", table), options=ReadOptions())]
+    assert roles == ["image", *["annotator"] * 3, "keep"]

@@ -413,7 +413,8 @@ def counted(table: Proposal) -> list[str]:
     likely = [name for name in likely if not NAMED.fullmatch(name)]  # what people gave, be there a sum of it
     cells = {name: table.raw[name] for name in likely if are_amounts(table.raw[name])}
     percents = [n for n, some in cells.items() if all("%" in (c or "%") for c in some) and present_cells(some)]
-    percents = percents or [name for name in cells if "%" in name]
+    if any(map(says_total, cells)):  # else they may be what something is made of
+        percents = percents or [name for name in cells if "%" in name]
     if len(percents) > 1 and all(abs(total - 100) <= len(percents) for total in _sums(table, percents)):
         return percents
     whole = [n for n in cells if n not in percents and table.repeats(n) and _are_counts(table.raw[n])]
@@ -457,9 +458,7 @@ def _won_among(table: Proposal, names: Sequence[str]) -> list[str]:
             start -= 1
         while end + 1 < len(every) and every[end + 1] in own:
             end += 1
-        beside = every[
-            start : end + 1
-        ]  # with those that never had most, where they are called alike or make up a whole
+        beside = every[start : end + 1]  # with those that never had most, if all are called alike or make up a whole
         if apart(beside) != beside or len({round(total, 1) for total in _sums(table, beside)}) == 1:
             first, last = start, end
         run = every[first : last + 1]

@@ -28,7 +28,7 @@ from pll.formats.forms import (
     words_of,
 )
 from pll.formats.names import OPTION_COLUMN, UNNAMED, is_named_id, may_hold_labels, shown_name
-from pll.formats.reading import Column, Question, question
+from pll.formats.reading import LABELLED, Column, Question, question
 from pll.formats.tabular.answer_cells import read_by_hand
 from pll.formats.tabular.cells import (
     FEW,
@@ -798,6 +798,7 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "of the occasion": _is_of_occasion,
     "varying": _varies,
     "in lines": lambda table, name: bool(table.having("task")),
+    "beside labels": lambda table, name: bool(table.having(*LABELLED, "vote")),
     "of a day or a person": _follows_occasion,
 }
 """What a column is in its table."""

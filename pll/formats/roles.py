@@ -234,7 +234,7 @@ _REST: Traits = (
     (("word", "parts"), "keep", "a part of a split"),
     (("of a check", "marks"), "keep", "which rows were to check answers"),
     (("of a person", "!of a machine"), "keep", "who it was"),
-    (("how sure",), "keep", "how sure somebody was"),
+    (("beside labels", "how sure"), "keep", "how sure somebody was"),
     (("word", "of a day or a person"), "keep", "the same of a day, or of a person"),
     (("word", "too many words"), "keep", "too many different words"),  # each of them stands in too few rows
     (("of a fact", "number", "words among numbers"), "keep", "it holds words too"),

@@ -208,7 +208,8 @@ def persons(table: Proposal) -> None:
     is_one = len(words) <= max(7, len(items) // 3) and 3 * len(items) >= 2 * (len(table.raw) - 1)
     if not (person and len(items) >= max(10, 2 * rows) and is_one):
         least = LEAST_NUMBERED if sent else 2 * LEAST_NUMBERED
-        numbered = _alike(table, _without_number, least) if sent or named else []
+        may_be = sent or (named and not table.usual("true_label", table.open()))
+        numbered = _alike(table, _without_number, least) if may_be else []
         items, person = (numbered[0], [*named, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
     if not (person and items):
         return

@@ -729,8 +729,11 @@ def rounds(table: Proposal) -> None:
         groups = {stem: names for stem, names in groups.items() if 1 < len(names) <= MOST_ROUNDS}
         orders = ([int(re.sub(r"\D", "", cut[name][0])) for name in names] for names in groups.values())
         counted = [cut[name] for names in groups.values() for name in names]
-        # R1, R2 and so on are readers where there is nobody else
-        is_said = all(one["counted"] or len(one["said"] or "") > (len(groups) == 1) for one in counted)
+        # names that begin with R1, R2 and so on are of readers where there is nobody else
+        is_said = all(one["counted"] or one["said"] for one in counted)
+        is_said = is_said and (
+            len(groups) > 1 or not all(one.start() == 0 and len(one["said"] or "") == 1 for one in counted)
+        )
         are_counted = all(sorted(order) == [*range(1, len(order) + 1)] for order in orders)
         if groups and (is_said or (are_counted and _agree_within(table, list(groups.values())))):
             whose = [re.sub(r"[\W_]+", " ", one).strip() for one in (apart([*groups]) if len(groups) > 1 else groups)]

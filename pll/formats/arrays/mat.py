@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -244,7 +245,9 @@ def _matrices(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, npt
     with path.open("rb") as file:
         is_new = is_mat73(file.read(128))
     wanted = {*names}.difference(RESULTS)
-    found = _read_v73(path, max_bytes) if is_new else read_v5(path, lambda one: one.name in wanted, max_bytes)[0]
+    found: Mapping[str, Any] = {}
+    with suppress(UserError):  # what is damaged or too large there is nobody's labels
+        found = _read_v73(path, max_bytes) if is_new else read_v5(path, lambda one: one.name in wanted, max_bytes)[0]
     return {name: value for name, value in found.items() if name in wanted and isinstance(value, np.ndarray)}
 
 
@@ -267,11 +270,10 @@ def _class_names(path: Path, names: Sequence[str], layout: FileArrays, max_bytes
     from pll.formats.arrays.mat5 import is_mat5, read_v5
 
     with path.open("rb") as file:
-        cells = (
-            read_v5(path, lambda one: one.is_cell and one.name in names, max_bytes)[0]
-            if is_mat5(file.read(128))
-            else {}
-        )
+        has_texts = is_mat5(file.read(128))
+    cells: Mapping[str, Any] = {}
+    with suppress(UserError):  # as many cells as there are examples, for instance
+        cells = read_v5(path, lambda one: one.is_cell and one.name in names, max_bytes)[0] if has_texts else {}
     numbers = layout.y if layout.y is not None and not layout.n_classes and layout.y.dtype.kind == "U" else None
     codes = None if numbers is None or not all(map(str.isdecimal, numbers)) else numbers.astype(np.int64)
     c = layout.n_classes or (0 if codes is None or not codes.size else int(codes.max()) + int(codes.min() < 1))

@@ -322,11 +322,11 @@ def once_each(tables: Sequence[Records]) -> Records:
     >>> list(once_each([first, second]).texts(0))
     ['a', 'b', 'c']
     """
-    whole = pa.concat_tables(table.whole() for table in tables)
-    found = dict[str, int]()
-    for row, cell in enumerate(whole.column(0).to_pylist()):
-        found.setdefault(str(cell), row)
-    return Records.of(whole.take([*found.values()]))
+    names, found = tables[0].names, dict[str | None, tuple[str | None, ...]]()
+    for table in tables:
+        for row in zip(*(table.texts(at) for at in range(len(names))), strict=True):
+            found.setdefault(row[0], row)
+    return Records.of(dict(zip(names, zip(*found.values(), strict=True), strict=True)))
 
 
 def _may_say_more(name: str, about: Records, table: Records) -> bool:

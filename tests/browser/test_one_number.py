@@ -32,6 +32,7 @@ def pages_of(page: Any, app: str, run_id: str) -> dict[str, Figures]:
     result = {}
     page.get_by_text("Progress", exact=True).click()
     page.get_by_text("Agreed with the model").wait_for()
+    page.get_by_text(re.compile(f"{CHECKS.pattern}|{CERTIFIED.pattern}")).first.wait_for()
     result["progress"] = figures(page.locator("main, .stMain").first.inner_text())
     for name, last in (("train", "For experts"), ("export", "For engineers")):
         page.goto(f"{app}/{name}?run={run_id}")

@@ -210,6 +210,7 @@ def persons(table: Proposal) -> None:
         least = LEAST_NUMBERED if sent else 2 * LEAST_NUMBERED
         may_be = sent or (named and not table.usual("true_label", table.open()))
         numbered = _alike(table, _without_number, least) if may_be else []
+        numbered = [names for names in numbered if sent or _agree_in_columns(table, names)]
         items, person = (numbered[0], [*named, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
     if not (person and items):
         return
@@ -231,6 +232,18 @@ def _agree_in_rows(table: Proposal, names: Sequence[str]) -> bool:
     return agree([[spelling(cell or "") or None for cell in table.raw[name]] for name in names])
 
 
+def _agree_in_columns(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether rows say the same in a column far more often than in any, as people do of one example."""
+    words = [table.words(name) for name in names]
+    every = sum(words, Counter[str]())
+    chance = sum((times / every.total()) ** 2 for times in every.values())
+    pairs = sum(some.total() * (some.total() - 1) for some in words)
+    same = sum(times * (times - 1) for some in words for times in some.values())
+    return same / max(pairs, 1) - chance > LEAST_AGREED * (1 - chance)
+
+
+LEAST_AGREED = 0.1
+"""Share of what chance leaves on which people agree, at least, where nothing says that a row is one."""
 LEAST_IN_GRID, LEAST_NUMBERED = 3, 5
 """Columns of one question at least, where its name is in all of them, and where only their number tells them apart."""
 

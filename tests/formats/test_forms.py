@@ -1507,3 +1507,18 @@ def test_labelling_functions_beside_the_truth_are_asked_about(tmp_path: Path) ->
     header = "CONTENT,keyword_my,keyword_link,regex_check_out,short_comment,has_person,polarity,CLASS"
     asked = question(formats.columns(table(tmp_path, header, rows)))
     assert asked is not None and asked.answers[0][1] == dict.fromkeys(header.split(",")[1:-1], "annotator")
+
+
+@pytest.mark.parametrize("do_agree", [True, False])
+def test_a_row_is_a_model_where_models_agree_on_an_item_and_a_questionnaire_else(
+    tmp_path: Path, do_agree: bool
+) -> None:
+    rolls, rows = random.Random(5), list[str]()
+    key = [rolls.choice("ABCD") for _ in range(14)]
+    for k in range(24):
+        said = [one if do_agree and rolls.random() < 0.7 else rolls.choice("ABCD") for one in key]
+        rows.append(",".join([f"model {k}", str(rolls.randint(1, 70)), *said]))
+    header = ",".join(["model", "size", *(f"Q{k}" for k in range(1, 15))])
+    asked = question(formats.columns(table(tmp_path, header, rows)))
+    is_person = asked is not None and asked.answers[0][1].get("model") == "person"
+    assert is_person is do_agree

@@ -145,7 +145,7 @@ def test_the_rows_on_which_two_differ_are_written_and_read_again(
 def test_a_file_without_labels_asks_which_columns_hold_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "t.csv"
     rows = (f"w{k % 3}.{k},{'rs'[k % 2]},{'pq'[k // 2 % 2]},{k}.5" for k in range(24))
-    path.write_text("\n".join(["code,colour,finalVerdict,width", *rows]))
+    path.write_text("\n".join(["code,colour,finalverdict,width", *rows]))
     for command in (["read", str(path)], ["fit", str(path), "--out", str(tmp_path / "run")]):
         status, _, text = said(capsys, *command)
         assert status == 2

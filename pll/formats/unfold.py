@@ -28,8 +28,10 @@ from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
     are_dates,
+    are_share_lists,
     mark_in,
     nearly_all,
+    numbers_in,
     objects_in,
 )
 
@@ -56,8 +58,35 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     """
     given = given or {}
     table = table if table.first else replace(table, first=table.sample())  # looked at often
+    table = _with_numbered_shares(table, given)
     table = _with_answers(table if table.form else with_voters(table, given), given)
     return table if table.form is None else _as_signed(table, table.form, given)
+
+
+def _with_numbered_shares(table: Records, given: Mapping[str, str]) -> Records:
+    """The table with lists of shares (`[0.25, 0.75]`) as shares of classes by number, where these are the candidates.
+
+    That is where a person says so, or another column has the number of the largest share.
+    """
+    lists = [name for name, cells in zip(table.names, table.first, strict=True) if are_share_lists(cells)]
+    chosen = [name for name in lists if given.get(name) == "candidates"]
+    if not chosen and len(lists) == 1 and lists[0] not in given and _has_number_of_largest(table, lists[0]):
+        chosen = lists
+    for name in chosen:
+        at = list(table.names).index(name)
+        shares = [numbers_in(cell) if cell else None for cell in table.texts(at)]
+        objects = [one and {str(k): share / (sum(one) or 1.0) for k, share in enumerate(one)} for one in shares]
+        table = table.with_columns({name: objects}, [at])
+    return table
+
+
+def _has_number_of_largest(table: Records, name: str) -> bool:
+    """Whether another column has the number, from 0, of the largest share of each row."""
+    cells = dict(zip(table.names, table.first, strict=True))
+    rows = [(row, numbers) for row, cell in enumerate(cells[name]) if cell and (numbers := numbers_in(cell))]
+    best = [(row, {str(k) for k, share in enumerate(some) if share == max(some)}) for row, some in rows]
+    others = (some for other, some in cells.items() if other != name)
+    return any(sum(some[row] in numbers for row, numbers in best) >= NEARLY_ALL * len(best) > 0 for some in others)
 
 
 def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:

@@ -410,7 +410,10 @@ def aggregates(table: Proposal) -> None:
     voters = table.having("annotator")
     free = [name for name in (*voters, *table.having("true_label")) if name not in table.explicit]
     called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
-    if table.having(*_ANSWERS, "count", "probability") or "shares" in table.objects.values():
+    shares = [name for name, kind in table.objects.items() if kind == "shares"]
+    if table.having(*_ANSWERS, "count", "probability") or shares:
+        if not table.having(*_ANSWERS, "count", "probability"):  # the only shares are what the others are made of
+            called = [name for name in called if [name] != shares]
         votes = table.having(*_ANSWERS)
         people = [name for name in called if votes and not says("majority", name)]
         people = [name for name in people if (_settles_some(table, name) or _agreed_on(table, name))]

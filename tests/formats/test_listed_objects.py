@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pll import formats
@@ -251,3 +252,20 @@ def test_a_verdict_that_could_not_be_read_is_no_answer_and_the_judged_text_is_no
     votes = formats.read(path).annotations
     assert votes is not None and {*votes.annotator_names} == {"m0", "m1", "m2"} and votes.n_answers == 57
     assert kind_of(path) == ""  # a response that is judged is no answer
+
+
+@pytest.mark.parametrize("has_hard_label", [True, False])
+def test_a_list_of_shares_is_of_classes_by_number(tmp_path: Path, has_hard_label: bool) -> None:
+    """Where another column has the number of the largest, or a person says so."""
+    rolls = np.random.default_rng(0)
+    shares = rolls.dirichlet([1, 1, 1], 40).round(3)
+    rows = [
+        {"text": f"what text {k} says", "soft_label": one.tolist()}
+        | ({"hard": int(one.argmax())} if has_hard_label else {})
+        for k, one in enumerate(shares)
+    ]
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = formats.read(path, columns={} if has_hard_label else {"soft_label": "candidates"})
+    assert data.class_names == ("0", "1", "2") and data.prior is not None and not data.feature_names
+    assert data.prior[:3] == pytest.approx(shares[0] / shares[0].sum(), abs=1e-3)

@@ -69,7 +69,8 @@ CLASS_COLUMN = re.compile(
 
 _NAMED_ID = re.compile(
     rf"(?:.*[\W_])?(?:{'|'.join(sorted(WORDS['id']))})[\W_]*|.*(?:nummer|number)[\W_]*|"
-    r"(?:.* )?#|(?:id|kod|codigo|codice)[\W_].+|signatuu?r|segnatura|sygnatura|signatura|cote|shelfmark|barcode",
+    r"(?:.* )?#|n[°º]\s?.+|(?:id|kod|codigo|codice)[\W_].+|"
+    r"signatuu?r|segnatura|sygnatura|signatura|cote|shelfmark|barcode",
     re.IGNORECASE,
 )
 

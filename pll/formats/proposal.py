@@ -493,12 +493,14 @@ def says_aggregate(name: str) -> bool:
 
     Examples
     --------
-    >>> says_aggregate("majority_vote"), says_aggregate("MACE"), says_aggregate("label")
-    (True, True, False)
+    >>> [says_aggregate(name) for name in ("majority_vote", "MACE", "多数结果", "label")]
+    [True, True, True, False]
     """
     plain = plain_name(name)
     first, *others = words_of(name) or ("",)
-    return plain in WORDS["aggregate"] or not (WORDS["majority"] | WORDS["agreed"]).isdisjoint([first, *others[-1:]])
+    is_said = not (WORDS["majority"] | WORDS["agreed"]).isdisjoint([first, *others[-1:]])
+    is_within = ord(max(name, default=" ")) > FIRST_WITHOUT_SPACES and (says("majority", name) or says("agreed", name))
+    return plain in WORDS["aggregate"] or is_said or is_within
 
 
 def labels_among(cells: Cells) -> Counter[str]:
@@ -653,6 +655,12 @@ def _are_too_many(cells: Cells) -> bool:
     return 2 * kinds > FEW and LEAST_ROWS * kinds > len(cells)
 
 
+def _have_small_words(cells: Cells) -> bool:
+    """Whether half of the cells have a word after the first that begins with a small letter, as names do not."""
+    filled = present_cells(cells)
+    return 0 < len(filled) <= 2 * sum(any(word[:1].islower() for word in cell.split()[1:]) for cell in filled)
+
+
 def _are_people(cells: Cells) -> bool:
     """Whether lists may be people, whatever they are called: nobody twice in one, each in several."""
     lists = [list(map(str, elements(cell))) for cell in cells if cell]
@@ -766,6 +774,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "mails": are_mails,
     "pictures": are_pictures,
     "titles": lambda cells: are_texts(cells, 2),
+    "described": _have_small_words,
     "texts": lambda cells: are_texts(cells, 4),
     "lists": are_lists,
     "lists of numbers": are_lists_of_numbers,

@@ -376,7 +376,11 @@ def _payload(table: Proposal) -> None:
     pictures = which(table, "pictures", "!measured")
     table.give_first([*table.usual("image", pictures), *pictures], "image")
     texts = table.usual("text", which(table, "titles", "!measured"))
-    table.give_first([*texts, *which(table, "texts", "!measured")], "text")
+    texts += which(table, "texts", "!measured")
+    if not texts and not table.having("text", "image"):  # short descriptions, where there is nothing else to read
+        short = which(table, "titles", "described", "too many words", "!measured", "!an id", "!of a fact", "!varying")
+        texts = [n for n in short if n in _before_labels(table) and plain_name(n) not in USUAL["person"]]
+    table.give_first(texts, "text")
     for name in _more_texts(table):
         if not any(_say_the_same(table.raw[name], table.raw[other]) for other in table.having("text")):
             table.give(name, "text")
@@ -388,8 +392,7 @@ def _more_texts(table: Proposal) -> list[str]:
     Not what is called as a text and more, such as `sentence1_parse`: it was made of that text.
     """
     names, first = list(table.raw), table.having("text")
-    labels = [at for at, name in enumerate(names) if table.roles.get(name, _NO_ROLE).role in _OF_LABELS]
-    before = names[: labels[0] if labels else None] if table.form is None else []
+    before = _before_labels(table) if table.form is None else []
     prose = which(table, "titles", "!measured", "!an id", "!varying") if first else []
     found = [name for name in prose if _without_number(name) in map(_without_number, first)]
     prose = which(table, "!object", "!lists", among=prose)
@@ -397,6 +400,13 @@ def _more_texts(table: Proposal) -> list[str]:
     found += which(table, "texts", "!of a fact", among=[name for name in prose if name in before])
     is_made = {name for name in found for other in (*first, *prose) if re.match(rf"{re.escape(other)}[\W_]", name)}
     return [name for name in names if name in found and name not in is_made]
+
+
+def _before_labels(table: Proposal) -> list[str]:
+    """The columns before the first of labels; all where there is none."""
+    names = list(table.raw)
+    labels = [at for at, name in enumerate(names) if table.roles.get(name, _NO_ROLE).role in _OF_LABELS]
+    return names[: labels[0] if labels else None]
 
 
 def _without_number(name: str) -> str:

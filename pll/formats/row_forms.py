@@ -208,9 +208,9 @@ def persons(table: Proposal) -> None:
     is_one = len(words) <= max(7, len(items) // 3) and 3 * len(items) >= 2 * (len(table.raw) - 1)
     if not (person and len(items) >= max(10, 2 * rows) and is_one):
         least = LEAST_NUMBERED if sent else 2 * LEAST_NUMBERED
-        may_be = sent or (named and not table.usual("true_label", table.open()))
+        may_be = sent or (distinct and not table.usual("true_label", table.open()))
         numbered = _alike(table, _without_number, least) if may_be else []
-        numbered = [names for names in numbered if sent or _agree_in_columns(table, names)]
+        numbered = [n for n in numbered if sent or (_agree_in_columns(table, n) and not _agree_in_rows(table, n))]
         items, person = (numbered[0], [*named, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
     if not (person and items):
         return

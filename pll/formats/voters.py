@@ -602,8 +602,9 @@ def derived(table: Proposal) -> None:
         table.give_all(told, "keep", why=f"filled where {label} says so")
     free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
     rows = [[amount(one) or 0.0 for one in row] for row in _rows(table, counts)] if len(counts) > 1 else []
+    totals = [name for name in table.open() if says_total(name) or says("ballots", name)]
     table.give_all(
-        [n for n in free if rows and ((says_total(n) and n in table.open()) or _is_made_of(table, n, counts, rows))],
+        [n for n in free if rows and (n in totals or _is_made_of(table, n, counts, rows))],
         "keep",
         why=why,
     )

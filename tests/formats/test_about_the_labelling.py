@@ -315,3 +315,18 @@ def test_columns_called_as_the_people_are_about_them(tmp_path: Path) -> None:
     data, _ = read_first(table(tmp_path, header, rows))
     assert data.class_names == ("0", "1", "2") and data.annotations is not None
     assert data.annotations.n_annotators == 120 and not data.feature_names and not data.categories
+
+
+@pytest.mark.parametrize(
+    ("words", "is_text"), [(("blue mug with handle", "red pan"), True), (("Ann Bell", "Tom Ray"), False)]
+)
+def test_short_descriptions_are_read_and_names_of_people_are_not(
+    tmp_path: Path, words: tuple[str, str], is_text: bool
+) -> None:
+    rolls, rows = random.Random(6), list[list[str]]()
+    for k in range(60):
+        truth = rolls.choice(WORDS)
+        rows.append([f"{rolls.gauss(9, 3):.2f}", f"{words[k % 2]} {'abcdefgh'[k % 8].upper()}{k}"])
+        rows[-1] += [said(rolls, truth, 0.8) for _ in range(3)]
+    data, _ = read_first(table(tmp_path, ["width", "what it is", "coder 1", "coder 2", "coder 3"], rows))
+    assert (data.texts is not None) is is_text and data.feature_names == ("width",)

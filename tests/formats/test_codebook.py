@@ -135,3 +135,10 @@ def test_a_data_dictionary_names_the_codes_of_each_field(tmp_path: Path) -> None
 def test_a_code_that_says_there_is_no_verdict_is_no_class(tmp_path: Path) -> None:
     book = [["code", "meaning"], ["A", "A better"], ["B", "B better"], ["X", "judge error - no verdict"]]
     assert read(tmp_path / "d.xlsx", ["A", "B", "X"], {"legend": book}).class_names == ("A", "B")
+
+
+def test_minus_one_is_the_class_that_a_codebook_calls_it(tmp_path: Path) -> None:
+    rows = [[f"k{k}", *row] for k, row in enumerate(answers(["-1", "0", "1"], 60))]
+    book = [["编码", "含义"], ["1", "正面"], ["0", "中性"], ["-1", "负面"], ["9", "无法判断"]]
+    path = workbook(tmp_path / "d.xlsx", 标注=[["id", "rater_1", "rater_2", "rater_3"], *rows], 编码说明=book)
+    assert {*formats.read(path).class_names} == {"正面", "中性", "负面"}

@@ -1522,3 +1522,15 @@ def test_a_row_is_a_model_where_models_agree_on_an_item_and_a_questionnaire_else
     asked = question(formats.columns(table(tmp_path, header, rows)))
     is_person = asked is not None and asked.answers[0][1].get("model") == "person"
     assert is_person is do_agree
+
+
+def test_votes_of_a_jury_on_many_pictures_are_a_row_a_person_whatever_they_are_called(tmp_path: Path) -> None:
+    rolls, rows = random.Random(6), list[str]()
+    liked = [rolls.random() for _ in range(30)]
+    for k in range(21):
+        said = ["возд." if rolls.random() < 0.1 else "да" if rolls.random() < one else "нет" for one in liked]
+        rows.append(",".join([f"Член {k} О.П.", "учитель" if k % 2 else "художник", *said]))
+    header = ",".join(["Член жюри", "Должность", *(f"Рисунок {k}" for k in range(1, 31))])
+    data = read_first(table(tmp_path, header, rows))
+    assert len(data) == 30 and {*data.class_names} == {"да", "нет"}
+    assert data.annotations is not None and data.annotations.n_annotators == 21

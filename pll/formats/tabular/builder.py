@@ -30,7 +30,7 @@ from pll.formats.reading import ERRORS, LABELLED, LINES, OF_LABELS, PERSONS, TO_
 from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, value_of
 from pll.formats.results import Results, Value
 from pll.formats.roles import notes_on, refuse_questions
-from pll.formats.tabular.cells import Cells, are_texts, default_role, elements
+from pll.formats.tabular.cells import MINUS_ONE, Cells, are_texts, default_role, elements, is_no_answer
 from pll.formats.tabular.writer import limitations
 from pll.formats.tools.models import with_answers
 from pll.formats.unfold import unfolded
@@ -184,7 +184,9 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     """
     refuse_questions(columns)
     form = table.form
-    kept = (*options.keep, *(form.keep if form else ()))
+    pairs = [pair for codes in table.codes.values() for pair in codes.items() if pair[0] in MINUS_ONE]
+    minus = [code for code, name in pairs if not is_no_answer(name, among_votes=True)]  # a class, as the codebook says
+    kept = (*options.keep, *(form.keep if form else ()), *minus)
     options = replace(options, class_names=options.class_names or table.class_names, keep=kept)
     cells, X, names_of_features = table.collected(columns, options)
     row_of = table.row_of

@@ -276,9 +276,12 @@ def _without_number(name: str) -> str | None:
     ...     _without_number("rater 2"),
     ...     _without_number("width"),
     ...     _without_number("Clip 1: Which?"),
+    ...     _without_number('3. "What a day"'),
     ... )
-    ('Bild', None, None, 'Clip: Which?')
+    ('Bild', None, None, 'Clip: Which?', '.')
     """
+    if re.match(r"\d+\s*[.)]\s+\D", name):  # `3. "What a day"`: what it says is the example
+        return "."
     stem = re.sub(r"[\W_]*\d+", "", name, count=1)
     return stem if stem and stem != name and not NUMBERED.fullmatch(name) else None
 

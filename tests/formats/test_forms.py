@@ -1534,3 +1534,17 @@ def test_votes_of_a_jury_on_many_pictures_are_a_row_a_person_whatever_they_are_c
     data = read_first(table(tmp_path, header, rows))
     assert len(data) == 30 and {*data.class_names} == {"да", "нет"}
     assert data.annotations is not None and data.annotations.n_annotators == 21
+
+
+def test_numbered_sentences_of_a_form_are_the_examples(tmp_path: Path) -> None:
+    rolls, rows = random.Random(8), list[str]()
+    names = [
+        f'{k}. "{word} diz isso"'
+        for k, word in enumerate(["Ele", "Ela", "Ana", "Rui", "Zé", "Lia", "Ivo", "Eva"], start=1)
+    ]
+    for k in range(27):
+        said = [rolls.choice(["Ofensiva", "Ofensiva", "Não ofensiva"][: 2 + (at % 2)]) for at in range(8)]
+        rows.append(",".join([f"15/04/2023 10:{k:02}:11", *said, "sem comentários" if k % 5 == 0 else ""]))
+    header = ",".join(["Carimbo de data/hora", *(name.replace('"', "'") for name in names), "Comentários"])
+    data = read_first(table(tmp_path, header, rows))
+    assert len(data) == 8 and data.annotations is not None and data.annotations.n_annotators == 27

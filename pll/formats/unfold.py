@@ -584,9 +584,8 @@ def _says_what(path: str, objects: Row) -> bool:
 def _may_be_what(path: str, rows: Sequence[Row], who: Sequence[str]) -> bool:
     """Whether a field of few words may be the label, whatever called: no fact about the person, nor the item."""
     objects = [one for row in rows for one in row]
-    is_fact = any(
-        len({(one.get(w), str(one.get(path))) for one in objects}) == len({one.get(w) for one in objects}) for w in who
-    )
+    pairs = ([(str(one.get(w)), str(one.get(path))) for one in objects] for w in who)  # a field may be a list
+    is_fact = any(len({*some}) == len({w for w, _ in some}) for some in pairs)
     is_item = all(len({*some}) < 2 for some in _cells_at(path, rows))
     is_other = _last(path) in FIELDS["about"] or says_fact(path) or bool(_words(path) & _WHO)
     return not (is_fact or is_item or is_other) and _are_few(path, objects)

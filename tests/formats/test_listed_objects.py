@@ -269,3 +269,13 @@ def test_a_list_of_shares_is_of_classes_by_number(tmp_path: Path, has_hard_label
     data = formats.read(path, columns={} if has_hard_label else {"soft_label": "candidates"})
     assert data.class_names == ("0", "1", "2") and data.prior is not None and not data.feature_names
     assert data.prior[:3] == pytest.approx(shares[0] / shares[0].sum(), abs=1e-3)
+
+
+def test_several_who_said_the_same_may_stand_in_a_list() -> None:
+    """As in reviews of Prodigy without their signature."""
+    rows = [
+        [{"by": ["ann", "bob"], "gist": "xy"[k % 2]}, {"by": ["cem", "dan"], "gist": "yx"[k % 3 > 0]}]
+        for k in range(12)
+    ]
+    found = reading_of(rows)
+    assert found is None or found.who == ("by",)

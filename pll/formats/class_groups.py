@@ -451,7 +451,7 @@ def _won_among(table: Proposal, names: Sequence[str]) -> list[str]:
     for name in which(table, "word", "repeats") if len(own) > 1 else ():
         cells = [spelling(cell or "") for cell in table.raw[name]]
         places = {at.get(cell, -1) for cell in cells if cell}
-        if len(places) < LEAST_NAMED or min(places) < 0:
+        if len(places) < LEAST_WINNERS or min(places) < 0:
             continue
         first, last = start, end = min(places), max(places)
         while start > 0 and every[start - 1] in own:
@@ -470,8 +470,8 @@ def _won_among(table: Proposal, names: Sequence[str]) -> list[str]:
     return []
 
 
-LEAST_NAMED = 2
-"""Columns, at least, that another one names."""
+LEAST_WINNERS = 2
+"""Columns, at least, that another one names as the largest."""
 
 
 def says_total(name: str) -> bool:

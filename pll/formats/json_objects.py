@@ -457,7 +457,7 @@ def _is_split(values: Record, rest: str, text: str) -> bool:
     are_named = isinstance(names, list) and bool(names) and all(isinstance(name, str) for name in names)
     if not are_named or (rows is None and rest != "[") or '"data"' not in text:
         return False
-    return rows is None or (isinstance(rows, list) and any(isinstance(row, list) for row in rows[:1]))
+    return rows is None or (isinstance(rows, list) and bool(rows) and isinstance(rows[0], list))
 
 
 def _is_column(value: Any) -> bool:

@@ -74,7 +74,7 @@ def settled(table: Proposal) -> None:
     among = {name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)}
     among |= {*stranger_among(votes)}
     table.give_all(beside, "keep", why="it has the words of the votes")
-    single = named if len(named) == 1 else [name for name in named if not says_aggregate(name)]
+    single = [name for name in named if not says_aggregate(name)] or named
     if len(single) > 1:  # of several that settle something, who is asked of some is a voter
         single = [name for name in single if name not in sparse]
     found = single if len(single) == 1 and len(votes) != 2 else [*among, *beside]

@@ -177,7 +177,8 @@ def persons(table: Proposal) -> None:
     """A row a person: a column an example, in the words of one question.
 
     The columns are a grid of a form (`Which bird? [Photo 1]`), or many of one name but for its number beside the time
-    at which each row was sent, or more of one vocabulary than rows beside one that names the people.
+    at which each row was sent, or where rows agree on a column and columns do not agree in a row; or more of one
+    vocabulary than rows beside one that names the people.
     """
     rows = len(next(iter(table.raw.values()), ()))
     if rows < 2 or (table.form is not None and table.form.form != "person"):
@@ -239,10 +240,10 @@ def _agree_in_columns(table: Proposal, names: Sequence[str]) -> bool:
     chance = sum((times / every.total()) ** 2 for times in every.values())
     pairs = sum(some.total() * (some.total() - 1) for some in words)
     same = sum(times * (times - 1) for some in words for times in some.values())
-    return same / max(pairs, 1) - chance > LEAST_AGREED * (1 - chance)
+    return same / max(pairs, 1) - chance > LEAST_ON_ITEM * (1 - chance)
 
 
-LEAST_AGREED = 0.1
+LEAST_ON_ITEM = 0.1
 """Share of what chance leaves on which people agree, at least, where nothing says that a row is one."""
 LEAST_IN_GRID, LEAST_NUMBERED = 3, 5
 """Columns of one question at least, where its name is in all of them, and where only their number tells them apart."""

@@ -334,7 +334,7 @@ def scores(table: Proposal) -> None:
             table.give(name, "score", people[scored_by(name).casefold()])
     ranks = {rank for name in table.having("annotator", "candidate") if (rank := _rank_in(name)[1])}
     beside = [name for name in which(table, "number") if _rank_in(name)[1] in ranks]
-    beside = [name for name in beside if any(test(_rank_in(name)[0]) for test in (says_counts, _says_sure))]
+    beside = [name for name in beside if says_counts(bare := _rank_in(name)[0]) or says("sure", bare)]
     table.give_all(beside, "keep", why="how sure an answer is")
     there = {name.casefold() for name in table.raw}
     sure = [name for name in table.open() if says("sure", name) and scored_by(name).casefold() in there]
@@ -349,10 +349,6 @@ def _rank_in(name: str) -> tuple[str, str]:
     """
     bare = re.sub(r"[\W_]*\d+$", "", name)
     return bare, re.sub(r"\D", "", name[len(bare) :])
-
-
-def _says_sure(name: str) -> bool:
-    return says("sure", name)
 
 
 def beside(table: Proposal) -> None:

@@ -59,7 +59,7 @@ class Mat(Format):
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         variables, others = _load(path, options.max_bytes)
         parts, votes = parts_among(variables), ""
-        if len(parts) == 1 and "candidates" not in parts[0]:
+        if others and len(parts) == 1 and "candidates" not in parts[0]:
             unread = _matrices(path, others, options.max_bytes)
             told = _labels_beside(unread, variables, parts[0])
             if marks := told.get("marks", ""):
@@ -84,7 +84,7 @@ class Mat(Format):
                 f"The file has no folds of its own (tr, te), so there is no fold {options.fold}; leave it out."
             )
         called = options.class_names
-        if not called and (cells := _class_names(path, others, layout, options.max_bytes)):
+        if others and not called and (cells := _class_names(path, others, layout, options.max_bytes)):
             (name, called), *_ = cells.items()
             notes.append(f"The names of the classes are in {name}.")
             others = [one for one in others if one != name]

@@ -197,10 +197,11 @@ def truth_of(path: Path) -> dict[str, str]:
 
 
 def _read_in(data: PartialLabelDataset) -> list[str]:
-    """The columns of texts, pictures and vectors, and those that name the examples where these are the texts."""
+    """The columns of texts, pictures and vectors, and those that name the examples where these are what is read."""
     roles = data.reading.get("roles", {})
     read = [name for name, role in roles.items() if role in ("text", "image", "vector")]
-    return read or [name for name, role in roles.items() if role == "task" and data.texts is not None]
+    is_task = data.texts is not None or data.pictures is not None
+    return read or [name for name, role in roles.items() if role == "task" and is_task]
 
 
 def differences(facts: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:

@@ -517,7 +517,7 @@ def _are_words_apart(cells: Sequence[str]) -> bool:
 
 
 def _abstains(cell: str) -> bool:
-    return cell.strip() in ("-1", "-1.0", "") or cell.strip().casefold() == "abstain"
+    return cell.strip() in ("-1", "-1.0") or cell.strip().casefold() == "abstain"
 
 
 def names_in(columns: Sequence[Chunks], only: npt.NDArray[np.bool_] | None = None) -> tuple[Numbers, list[str]]:

@@ -645,8 +645,9 @@ def are_numbered(cells: Cells) -> bool:
 
 
 def _count_rows(cells: Cells) -> bool:
-    """Whether cells are 0, 1, 2, … or go on from another number; five rows at least."""
+    """Whether cells are 0, 1, 2, … or go on from another number, five rows at least; in any order twenty."""
     numbers = [int(cell) if cell.isdecimal() else -2 for cell in map(_bare, cells)]
+    numbers = sorted(numbers) if len(numbers) >= 2 * FEW else numbers
     return len(numbers) >= 5 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 

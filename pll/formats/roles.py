@@ -224,6 +224,7 @@ _REST: Traits = (
     (("usual label", "!fractions"), "keep", ""),
     (("an id", "!fractions"), "keep", "an id"),
     (("named id", "ids", "!fractions"), "keep", "an id"),
+    (("in lines", "counts rows"), "keep", "an id"),
     (("one cell",), "keep", "the same in every row"),
     (("digits of ids",), "keep", "an id"),
     (("numbered names",), "keep", "a name of one of several"),

@@ -778,11 +778,13 @@ def graded(table: Proposal) -> list[list[str]]:
     """
     numbers = {name: grades_in(table.raw[name]) for name in table.open()}
     free = [name for name in numbers if not says("settled", name) or 2 * numbers[name].count(-1) > len(numbers[name])]
-    numbers = {name: numbers[name] for name in free if not says_aggregate(name)}
-    fitting = {name: some for name, some in numbers.items() if len({*some} - {None}) > 1 and table.repeats(name)}
+    fitting = {name: numbers[name] for name in free if not says_aggregate(name)}
+    fitting = {name: some for name, some in fitting.items() if len({*some} - {None}) > 1 and table.repeats(name)}
     fitting = {name: some for name, some in fitting.items() if {*some} - {None} != {0, 1}}
     asked = [name for name, own in fitting.items() if speaks_where_apart(own, _but(fitting, name))]
-    others = stranger_among(list(fitting)) or _called_labels(list(fitting)) or asked[: len(asked) == 1]
+    is_settled = any(set(numbers[name]) - {None} for name in numbers if name not in free)  # by another column
+    stranger = [] if is_settled else stranger_among(list(fitting))
+    others = stranger or _called_labels(list(fitting)) or asked[: len(asked) == 1]
     for name in others:  # `settled` asks what it is
         del fitting[name]
     stems: dict[str, list[str]] = {}
@@ -833,6 +835,10 @@ def _say_the_truth(table: Proposal, names: Sequence[str], truth: str) -> bool:
 
 def _of_one_scale(columns: Mapping[str, Sequence[int | None]]) -> list[str]:
     """The columns that have one scale and agree: all of them, or, of several, those that agree with another one."""
+    if _are_mostly_silent(list(columns.values())):  # what no other says is said of something else
+        said = {one for some in columns.values() if -1 in some for one in some}
+        names = [name for name, some in columns.items() if said.issuperset(some)]
+        return names if len(names) > 1 else []
     names = list(columns)
     if len(names) < 2 or _are_one_scale(list(columns.values())):
         return names if len(names) > 1 else []
@@ -843,15 +849,16 @@ def _of_one_scale(columns: Mapping[str, Sequence[int | None]]) -> list[str]:
     return names if len(names) > 2 and _are_one_scale([columns[name] for name in names]) else []
 
 
-def _are_one_scale(columns: Sequence[Sequence[int | None]]) -> bool:
-    """Whether columns have the same few numbers each, and the first of them agree more often than by chance.
+def _are_mostly_silent(columns: Sequence[Sequence[int | None]]) -> bool:
+    """Whether most cells are −1, and nothing is less: a matrix of votes, most of them of nobody."""
+    numbers = [one for some in columns for one in some if one is not None]
+    return 2 * numbers.count(-1) > sum(map(len, columns)) and min(numbers) == -1
 
-    Also where most of them say nothing of most rows, as a matrix of votes does with −1.
-    """
+
+def _are_one_scale(columns: Sequence[Sequence[int | None]]) -> bool:
+    """Whether columns have the same few numbers each, and the first of them agree more often than by chance."""
     words = [{*some} - {None} for some in columns]
     every = set().union(*words)
-    if 2 * sum(some.count(-1) for some in columns) > sum(map(len, columns)) and min(filter(None, every)) == -1:
-        return True
     pairs = [pair for pair in zip(*columns[:2], strict=True) if None not in pair]
     one, other = (Counter(some) for some in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
     chance = sum(one[a] * other[a] for a in one) / max(len(pairs), 1) ** 2

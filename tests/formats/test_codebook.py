@@ -142,3 +142,11 @@ def test_minus_one_is_the_class_that_a_codebook_calls_it(tmp_path: Path) -> None
     book = [["编码", "含义"], ["1", "正面"], ["0", "中性"], ["-1", "负面"], ["9", "无法判断"]]
     path = workbook(tmp_path / "d.xlsx", 标注=[["id", "rater_1", "rater_2", "rater_3"], *rows], 编码说明=book)
     assert {*formats.read(path).class_names} == {"正面", "中性", "负面"}
+
+
+def test_a_codebook_is_never_joined_to_the_answers_of_a_coder(tmp_path: Path) -> None:
+    lines = [["Code", "Label", "Definition"], *([code, name, f"where somebody says {name}"] for code, name in PAIRS)]
+    rows = [[f"k{k}", *row] for k, row in enumerate(answers(list(NAMES)))]
+    sheets = {"Segments": [["id", "Coder MH", "Coder JL", "Coder SP"], *rows], "Codebook": lines}
+    data = read_first(workbook(tmp_path / "t.xlsx", **sheets))
+    assert {*data.class_names} == {*NAMES.values()} and data.y is None and data.annotations is not None

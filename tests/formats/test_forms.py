@@ -1134,7 +1134,7 @@ REDCAP = "study_id,redcap_event_name,redcap_repeat_instance,age,note,dx,dx_conf,
 def test_a_line_an_event_of_redcap_is_an_answer_and_the_first_line_has_what_is_learnt(tmp_path: Path, by: str) -> None:
     rows = []
     for k in range(12):
-        rows.append(f"P{k},baseline_arm_1,,{30 + k},{TEXTS[k]},,,2,")
+        rows.append(f"P{k},baseline_arm_1,,{30 + 5 * k % 12},{TEXTS[k]},,,2,")
         for at in range(3):
             event, instance = (f"reader_{at}_arm_1", "") if by == "event" else ("baseline_arm_1", at + 1)
             rows.append(f"P{k},{event},{instance},,,{label(k, at)},{(5 * k + 3 * at) % 4},,2")
@@ -1143,7 +1143,7 @@ def test_a_line_an_event_of_redcap_is_an_answer_and_the_first_line_has_what_is_l
     assert asked is not None and asked.answers[0][1]["dx"] == "vote" and asked.answers[0][1]["study_id"] == "task"
     data = read_first(path)
     assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"}
-    assert data.feature_names == ("age",) and data.X[:, 0].tolist() == [*range(30, 42)]
+    assert data.feature_names == ("age",) and data.X[:, 0].tolist() == [30 + 5 * k % 12 for k in range(12)]
     assert data.texts is not None and data.texts.tolist() == list(TEXTS[:12]) and not data.categories
 
 
@@ -1505,8 +1505,11 @@ def test_labelling_functions_beside_the_truth_are_asked_about(tmp_path: Path) ->
         cells = [str(mark) if rolls.random() < 0.35 else "-1" for mark in marks]
         rows.append(",".join([f"what comment {k} says of the song", *cells, str(truth) if k % 4 == 0 else ""]))
     header = "CONTENT,keyword_my,keyword_link,regex_check_out,short_comment,has_person,polarity,CLASS"
-    asked = question(formats.columns(table(tmp_path, header, rows)))
-    assert asked is not None and asked.answers[0][1] == dict.fromkeys(header.split(",")[1:-1], "annotator")
+    functions = dict.fromkeys(header.split(",")[1:-1], "annotator")
+    for more, cells in (("", [""] * 200), ("video,", [f"{1 + k % 4}," for k in range(200)])):  # a number of the item
+        path = table(tmp_path, more + header, [a + b for a, b in zip(cells, rows, strict=True)])
+        asked = question(formats.columns(path))
+        assert asked is not None and asked.answers[0][1] == functions
 
 
 @pytest.mark.parametrize("do_agree", [True, False])
@@ -1548,3 +1551,38 @@ def test_numbered_sentences_of_a_form_are_the_examples(tmp_path: Path) -> None:
     header = ",".join(["Carimbo de data/hora", *(name.replace('"', "'") for name in names), "Comentários"])
     data = read_first(table(tmp_path, header, rows))
     assert len(data) == 8 and data.annotations is not None and data.annotations.n_annotators == 27
+
+
+def test_the_fourth_reader_is_called_otherwise_where_another_column_has_the_truth(tmp_path: Path) -> None:
+    rows = list[str]()
+    for k in range(60):
+        said = [str(1 + (k + (k % 4 == at)) % 3) for at in range(4)]
+        rows.append(",".join([f"{k % 7}.5", *said, str(1 + (k + k % 5 % 2) % 3) if k % 2 else ""]))
+    data = read_first(table(tmp_path, "size,Médico 1,Médico 2,Médico 3,Residente,Histopatología", rows))
+    assert data.annotations is not None and data.annotations.annotator_names[3:] == ("Residente",)
+    assert data.y is not None and (data.y >= 0).sum() == 30
+
+
+def test_pairs_of_a_label_and_a_share_are_candidates_with_their_weights(tmp_path: Path) -> None:
+    """As the differential diagnoses of DDXPlus."""
+    pairs = [[["flu", 0.7], ["cold", 0.3]], [["cold", 0.6], ["croup", 0.4]], [["flu", 1.0]]] * 8
+    records = [{"age": 20 + k % 9, "diagnoses": repr(pairs[k]), "evidence": f"cough {k}, fever"} for k in range(24)]
+    data = read_first(lines(tmp_path, records))
+    assert data.class_names == ("cold", "croup", "flu") and data.candidates is not None and data.prior is not None
+    assert data.candidates.names(1) == ["cold", "croup"] and data.prior[:2].tolist() == pytest.approx([0.3, 0.7])
+
+
+def test_what_is_named_by_a_picture_is_shown(tmp_path: Path) -> None:
+    rows = [f"https://pets.example/{k}.jpg,{who},{label(k, at)}" for k in range(12) for at, who in enumerate(PEOPLE)]
+    data = read_first(table(tmp_path, "INPUT:image,ASSIGNMENT:worker_id,OUTPUT:result", rows))
+    assert has_three_voters(data) and data.pictures is not None and data.pictures.names[0].endswith("0.jpg")
+
+
+def test_labels_of_snli_are_nobodys_where_one_is_missing(tmp_path: Path) -> None:
+    said = ["neutral", "entailment", "neutral", "neutral", "neutral"]
+    records = [
+        {"gold_label": "neutral", "annotator_labels": said if k else ["", *said[1:]], "sentence1": TEXTS[k]}
+        for k in range(12)
+    ]
+    votes = read_first(lines(tmp_path, records)).annotations
+    assert votes is not None and votes.anonymous and votes.n_answers == 59

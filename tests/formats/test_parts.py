@@ -623,3 +623,14 @@ def test_batches_of_several_models_are_about_the_same_requests(tmp_path: Path) -
     data = formats.read(archive(tmp_path / "batch.zip", files))
     assert len(data) == 20 and data.annotations is not None and data.annotations.n_answers == 40
     assert data.texts is not None and data.texts[0] == "text number 0"
+
+
+def test_a_number_of_the_item_under_any_name_is_not_learnt_from(tmp_path: Path) -> None:
+    """As `lp.` of a Polish sheet, which others sorted."""
+    rolls, texts = random.Random(4), [f"what somebody wrote of rower number {k} in a letter" for k in range(60)]
+    sheets = {}
+    for at, who in enumerate(("Anna", "Marek", "Kasia")):
+        rows = [f"{k + 1},{texts[k]},{'xyz'[(k + (k % 5 == at)) % 3]}" for k in range(60)]
+        sheets[who] = "\n".join(["lp,tekst,etykieta", *(rolls.sample(rows, 60) if at == 1 else rows)]) + "\n"
+    data = read_first(workbook(tmp_path / "t.xlsx", sheets))
+    assert len(data) == 60 and not data.feature_names and data.annotations is not None

@@ -30,7 +30,7 @@ from pll.formats.reading import ERRORS, LABELLED, LINES, OF_LABELS, PERSONS, TO_
 from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, value_of
 from pll.formats.results import Results, Value
 from pll.formats.roles import notes_on, refuse_questions
-from pll.formats.tabular.cells import MINUS_ONE, Cells, are_texts, default_role, elements, is_no_answer
+from pll.formats.tabular.cells import MINUS_ONE, Cells, are_pictures, are_texts, default_role, elements, is_no_answer
 from pll.formats.tabular.writer import limitations
 from pll.formats.tools.models import with_answers
 from pll.formats.unfold import unfolded
@@ -228,6 +228,8 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     task = one("task")
     if not read and task is not None and are_texts(list(answers.ids or ()), 4):
         read = {"": task}
+    if image is None and task is not None and are_pictures(list(answers.ids or ())):
+        image = task
 
     def lines(chunks: Chunks) -> Lines:
         return rows if answers.example is None else _first_lines(answers.example, filled_rows(*codes_of(chunks)))

@@ -1058,7 +1058,8 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
 
     if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:_FEW], cells)):
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
-    may_be = any(cell.rstrip().endswith(("}", "```", "}]")) for cell in cells if cell)  # rare, and cheap to check
+    ends = ("}", "```", "}]", "]]", ")]")
+    may_be = any(cell.rstrip().endswith(ends) for cell in cells if cell)  # rare, and cheap to check
     if may_be and nearly_all(_is_list_of_answers, cells):
         return "voters", cells
     if not may_be or not nearly_all(is_object, cells):
@@ -1138,17 +1139,26 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _object(cell: str) -> dict[str, Any] | None:
-    """The object in a cell, as JSON or Python writes it; None of any other cell.
+    """The object in a cell, as JSON or Python writes it, or pairs of a name and a number; None of any other cell.
 
     >>> _object('{"cat": 2}'), _object("{'cat': 2, 'dog': None}"), _object("{cat, dog}")
     ({'cat': 2}, {'cat': 2, 'dog': None}, None)
+    >>> _object("[['cat', 0.7], ['dog', 0.3]]"), _object("[['cat', 'dog']]"), _object("[['cat', 1], ['cat', 2]]")
+    ({'cat': 0.7, 'dog': 0.3}, None, None)
     """
     fenced = _FENCE.fullmatch(cell)
     text = (cell if fenced is None else fenced[1]).strip()
     with suppress(RecursionError):
-        value = _value_in(text, as_written=False) if text[:1] == "{" else None
+        value = _value_in(text, as_written=False) if text.startswith(_OBJECTS) else None
+        if isinstance(value, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in value):
+            pairs = {name: share for name, share in value if isinstance(name, str) and _is_share(share)}
+            value = pairs if len(pairs) == len(value) else None
         return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
     return None
+
+
+_OBJECTS = ("{", "[[", "[(", "([", "((")
+"""How objects begin, and lists of pairs."""
 
 
 def _name(value: Any) -> str | None:

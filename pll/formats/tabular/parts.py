@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from pll.errors import UserError
 from pll.formats.checks import listing
+from pll.formats.codebook import codes_in
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import is_named_id
 from pll.formats.proposal import are_numbered, follows, says, says_fact, split_in
@@ -330,8 +331,10 @@ def once_each(tables: Sequence[Records]) -> Records:
 
 
 def _may_say_more(name: str, about: Records, table: Records) -> bool:
-    """Whether a table has other columns, and is no part of the same, or is called as what somebody settled."""
-    return in_common(table.names, about.names) < SHARED or says("settled", PurePosixPath(name).stem)
+    """Whether a table has other columns and is no codebook, nor a part of the same but what somebody settled."""
+    stem, rows = PurePosixPath(name).stem, zip(*map(list, about.sample()), strict=True)
+    has_others = in_common(table.names, about.names) < SHARED or says("settled", stem)
+    return has_others and not codes_in(stem, [about.names, *rows])
 
 
 def _key(name: str, table: Records, about: Records) -> tuple[str, str] | None:

@@ -13,6 +13,7 @@ A column with a usual name for labels, or with the vocabulary of others, is a fe
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -117,13 +118,49 @@ def roles_of(
             raise UserError(f"There is no column {shorten(name)}; there are {listing(header)}.")
         if role not in ROLES:
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
+    form = form or form_told_by(header)
+    found = _looked_at(header, sample, explicit, form)
+    for role in SINGLE if question(found) is None else ():
+        twice = [column.name for column in found if column.role == role]
+        if len(twice) > 1:
+            raise UserError(
+                f"The columns {twice[0]} and {twice[1]} both are {role} ({ROLES[role]}); only one can be. "
+                "Say what the other is, or remove it."
+            )
+    return [*found]
+
+
+_LOOKED_AT: dict[bytes, tuple[Column, ...]] = {}
+MOST_LOOKED_AT = 8
+"""Tables whose columns are remembered: what is looked at is then read, and a page asks again and again."""
+
+
+def _looked_at(
+    header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[str, str], form: Form | None
+) -> tuple[Column, ...]:
+    """What `_roles_of` says, once for the same table: of which a digest stays, and not the cells."""
+    digest = hashlib.blake2b(repr((header, [*explicit.items()], form)).encode("utf-8", "surrogatepass"))
+    for cells in sample:
+        digest.update(repr(cells).encode("utf-8", "surrogatepass"))
+    key = digest.digest()
+    if (found := _LOOKED_AT.get(key)) is None:
+        found = _roles_of(header, sample, explicit, form)
+        for oldest in [*_LOOKED_AT][: len(_LOOKED_AT) + 1 - MOST_LOOKED_AT]:
+            _LOOKED_AT.pop(oldest, None)
+        _LOOKED_AT[key] = found
+    return found
+
+
+def _roles_of(
+    header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[str, str], form: Form | None
+) -> tuple[Column, ...]:
+    """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))
     read = {name: objects_in(name, some) for name, some in raw.items()}
     objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
     commas = dict(zip(header, have_decimal_commas(sample), strict=True))
-    form = form or form_told_by(header)
-
-    called = dict[tuple[str, str], str]()  # what a column is of, in a role that it had before
+    before = _looked_at(header, sample, {}, form) if explicit else ()
+    called = {(one.name, one.role): one.display_name for one in before}  # what a column is of, in a role that it had
 
     @remembered()
     def by_rules(roles: Mapping[str, str]) -> dict[str, Column]:
@@ -135,7 +172,7 @@ def roles_of(
         called.update({(one.name, one.role): one.display_name for one in table.roles.values()})
         return table.roles
 
-    columns, answered = by_rules({}), dict[str, str]()
+    columns, answered = {one.name: one for one in before} or by_rules({}), dict[str, str]()
     while explicit and (open_question := question(columns.values())):
         said = {name: role for name, role in explicit.items() if columns[name].asks is open_question}
         answer = next((roles for _, roles in open_question.answers if _fits(roles, said, explicit)), None)
@@ -143,19 +180,12 @@ def roles_of(
             break
         answered |= answer
         columns = by_rules(answered)
-    columns = by_rules(answered | dict(explicit)) if explicit else columns
-    for role in SINGLE if question(columns.values()) is None else ():
-        twice = [name for name in header if columns[name].role == role]
-        if len(twice) > 1:
-            raise UserError(
-                f"The columns {twice[0]} and {twice[1]} both are {role} ({ROLES[role]}); only one can be. "
-                "Say what the other is, or remove it."
-            )
+    columns = columns if answered == explicit else by_rules(answered | dict(explicit))
     title = "" if form is None else form.title
-    return [
+    return tuple(
         replace(columns[name], at=at, first=tuple(raw[name][:FIRST_CELLS]), comma=commas[name], signature=title)
         for at, name in enumerate(header)
-    ]
+    )
 
 
 def _fits(answer: Mapping[str, str], said: Mapping[str, str], explicit: Mapping[str, str]) -> bool:

@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import IO, ClassVar, NamedTuple
 
@@ -241,6 +241,7 @@ def text_of_file(path: Path, delimiters: str) -> Text:
     return Text(path, encoding, len(head) - len(plain), delimiter_of(beginning, delimiters) or delimiters[0])
 
 
+@lru_cache(maxsize=16)  # told, looked at and read, a file is begun several times
 def delimiter_of(text: str, marks: str) -> str | None:
     """Guess the delimiter of a table from its first rows; None where it has a single column.
 

@@ -453,7 +453,7 @@ def _say_the_same(cells: Cells, others: Cells) -> bool:
 
 
 def _about_labels(table: Proposal) -> None:
-    """Words that stand after the labels, where what is learnt from stands before them, are about the labelling.
+    """Words that stand after the labels, where what is learnt from stands before them alone, are about the labelling.
 
     As its state, who has it, and remarks are, in any language.
     """
@@ -461,11 +461,13 @@ def _about_labels(table: Proposal) -> None:
     labels = [at for at, name in enumerate(names) if table.roles.get(name, _NO_ROLE).role in _OF_LABELS]
     if table.form is not None or not labels:
         return
-    before = names[: labels[0]]
-    learnt = [name for name in before if table.roles.get(name, _NO_ROLE).role in ("text", "image")]
-    after = [name for name in which(table, "word") if name in names[labels[-1] + 1 :]]
-    if learnt or which(table, "number", "!blank", among=[name for name in before if name in table.open()]):
-        table.give_all(after, "keep", why="after the labels, and about them")
+    before, after = names[: labels[0]], names[labels[-1] + 1 :]
+    shown = {name for name in names if table.roles.get(name, _NO_ROLE).role in ("text", "image")}
+    numbers = which(table, "number", "!blank", among=[name for name in before if name in table.open()])
+    if (numbers or shown.intersection(before)) and shown.isdisjoint(after):
+        table.give_all(
+            [name for name in which(table, "word") if name in after], "keep", why="after the labels, and about them"
+        )
 
 
 _OF_LABELS = (*LABELLED, "vote", "true_label")

@@ -330,3 +330,19 @@ def test_short_descriptions_are_read_and_names_of_people_are_not(
         rows[-1] += [said(rolls, truth, 0.8) for _ in range(3)]
     data, _ = read_first(table(tmp_path, ["width", "what it is", "coder 1", "coder 2", "coder 3"], rows))
     assert (data.texts is not None) is is_text and data.feature_names == ("width",)
+
+
+@pytest.mark.parametrize("is_last", [True, False])
+def test_words_after_the_labels_are_learnt_from_where_a_text_is_there_too(tmp_path: Path, is_last: bool) -> None:
+    rolls, rows = random.Random(8), list[list[str]]()
+    for k in range(60):
+        truth = rolls.choice(WORDS)
+        text, place = f"what the patient {k} said of it that day", rolls.choice(["home", "ward"])
+        labels = [said(rolls, truth, 0.8) for _ in range(3)]
+        rows.append(
+            [str(rolls.randint(20, 80)), *([] if is_last else [text]), *labels, *([text] if is_last else []), place]
+        )
+    coders, read = ["coder 1", "coder 2", "coder 3"], ["what was said"]
+    header = ["age", *([] if is_last else read), *coders, *(read if is_last else []), "where"]
+    data, _ = read_first(table(tmp_path, header, rows))
+    assert data.texts is not None and list(data.categories) == ["where"] * is_last

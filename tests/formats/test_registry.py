@@ -96,6 +96,8 @@ def test_samples_of_one_thing_are_one_dataset(sample: Path) -> None:
         (b"PAR1....", "Parquet file cannot be read"),
         (b"\x89PNG\r\n\x1a\n", "picture"),
         (b"\x1f\x8b\x08", "gzip"),
+        (b"SQLite format 3\x00", "sqlite3 -header -csv"),
+        (b"ARROW1\x00\x00", "write it as Parquet"),
         (b'{"a": ', "no known format"),
         (b"\x01\x02\x03\x04", "no known format"),
         (b"one two three", "no known format"),

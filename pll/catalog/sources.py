@@ -115,6 +115,8 @@ class Source:
             Something about it is odd then, and the user has not accepted that.
         """
         data = with_classes(data, self.classes)
+        if self.classes and data.reading:
+            data = replace(data, reading={**data.reading, "classes": dict(self.classes)})
         if self.path is not None or self.vote_files:
             named = filter(None, self.classes.values())  # by the user, who wants these classes
             keep = (*self.options.get("keep", ()), *named)

@@ -242,12 +242,15 @@ def read_as(source: Source, options: FileOptions) -> Source:
     answers = said.pop("answers", {})
     if source.path is None:
         return replace(source, classes=classes, answers=answers)
-    reading = options.reading
-    kept = {} if reading is None else formats.options_of(Reading.in_file(reading), source.path, source.name)
+    reading = Reading() if options.reading is None else Reading.in_file(options.reading)
+    kept = {} if options.reading is None else formats.options_of(reading, source.path, source.name)
     answers = kept.pop("answers", {}) | answers
     columns = kept.pop("columns", {}) | said.pop("columns", {})
     fields = kept | said | ({"columns": columns} if columns else {})
-    return replace(source, options=fields, classes=classes, answers=answers)
+    source = replace(source, options=fields, answers=answers)
+    there = with_own_votes(source).read().class_names if reading.classes else ()  # this file may not have all of them
+    before = {name: becomes for name, becomes in reading.classes.items() if name in there}
+    return replace(source, classes=before | classes)
 
 
 def read_options(source: Source, **more: Any) -> formats.ReadOptions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -59,8 +60,8 @@ def read(options: ReadFileOptions) -> int:
         print(worth.sentence)
     if options.save is not None:
         kept = Reading(**data.reading) if data.reading else given.reading(columns, data)
+        kept = replace(kept, classes=source.classes)
         write_text(Path(options.save), kept.to_json() + "\n")
-        note(["--merge, --rename and --drop are no part of a reading; give them again."] if source.classes else [])
         print(options.save)
     annotations = data.annotations
     if options.disagree is not None and options.out is not None:

@@ -166,6 +166,8 @@ class Reading:
         Spellings that were joined: what stands in the file → the class.
     answers
         Answers that name no class → the class they were mapped to by hand; "" for no answer.
+    classes
+        What a person made of classes: merged, renamed, or no label (null).
     sheet
         Which sheet of a workbook; "" where there is one.
     keep
@@ -183,6 +185,7 @@ class Reading:
     no_answer: Mapping[str, int] = field(default_factory=dict)
     spellings: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
+    classes: Mapping[str, str | None] = field(default_factory=dict)
     sheet: str = ""
     keep: tuple[str, ...] = ()
     odd: tuple[str, ...] = ()

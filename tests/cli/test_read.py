@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +66,18 @@ def test_a_reading_is_kept_and_used_for_another_file(tmp_path: Path, capsys: pyt
     given.write_text(VOTED)
     other.write_text(VOTED.replace("\ne", "\nf"))
     roles = ("--column", "Ann=true_label", "--column", "Bob=annotator", "--keep-answer", "NA")
-    status, first, _ = said(capsys, "read", str(given), *roles, "--save", str(kept))
+    named = said(capsys, "read", str(given), *roles)[1]["classes"]
+    merged = ("--rename", f"{named[0]}=first")
+    status, first, _ = said(capsys, "read", str(given), *roles, *merged, "--save", str(kept))
     assert status == 0
     reading = Reading.from_json(kept.read_text())
+    assert reading.classes == {named[0]: "first"}
+    kept.write_text(replace(reading, classes={named[0]: "first", "of another file": None}).to_json())
     assert reading.roles == {"id": "id", "text": "text", "Ann": "true_label", "Bob": "annotator"}
     assert reading.keep == ("NA",)
     status, again, _ = said(capsys, "read", str(other), "--reading", str(kept))
     assert status == 0
-    assert again["voters"] == first["voters"] == ["Bob"]
+    assert again["voters"] == first["voters"] == ["Bob"] and again["classes"] == first["classes"] != named
     out = tmp_path / "out.jsonl"
     assert main(["convert", str(other), "--reading", str(kept), "--to", "jsonl", "--out", str(out)]) == 0
     assert json.loads(out.read_text().splitlines()[0])["true_label"]

@@ -265,15 +265,15 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
                 kind="tertiary",
                 help="Take every column for what was proposed.",
             )
-        elif last := _otherwise(table.columns):
+        elif last := _otherwise(table):
             button(
                 f"As last time ({plain(last.file)})",
-                _set_roles,
+                _read_as,
                 table,
-                last.roles,
+                last,
                 icon="history",
                 kind="tertiary",
-                help="Take every column for what it was in that file, which has the same columns.",
+                help="Take every column and every class for what it was in that file, which has the same columns.",
             )
 
 
@@ -425,24 +425,37 @@ def _answer_to(error: UserError, table: Columns, source: Source) -> tuple[str, s
 
 
 def remember(table: Columns) -> None:
-    """Keep what the columns of a file were taken for, for the next file with the same ones; what cannot be is not."""
+    """Keep what the columns and classes of a file were taken for, for the next with the same; what cannot be is not."""
     if not table.columns:
         return
     file, options = _file(table.columns), formats.ReadOptions(**table.source.options)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_text(file, replace(options, name=table.source.name).reading(table.columns).to_json() + "\n")
+        reading = replace(options, name=table.source.name).reading(table.columns)
+        write_text(file, replace(reading, classes=_edited_classes(table.source)).to_json() + "\n")
 
 
-def _otherwise(columns: Sequence[Column]) -> Reading | None:
+def _edited_classes(source: Source) -> dict[str, str | None]:
+    """What a person made of the classes of some data."""
+    return dict(st.session_state.get(classes_key(source), {}))
+
+
+def _otherwise(table: Columns) -> Reading | None:
     """How a file with these columns was read the last time; None where there was none, or it was read as now."""
-    if not columns or not _file(columns).exists():
+    if not table.columns or not _file(table.columns).exists():
         return None
     with suppress(UserError):
-        reading = Reading.in_file(_file(columns))
-        now = {column.name: column.role for column in columns}
-        return reading if reading.roles.keys() == now.keys() and dict(reading.roles) != now else None
+        reading = Reading.in_file(_file(table.columns))
+        now = {column.name: column.role for column in table.columns}
+        is_other = dict(reading.roles) != now or not reading.classes.items() <= _edited_classes(table.source).items()
+        return reading if reading.roles.keys() == now.keys() and is_other else None
     return None
+
+
+def _read_as(table: Columns, reading: Reading) -> None:
+    """Take the columns and the classes for what they were in another file."""
+    _set_roles(table, reading.roles)
+    edit_classes(table.source, reading.classes)
 
 
 def _file(columns: Sequence[Column]) -> Path:

@@ -19,6 +19,7 @@ from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     FUNCTION,
     NEARLY_ALL,
+    ROUNDED,
     Cells,
     has_fractions,
     is_missing,
@@ -33,10 +34,10 @@ from pll.formats.tabular.cells import (
 
 MOST_COUNTS = 40
 """Columns that may be counts beside their sum; of more, only those with one sum are looked for."""
-MOST_VOTERS = 50
+MOST_VOTES_COUNTED = 50
 """Votes on an example, at most, where the columns of counts have no names that say so."""
 
-LEAST_ROWS = 10
+LEAST_ROWS_OF_VOTES = 10
 """Rows from which it is no chance that columns look like votes."""
 
 _LETTERS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -104,12 +105,12 @@ _NOBODY = {"feature": "nobody's: learn from them"}
 def _give(table: Proposal, group: Mapping[str, str], role: str) -> None:
     """Give the columns of classes a role; what says that there is no answer is no class."""
     for name, called in group.items():
-        is_short = called.isalpha() and len(called) <= LONGEST_CODE
+        is_short = called.isalpha() and len(called) <= LONGEST_ABBREVIATION
         silent = is_no_answer(called, among_votes=True) and not is_short
         table.give(name, "keep" if silent else role, called, why="no answer" * silent)
 
 
-LONGEST_CODE = 3
+LONGEST_ABBREVIATION = 3
 """Letters of a name that may be a code: NV is a nevus, whatever it means in a cell."""
 
 
@@ -197,17 +198,15 @@ def agree(columns: Sequence[Sequence[Hashable | None]]) -> bool:
         Of what stands in each row, None where nothing does.
     """
     same, chance, rows = 0, 0.0, 0
-    for one, other in combinations(columns[:MOST_COMPARED], 2):
+    for one, other in combinations(columns[:MOST_COLUMNS_COMPARED], 2):
         pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
         ours, theirs = (Counter(pair[k] for pair in pairs) for k in (0, 1))
         same, rows = same + sum(a == b for a, b in pairs), rows + len(pairs)
         chance += sum(ours[code] * theirs[code] for code in ours) / max(len(pairs), 1)
-    return same - chance > LEAST_AGREED * (rows - chance)
+    return same - chance > LEAST_AGREED_PEOPLE * (rows - chance)
 
 
-ROUNDED = 0.0051
-"""How far each share may be from what it was before it was rounded."""
-MOST_COMPARED, LEAST_AGREED = 12, 0.25
+MOST_COLUMNS_COMPARED, LEAST_AGREED_PEOPLE = 12, 0.25
 """Columns that are compared, at most; share of what chance leaves on which people agree, at least."""
 
 
@@ -220,7 +219,7 @@ def _are_choices(table: Proposal, marks: Sequence[Sequence[bool | None]], group:
     """Whether nearly every row marks a column, and some several; or one each, where there is nothing to learn from."""
     marked = [sum(mark is True for mark in row) for row in zip(*marks, strict=True)]
     several = any(times > 1 for times in marked)
-    are_most = sum(map(bool, marked)) >= max(LEAST_ROWS, NEARLY_ALL * len(marked))
+    are_most = sum(map(bool, marked)) >= max(LEAST_ROWS_OF_VOTES, NEARLY_ALL * len(marked))
     return are_most and (several or not _to_learn_from(table, group))
 
 
@@ -250,7 +249,7 @@ def _names_all(cells: Cells, rows: Sequence[Sequence[str]]) -> bool:
         for name in sorted(names, key=len, reverse=True):
             rest = rest.replace(name, " ", 1)
         named += all(name in cell for name in names) and not any(map(str.isalnum, rest))
-    return named >= max(LEAST_ROWS, NEARLY_ALL * len(filled))
+    return named >= max(LEAST_ROWS_OF_VOTES, NEARLY_ALL * len(filled))
 
 
 def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
@@ -304,7 +303,7 @@ def _making_up_one(table: Proposal, group: Collection[str]) -> list[str]:
     until[:, 1:] = np.cumsum(_amounts(table, names), axis=1)
     for size in range(len(names), 1, -1):
         are_one = np.abs(until[:, size:] - until[:, :-size] - 1) <= ROUNDED * size
-        found = np.flatnonzero(are_one.sum(axis=0) >= max(LEAST_ROWS, NEARLY_ALL * len(until)))
+        found = np.flatnonzero(are_one.sum(axis=0) >= max(LEAST_ROWS_OF_VOTES, NEARLY_ALL * len(until)))
         if len(found):
             return names[found[0] : found[0] + size]
     return names
@@ -333,7 +332,7 @@ def amount(cell: str | None) -> float | None:
 def counts(table: Proposal) -> None:
     """Columns of whole numbers that are votes for a class, and of percents that make up 100.
 
-    They have one sum (of 2 to `MOST_VOTERS`), or that of a column beside.
+    They have one sum (of 2 to `MOST_VOTES_COUNTED`), or that of a column beside.
     """
     group = counted(table)
     shown = [shown_name(name, "count") for name in group]
@@ -420,7 +419,7 @@ def counted(table: Proposal) -> list[str]:
     whole = [n for n in cells if n not in percents and table.repeats(n) and _are_counts(table.raw[n])]
     varied = [name for name in whole if len(set(cells[name])) > 1]  # the number of votes may be the same everywhere
     one_sum = set(_sums(table, varied))
-    if len(varied) > 1 and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTERS:
+    if len(varied) > 1 and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTES_COUNTED:
         return varied
     for group in _alike(whole):
         sums = _sums(table, group)
@@ -429,7 +428,7 @@ def counted(table: Proposal) -> list[str]:
     for group in _alike(whole):
         is_said = len(group) > 2 and all(says("ballots", name) for name in group)
         sums = _sums(table, group) if is_said else [0.0]
-        if 1 < max(sums) <= MOST_VOTERS and sum(map(bool, sums)) >= NEARLY_ALL * len(sums):
+        if 1 < max(sums) <= MOST_VOTES_COUNTED and sum(map(bool, sums)) >= NEARLY_ALL * len(sums):
             return group
     if run := _won_among(table, whole):
         return run
@@ -464,7 +463,9 @@ def _won_among(table: Proposal, names: Sequence[str]) -> list[str]:
         run = every[first : last + 1]
         rows = _amounts(table, run)
         won = [row[at[cell] - first] == max(row) for cell, row in zip(cells, rows, strict=True) if cell]
-        is_sure = sum(won) >= max(LEAST_ROWS, NEARLY_ALL * len(won)) and not all(max(row) == sum(row) for row in rows)
+        is_sure = sum(won) >= max(LEAST_ROWS_OF_VOTES, NEARLY_ALL * len(won)) and not all(
+            max(row) == sum(row) for row in rows
+        )
         if own.issuperset(run) and is_sure:
             return run
     return []

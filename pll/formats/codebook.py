@@ -22,11 +22,11 @@ MOST_CODES = 1000
 LONGEST_CODE, LONGEST_NAME = 12, 60
 LEAST_WORD = 4
 """Letters, not all of them capitals, from which a code is a name itself: what it means is said of it, as of `Rojo`."""
-COVERED = 0.5
+LEAST_CLASSES_NAMED = 0.5
 """Share of the classes that a codebook has names for, at least."""
 APART = 0.8
 """Share of the names that differ from each other, at least: answers to examples do not."""
-NOTHING = ("none", "brak", "无", "無", "なし", "없음")
+LEAST_OF_SCALE = ("none", "brak", "无", "無", "なし", "없음")
 """What the least of a scale may be called, as elsewhere what is no answer."""
 _BOOK = re.compile(any_of("codebook"))
 _LINE = re.compile(r"\s*(?P<code>[^\s=:–—]{1,12})\s*(?:[=:–—]|\s-\s|->|→)\s*(?P<name>\S.*)", re.DOTALL)
@@ -141,7 +141,7 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     called_so = {spelling(name): name for name in data.class_names}
     fitting = [{called_so.get(spelling(code), code): name for code, name in names.items()} for names in fitting]
     known = [sum(k in names or k in names.values() for k in data.class_names) for names in fitting]
-    covers = [names for names, n in zip(fitting, known, strict=True) if n >= COVERED * data.n_classes]
+    covers = [names for names, n in zip(fitting, known, strict=True) if n >= LEAST_CLASSES_NAMED * data.n_classes]
     is_one = bool(covers) and all(names == covers[0] for names in covers)
     if not is_one or data.n_classes < 2 or set(data.class_names) <= {*covers[0].values()}:
         return data
@@ -151,7 +151,7 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     scale = sorted(filter(str.isdecimal, covers[0]), key=int)
     is_whole = bool(scale) and int(scale[-1]) - int(scale[0]) == len(scale) - 1
     ends = {*scale[:1], *(scale[-1:] if is_whole else ())}  # of a scale: none, mild, severe
-    grades = {code for code in ends if begin.get(code, "").casefold() in NOTHING}
+    grades = {code for code in ends if begin.get(code, "").casefold() in LEAST_OF_SCALE}
     silent = [k for k, some in parts.items() if any(is_no_answer(o, among_votes=True) for o in some if o)]
     silent = [code for code in silent if code not in grades]
     left = [name for name in data.class_names if name not in covers[0] and name not in covers[0].values()]

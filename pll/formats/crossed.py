@@ -16,9 +16,9 @@ from pll.formats.tabular.cells import NEARLY_ALL, Cells, read_marks, says_counts
 
 MOST = 60
 """Voters, or classes, at most."""
-ROUNDED = 0.02
+ROUNDED_SUM = 0.02
 """How far a sum may be from 1 or 100."""
-LEAST = 0.2
+LEAST_OF_ALL_VOTERS = 0.2
 """Share of the rows that every voter answered, at least."""
 _MARK = re.compile(r"\s*[_.:/|·-]+\s*|\s+")
 
@@ -69,7 +69,7 @@ def _without_means(cross: Cross, cells: Mapping[str, Cells]) -> Cross:
         several = len({round(x, 2) for some in numbers[voter] for x in some}) > 2
         columns = zip(numbers[voter], *others, strict=True)
         rows = (row for column in columns for row in zip(*column, strict=True))
-        return len(others) > 1 and several and all(abs(x - sum(row) / len(row)) <= ROUNDED / 2 for x, *row in rows)
+        return len(others) > 1 and several and all(abs(x - sum(row) / len(row)) <= ROUNDED_SUM / 2 for x, *row in rows)
 
     return {voter: classes for voter, classes in cross.items() if not is_mean(voter)}
 
@@ -137,14 +137,14 @@ def _is_cross(group: Cross, cells: Mapping[str, Cells]) -> bool:
 def _are_answers(columns: Sequence[Sequence[float]]) -> bool:
     """Whether the cells of nearly every row are one answer."""
     rows = [row for row in zip(*columns, strict=True) if any(row)]
-    if len(rows) < max(LEAST * len(columns[0]), 2):
+    if len(rows) < max(LEAST_OF_ALL_VOTERS * len(columns[0]), 2):
         return False
     if all(number in (0.0, 1.0) for row in rows for number in row):
         return [sum(row) for row in rows].count(1) >= NEARLY_ALL * len(rows)
     totals = sorted(float(sum(row)) for row in rows)
     whole = totals[len(totals) // 2]
-    are_shares = abs(whole - 1) <= ROUNDED or abs(whole - 100) <= 100 * ROUNDED
-    alike = sum(abs(total - whole) <= ROUNDED * whole for total in totals)
+    are_shares = abs(whole - 1) <= ROUNDED_SUM or abs(whole - 100) <= 100 * ROUNDED_SUM
+    alike = sum(abs(total - whole) <= ROUNDED_SUM * whole for total in totals)
     return alike >= NEARLY_ALL * len(rows) and (are_shares or all(total.is_integer() for total in totals))
 
 

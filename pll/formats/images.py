@@ -242,12 +242,12 @@ def _annotations(members: Members, options: ReadOptions) -> list[str]:
 
 def _names_most(members: Members, name: str) -> bool:
     """Whether most of the pictures stand in a file by their names."""
-    some = [PurePosixPath(one).name for one in _pictures(members)[:MOST_LOOKED_AT]]
+    some = [PurePosixPath(one).name for one in _pictures(members)[:MOST_PICTURES_LOOKED_FOR]]
     content = members.read(name) if members.sizes[name] <= MAX_RECORD_BYTES else b""
     return 2 * sum(one.encode() in content for one in some) > len(some)
 
 
-MOST_LOOKED_AT = 50
+MOST_PICTURES_LOOKED_FOR = 50
 """Pictures whose names are looked for in a file."""
 
 

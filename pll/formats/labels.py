@@ -22,7 +22,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
 from pll.formats.records import Numbers
 from pll.formats.tabular.answer_cells import (
-    MOST_SHOWN,
+    MOST_CELLS_SHOWN,
     NUMBER,
     AnswerReader,
     classes_in,
@@ -46,11 +46,11 @@ from pll.formats.tabular.cells import (
 )
 from pll.weights import Weights, checked_prior
 
-REPEATED = 0.05
+LEAST_REPEATED = 0.05
 """Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
 CANDIDATES = "candidates"
 """Name of the column of sets that we write."""
-LEAST_SHARE = 0.02
+LEAST_SHARE_OF_VOTER = 0.02
 """Minimum share of a voter's answers that name a class; with fewer it is no voter but, say, a column of remarks."""
 
 
@@ -152,7 +152,7 @@ def _read_other(chunk: Chunk) -> Chunk:
         return replace(chunk, values=chunk.mapped(_true_label))
     values = chunk.mapped(lambda cell: _weighed(cell, chunk.separator))
     is_weighed = np.array([bool(one) and set(one.values()) != {1} for one in values], dtype=np.bool_)
-    are_weighed = len(chunk.codes) > 0 and bool(is_weighed[chunk.codes].mean() >= REPEATED)
+    are_weighed = len(chunk.codes) > 0 and bool(is_weighed[chunk.codes].mean() >= LEAST_REPEATED)
     return replace(chunk, values=values, are_weighed=are_weighed)
 
 
@@ -287,7 +287,7 @@ def _without_no_voters(
         is_class = np.array([bool(names) for names in chunk.values], dtype=np.bool_)[chunk.codes]
         said += np.bincount(chunk.who, is_answer, minlength=len(people))
         named += np.bincount(chunk.who, is_class, minlength=len(people))
-    out = named < LEAST_SHARE * said
+    out = named < LEAST_SHARE_OF_VOTER * said
     if not out.any():
         return list(votes), tuple(people), []
     number = np.cumsum(~out) - 1
@@ -309,7 +309,7 @@ def _without_no_truth(
     names = {becomes.get(name, name) for chunk in every for _, name in chunk.names()}
     read, notes = [], []
     for chunk in others:
-        times, total = chunk.times(), max(len(chunk.codes), 2 * MOST_SHOWN)  # of few rows nothing is told
+        times, total = chunk.times(), max(len(chunk.codes), 2 * MOST_CELLS_SHOWN)  # of few rows nothing is told
         said = [(becomes.get(n, n), times[k]) for k, n in chunk.names()] if names and chunk.kind == "truth" else []
         said = [(n, count) for n, count in said if n not in names and n not in keep]
         several = {n for n, _ in said if {part.strip() for part in _SEVERAL.split(n)} <= names}

@@ -35,10 +35,10 @@ from pll.formats.tabular.header import begins_as_total
 
 FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
 """Below so many examples hardly anything is odd: people try things out."""
-MOST_SHOWN = 3
-MOST_VOTERS = 20
+MOST_CELLS_IN_FINDING = 3
+MOST_VOTERS_IN_IDS = 20
 """Voters that ids may name beside the examples."""
-SHORT = 30
+SHORT_CLASS = 30
 """Letters of a class beside which a whole sentence is hardly one."""
 OWN_WORDS = 0.8
 """Share of a voter's answers in words that no other voter uses, from which that is odd."""
@@ -49,7 +49,7 @@ MANY = 3
 """Answers to an example, for each class, of which it is no wonder that they name all classes."""
 RARE = 10
 """A class is rare where another one has so many times its answers."""
-LEAST_ALIKE = 4
+LEAST_LETTERS_ALIKE = 4
 """Letters at the beginning that two spellings of one class share at least, and fewer than a word with a slip has."""
 
 
@@ -81,7 +81,7 @@ class Oddity:
     edits: Mapping[str, str | None] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        shown = f" ({listing(self.cells, limit=MOST_SHOWN)})" if self.cells else ""
+        shown = f" ({listing(self.cells, limit=MOST_CELLS_IN_FINDING)})" if self.cells else ""
         return f"{self.text.rstrip('.')}{shown}. {self.remedy}"
 
     @property
@@ -147,7 +147,7 @@ def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
         yield Oddity(
             "one-example",
             f"The whole file was read as one example of {len(fields)} fields",
-            tuple(fields[:MOST_SHOWN]),
+            tuple(fields[:MOST_CELLS_IN_FINDING]),
             "Bring a table with a row for each example.",
         )
 
@@ -174,7 +174,9 @@ def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
         if len(left) >= max(votes.n_answers, FEW_EXAMPLES):
             text = f"Of {len(left) + votes.n_answers:,} answers {len(left):,} name no class ({listing(names, limit=6)})"
             remedy = "If these are not the classes, list them, or say which column holds the labels."
-            yield Oddity("no-class", text, tuple(left[:MOST_SHOWN]), remedy, "--classes A,B,C or --column NAME=ROLE")
+            yield Oddity(
+                "no-class", text, tuple(left[:MOST_CELLS_IN_FINDING]), remedy, "--classes A,B,C or --column NAME=ROLE"
+            )
     if data.candidates is None:
         return
     sets = data.sets()
@@ -185,19 +187,21 @@ def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
     rare = 1 if len(labelled) < SOME_EXAMPLES else FEW_TIMES
     if 2 * int((given <= rare).sum()) > len(names):
         text = f"There are {len(names):,} classes for {len(labelled):,} examples, most of them rare"
-        yield Oddity("many-classes", text, names[:MOST_SHOWN], remedy, "--column NAME=ROLE")
+        yield Oddity("many-classes", text, names[:MOST_CELLS_IN_FINDING], remedy, "--column NAME=ROLE")
 
 
 def _summary(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """A table of what was counted over examples, with no example in it: a row a class, or a row and a column each."""
     n, votes, sets = len(data), data.annotations, data.candidates
-    if options.class_names or not LEAST_ROWS <= n < SOME_EXAMPLES or all(map(is_number, data.class_names)):
+    if options.class_names or not LEAST_ROWS_OF_SUMMARY <= n < SOME_EXAMPLES or all(map(is_number, data.class_names)):
         return
     voters = () if votes is None or votes.anonymous else votes.annotator_names
     texts = () if data.texts is None else (data.texts,)
     columns = [data.row_ids, *texts, *data.categories.values(), *data.extras.values()]
     cells = [{spelling(str(cell)) for cell in column.tolist()} for column in columns]
-    crossed = [names for names in (data.class_names, voters) if LEAST_ROWS <= len(names) <= n < 2 * len(names)]
+    crossed = [
+        names for names in (data.class_names, voters) if LEAST_ROWS_OF_SUMMARY <= len(names) <= n < 2 * len(names)
+    ]
     labels = data.y if sets is None else sets.indices if (sets.sizes == 1).all() else None
     numbers = np.nan_to_num(data.X.reshape(n, -1))
     are_counts = ((numbers == np.floor(numbers)).all(axis=0) & (numbers > 1).any(axis=0)).any()
@@ -211,7 +215,7 @@ def _summary(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
             return
 
 
-LEAST_ROWS = 4
+LEAST_ROWS_OF_SUMMARY = 4
 """Rows from which a table is perhaps a summary of another, and nothing that somebody tries."""
 
 _MONTH = (
@@ -243,7 +247,7 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if 3 * len(sentences) > len(names):
         remedy = "List the classes: sentences are then read as what they name."
         yield Oddity("class-names", "Classes are whole sentences", tuple(sentences), remedy, "--classes A,B,C")
-    elif sentences and max(map(len, {*names} - {*sentences})) <= SHORT:
+    elif sentences and max(map(len, {*names} - {*sentences})) <= SHORT_CLASS:
         yield from _to_drop("class-names", "A class is a whole sentence", sentences)
     minus, if_none = ["-1"] if {*names} == {"-1", "0", "1"} else [], "means that there is no answer, drop it."
     yield from _to_drop("mark", "A class is called −1, beside 0 and 1", minus, f"If −1 {if_none}")
@@ -370,7 +374,7 @@ def _ranks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     if np.allclose(np.sort(data.prior.reshape(n, c), axis=1), places / places.sum(), atol=1e-4):
         text = f"Every row has the numbers 1 to {c}: places in an order, and no counts"
         remedy = "Keep what is in the first place alone, as one label."
-        yield Oddity("ranks", text, data.class_names[:MOST_SHOWN], remedy, "--column NAME=keep")
+        yield Oddity("ranks", text, data.class_names[:MOST_CELLS_IN_FINDING], remedy, "--column NAME=keep")
 
 
 def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
@@ -381,7 +385,7 @@ def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     if 2 * len(data) < votes.n_annotators >= FEW_EXAMPLES and count.mean() > 0.8 * len(data):
         remedy = "Perhaps a row is a person, and a column an example: say so."
         text = f"There are {votes.n_annotators} voters for {len(data)} examples"
-        names = votes.annotator_names[:MOST_SHOWN]
+        names = votes.annotator_names[:MOST_CELLS_IN_FINDING]
         yield Oddity("more-voters", text, names, remedy, "--column NAME=person --column NAME=item")
     pairs = np.unique(votes.annotators * votes.n_classes + votes.labels) // votes.n_classes
     different = np.bincount(pairs, minlength=votes.n_annotators)
@@ -401,7 +405,9 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     columns = {name: cells.tolist() for name, cells in data.categories.items()}
     numbers = {name: data.X[:, at] for at, name in enumerate(data.feature_names)} if data.X.ndim == 2 else {}
     columns |= {
-        name: some.tolist() for name, some in numbers.items() if len(np.unique(some[:MOST_COMPARED])) < FEW_EXAMPLES
+        name: some.tolist()
+        for name, some in numbers.items()
+        if len(np.unique(some[:MOST_NAMES_COMPARED])) < FEW_EXAMPLES
     }
     for name, cells in columns.items():
         kinds = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
@@ -427,11 +433,11 @@ def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     parts = two_names(ids) if votes is not None else [(one[1], one[2]) for one in ends] if len(ends) == len(ids) else []
     firsts, lasts = ({part[at] for part in parts} for at in (0, 1))
     is_whole = len(firsts) * len(lasts) == len(data) and len(lasts) > 1
-    few = 2 * len(firsts) <= len(data) and len(lasts) <= min(MOST_VOTERS, len(firsts))
+    few = 2 * len(firsts) <= len(data) and len(lasts) <= min(MOST_VOTERS_IN_IDS, len(firsts))
     if parts and few and (votes is not None or is_whole):
         remedy = "Leave only the name of the example in the id, and give the other part a column of its own."
         text = "No example has two answers; the ids seem to name the voter beside the example"
-        yield Oddity("two-names", text, tuple(data.row_ids[:MOST_SHOWN].tolist()), remedy)
+        yield Oddity("two-names", text, tuple(data.row_ids[:MOST_CELLS_IN_FINDING].tolist()), remedy)
 
 
 def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
@@ -484,7 +490,7 @@ def _agreed(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]
     votes, y = data.annotations, data.y
     if votes is None or y is None or votes.class_names != data.class_names or len(data) < SOME_EXAMPLES:
         return
-    votes, y = votes.take(np.arange(min(len(data), LOOKED_AT))), y[:LOOKED_AT]
+    votes, y = votes.take(np.arange(min(len(data), MOST_EXAMPLES_COMPARED))), y[:MOST_EXAMPLES_COMPARED]
     given = np.zeros((len(y), data.n_classes), dtype=np.int64)
     np.add.at(given, (votes.rows, votes.labels), 1)
     agree = (given > 0).sum(axis=1) == 1
@@ -562,7 +568,7 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
     ({'气虚证': '气虚', '血瘀证': '血瘀'}, {})
     """
     same = dict[str, str]()
-    names = sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_COMPARED else []
+    names = sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_NAMES_COMPARED else []
     for _ in range(3):  # since only then it is known which are other names of one that is itself another's
         found = dict[str, tuple[int, str]]()
         for name in names:
@@ -594,7 +600,7 @@ def _has_kinds(name: str, counts: Mapping[str, int]) -> bool:
 _BARE, _CUT, _SLIP, _ENDING, _LAST, _LETTERS = range(1, 7)
 _TIMES = {_BARE: 1, _CUT: RARE, _SLIP: 2, _ENDING: 5, _LAST: RARE, _LETTERS: 2}
 """How alike two names are, the likeliest to be one first, and how many times the other one is as frequent at least."""
-MOST_COMPARED = 200
+MOST_NAMES_COMPARED = 200
 
 
 def _likeness(name: str, other: str) -> int:
@@ -616,7 +622,8 @@ def _likeness(name: str, other: str) -> int:
     tests = {
         _CUT: (is_cut and not is_ended) or by_word,
         _SLIP: len(own) == len(words) and len(slips) == 1 and _is_slip(*slips[0]),
-        _ENDING: is_ended or (shared >= max(LEAST_ALIKE, len(one) - 2, len(longer) - 3) and len(own) == len(words)),
+        _ENDING: is_ended
+        or (shared >= max(LEAST_LETTERS_ALIKE, len(one) - 2, len(longer) - 3) and len(own) == len(words)),
         _LAST: own[-1:] == [longer] or words[-1:] == [one],
         _LETTERS: is_word and len(one) > 1 and one[0] == longer[0] and _stands_in(one, longer),
     }
@@ -649,7 +656,7 @@ def _is_slip(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if short[0].isdigit() and short[0] + short[-1] == long[0] + long[-1]:
         return _stands_in(short, long)
-    if len(short) <= LEAST_ALIKE or one[0] != other[0]:
+    if len(short) <= LEAST_LETTERS_ALIKE or one[0] != other[0]:
         return False
     at = next((k for k, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
@@ -664,11 +671,11 @@ def _stands_in(one: str, other: str) -> bool:
     return all(letter in letters for letter in one)
 
 
-LOOKED_AT = 2000
+MOST_EXAMPLES_COMPARED = 2000
 """Examples, at most, of which that is looked at."""
-MOST_CELLS = 5_000_000
+MOST_ANSWERS_COMPARED = 5_000_000
 """Answers times classes that are compared, at most."""
-LEAST_SHARED = 30
+LEAST_ANSWERS_SHARED = 30
 """Answers beside those of others from which it is told how far a voter agrees with them."""
 BELOW_CHANCE = -3.0
 """Standard deviations below what chance gives, from which that is odd."""
@@ -695,7 +702,11 @@ class _Beside:
     @classmethod
     def of(cls, votes: Annotations) -> _Beside:
         """Compare answers, of as many examples as their number and that of the classes allow."""
-        most = min(len(votes), LOOKED_AT, max(MOST_CELLS * len(votes) // (len(votes.rows) * votes.n_classes + 1), 1))
+        most = min(
+            len(votes),
+            MOST_EXAMPLES_COMPARED,
+            max(MOST_ANSWERS_COMPARED * len(votes) // (len(votes.rows) * votes.n_classes + 1), 1),
+        )
         first = votes.rows < most
         given = np.zeros((most, votes.n_classes))
         np.add.at(given, (votes.rows[first], votes.labels[first]), 1)
@@ -726,7 +737,7 @@ def _disagreement(data: PartialLabelDataset, options: ReadOptions) -> Iterator[O
     for who, name in enumerate(votes.annotator_names):
         own = beside.voters == who
         labels, shares = beside.labels[own], beside.shares[own]
-        if len(labels) < LEAST_SHARED:
+        if len(labels) < LEAST_ANSWERS_SHARED:
             continue
         usual = np.bincount(labels, minlength=votes.n_classes) / len(labels)
         chance = shares @ usual
@@ -751,9 +762,9 @@ def _apart(votes: Annotations) -> Iterator[Oddity]:
 
     Each column is a class then, whose cells say what or who is in it.
     """
-    if votes.n_annotators > MOST_VOTERS or len(votes.labels) == votes.n_answers:
+    if votes.n_annotators > MOST_VOTERS_IN_IDS or len(votes.labels) == votes.n_answers:
         return
-    first = votes.rows < LOOKED_AT
+    first = votes.rows < MOST_EXAMPLES_COMPARED
     rows, who, labels = votes.rows[first], votes.annotators[first], votes.labels[first]
     given = np.zeros((votes.n_annotators, votes.n_classes))
     np.add.at(given, (who, labels), 1)
@@ -785,7 +796,12 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     answer: as many times likelier as there are others, where its name does not tell.
     """
     votes = data.annotations
-    if votes is None or options.class_names or len(data) < SOME_EXAMPLES or not 3 <= votes.n_classes <= MOST_COMPARED:
+    if (
+        votes is None
+        or options.class_names
+        or len(data) < SOME_EXAMPLES
+        or not 3 <= votes.n_classes <= MOST_NAMES_COMPARED
+    ):
         return
     same, names = _same_names(votes.labels, votes.class_names, options), votes.class_names
     beside = _Beside.of(votes).merged([names.index(same.get(name, name)) for name in names])
@@ -817,9 +833,9 @@ UNCLEAR = 0.25
 """How far others say it too, where its name tells: of some examples it is clear to all that there is no answer."""
 LEAST_USUAL = 0.2
 """Kappa of the other classes from which it is told."""
-LIKE_OTHERS, NOTHING = 0.7, 0.1
+LIKE_OTHERS, LIKE_NOTHING = 0.7, 0.1
 """How much an answer tells of what others say, and how much what is none; 1 is as the other classes do."""
-REPEATED = 1.3
+SAID_AGAIN = 1.3
 """Standard deviations beyond chance from which others say a class too: nine in ten do not by chance."""
 
 
@@ -861,7 +877,7 @@ def odds_of_nothing(
     chance = float(np.clip(beside[:, k].mean(), 1e-9, 1))
     spread = math.sqrt(2 * times[k] * beside[:, k].var() + 1e-9)  # two who say the same are two such answers
     most = chance + repeated * kappa * (1 - chance)
-    if kappa < LEAST_USUAL or own - 1 - times[k] * most > REPEATED * spread:
+    if kappa < LEAST_USUAL or own - 1 - times[k] * most > SAID_AGAIN * spread:
         return 0.0
     too, none = chance + kappa / 2 * (1 - chance), float(np.clip(own / times[k], 1e-9, most))
     as_others = own * math.log(none / too) + (times[k] - own) * math.log((1 - none) / (1 - too))
@@ -872,7 +888,7 @@ def odds_of_nothing(
     usual = _as_shares(others.sum(axis=0, keepdims=True) + 1 / len(said))[0]
     apart = ((_as_shares(others) - usual) ** 2).sum(axis=1) / (1 - (usual**2).sum())
     tau = float(np.clip((weights @ apart - len(weights) + 1) / weights.sum(), 1e-4, 0.95))
-    as_taken = _drawn_around(taken, usual, NOTHING**2 * tau) - _drawn_around(taken, usual, LIKE_OTHERS**2 * tau)
+    as_taken = _drawn_around(taken, usual, LIKE_NOTHING**2 * tau) - _drawn_around(taken, usual, LIKE_OTHERS**2 * tau)
     return math.exp(min(as_others, as_taken, 700.0))  # of more there is no float
 
 
@@ -908,9 +924,14 @@ def _is_other(name: str, names: Sequence[str]) -> bool:
 def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     """Two voters who say the same everywhere, which as often as others agree they would not: one column twice."""
     votes = data.annotations
-    if votes is None or votes.anonymous or not 3 <= votes.n_annotators <= MOST_VOTERS or len(data) < SOME_EXAMPLES:
+    if (
+        votes is None
+        or votes.anonymous
+        or not 3 <= votes.n_annotators <= MOST_VOTERS_IN_IDS
+        or len(data) < SOME_EXAMPLES
+    ):
         return
-    votes = votes.take(np.arange(min(len(data), LOOKED_AT)))
+    votes = votes.take(np.arange(min(len(data), MOST_EXAMPLES_COMPARED)))
     pairs = pairs_in(votes)
     count = np.bincount(votes.annotators[votes.answer_starts], minlength=votes.n_annotators)
     shares = [1 - pair.differing / pair.rows for pair in pairs]
@@ -935,11 +956,11 @@ _INSTRUCTION = re.compile(any_of("instruction"), re.IGNORECASE)
 def _attention(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     """An example that says what to answer, as nearly everybody did: to see who reads, and nothing to learn from."""
     votes = data.annotations
-    if votes is None or not FEW_EXAMPLES <= len(data) <= LOOKED_AT:
+    if votes is None or not FEW_EXAMPLES <= len(data) <= MOST_EXAMPLES_COMPARED:
         return
     texts = [str(one) for one in (data.row_ids if data.texts is None else data.texts).tolist()]
     told = [row for row, text in enumerate(texts) if len(text) < MOST_TOLD and _INSTRUCTION.search(text)]
-    if not told or len(told) > FEW * len(data):
+    if not told or len(told) > FEW_TOLD * len(data):
         return
     given = np.zeros((len(data), votes.n_classes))
     np.add.at(given, (votes.rows, votes.labels), 1)
@@ -952,7 +973,7 @@ def _attention(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
             yield Oddity("attention-check", "An example says what to answer", (texts[row],), remedy)
 
 
-MOST_TOLD, TOLD, FEW = 400, 0.8, 0.1
+MOST_TOLD, TOLD, FEW_TOLD = 400, 0.8, 0.1
 """Letters of an example that says what to answer; the share of the answers that are so; and of such examples."""
 
 

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import MOST_COMPARED, apart, stranger_among
+from pll.formats.class_groups import MOST_COLUMNS_COMPARED, apart, stranger_among
 from pll.formats.forms import words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, share_among
@@ -37,9 +37,9 @@ from pll.formats.tabular.cells import (
 )
 from pll.formats.tabular.cells import YES_OR_NO as MARKS
 
-SPARSE = 0.5
+SELDOM_FILLED = 0.5
 """Share of the rows up to which a column is filled that is no voter's, where others answered nearly everywhere."""
-SOME = 10
+SOME_FILLED = 10
 """Rows from which it counts how few are filled."""
 FEWEST = 2
 """Voters beside it, at least."""
@@ -60,9 +60,9 @@ def settled(table: Proposal) -> None:
     free = [name for name in free if not (are_words and is_measured(table.cells[name]))]
     apt = [name for name in (*votes, *free) if _says(table.cells[name], classes)]
     each = {name: table.one_each(name) if tasks else table.cells[name] for name in (*votes, *apt)}
-    share = {name: _filled(cells, silent) / max(len(cells), SOME) for name, cells in each.items()}
+    share = {name: _filled(cells, silent) / max(len(cells), SOME_FILLED) for name, cells in each.items()}
     full = [name for name in votes if share[name] > NEARLY_ALL]
-    sparse = [name for name in apt if share[name] < SPARSE]
+    sparse = [name for name in apt if share[name] < SELDOM_FILLED]
     own = dict(zip(votes, apart(votes), strict=True))  # a word of all voters says nothing of one
     named = [name for name in apt if says("settled", own.get(name, name)) or says_aggregate(name)]
     named = [name for name in named if not says("majority", name)]
@@ -115,7 +115,7 @@ def set_apart(table: Proposal, names: Sequence[str]) -> list[str]:
     own = zip(names, apart(names), strict=True)
     filled = {name: _filled(table.cells[name], ()) for name in names}
     rows = max(filled.values(), default=0)
-    sparse = [name for name in names if filled[name] < SPARSE * rows]
+    sparse = [name for name in names if filled[name] < SELDOM_FILLED * rows]
     found = (stranger_among(names), [name for name, part in own if says("settled", part)], sparse)
     return next((some for some in found if len(some) == 1 and len(names) > 2), [])
 
@@ -131,7 +131,7 @@ def _says(cells: Cells, classes: set[str]) -> bool:
 
 def _agrees_less(table: Proposal, name: str, voters: Sequence[str]) -> bool:
     """Whether a column says less often what a voter says than voters do of each other, in the rows that it fills."""
-    columns = [table.cells[one] for one in (name, *voters[:MOST_COMPARED])]
+    columns = [table.cells[one] for one in (name, *voters[:MOST_COLUMNS_COMPARED])]
     words = [[spelling(c) if c and not is_no_answer(c, among_votes=True) else "" for c in cells] for cells in columns]
     said = [(own, list(filter(None, others))) for own, *others in zip(*words, strict=True) if own]
     ours = [one == own for own, others in said for one in others]
@@ -145,7 +145,7 @@ def _filled(cells: Cells, silent: Collection[str]) -> int:
 
 # ---- the only column of labels ---------------------------------------------------------------------------------------
 
-LEAST = 0.02
+LEAST_SEVERAL = 0.02
 """Share of the cells that name several labels, or one with a doubt, from which these are no slips."""
 
 
@@ -226,7 +226,7 @@ def _alike(table: Proposal, name: str) -> list[str]:
 
 
 def _is_sparse(table: Proposal, name: str) -> bool:
-    return len(present_cells(table.cells[name])) < SPARSE * len(table.cells[name])
+    return len(present_cells(table.cells[name])) < SELDOM_FILLED * len(table.cells[name])
 
 
 def _unsure(table: Proposal, name: str) -> list[str]:
@@ -247,7 +247,7 @@ def _unsure(table: Proposal, name: str) -> list[str]:
         return []
     recur = sum(times for times in words.values() if times > 1)
     times = sum(cells[cell] for cell in some)
-    return some if times >= max(2, LEAST * cells.total()) and recur >= NEARLY_ALL * words.total() else []
+    return some if times >= max(2, LEAST_SEVERAL * cells.total()) and recur >= NEARLY_ALL * words.total() else []
 
 
 def _doubted(cells: Counter[str]) -> set[str]:

@@ -25,7 +25,7 @@ from pll.formats.voters import ask_whose, of_one_vocabulary
 
 LEAST_BOTH = 10
 """Rows that two columns fill, from which it is no chance that they agree."""
-MOST_KINDS = 10
+MOST_KINDS_OF_CODES = 10
 """Different numbers with fractions, at most, that may be codes of classes."""
 
 
@@ -54,7 +54,9 @@ def agreeing(table: Proposal) -> list[list[str]]:
     """
     free = which(table, "answers", "repeats", "!of the occasion", "!of a state", "!an id", "!of an aggregate")
     numbers = which(table, "fractions", among=free)
-    free = [name for name in free if name not in numbers or len({*present_cells(table.cells[name])}) <= MOST_KINDS]
+    free = [
+        name for name in free if name not in numbers or len({*present_cells(table.cells[name])}) <= MOST_KINDS_OF_CODES
+    ]
     said = {name: _said(table, name) for name in free}
 
     def alike(one: str, other: str) -> bool:

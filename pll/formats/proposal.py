@@ -566,7 +566,7 @@ _HEDGED = re.compile(rf"(?P<first>-?\d{{1,2}})\s*(?:\?|(?:[/;–]|{any_of('or')}
 
 # ---- traits ----------------------------------------------------------------------------------------------------------
 
-LEAST_ROWS = 4
+LEAST_ROWS_A_WORD = 4
 """Rows for each word of a category, on average, from which it is learnt."""
 LEAST_DIGITS = 8
 """Digits from which numbers that are all as long name something: measurements differ in their length."""
@@ -653,7 +653,7 @@ def _count_rows(cells: Cells) -> bool:
 
 def _are_too_many(cells: Cells) -> bool:
     kinds = len(set(present_cells(cells)))
-    return 2 * kinds > FEW and LEAST_ROWS * kinds > len(cells)
+    return 2 * kinds > FEW and LEAST_ROWS_A_WORD * kinds > len(cells)
 
 
 def _have_small_words(cells: Cells) -> bool:

@@ -131,7 +131,7 @@ def roles_of(
 
 
 _LOOKED_AT: dict[bytes, tuple[Column, ...]] = {}
-MOST_LOOKED_AT = 8
+MOST_TABLES_REMEMBERED = 8
 """Tables whose columns are remembered: what is looked at is then read, and a page asks again and again."""
 
 
@@ -145,7 +145,7 @@ def _looked_at(
     key = digest.digest()
     if (found := _LOOKED_AT.get(key)) is None:
         found = _roles_of(header, sample, explicit, form)
-        for oldest in [*_LOOKED_AT][: len(_LOOKED_AT) + 1 - MOST_LOOKED_AT]:
+        for oldest in [*_LOOKED_AT][: len(_LOOKED_AT) + 1 - MOST_TABLES_REMEMBERED]:
             _LOOKED_AT.pop(oldest, None)
         _LOOKED_AT[key] = found
     return found

@@ -44,9 +44,9 @@ from pll.formats.tabular.cells import (
 )
 from pll.formats.voters import of_one_vocabulary
 
-MOST_PEOPLE = 30
+MOST_ROWS_OF_PEOPLE = 30
 """Rows of a table with a row a person, where no name says so."""
-SOME = 20
+SOME_ROWS = 20
 """Rows from which a few may be odd."""
 ONCE = 0.9
 """Share of the lines of which nobody answered the example in another line."""
@@ -192,7 +192,7 @@ def persons(table: Proposal) -> None:
     if grids := _alike(table, _asked_in_grid, LEAST_IN_GRID):
         told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
         has_texts = any(len({*table.raw[name]}) == rows for name in told)
-        is_example = has_texts or (rows >= SOME and _agree_in_rows(table, grids[0]))
+        is_example = has_texts or (rows >= SOME_ROWS and _agree_in_rows(table, grids[0]))
         if bool(named or sent) and not is_example and len(grids) == 1:
             numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
             table.give_all([*named, *numbers][:1], "person")
@@ -200,7 +200,7 @@ def persons(table: Proposal) -> None:
             return
         _ask_which_grid(table, grids, is_example=is_example)
         return
-    is_wide = rows <= MOST_PEOPLE and len(table.raw) > max(10, 2 * rows)
+    is_wide = rows <= MOST_ROWS_OF_PEOPLE and len(table.raw) > max(10, 2 * rows)
     person = next(iter([*named, *distinct[:1]]), None)
     items = [name for name in which(table, *ITEM) if name != person] if is_wide else []
     alike = _of_one_question(table, items)
@@ -358,7 +358,9 @@ def states(table: Proposal) -> None:
         withdrawn = [word in _WITHDRAWN for word in words]
         is_state = says_state(name) or {*words} - {""} <= _WITHDRAWN | WORDS["progress"]
         some = {*compress(examples, practice_in(name, table.raw[name]))}
-        are_few = says("practice", name) or len({*words}) <= MOST_KINDS  # of many kinds one is about what is called so
+        are_few = (
+            says("practice", name) or len({*words}) <= MOST_KINDS_OF_TRIALS
+        )  # of many kinds one is about what is called so
         is_practice = are_few and table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
         marked = withdrawn_by(name, table.raw[name])
         if is_practice or any(0 < 2 * sum(out) < len(words) for out in (withdrawn if is_state else [], marked)):
@@ -369,7 +371,7 @@ def states(table: Proposal) -> None:
 _WITHDRAWN = WORDS["withdrawn"] - MARKS.keys()  # whether "no" is not done or does not count, nobody knows
 MOST_PRACTICE = 0.2
 """Share of the examples up to which they are for practice, or to see who reads."""
-MOST_KINDS = 3
+MOST_KINDS_OF_TRIALS = 3
 """Kinds of trials, at most, of which one is for practice."""
 
 
@@ -395,7 +397,7 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     table.give_all(about, "keep", why="a fact about the person")
     tasks = table.having("task")
     # words that nobody answers twice may be the examples too
-    words = which(table, "repeats", "word", "!dates") if rows >= SOME else []
+    words = which(table, "repeats", "word", "!dates") if rows >= SOME_ROWS else []
     words = [name for name in words if plain_name(name) not in USUAL["vote"]]
     keys = [name for name in dict.fromkeys([*_keys(table), *words]) if name != worker]
     if [name for name in tasks if table.is_one_a_row(name) and name not in table.explicit] and keys:
@@ -455,10 +457,10 @@ def _is_about(name: str, worker: str) -> bool:
 def _are_beside(table: Proposal, others: Sequence[str]) -> bool:
     """Whether several columns have one vocabulary, as voters beside each other do: a row is an example then."""
     answers = [name for name in which(table, *_SHORT_ANSWERS) if name not in others]
-    return any(len(group) >= LEAST_BESIDE for group in of_one_vocabulary(table, answers))
+    return any(len(group) >= LEAST_COLUMNS_BESIDE for group in of_one_vocabulary(table, answers))
 
 
-LEAST_BESIDE = 3
+LEAST_COLUMNS_BESIDE = 3
 """Columns of one vocabulary, at least, that are voters beside each other, whatever else stands in the table."""
 
 
@@ -476,11 +478,11 @@ def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
     for names in combinations(dict.fromkeys([*named, *(name for name in numbers if name != worker)]), 2):
         both = ["\0".join(cell or "" for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]
         once = len(set(zip(both, table.raw[worker], strict=True)))
-        if names[0] in named and once >= ONCE * rows >= SOME and len({*both}) < ONCE * rows:
+        if names[0] in named and once >= ONCE * rows >= SOME_ROWS and len({*both}) < ONCE * rows:
             said = [table.raw[n] for n in answers if n not in names and not follows(table.raw[n], table.raw[names[0]])]
             found[names] = max((agreement(cells, both) for cells in said), default=0.0)
     best = max(found, key=found.__getitem__, default=None)
-    return [*best] if best is not None and found[best] >= LEAST_SHARED else []
+    return [*best] if best is not None and found[best] >= FAR_SHARED else []
 
 
 def _leave_facts(table: Proposal, tasks: Sequence[str], worker: str, others: Sequence[str]) -> None:
@@ -516,7 +518,7 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
 
 def _agrees(table: Proposal, name: str, task: str) -> bool:
     """Whether lines of one example have the same cell in a column more often than by chance, and not all of them."""
-    return not table.is_function(name, task) and agreement(table.raw[name], table.raw[task]) >= LEAST_SHARED
+    return not table.is_function(name, task) and agreement(table.raw[name], table.raw[task]) >= FAR_SHARED
 
 
 def _are_agreed_on(table: Proposal, task: str, worker: str) -> bool:
@@ -670,7 +672,7 @@ def _told_where_answered(table: Proposal) -> list[_Told]:
     filled: dict[tuple[bool, ...], list[str]] = {}
     for name in which(table, *_SHORT_ANSWERS):
         rows = tuple(bool((cell or "").strip()) for cell in table.raw[name])
-        if SOME <= sum(rows) < NEARLY_ALL * len(rows):
+        if SOME_ROWS <= sum(rows) < NEARLY_ALL * len(rows):
             filled.setdefault(rows, []).append(name)
     some = [(table.only(rows), names) for rows, names in [*filled.items()][:MOST_OFFERED]]
     return [told for part, names in some for told in _told(part, {name: part.raw[name] for name in names})]
@@ -694,7 +696,7 @@ def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     keys = which(table, "repeats", "!fractions", "!dates", "!decimal commas", among=free)
     keys = which(table, "!of a fact", among=keys) + which(table, "of a fact", "of a person", among=keys)
     keys = [name for name in keys if _may_be_key(table, name)]
-    if len(next(iter(table.raw.values()), ())) < SOME or len(keys) > MOST_KEYS or not answers:
+    if len(next(iter(table.raw.values()), ())) < SOME_ROWS or len(keys) > MOST_KEYS or not answers:
         return []
     pairs = [(one, other) for one, other in combinations(keys, 2) if _are_crossed(table, one, other)]
     return [told for one, other in pairs if (told := _told_by(table, one, other, keys, answers)) is not None]
@@ -726,12 +728,12 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
         not is_item
         or is_voter
         or is_measurement
-        or agree[best, task] < LEAST_SHARED
+        or agree[best, task] < FAR_SHARED
         or _counts_lines(table, task, worker)
     ):
         return None
     free.sort(key=lambda name: (says("sure", name), -agree[name, task]))
-    votes = [name for name in free if agree[name, task] >= LEAST_SHARED]
+    votes = [name for name in free if agree[name, task] >= FAR_SHARED]
     likely = (not is_measured(table.raw[worker]), not turn, agree[best, task])
     return _Told(likely, task, worker, turn, tuple(votes[:MOST_VOTES]), state)
 
@@ -764,7 +766,7 @@ NO_CHANCE = 2.0
 """Standard deviations by which rows are less often the same than by chance, from which that is none."""
 MOST_KEYS, MOST_VOTES = 24, 3
 """Columns of which two may name an example and a person; columns that may be the answer, in a question."""
-LEAST_SHARED = 3.0
+FAR_SHARED = 3.0
 """Standard deviations by which lines of one example agree more often than by chance."""
 
 
@@ -860,14 +862,14 @@ def _weights(table: Proposal, task: str, vote: str) -> dict[str, str]:
         sums: dict[str, float] = defaultdict(float)
         for key, cell in zip(table.raw[task], table.raw[name], strict=True):
             sums[key or ""] += amount(cell) or 0.0
-        if sum(abs(one - 1) <= MOST_APART for one in sums.values()) >= NEARLY_ALL * len(sums):
+        if sum(abs(one - 1) <= MOST_FROM_ONE for one in sums.values()) >= NEARLY_ALL * len(sums):
             found[name] = "probability"
         elif not has_fractions(table.cells[name]):
             found[name] = "count"
     return found
 
 
-MOST_APART = 0.05
+MOST_FROM_ONE = 0.05
 """How far from 1 what the rounded probabilities of an example make together may be."""
 
 
@@ -905,7 +907,7 @@ def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
         rows = zip(*(read_marks(table.cells[name]) or () for name in names), strict=True)
         marked = Counter(sum(mark is True for mark in row) for row in rows)
         lines, one_each = marked.total(), marked[1]
-        are_most = lines >= SOME and lines - marked[0] >= NEARLY_ALL * lines <= 2 * one_each
+        are_most = lines >= SOME_ROWS and lines - marked[0] >= NEARLY_ALL * lines <= 2 * one_each
         if len(names) > (1 if stem else 2) and (are_most or one_each == lines):
             found.append((one_each, {name: name.removeprefix(stem) for name in names}))
     return max(found, key=lambda one: one[0], default=(0, {}))[1]
@@ -921,7 +923,9 @@ def sides(table: Proposal) -> None:
     if not tasks or not table.having("vote") or not said:
         return
     taken = {*tasks, *table.having("vote", "worker", "id")}
-    names = which(table, "labels", "!marks", among=[name for name in table.raw if name not in taken])[:MOST_COMPARED]
+    names = which(table, "labels", "!marks", among=[name for name in table.raw if name not in taken])[
+        :MOST_COLUMNS_SWAPPED
+    ]
     for one, other in combinations(names, 2):
         things = table.words(one, other)
         if share_among(table.words(one), table.words(other)) < 1 / 2 or share_among(said, things) > 1 / 2:
@@ -938,5 +942,5 @@ def sides(table: Proposal) -> None:
             return
 
 
-LEAST_SWAPPED, MOST_COMPARED = 2, 60
+LEAST_SWAPPED, MOST_COLUMNS_SWAPPED = 2, 60
 """Examples with both orders, at least; columns that are compared, at most."""

@@ -22,7 +22,7 @@ from pll.formats.forms import FIELDS, USUAL, Form, Gather, fits
 from pll.formats.proposal import says_fact
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
-from pll.formats.row_forms import LEAST_SHARED, agreement
+from pll.formats.row_forms import FAR_SHARED, agreement
 from pll.formats.tabular.cells import (
     FEW,
     NEARLY_ALL,
@@ -594,7 +594,7 @@ def _may_be_what(path: str, rows: Sequence[Row], who: Sequence[str]) -> bool:
 def _agree_on(path: str, rows: Sequence[Row]) -> bool:
     """Whether objects of one row have the same in a field more often than by chance."""
     said = [(cell, str(k)) for k, cells in enumerate(_cells_at(path, rows)) for cell in cells]
-    return agreement(*([*some] for some in zip(*said, strict=True))) >= LEAST_SHARED if said else False
+    return agreement(*([*some] for some in zip(*said, strict=True))) >= FAR_SHARED if said else False
 
 
 def _are_few(path: str, objects: Row) -> bool:

@@ -371,19 +371,19 @@ def beside(table: Proposal) -> None:
 
 def talkers(table: Proposal) -> None:
     """Columns whose cells name the classes of the voters among other words are answers of models too."""
-    classes = [name for name, _ in table.words(*table.having("annotator")).most_common(MOST_CLASSES)]
+    classes = [name for name, _ in table.words(*table.having("annotator")).most_common(MOST_NAMED_CLASSES)]
     reader, worded = AnswerReader(classes), [name for name in table.open() if table.may_be_label(name)]
     worded = [name for name in worded if not (says_fact(name) or says_aggregate(name))] if len(classes) > 1 else []
     table.give_all([n for n in worded if _is_answer_of_model(present_cells(table.raw[n]), reader)], "annotator")
 
 
-MOST_CLASSES, LEAST_NAMED = 20, 0.6
+MOST_NAMED_CLASSES, MOSTLY_NAMED = 20, 0.6
 
 
 def _is_answer_of_model(cells: Sequence[str], reader: AnswerReader) -> bool:
     """Whether most cells name one class, and short ones are classes."""
     named = sum(len((reader.read(cell) or ((), 0.0))[0]) == 1 for cell in cells)
-    return named >= LEAST_NAMED * len(cells) > 0
+    return named >= MOSTLY_NAMED * len(cells) > 0
 
 
 def remarks(table: Proposal) -> None:
@@ -491,9 +491,9 @@ LEAST_BLANK = 0.1
 
 _ANSWERS = ("annotator", "answers", "vote")
 _GUESSED = Column(0, "", "keep", "", guessed=True)
-ROUNDED = 0.051
+ROUNDED_MEAN = 0.051
 """How far a mean may be from what it was before it was rounded."""
-MOST_COMPARED = 60
+MOST_COLUMNS_OF_VOTERS = 60
 """Columns that are compared with the majority of the others."""
 
 
@@ -534,7 +534,7 @@ def _is_majority(table: Proposal, name: str) -> bool:
     Where that is not more than half of them, it may also say that there is none.
     """
     others = [other for other in table.having("annotator") if other != name]
-    if not table.having("answers", "vote") and not 3 <= len(others) <= MOST_COMPARED:
+    if not table.having("answers", "vote") and not 3 <= len(others) <= MOST_COLUMNS_OF_VOTERS:
         return False
     apart = 0
     for cell, (most, share, differ) in _beside_most(table, name):
@@ -548,17 +548,17 @@ def _is_majority(table: Proposal, name: str) -> bool:
 def _settles(table: Proposal, name: str) -> bool:
     """Whether a voter says what most say more often than any other does, who is called otherwise, or far more often."""
     others = [other for other in table.having("annotator") if other != name]
-    if name in table.explicit or not 3 <= len(others) <= MOST_COMPARED:
+    if name in table.explicit or not 3 <= len(others) <= MOST_COLUMNS_OF_VOTERS:
         return False
     agreed, rows = _agreement(table, name)
     if rows < LEAST_SPLIT or agreed < NEARLY_ALL:
         return False
     best = max(_agreement(table, other)[0] for other in others)
-    far = FAR * math.sqrt(best * (1 - best) / rows) * (not stranger_among([*others, name]))
+    far = FAR_AHEAD * math.sqrt(best * (1 - best) / rows) * (not stranger_among([*others, name]))
     return agreed > best + far
 
 
-FAR = 3.0
+FAR_AHEAD = 3.0
 """Standard deviations by which a voter agrees more with the majority than any other, from which that is no chance."""
 
 
@@ -658,7 +658,7 @@ def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) ->
     """Whether a column is one of the counts over their sum, in every row."""
     shares = [(c or "", k / n) for c, k, n in zip(cells, counts, totals, strict=True) if n > 0]
     return len({share for _, share in shares}) > 2 and all(
-        is_number(cell) and min(abs(float(cell) - share), abs(float(cell) / 100 - share)) < ROUNDED / 10
+        is_number(cell) and min(abs(float(cell) - share), abs(float(cell) / 100 - share)) < ROUNDED_MEAN / 10
         for cell, share in shares
     )
 
@@ -753,7 +753,7 @@ def _agree_within(table: Proposal, groups: Sequence[Sequence[str]]) -> bool:
     is_one_question = are_words and len(of_one_vocabulary(table, every)) == 1
     pairs = list(zip(groups, [*groups[1:], *groups[:1]], strict=True)) if is_one_question and len(groups) > 1 else []
     same, other = list[bool](), list[bool]()
-    for group, beside in pairs[:MOST_COMPARED]:
+    for group, beside in pairs[:MOST_COLUMNS_OF_VOTERS]:
         same += _same_words(table, group[0], group[1])
         other += _same_words(table, group[0], beside[1])
     if not same or not other:
@@ -830,7 +830,7 @@ def _say_the_truth(table: Proposal, names: Sequence[str], truth: str) -> bool:
     one, other = (Counter(some) for some in zip(*pairs, strict=True))
     chance = sum(times * other[own] for own, times in one.items()) / len(pairs) ** 2
     right = sum(own == true for own, true in pairs)
-    return right - chance * len(pairs) > FAR * math.sqrt(len(pairs) * chance * (1 - chance))
+    return right - chance * len(pairs) > FAR_AHEAD * math.sqrt(len(pairs) * chance * (1 - chance))
 
 
 def _of_one_scale(columns: Mapping[str, Sequence[int | None]]) -> list[str]:
@@ -843,7 +843,7 @@ def _of_one_scale(columns: Mapping[str, Sequence[int | None]]) -> list[str]:
     if len(names) < 2 or _are_one_scale(list(columns.values())):
         return names if len(names) > 1 else []
     grades = {name: [None if one is None else float(one) for one in some] for name, some in columns.items()}
-    compared = combinations(names[:MOST_COMPARED], 2)
+    compared = combinations(names[:MOST_COLUMNS_OF_VOTERS], 2)
     agreed = {name for pair in compared if agree([grades[name] for name in pair]) for name in pair}
     names = [name for name in names if name in agreed]
     return names if len(names) > 2 and _are_one_scale([columns[name] for name in names]) else []

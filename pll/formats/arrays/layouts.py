@@ -250,10 +250,10 @@ def _are_votes(votes: npt.NDArray[Any], y: npt.NDArray[Any]) -> bool:
     if not len(said) or not np.isin(given[given >= 0], y).all():
         return False
     chance = sum(float((said == k).mean() * (true == k).mean()) for k in np.unique(true))
-    return float((said == true).sum()) - chance * len(said) > FAR * math.sqrt(len(said) * chance * (1 - chance))
+    return float((said == true).sum()) - chance * len(said) > FAR_RIGHT * math.sqrt(len(said) * chance * (1 - chance))
 
 
-FAR = 3.0
+FAR_RIGHT = 3.0
 """Standard deviations by which votes are right more often than by chance."""
 
 

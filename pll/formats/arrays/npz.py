@@ -270,10 +270,10 @@ def _are_of_one_question(arrays: Sequence[npt.NDArray[Any]]) -> bool:
         return False
     first, second = arrays[:2]
     chance = sum(float((first == k).mean() * (second == k).mean()) for k in np.unique(first))
-    return bool((first == second).mean() > LEAST_AGREED + (1 - LEAST_AGREED) * chance)
+    return bool((first == second).mean() > LEAST_AGREED_ARRAYS + (1 - LEAST_AGREED_ARRAYS) * chance)
 
 
-LEAST_AGREED = 0.1
+LEAST_AGREED_ARRAYS = 0.1
 """Share of what chance leaves on which voters agree, at least."""
 _PARTS = ("train", "dev", "val", "valid", "validation", "test")
 
@@ -701,7 +701,7 @@ _SAVE_ALL = (
 )
 
 
-SPARSE = {"data", "shape", "format"}
+SPARSE_ARRAYS = {"data", "shape", "format"}
 """Arrays of an .npz file in which SciPy saves a sparse matrix."""
 
 
@@ -715,7 +715,7 @@ def is_array(path: Path) -> bool:
 
 def is_sparse(files: Collection[str]) -> bool:
     """Whether an .npz file with these files is a sparse matrix of SciPy."""
-    return {f"{name}.npy" for name in SPARSE} <= {*files}
+    return {f"{name}.npy" for name in SPARSE_ARRAYS} <= {*files}
 
 
 def read_sparse(path: Path, max_bytes: int) -> scipy.sparse.csr_array:
@@ -815,12 +815,12 @@ def numbered_votes(votes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], tuple[str
     """
     is_one = votes >= 0
     codes = np.unique(votes[is_one])
-    if len(codes) == 0 or codes[-1] + 1 <= MOST_APART * len(codes):
+    if len(codes) == 0 or codes[-1] + 1 <= MOST_TIMES_AS_MANY * len(codes):
         return votes, tuple(str(k) for k in range(int(codes.max(initial=-1)) + 1))
     return np.where(is_one, np.searchsorted(codes, votes), -1), tuple(str(int(code)) for code in codes)
 
 
-MOST_APART = 3
+MOST_TIMES_AS_MANY = 3
 """Classes for each code that is there, at most, where those that are not are classes too."""
 
 

@@ -47,7 +47,7 @@ Some templates leave the first tag out; where the last one is missing, the answe
 _TAGGED = re.compile(rf"<({'|'.join(ANSWER_FIELDS)})>\s*([^<>]+?)\s*</\1>", re.IGNORECASE)
 """An answer in tags: `<label>cat</label>`."""
 _WORD = re.compile(r"[^\s:;,|()\[\]{}\"!?*`=/<>]+")
-MARKS = " .,:;!?\"'`*()[]"
+MARKS_AROUND = " .,:;!?\"'`*()[]"
 
 Answer = tuple[tuple[str, ...], float]
 """Classes, and the confidence from 0 to 1, NaN where a cell has none."""
@@ -188,7 +188,7 @@ def plain(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    words = (word.strip(MARKS) for word in _WORD.findall(unicodedata.normalize("NFKC", text).replace("_", " ")))
+    words = (word.strip(MARKS_AROUND) for word in _WORD.findall(unicodedata.normalize("NFKC", text).replace("_", " ")))
     return [word for word in words if word]
 
 
@@ -222,11 +222,11 @@ def _unambiguous(classes: Sequence[str]) -> dict[str, str]:
 
 # ---- which cells are no answer, or several ---------------------------------------------------------------------------
 
-FEW = 0.1
+FEW_SILENT = 0.1
 """Share of the votes up to which words such as `error` say that there is none."""
 FREQUENT = 0.05
 """Share of the votes from which a class is no slip."""
-MOST_SHOWN = 5
+MOST_CELLS_SHOWN = 5
 """Cells that a note shows."""
 
 Said = Counter[tuple[str, str]]
@@ -262,7 +262,7 @@ def no_answers_in(
     stays |= {*options.class_names, *options.keep, *options.answers}
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in more}
     doubtful = {cell for cell in counts if spelling(cell) in NO_ANSWER["rare"]}
-    found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW * counts.total() else set()
+    found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW_SILENT * counts.total() else set()
     nones = {cell for cell in found if spelling(cell) == "none"}  # as of a stance
     if _is_class(counts, nones, found):
         found -= nones
@@ -338,7 +338,7 @@ def note_doubted(doubted: Mapping[str, Sequence[str]]) -> list[str]:
 
 FEW_CLASSES = "few classes"
 """Kind of the error where answers name no classes."""
-LEAST_DRESSED, LEAST_NAMED = 0.05, 0.8
+LEAST_DRESSED, LEAST_NAMING = 0.05, 0.8
 """Share of the answers that name one class among other words, and of all that name any, from which they are read so."""
 NUMBER = re.compile(r"\s*(\d{1,9})(?:[.,]0+)?\s*", re.ASCII)
 
@@ -386,8 +386,8 @@ def classes_in(
     counts = _cells_of(said)
     sentences = sum(n for cell, n in counts.items() if is_sentence(cell))
     are_sentences = sentences > (1 - NEARLY_ALL) * counts.total()
-    if are_sentences or len(counts) <= MOST_COMPARED:
-        for classes, least in ((tuple(known), 0.5), (proposed_classes(said, by_hand), LEAST_NAMED)):
+    if are_sentences or len(counts) <= MOST_CELLS_COMPARED:
+        for classes, least in ((tuple(known), 0.5), (proposed_classes(said, by_hand), LEAST_NAMING)):
             is_told = are_sentences or _are_dressed(counts, AnswerReader(classes, by_hand), least)
             if len(classes) > 1 and is_told:
                 return classes, [] if set(classes) == set(known) else _note_proposed(classes)
@@ -434,7 +434,7 @@ def note_unmapped(unmapped: Counter[str]) -> list[str]:
     if not unmapped:
         return []
     total = unmapped.total()
-    examples = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in unmapped.most_common(MOST_SHOWN))
+    examples = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in unmapped.most_common(MOST_CELLS_SHOWN))
     start = "1 answer is" if total == 1 else f"{total:,} answers are"
     text = f"{start} no class and left out: {examples}. They can be mapped by hand."
     return [Note(text, kind="unmapped", hint="--answer FROM=CLASS")]
@@ -442,9 +442,9 @@ def note_unmapped(unmapped: Counter[str]) -> list[str]:
 
 # ---- classes that answers name, where nobody lists any ---------------------------------------------------------------
 
-LEAST, LEAST_SHARE = 2, 0.03
+LEAST_TIMES_NAMED, LEAST_SHARE_NAMED = 2, 0.03
 """Answers, and their share, that a class is named in at least."""
-MOST_WORDS = 3
+MOST_WORDS_OF_CLASS = 3
 """An answer of more words, or with other marks than those of names, is no class where it names one."""
 _NAME = re.compile(r"[\w'’+#-]+")
 
@@ -458,7 +458,7 @@ def is_sentence(answer: str) -> bool:
     (True, False, False)
     """
     text = answer.strip()
-    return text.endswith((".", "!", "?")) and len(text.split()) > MOST_WORDS
+    return text.endswith((".", "!", "?")) and len(text.split()) > MOST_WORDS_OF_CLASS
 
 
 def proposed_classes(
@@ -498,11 +498,11 @@ def proposed_classes(
             spellings[plain(label)][label] += count
     least = min(2, len({voter for voter, text in answers if not is_sentence(text)}))
     names = [
-        form if form.isdecimal() else counts.most_common(1)[0][0].strip(MARKS)  # 1, though most write 1.0
+        form if form.isdecimal() else counts.most_common(1)[0][0].strip(MARKS_AROUND)  # 1, though most write 1.0
         for form, counts in spellings.items()
         if form and len(voters[form]) >= least and counts.total() >= 2
     ]
-    short = [name for name in names if len(name.split()) <= MOST_WORDS and re.fullmatch(r"[\w\s'’+#-]+", name)]
+    short = [name for name in names if len(name.split()) <= MOST_WORDS_OF_CLASS and re.fullmatch(r"[\w\s'’+#-]+", name)]
     of_short = AnswerReader(short)
     names = [name for name in names if name in short or not (short and of_short.read(name))]
     ignored = {
@@ -530,7 +530,7 @@ def _words_of(sentences: Sequence[str]) -> tuple[str, ...]:
             places[before.casefold()][word.casefold()] += 1
             spelled[word.casefold()][word] += 1
         words_of.append({word.casefold() for word in words})
-    least = max(LEAST, LEAST_SHARE * len(sentences))
+    least = max(LEAST_TIMES_NAMED, LEAST_SHARE_NAMED * len(sentences))
     best: tuple[float, list[str]] = (0.0, [])
     for followers in places.values():
         names = {word for word, count in followers.items() if count >= least and not word.isdecimal()}
@@ -546,7 +546,7 @@ def _words_of(sentences: Sequence[str]) -> tuple[str, ...]:
 
 # ---- several labels in one cell, or one with a doubt -----------------------------------------------------------------
 
-MOST_COMPARED = 2000
+MOST_CELLS_COMPARED = 2000
 """Different cells up to which they are compared with each other."""
 
 
@@ -575,7 +575,7 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
     ({'Mano A o B': ('Mano A', 'Mano B')}, {})
     """
     counts, spelled = Counter[str](), dict[str, str]()
-    for cell, times in sorted(cells.items(), key=lambda one: -one[1]) if len(cells) <= MOST_COMPARED else ():
+    for cell, times in sorted(cells.items(), key=lambda one: -one[1]) if len(cells) <= MOST_CELLS_COMPARED else ():
         counts[spelling(cell)] += times
         spelled.setdefault(spelling(cell), cell.strip())
     found, recur = {}, max(counts.values(), default=0) > 1  # among texts nothing does

@@ -39,7 +39,7 @@ from pll.formats.tabular.cells import is_number
 from pll.formats.tabular.header import (
     AGAIN,
     COMMENT,
-    LOOKED_AT,
+    LAST_ROWS,
     MOST_TITLES,
     Header,
     header_of,
@@ -195,7 +195,7 @@ class Text:
         rows = [at for at, line in enumerate(lines) if not line.startswith(COMMENT)]
         filled = [at for at in rows if lines[at].strip(self.delimiter + "\r\n\x1a")]
         with suppress(csv.Error):
-            last = list(csv.reader([lines[at] for at in filled[-LOOKED_AT:]], delimiter=self.delimiter))
+            last = list(csv.reader([lines[at] for at in filled[-LAST_ROWS:]], delimiter=self.delimiter))
             below = rows_below(last, len(self.header.names)) if len(last) > 2 else 0
             gone = "".join(lines[filled[-1 - below] + 1 if len(filled) > below else 0 :])
             wide = self.encoding == "utf-16"

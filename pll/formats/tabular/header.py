@@ -211,7 +211,7 @@ def is_total(record: Sequence[str]) -> bool:
 
 MOST_BELOW = 8
 """Rows below a table at most."""
-LOOKED_AT = 5 * MOST_BELOW
+LAST_ROWS = 5 * MOST_BELOW
 """Last rows that tell what is below the others."""
 
 
@@ -241,7 +241,7 @@ def rows_below(rows: Sequence[Sequence[str]], width: int) -> int:
     """
     if width < 3 or 10 * sum(map(_is_alone, (row[:1] for row in rows[:50]))) > len(rows[:50]) + 2 * MOST_BELOW:
         return int(len(rows) > 1 and len(rows[-1]) == width and is_total(rows[-1]))
-    is_other = _telling_others(rows[-LOOKED_AT : -min(MOST_BELOW, len(rows) // 4)])
+    is_other = _telling_others(rows[-LAST_ROWS : -min(MOST_BELOW, len(rows) // 4)])
     count = 0
     while count < min(MOST_BELOW, len(rows) - 1):
         last = rows[-1 - count]
@@ -251,7 +251,7 @@ def rows_below(rows: Sequence[Sequence[str]], width: int) -> int:
     return count
 
 
-LEAST_ALIKE = 8
+LEAST_ROWS_ALIKE = 8
 """Rows, at least, whose first cells may show in which way rows are named."""
 
 
@@ -268,7 +268,7 @@ def _telling_others(rows: Sequence[Sequence[str]]) -> Callable[[Sequence[str]], 
         is_odd = bool(beside) or 2 * _filled(row) <= full
         return _way(first) not in ways and is_odd and not any(cell in words for cell, words in beside)
 
-    return is_other if len(ways) <= len(rows) / 4 and len(rows) >= LEAST_ALIKE else lambda row: False
+    return is_other if len(ways) <= len(rows) / 4 and len(rows) >= LEAST_ROWS_ALIKE else lambda row: False
 
 
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")

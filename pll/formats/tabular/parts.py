@@ -112,7 +112,7 @@ def _with_truth(names: Sequence[str], tables: Sequence[Records]) -> list[str]:
     """The names of tables, `true label` for the only one that has a label where all others have predictions."""
     others = [name for name, one in zip(names, tables, strict=True) if any(says("machine", n) for n in one.names)]
     usual = [name for name, one in zip(names, tables, strict=True) if _has_label(one)]
-    is_clear = len(usual) == 1 and usual[0] not in others and len(others) == len(names) - 1 >= LEAST_BESIDE - 1
+    is_clear = len(usual) == 1 and usual[0] not in others and len(others) == len(names) - 1 >= LEAST_FILES_BESIDE - 1
     return ["true label" if is_clear and name == usual[0] else name for name in names]
 
 
@@ -124,7 +124,7 @@ SPLIT = "split"
 """Name of the column that says of which part a row is, where tables are called as the parts of a split."""
 
 
-SAME = 0.9
+MOSTLY_SAME = 0.9
 """Share of the cells that two versions of one table have in common, at least."""
 
 
@@ -139,7 +139,7 @@ def _refuse_versions(names: Sequence[str], tables: Sequence[Records]) -> None:
     first, *others = tables
     cells = {name: cells_of(first, name) for name in first.names}
     labels = [name for name, some in cells.items() if _repeats(Counter(filter(None, some)))]
-    if first.form is not None or len(labels) < 2 or len(cells[labels[0]]) < LEAST_ROWS:
+    if first.form is not None or len(labels) < 2 or len(cells[labels[0]]) < LEAST_ROWS_SAME:
         return
     for name, other in zip(names[1:], others, strict=True):
         theirs = [cells_of(other, label) for label in labels if label in other.names]
@@ -148,14 +148,14 @@ def _refuse_versions(names: Sequence[str], tables: Sequence[Records]) -> None:
         pairs = [
             pair for label, some in zip(labels, theirs, strict=True) for pair in zip(cells[label], some, strict=True)
         ]
-        if sum(a == b for a, b in pairs) >= SAME * len(pairs):
+        if sum(a == b for a, b in pairs) >= MOSTLY_SAME * len(pairs):
             raise UserError(
                 f"{names[0]} and {name} are nearly the same table, with {listing(labels, limit=3)} in both: copies, or "
                 "two versions. Bring one of them."
             )
 
 
-LEAST_ROWS = 10
+LEAST_ROWS_SAME = 10
 """Rows of a table, at least, of which it is no chance that another has the same answers."""
 
 
@@ -192,7 +192,7 @@ def settled_apart(table: Records, who: str) -> Records:
     of_whom = {name: zip(people, cells_of(table, name), strict=True) for name in plain if settled}
     words = {name: Counter(cell for one, cell in some if cell and one in settled) for name, some in of_whom.items()}
     labels = [n for n, some in words.items() if _repeats(some) and not any(word[:1] in "[{" for word in some)]
-    if len(settled) != 1 or len(labels) != 1 or len({*people}) < LEAST_BESIDE or settled <= {*table.names}:
+    if len(settled) != 1 or len(labels) != 1 or len({*people}) < LEAST_FILES_BESIDE or settled <= {*table.names}:
         return table
     (name,), (label,) = settled, labels
     rows = list(zip(people, cells_of(table, label), strict=True))
@@ -497,7 +497,7 @@ def _are_empty(cells: Mapping[str, Sequence[str | None]], labels: Set[str]) -> b
     return any(all(cell in (None, "[]", "{}") for cell in cells[name]) for name in labels & cells.keys())
 
 
-LEAST_BESIDE = 3
+LEAST_FILES_BESIDE = 3
 """Files, at least, of which one may be what somebody settled."""
 MOST_TRIED = 3
 """Of the largest tables, how many the examples may be of."""
@@ -565,17 +565,17 @@ def _are_of_others(
             (a.replace(",", "."), b.replace(",", ".")) for k, j in rows if (a := first[to][k]) and (b := one[name][j])
         ]
         cells = [cell for pair in pairs for cell in pair]
-        if to not in before or to == keys[0] or says_fact(to) or len(pairs) < LEAST_ROWS or are_dates(cells):
+        if to not in before or to == keys[0] or says_fact(to) or len(pairs) < LEAST_ROWS_SAME or are_dates(cells):
             continue
         if has_fractions(cells) and all(map(is_number, cells)):
             own, others = np.array(pairs, dtype=np.float64).T
-            found.append(bool(abs(np.corrcoef(own, others)[0, 1]) < TOGETHER))
+            found.append(bool(abs(np.corrcoef(own, others)[0, 1]) < LEAST_CORRELATION))
         elif all(len(cell.split()) > 1 for cell in cells):
             found.append(sum(a == b for a, b in pairs) <= (1 - NEARLY_ALL) * len(pairs))
     return bool(found) and all(found)
 
 
-TOGETHER = 0.5
+LEAST_CORRELATION = 0.5
 """Correlation of measurements from which two tables are about the same examples."""
 
 

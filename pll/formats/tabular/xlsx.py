@@ -40,11 +40,11 @@ MOST_CELLS = 5_000_000
 MOST_ROWS = 1_048_576
 MOST_CHARACTERS = 32_767
 """Rows of a sheet, and characters of a cell, as Excel has them."""
-MOST_PEOPLE = 30
+MOST_SHEETS = 30
 """Sheets that may be a person's each."""
 FOREWORD = 20
 """Rows, at most, of a first sheet that says what stands in the next ones, such as codes and what they mean."""
-LOOKED_AT = 50
+MOST_ROWS_LOOKED_AT = 50
 """Rows in which a sheet must show that it holds a table."""
 
 
@@ -131,7 +131,7 @@ def _sheets(path: str, inode: int, size: int, time: int, max_bytes: int) -> tupl
 
 def _is_table(sheet: Any) -> bool:
     """Whether two of the first rows or more have two cells or more."""
-    filled = (sum(value not in (None, "") for value in row) for row in islice(_rows(sheet), LOOKED_AT))
+    filled = (sum(value not in (None, "") for value in row) for row in islice(_rows(sheet), MOST_ROWS_LOOKED_AT))
     return sum(count > 1 for count in filled) > 1
 
 
@@ -200,13 +200,13 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
 def _beside(path: Path, options: ReadOptions, names: Sequence[str]) -> list[_Sheet]:
     """The other sheets that are tables, where they are few."""
     every, found = _sheets(*key_of(path), options.max_bytes), list[_Sheet]()
-    for name in every if len(every) <= MOST_PEOPLE else ():
+    for name in every if len(every) <= MOST_SHEETS else ():
         with suppress(UserError):  # no table after all
             found += [_converted(*key_of(path), options.max_bytes, name)] if name not in names else []
     return found
 
 
-@lru_cache(maxsize=MOST_PEOPLE)  # a page asks again and again; the columns, the data, the labels
+@lru_cache(maxsize=MOST_SHEETS)  # a page asks again and again; the columns, the data, the labels
 def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, sheet: str | None) -> _Sheet:
     with _book(Path(path), max_bytes) as book:
         every = [one.title for one in book.worksheets]

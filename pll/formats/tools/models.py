@@ -225,7 +225,7 @@ _FAILED = ("[invalid]", "invalid", "")
 
 
 PROMPTS = ("prompt", "instruction", "question", "input", "query", "messages")
-ANSWERS = ("answer", "response", "completion", "output", "generation", "prediction")
+RESPONSES = ("answer", "response", "completion", "output", "generation", "prediction")
 
 
 def answer_field(record: Mapping[str, Any]) -> str:
@@ -240,7 +240,7 @@ def answer_field(record: Mapping[str, Any]) -> str:
     >>> answer_field({"prompt": "1 + 1?", "response": "3.", "judges": {"m1": {"verdict": "wrong"}}})
     ''
     """
-    fields = [name for name in ANSWERS if isinstance(record.get(name), str)]
+    fields = [name for name in RESPONSES if isinstance(record.get(name), str)]
     if any(_is_judged(value) for name, value in record.items() if name not in PROMPTS):
         return ""
     people = {name.casefold() for name in record} & {*USUAL["worker"], *LABEL_COLUMNS[1:]} - {"model"}

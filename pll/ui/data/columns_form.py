@@ -24,7 +24,7 @@ from pll.errors import DuplicateIds, MissingPictures, UserError, WordsInFeatures
 from pll.formats.checks import capital, listing
 from pll.formats.forms import ROLES
 from pll.formats.images import MISSING_PICTURES
-from pll.formats.odd import MOST_SHOWN, Oddity, OddReading
+from pll.formats.odd import MOST_CELLS_IN_FINDING, Oddity, OddReading
 from pll.formats.reading import LABELLED, SINGLE, Column, Question, Reading, question, signature
 from pll.formats.votes import VOTES
 from pll.io import write_text
@@ -388,7 +388,7 @@ def _show_odd(source: Source, kind: str, findings: Sequence[Oddity]) -> None:
     with st.container(horizontal=True):
         if edits:
             button(
-                "Merge them" if merged else f"Drop {plain(listing(list(edits), MOST_SHOWN))}",
+                "Merge them" if merged else f"Drop {plain(listing(list(edits), MOST_CELLS_IN_FINDING))}",
                 accept,
                 edits,
                 icon="merge" if merged else "backspace",

@@ -103,10 +103,11 @@ _NOBODY = {"feature": "nobody's: learn from them"}
 
 
 def _give(table: Proposal, group: Mapping[str, str], role: str) -> None:
-    """Give the columns of classes a role; what says that there is no answer is no class."""
+    """Give the columns of classes a role; what says that there is no answer is no class, but `none` of a classifier."""
     for name, called in group.items():
         is_short = called.isalpha() and len(called) <= LONGEST_ABBREVIATION
-        silent = is_no_answer(called, among_votes=True) and not is_short
+        may_be = is_short or (role == "probability" and spelling(called) == "none")
+        silent = is_no_answer(called, among_votes=True) and not may_be
         table.give(name, "keep" if silent else role, called, why="no answer" * silent)
 
 
@@ -285,7 +286,10 @@ def probabilities(table: Proposal) -> None:
         rows = list(zip(*(amounts[name] for name in group), strict=True))
         if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
             parts = _making_up_one(table, group)
-            _give(table, {name: group[name] for name in parts}, "probability")
+            sums = [sum(filter(None, row)) for row in zip(*(amounts[name] for name in parts), strict=True)]
+            is_apart = max(sums) > 1.1 * min(filter(None, sums), default=1.0)  # percents are rounded
+            are_counts = is_apart and not any(has_fractions(table.cells[name]) for name in parts)
+            _give(table, {name: group[name] for name in parts}, "count" if are_counts else "probability")
             table.give_all([name for name in group if name not in parts], "keep", why=MADE_OF_SHARES)
             return
 

@@ -414,12 +414,12 @@ def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     (True, True, False)
     >>> says_fact("Clinical note", ["context"]), says_fact("cost_usd", ["context"]), says_fact("age", ["context"])
     (True, True, False)
-    >>> says_fact("reading_time_s", ["context"]), says_fact("time", ["context"])
-    (True, False)
+    >>> says_fact("reading_time_s", ["context"]), says_fact("time", ["context"]), says_fact("total_cost_usd")
+    (True, False, True)
     >>> says_fact("Which department are you in?"), says_fact("7. Do send the slides before we meet, it took me minutes")
     (False, False)
     """
-    first, *others = words_of(name) or ("",)
+    first, *others = [word for word in words_of(name) if word not in WORDS["currency"]] or ("",)
     if len(others) > _MOST_CALLED:  # a whole text, such as a column of a form that shows it
         return False
     took = others and all(not WORDS[kind].isdisjoint([first, *others]) for kind in ("answering", "span"))

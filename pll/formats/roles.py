@@ -203,7 +203,8 @@ def _reserved(table: Proposal) -> None:
     table.give_all(which(table, "errors"), "keep", why=ERRORS)
     results = results_among(list(table.raw)).union(table.called(CONSENSUS_COLUMNS))
     table.give_all(sorted(results.intersection(table.open())), "ignore", guessed=False)
-    table.give_all(table.called(RESERVED_COLUMNS), "keep")  # of the user: kept
+    reserved = table.called(RESERVED_COLUMNS)  # of the user: kept, but for people
+    table.give_all([name for name in reserved if plain_name(name) not in USUAL["worker"]], "keep")
     for role in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS):
         named = table.called([role])
         # words that come again and again name no example: naturalists write ID for what it is identified as

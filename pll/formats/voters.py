@@ -48,6 +48,7 @@ from pll.formats.tabular.cells import (
     present_cells,
     read_marks,
     says_counts,
+    shares_of,
     spelling,
 )
 
@@ -586,17 +587,21 @@ def derived(table: Proposal) -> None:
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]
         table.give_all(
-            [n for n in table.open() if _comes_with(table.raw[n], known)], "keep", why=f"known where {truth} is"
+            [n for n in table.open() if _comes_with(table.raw[n], known) or _marks_known(table.raw[n], known)],
+            "keep",
+            why=f"known where {truth} is",
         )
     for sets in table.having("candidates")[:1]:
         sizes = [labels_among([cell]).total() for cell in table.cells[sets]]
-        told = [name for name in table.open() if _are_sizes(table.raw[name], sizes)]
+        sums = [int(sum((shares_of(cell or "") or {}).values())) for cell in table.raw[sets]]
+        told = [name for name in table.open() if any(_are_sizes(table.raw[name], some) for some in (sizes, sums))]
         table.give_all(told, "keep", why=f"how many labels {sets} has")
     for label in table.having("candidates", "true_label")[:1]:
         is_there = {name: [str(bool((cell or "").strip())) for cell in table.raw[name]] for name in table.open()}
         told = [name for name, some in is_there.items() if len({*some}) > 1 and follows(some, table.raw[label])]
         table.give_all(told, "keep", why=f"filled where {label} says so")
     free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
+    free = [name for name in free if not says("settled", name)]  # `settled` asks what that is
     rows = [[amount(one) or 0.0 for one in row] for row in _rows(table, counts)] if len(counts) > 1 else []
     totals = [name for name in table.open() if says_total(name) or says("ballots", name)]
     table.give_all(
@@ -631,6 +636,11 @@ def _comes_with(cells: Cells, known: Sequence[bool]) -> bool:
     filled = [bool((cell or "").strip()) for cell in cells]
     is_only_there = all(there for one, there in zip(filled, known, strict=False) if one)
     return is_only_there and LEAST_SPLIT <= sum(known) <= 2 * sum(filled) and sum(known) < NEARLY_ALL * len(known)
+
+
+def _marks_known(cells: Cells, known: Sequence[bool]) -> bool:
+    """Whether marks say for which rows the truth is known, of several."""
+    return LEAST_SPLIT <= sum(known) <= len(known) - LEAST_SPLIT and read_marks(cells) == [*known]
 
 
 def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequence[Sequence[float]]) -> bool:

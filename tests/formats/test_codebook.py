@@ -36,6 +36,7 @@ def read(path: Path, codes: list[str], sheets: dict[str, list[list[str]]]) -> Pa
         ("Legende", [["Code", "Bedeutung"], *map(list, PAIRS)]),
         ("Blatt2", [["Variable", "Kod", "Etykieta"], ["rater", *PAIRS[0]], ["", *PAIRS[1]], ["", *PAIRS[2]]]),
         ("Codes", [[f"{code} = {name}"] for code, name in PAIRS]),
+        ("Rubric", [["Score", "Meaning"], *map(list, PAIRS)]),
     ],
 )
 def test_a_sheet_of_codes_names_the_classes_and_is_said(tmp_path: Path, title: str, lines: list[list[str]]) -> None:

@@ -1586,3 +1586,73 @@ def test_labels_of_snli_are_nobodys_where_one_is_missing(tmp_path: Path) -> None
     ]
     votes = read_first(lines(tmp_path, records)).annotations
     assert votes is not None and votes.anonymous and votes.n_answers == 59
+
+
+def test_a_reviewer_of_each_line_is_who_answered(tmp_path: Path) -> None:
+    rows = [f"S{k},on homework over time {k},{who},{label(k, at)}" for k in range(12) for at, who in enumerate(PEOPLE)]
+    data = read_first(table(tmp_path, "Submission ID,Title,Reviewer,Recommendation", rows))
+    assert has_three_voters(data)
+
+
+def test_a_reference_beside_counts_is_asked_about_and_they_stay_counts(tmp_path: Path) -> None:
+    rows = list[str]()
+    for k in range(40):
+        counts = [9 + k % 4 if at == k % 3 else (k + at) % 3 for at in range(3)]
+        rows.append(",".join([str(30 + k % 9), *map(str, counts), str(sum(counts)), ("NILM", "LSIL", "HSIL")[k % 3]]))
+    path = table(tmp_path, "Age,NILM,LSIL,HSIL,Participants,Reference diagnosis", rows)
+    roles = first_roles(path)
+    assert roles["Reference diagnosis"] == "true_label"
+    columns = formats.columns(path, options=formats.ReadOptions(columns=roles))
+    assert [column.role for column in columns] == ["feature", *["count"] * 3, "keep", "true_label"]
+
+
+def test_none_is_a_class_of_a_classifier(tmp_path: Path) -> None:
+    rows = [f"{k % 7}.5,0.{2 + k % 3},0.{5 - k % 3},0.3,{('ring', 'edge', 'none', '', '')[k % 5]}" for k in range(60)]
+    data = read_first(table(tmp_path, "size,prob_ring,prob_edge,prob_none,engineer_label", rows))
+    assert set(data.class_names) == {"edge", "none", "ring"} and data.y is not None and (data.y >= 0).sum() == 36
+
+
+def test_marks_of_the_rows_with_a_known_answer_are_not_learnt_from(tmp_path: Path) -> None:
+    rows = [
+        f"{k % 7}.5,c{k}.png,{who},{label(k, at)},{'TRUE' if k % 2 else 'FALSE'},{label(k, 0) if k % 2 else ''}"
+        for k in range(20)
+        for at, who in enumerate(PEOPLE)
+    ]
+    data = read_first(table(tmp_path, "size,image,technician,cell_type,is_control,control_answer", rows))
+    assert data.feature_names == ("size",) and not data.categories and data.y is not None
+
+
+def test_objects_of_numbers_are_counts_where_they_are_called_as_answers(tmp_path: Path) -> None:
+    given = [{"ok": 2, "hate": 2}, {"ok": 5}, {"offensive": 3, "ok": 1}]
+    records = [
+        {
+            "text": TEXTS[k % 12] + str(k),
+            "ratings": given[k % 3],
+            "n_ratings": sum(given[k % 3].values()),
+            "article": "ab"[k % 2],
+        }
+        for k in range(30)
+    ]
+    data = read_first(lines(tmp_path, records))
+    assert data.class_names == ("hate", "offensive", "ok") and data.prior is not None and not data.feature_names
+    of_things = [one | {"ratings": None, "size": given[k % 3]} for k, one in enumerate(records)]
+    assert "size" not in {
+        name for name, role in first_roles(lines(tmp_path, of_things)).items() if role == "candidates"
+    }
+
+
+def test_identifications_of_inaturalist_as_its_api_gives_them(tmp_path: Path) -> None:
+    records = [
+        {
+            "id": 9 * k + at,
+            "current": at < 3,
+            "category": "leading",
+            "user": {"id": at, "login": f"u{at}"},
+            "taxon": {"id": 1, "name": f"Bombus {label(k, at % 3)}"},
+            "observation": {"id": 700 + k},
+        }
+        for k in range(12)
+        for at in range(4)
+    ]
+    data = read_first(lines(tmp_path, records))
+    assert has_three_voters(data) and data.class_names[0].startswith("Bombus")

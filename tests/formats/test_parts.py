@@ -634,3 +634,14 @@ def test_a_number_of_the_item_under_any_name_is_not_learnt_from(tmp_path: Path) 
         sheets[who] = "\n".join(["lp,tekst,etykieta", *(rolls.sample(rows, 60) if at == 1 else rows)]) + "\n"
     data = read_first(workbook(tmp_path / "t.xlsx", sheets))
     assert len(data) == 60 and not data.feature_names and data.annotations is not None
+
+
+def test_measurements_of_the_items_are_no_person_beside_files_a_person(tmp_path: Path) -> None:
+    measured = [f"img_{k}.png;{60 + k % 9},5;0,{30 + k % 20};{100 + k % 7}" for k in range(60)]
+    files = {"Bilder.csv": "\n".join(["Bild;Glanz;Ra;Helligkeit", *measured]) + "\n"}
+    for at, who in enumerate(("Adler", "Kaya", "Mertens")):
+        said = [f"img_{k}.png;{('Delle', 'Fleck', 'gut')[(k + (k % 5 == at)) % 3]}" for k in range(60) if k % 7 != at]
+        files[f"urteile/{who}.csv"] = "\n".join(["Bild;Urteil", *said]) + "\n"
+    data = read_first(archive(tmp_path / "t.zip", files))
+    assert data.annotations is not None and data.annotations.annotator_names == ("Adler", "Kaya", "Mertens")
+    assert data.class_names == ("Delle", "Fleck", "gut") and data.feature_names == ("Glanz", "Ra", "Helligkeit")

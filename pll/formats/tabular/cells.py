@@ -21,7 +21,7 @@ from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
 from pll.errors import UserError
-from pll.formats.forms import FIELDS, NO_ANSWER, USUAL, WORDS, between_words, plain_name
+from pll.formats.forms import FIELDS, NO_ANSWER, USUAL, WORDS, between_words, plain_name, words_of
 from pll.images import SUFFIXES
 
 Answer = TypeVar("Answer")
@@ -1068,10 +1068,16 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
     if _say_who(name, cells):
         return "voters", cells
-    are_counts = says_counts(name)
+    are_counts = says_counts(name) or _says_answers(name)
     if nearly_all(says_shares, cells):
         return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
     return "others", cells
+
+
+def _says_answers(name: str) -> bool:
+    """Whether a column is called as answers are, as `ratings`: of objects of numbers, how often each was given."""
+    last = next(reversed(words_of(name)), "").removesuffix("s")
+    return plain_name(name) in USUAL["answers"] or (last in FIELDS["what"] and last != "value")
 
 
 def _is_list_of_answers(cell: str) -> bool:

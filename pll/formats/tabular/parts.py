@@ -521,7 +521,11 @@ def _called_as(
             called[name] = likely
     left, right = ([n for n, count in some.items() if _repeats(count)] for some in words)
     left, right = [n for n in left if n not in called.values()], [n for n in right if n not in called]
-    called |= {right[0]: left[0]} if len(left) == len(right) == 1 else {}
+    if len(left) == len(right) == 1:
+        numbers = [
+            all(is_number(cell.replace(",", ".")) for cell in some) for some in (words[0][left[0]], words[1][right[0]])
+        ]
+        called |= {right[0]: left[0]} if numbers[0] == numbers[1] else {}
     repeats = [words[0][to] for to in called.values() if words[0][to].total() >= 2 * len(words[0][to])]
     unmatched = [words[1][name] for name in one if name not in called]
     unmatched += [words[0][name] for name in first if name not in called.values()]

@@ -85,6 +85,11 @@ SAMPLE_ROWS = 2000
 FIRST_CELLS = 3
 """Number of cells of a column that the interface shows."""
 
+LIKE_A_MODEL = re.compile(
+    r"gpt|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok|bert|clip|\bphi|\bllm|model|\bbot", re.IGNORECASE
+)
+"""Names that are perhaps that of a model."""
+
 
 def sample_rows(width: int) -> int:
     """Return from how many rows of a table with so many columns its roles are guessed: 50,000 cells, 200 to 2,000 rows.

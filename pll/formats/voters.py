@@ -13,7 +13,7 @@ from pll.formats.checks import listing
 from pll.formats.class_groups import MADE_OF_SHARES, agree, amount, apart, are_amounts, says_total, stranger_among
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
-from pll.formats.names import NAMED, NUMBERED, scored_by
+from pll.formats.names import LIKE_A_MODEL, NAMED, NUMBERED, scored_by
 from pll.formats.one_column import beside_known, set_apart
 from pll.formats.proposal import (
     LEAST_SPLIT,
@@ -371,9 +371,15 @@ def beside(table: Proposal) -> None:
 
 
 def talkers(table: Proposal) -> None:
-    """Columns whose cells name the classes of the voters among other words are answers of models too."""
-    classes = [name for name, _ in table.words(*table.having("annotator")).most_common(MOST_NAMED_CLASSES)]
-    reader, worded = AnswerReader(classes), [name for name in table.open() if table.may_be_label(name)]
+    """Columns whose cells name the classes of the voters among other words are answers of models too.
+
+    What stands before the voters is what they read, unless it is called as a model.
+    """
+    names, voters = list(table.raw), table.having("annotator")
+    classes = [name for name, _ in table.words(*voters).most_common(MOST_NAMED_CLASSES)]
+    read = names[: min(map(names.index, voters), default=0)]
+    free = [name for name in table.open() if name not in read or LIKE_A_MODEL.search(name)]
+    reader, worded = AnswerReader(classes), [name for name in free if table.may_be_label(name)]
     worded = [name for name in worded if not (says_fact(name) or says_aggregate(name))] if len(classes) > 1 else []
     table.give_all([n for n in worded if _is_answer_of_model(present_cells(table.raw[n]), reader)], "annotator")
 

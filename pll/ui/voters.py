@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -25,6 +24,7 @@ from pll.annotations.alternative import EPSILONS, AlternativeTest, alternative_a
 from pll.annotations.independence import worth_of_votes
 from pll.annotations.voters import LEAST_CHECKED, VoterCard, fit_voters, voter_cards
 from pll.errors import UserError
+from pll.formats.names import LIKE_A_MODEL
 from pll.runs.data import can_be_weighed
 from pll.ui.format import plain
 from pll.ui.widgets import ShownFigure, choose, show_figures, show_table
@@ -34,10 +34,6 @@ MOST_FITTED = 10**6
 """Examples × classes up to which the voter models are fitted while one waits."""
 LEAST_KAPPA = 0.2
 """Fleiss' kappa below which a group has no opinion that somebody could stand in for."""
-LIKE_A_MODEL = re.compile(
-    r"gpt|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok|bert|clip|\bphi|\bllm|model|\bbot", re.IGNORECASE
-)
-"""Names that are proposed as that of a model."""
 MODEL_WINS, PERSON_WINS = "the model", "the person, or not clear"
 WEIGHTED_WORDS = "named by anybody, weighted by everybody's accuracy"
 TABLE_WORDS = {

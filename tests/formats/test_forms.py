@@ -1656,3 +1656,13 @@ def test_identifications_of_inaturalist_as_its_api_gives_them(tmp_path: Path) ->
     ]
     data = read_first(lines(tmp_path, records))
     assert has_three_voters(data) and data.class_names[0].startswith("Bombus")
+
+
+@pytest.mark.parametrize("called", ["message", "gpt answer"])
+def test_what_people_read_may_name_the_classes_and_is_no_answer(tmp_path: Path, called: str) -> None:
+    rows = [
+        f"parcel {k} came {label(k, 0)} says customer {k},{','.join(label(k, at) for at in range(3))}"
+        for k in range(40)
+    ]
+    data = read_first(table(tmp_path, f"{called},Ann,Bob,Cleo", rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 3 + (called != "message")

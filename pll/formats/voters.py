@@ -597,6 +597,7 @@ def derived(table: Proposal) -> None:
             "keep",
             why=f"known where {truth} is",
         )
+        table.give_all(_whether_right(table, truth), "keep", why=f"whether a label is that of {truth}")
     for sets in table.having("candidates")[:1]:
         sizes = [labels_among([cell]).total() for cell in table.cells[sets]]
         sums = [int(sum((shares_of(cell or "") or {}).values())) for cell in table.raw[sets]]
@@ -642,6 +643,18 @@ def _comes_with(cells: Cells, known: Sequence[bool]) -> bool:
     filled = [bool((cell or "").strip()) for cell in cells]
     is_only_there = all(there for one, there in zip(filled, known, strict=False) if one)
     return is_only_there and LEAST_SPLIT <= sum(known) <= 2 * sum(filled) and sum(known) < NEARLY_ALL * len(known)
+
+
+def _whether_right(table: Proposal, truth: str) -> list[str]:
+    """Marks that say of each row whether a label, or one of the first of several, is the true one: `correct@5`."""
+    marks = {name: read_marks(table.raw[name]) for name in table.open() if are_binary(table.raw[name])}
+    rows = list(_rows(table, table.having("annotator", "candidate"))) if marks else []
+    true = [spelling(cell or "") for cell in table.raw[truth]]
+    said = [[spelling(cell or "") for cell in row] for row in rows]
+    width = len(said[0]) if said else 0
+    right = [[one[k] == cell for one, cell in zip(said, true, strict=True)] for k in range(width)]
+    right += [[cell in one[:k] for one, cell in zip(said, true, strict=True)] for k in range(2, width + 1)]
+    return [name for name, some in marks.items() if some in right]
 
 
 def _marks_known(cells: Cells, known: Sequence[bool]) -> bool:

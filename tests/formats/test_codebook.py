@@ -37,6 +37,7 @@ def read(path: Path, codes: list[str], sheets: dict[str, list[list[str]]]) -> Pa
         ("Blatt2", [["Variable", "Kod", "Etykieta"], ["rater", *PAIRS[0]], ["", *PAIRS[1]], ["", *PAIRS[2]]]),
         ("Codes", [[f"{code} = {name}"] for code, name in PAIRS]),
         ("Rubric", [["Score", "Meaning"], *map(list, PAIRS)]),
+        ("choices", [["list_name", "name", "label"], *(["rater", *one] for one in PAIRS), ["sure", "1", "yes"]]),
     ],
 )
 def test_a_sheet_of_codes_names_the_classes_and_is_said(tmp_path: Path, title: str, lines: list[list[str]]) -> None:

@@ -1666,3 +1666,15 @@ def test_what_people_read_may_name_the_classes_and_is_no_answer(tmp_path: Path, 
     ]
     data = read_first(table(tmp_path, f"{called},Ann,Bob,Cleo", rows))
     assert data.annotations is not None and data.annotations.n_annotators == 3 + (called != "message")
+
+
+def test_whether_a_guess_is_right_is_not_learnt_from(tmp_path: Path) -> None:
+    kinds, rows = ["collie", "boxer", "chow", "husky"], list[str]()
+    for k in range(40):
+        guesses = [kinds[(k + at + k // 4) % 4] for at in range(3)]
+        truth = kinds[k % 4]
+        marks = [int(truth == guesses[0]), int(truth in guesses)]
+        rows.append(",".join([f"{k}.jpg", truth, *guesses, *map(str, marks), str(int(k % 3 == 0))]))
+    header = "image,target,pred_1,pred_2,pred_3,correct@1,correct@3,is_indoors"
+    roles = {one.name: one.role for one in formats.columns(table(tmp_path, header, rows))}
+    assert [roles[name] for name in header.split(",")[5:]] == ["keep", "keep", "feature"]

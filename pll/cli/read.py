@@ -59,8 +59,8 @@ def read(options: ReadFileOptions) -> int:
     if worth is not None:
         print(worth.sentence)
     if options.save is not None:
-        kept = Reading(**data.reading) if data.reading else given.reading(columns, data)
-        kept = replace(kept, classes=source.classes)
+        of_others = replace(given.reading(columns, data), classes=source.classes)
+        kept = Reading(**data.reading) if data.reading else of_others
         write_text(Path(options.save), kept.to_json() + "\n")
         print(options.save)
     annotations = data.annotations

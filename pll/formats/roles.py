@@ -466,9 +466,8 @@ def _about_labels(table: Proposal) -> None:
     shown = {name for name in names if table.roles.get(name, _NO_ROLE).role in ("text", "image")}
     numbers = which(table, "number", "!blank", among=[name for name in before if name in table.open()])
     if (numbers or shown.intersection(before)) and shown.isdisjoint(after):
-        table.give_all(
-            [name for name in which(table, "word") if name in after], "keep", why="after the labels, and about them"
-        )
+        words = [name for name in which(table, "word") if name in after]
+        table.give_all(words, "keep", why="after the labels, and about them")
 
 
 _OF_LABELS = (*LABELLED, "vote", "true_label")

@@ -358,9 +358,8 @@ def states(table: Proposal) -> None:
         withdrawn = [word in _WITHDRAWN for word in words]
         is_state = says_state(name) or {*words} - {""} <= _WITHDRAWN | WORDS["progress"]
         some = {*compress(examples, practice_in(name, table.raw[name]))}
-        are_few = (
-            says("practice", name) or len({*words}) <= MOST_KINDS_OF_TRIALS
-        )  # of many kinds one is about what is called so
+        # of many kinds one is about what is called so
+        are_few = says("practice", name) or len({*words}) <= MOST_KINDS_OF_TRIALS
         is_practice = are_few and table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
         marked = withdrawn_by(name, table.raw[name])
         if is_practice or any(0 < 2 * sum(out) < len(words) for out in (withdrawn if is_state else [], marked)):
@@ -923,9 +922,7 @@ def sides(table: Proposal) -> None:
     if not tasks or not table.having("vote") or not said:
         return
     taken = {*tasks, *table.having("vote", "worker", "id")}
-    names = which(table, "labels", "!marks", among=[name for name in table.raw if name not in taken])[
-        :MOST_COLUMNS_SWAPPED
-    ]
+    names = which(table, "labels", "!marks", among=[name for name in table.raw if name not in taken])[:MOST_SWAPPED]
     for one, other in combinations(names, 2):
         things = table.words(one, other)
         if share_among(table.words(one), table.words(other)) < 1 / 2 or share_among(said, things) > 1 / 2:
@@ -942,5 +939,5 @@ def sides(table: Proposal) -> None:
             return
 
 
-LEAST_SWAPPED, MOST_COLUMNS_SWAPPED = 2, 60
+LEAST_SWAPPED, MOST_SWAPPED = 2, 60
 """Examples with both orders, at least; columns that are compared, at most."""

@@ -600,8 +600,10 @@ def derived(table: Proposal) -> None:
         table.give_all(_whether_right(table, truth), "keep", why=f"whether a label is that of {truth}")
     for sets in table.having("candidates")[:1]:
         sizes = [labels_among([cell]).total() for cell in table.cells[sets]]
-        sums = [int(sum((shares_of(cell or "") or {}).values())) for cell in table.raw[sets]]
-        told = [name for name in table.open() if any(_are_sizes(table.raw[name], some) for some in (sizes, sums))]
+        counted = table.raw[sets] if table.objects[sets] == "shares" else ()
+        sums = [int(sum((shares_of(cell or "") or {}).values())) for cell in counted]
+        ways = (sizes, sums) if sums else (sizes,)
+        told = [name for name in table.open() if any(_are_sizes(table.raw[name], some) for some in ways)]
         table.give_all(told, "keep", why=f"how many labels {sets} has")
     for label in table.having("candidates", "true_label")[:1]:
         is_there = {name: [str(bool((cell or "").strip())) for cell in table.raw[name]] for name in table.open()}
@@ -650,10 +652,11 @@ def _whether_right(table: Proposal, truth: str) -> list[str]:
     marks = {name: read_marks(table.raw[name]) for name in table.open() if are_binary(table.raw[name])}
     rows = list(_rows(table, table.having("annotator", "candidate"))) if marks else []
     true = [spelling(cell or "") for cell in table.raw[truth]]
-    said = [[spelling(cell or "") for cell in row] for row in rows]
-    width = len(said[0]) if said else 0
-    right = [[one[k] == cell for one, cell in zip(said, true, strict=True)] for k in range(width)]
-    right += [[cell in one[:k] for one, cell in zip(said, true, strict=True)] for k in range(2, width + 1)]
+    until, right = [False] * len(true), list[list[bool]]()  # of the labels up to this one
+    for said in zip(*rows, strict=True):
+        is_right = [spelling(cell or "") == one for cell, one in zip(said, true, strict=True)]
+        until = [before or now for before, now in zip(until, is_right, strict=True)]
+        right += [is_right, until]
     return [name for name, some in marks.items() if some in right]
 
 

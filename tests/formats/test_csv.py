@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -236,3 +238,17 @@ def test_a_last_row_that_is_cut_off_is_refused_and_texts_are_no_notes(tmp_path: 
     text = "\n".join(["what;annotator 1;annotator 2", *rows, "the last one came;;"])
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     assert len(formats.read(tmp_path / "t.csv")) == 13
+
+
+def test_a_file_whose_rows_were_counted_in_part_is_closed_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n" + "1,2\n" * 50_000)
+    text = text_of_file(path, ",")
+    assert text.row_number(3) == 5
+    gone = weakref.ref(text)
+    gc.disable()
+    try:
+        del text
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -15,7 +15,7 @@ import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import IO, ClassVar, NamedTuple
@@ -205,10 +205,14 @@ class Text:
 
     @cached_property
     def _numbers(self) -> tuple[array[int], Iterator[int]]:
-        """The numbers of the first rows below the header, and those of all others."""
-        rows = (row for row in self.rows() if row.number >= self.top.number and row.fields)
+        """The numbers of the first rows below the header, and those of all others.
+
+        They are of another text of this file: what is kept here holds none that holds it, and so is closed with it.
+        """
+        first, gone = self.top.number, self.top.fields if self.again else None
+        rows = (row for row in replace(self).rows() if row.number >= first and row.fields)
         below = itertools.islice(rows, self.header.rows, None)
-        return array("q"), (row.number for row in below if not self.again or row.fields != self.top.fields)
+        return array("q"), (row.number for row in below if row.fields != gone)
 
     def row_number(self, position: int) -> int:
         """Return the spreadsheet's number of a row below the header; the file is read once, as far as that row."""

@@ -33,5 +33,5 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     default_registry().stop_all()
 
 
-ROUTES = [*health.ROUTES, *labelstudio.ROUTES]
+ROUTES = [*health.HEALTH_ROUTES, *labelstudio.LABEL_STUDIO_ROUTES]
 app = st.App(Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)

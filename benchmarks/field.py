@@ -118,7 +118,7 @@ def understood(path: Path, truth: Mapping[str, str] | None = None) -> Understood
         columns = formats.columns(path, options=formats.ReadOptions(columns=roles))
         facts |= {"form": form_of(columns)} if columns else {}
     except UserError as refused:
-        error = f"{TRACEBACK} " * (refused.kind == formats.FAILED) + str(refused).removeprefix(f"{path.name}: ")
+        error = f"{TRACEBACK} " * (refused.kind == formats.FAILED_TO_READ) + str(refused).removeprefix(f"{path.name}: ")
     except Exception as failed:  # a traceback is what the benchmark is to find
         error = f"{TRACEBACK} {type(failed).__name__}: {failed}"
     return Understood(facts, asked, odd, notes, error, time.perf_counter() - begun)

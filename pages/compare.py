@@ -19,8 +19,8 @@ RECENT = 3
 def prepare() -> None:
     """Choose data and lanes, or runs of the past."""
     st.title("Compare")
-    ways = [setup.TOGETHER, setup.RUNS]
-    if choose_one("How", ways, setup.TOGETHER, key="compare-way", label_visibility="collapsed") == setup.RUNS:
+    ways = [setup.TRAIN_TOGETHER, setup.RUNS]
+    if choose_one("How", ways, setup.TRAIN_TOGETHER, key="compare-way", label_visibility="collapsed") == setup.RUNS:
         compare_runs()
     else:
         train()

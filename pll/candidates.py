@@ -26,7 +26,7 @@ from pll.io import blocks, large_array
 Rows = slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int]
 """Which examples: a slice, a boolean mask, or indices."""
 
-ROWS_AT_ONCE = 2**20
+SETS_AT_ONCE = 2**20
 """Examples that are worked on at once where their number is not bounded."""
 MOST_CLASSES = 1_000_000
 """A label above this, where the number of classes is not given, is treated as a mistake."""
@@ -320,8 +320,8 @@ class CandidateSets:
         return result
 
     def row_blocks(self) -> Iterator[slice]:
-        """Yield slices that cover the examples, `ROWS_AT_ONCE` each, for work in pieces."""
-        return blocks(len(self), ROWS_AT_ONCE)
+        """Yield slices that cover the examples, `SETS_AT_ONCE` each, for work in pieces."""
+        return blocks(len(self), SETS_AT_ONCE)
 
     def _sizes(self, rows: slice) -> npt.NDArray[np.int64]:
         """Sizes of consecutive sets, without an array of all sizes."""
@@ -647,7 +647,7 @@ def _check_rows(indptr: npt.NDArray[Any], indices: npt.NDArray[Any], n_classes: 
     if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != len(indices):
         raise UserError("indptr must start at 0 and end at the length of indices.")
     n = len(indptr) - 1
-    bounds = [(start, indptr[start : start + ROWS_AT_ONCE + 1]) for start in range(0, n, ROWS_AT_ONCE)]
+    bounds = [(start, indptr[start : start + SETS_AT_ONCE + 1]) for start in range(0, n, SETS_AT_ONCE)]
     for start, part in bounds:
         sizes = np.diff(part)
         if sizes.min() < 0:

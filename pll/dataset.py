@@ -25,7 +25,7 @@ UNKNOWN = -1
 """The value of `y` where the true label is not known."""
 CONTENTS = ("numbers", "words", "texts", "pictures")
 """Kinds of content that features are made of; data may hold several."""
-ROWS_AT_ONCE = 100_000
+IDS_AT_ONCE = 100_000
 """Rows whose ids are made at once for the fingerprint."""
 
 
@@ -390,7 +390,7 @@ class PartialLabelDataset(HasChanges):
             if part is not None:
                 digest.update(f"{part.dtype}{part.shape}".encode())
                 digest.update(np.ascontiguousarray(part).data)
-        for rows in blocks(len(self), ROWS_AT_ONCE):  # their text, not their bytes: those grow with the longest id
+        for rows in blocks(len(self), IDS_AT_ONCE):  # their text, not their bytes: those grow with the longest id
             digest.update(("\x00" * bool(rows.start) + "\x00".join(self.ids_of(rows).tolist())).encode())
         if self.candidates is not None:
             digest.update(self.candidates.indptr.data)

@@ -24,13 +24,13 @@ def candid_home() -> Path:
     return Path(named).expanduser()
 
 
-DECISIONS = "reviews.sqlite3"
+DECISIONS_DATABASE = "reviews.sqlite3"
 """The database of decisions in that folder, where no other is named."""
 
 
 def database_url() -> str:
     """Return `$PLL_DATABASE_URL`, or a SQLite file in Candid's home."""
-    return os.environ.get("PLL_DATABASE_URL") or f"sqlite:///{candid_home() / DECISIONS}"
+    return os.environ.get("PLL_DATABASE_URL") or f"sqlite:///{candid_home() / DECISIONS_DATABASE}"
 
 
 def app_root() -> Path:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its parts load when they are used
 
-from pll.candidates import ROWS_AT_ONCE, CandidateSets, Rows, with_sets
+from pll.candidates import SETS_AT_ONCE, CandidateSets, Rows, with_sets
 from pll.errors import RowError, UserError
 from pll.io import blocks, large_array, taken
 
@@ -522,7 +522,7 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
     identified = large_array(n, np.int64)
     top, margin, entropy = (large_array(n, np.float32) for _ in range(3))
     for block in candidates.row_blocks():  # so that only the result grows with the number of examples
-        sets = candidates if n <= ROWS_AT_ONCE else candidates[block]
+        sets = candidates if n <= SETS_AT_ONCE else candidates[block]
         starts, sizes = sets.indptr[:-1], sets.sizes
         for rows, values in _in_blocks(np.asarray(weights[candidates.span(block)]), sets):
             first, second, place = _top_two(values)

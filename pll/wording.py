@@ -83,13 +83,13 @@ def _short_names(names: tuple[str, ...], most: int) -> tuple[str, ...]:
     return tuple(short)
 
 
-MOST_TELLING, MOST_WORDS, LEAST_LETTERS = 3, 12, 4
+MOST_TELLING, MOST_WORDS_OF_NAME, LEAST_LETTERS = 3, 12, 4
 """Words of a short name, those of a long one that they are chosen from, and the letters that stay of each."""
 
 
 def _by_telling_words(names: Sequence[str], most: int) -> list[str]:
     """The names, those longer than `most` by the fewest of their words that no other name has all of."""
-    words = [[word.strip(".,:;()[]{}") for word in name.split()[:MOST_WORDS]] for name in names]
+    words = [[word.strip(".,:;()[]{}") for word in name.split()[:MOST_WORDS_OF_NAME]] for name in names]
     having: dict[str, set[int]] = {}
     for i, own in enumerate(words):
         for word in own:

@@ -258,3 +258,22 @@ def test_papers_stand_under_references() -> None:
     citing = {name: doc for name, doc in docs.items() if PAPER.search(doc.partition("References\n---")[0])}
     assert len(citing) > 10
     assert [name for name, doc in citing.items() if "References\n---" not in doc] == []
+
+
+def test_a_public_constant_has_one_meaning() -> None:
+    """One name, one definition: `MOST_ROWS` of a sheet and `MOST_ROWS` of a model are called after what they are of."""
+    said: dict[str, set[str]] = {}
+    for path in LIBRARY:
+        for node in tree(path).body:
+            value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if value is None or (isinstance(value, ast.Call) and ast.unparse(value.func) == "TypeVar"):
+                continue  # type variables are local to their module
+            for target in targets:
+                several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+                pairs = zip(target.elts, value.elts, strict=True) if several else [(target, value)]
+                for name, one in pairs:
+                    if isinstance(name, ast.Name) and name.id.isupper() and not name.id.startswith("_"):
+                        said.setdefault(name.id, set()).add(ast.unparse(one))
+    assert len(said) > 100
+    assert not {name: values for name, values in said.items() if len(values) > 1}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Codes = Ints
 
-MOST_VOTES = 10**8
+MOST_VOTES_SUPPORTED = 10**8
 """Votes a table of counts may hold: each becomes an entry of 24 bytes."""
 
 
@@ -250,9 +250,9 @@ class Annotations:
         if bad.any():
             row, j = (int(k) for k in np.argwhere(bad)[0])
             raise RowError(f"Row {row}, class {names[j]}: {array[row, j]} is not a number of votes.")
-        if array.sum(dtype=np.float64) > MOST_VOTES:
+        if array.sum(dtype=np.float64) > MOST_VOTES_SUPPORTED:
             raise UserError(
-                f"There are {array.sum(dtype=np.float64):.3g} votes; at most {MOST_VOTES:.0e} are supported."
+                f"There are {array.sum(dtype=np.float64):.3g} votes; at most {MOST_VOTES_SUPPORTED:.0e} are supported."
             )
         rows, classes = np.nonzero(array)
         times = array[rows, classes].astype(np.int64)

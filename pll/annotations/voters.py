@@ -60,7 +60,7 @@ Codes = Ints
 Classifier = Callable[[Floats], npt.NDArray[Any]]
 """(n, c) posterior of the labels → (n, c) class probabilities of each example, learnt without it."""
 
-KINDS = ("pooled", "confusion", "one-coin", "majority")
+VOTER_MODELS = ("pooled", "confusion", "one-coin", "majority")
 SMOOTHING = {"pooled": 20.0, "confusion": 3.0}
 """s, answers of all voters together that each row of a voter's matrix starts with."""
 FUNCTION_SMOOTHING = 0.2
@@ -77,7 +77,7 @@ CORRELATIONS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 CLASSIFIER_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 LEAST_WEIGHT = 0.125
 """η for `VoterModels.likelihood` where a classifier is worth nothing."""
-MOST_ROUNDS = 50
+MOST_EM_ROUNDS = 50
 EARLY = 3
 """Rounds of *pooled*."""
 TOLERANCE = 1e-4
@@ -102,7 +102,7 @@ BELIEVED = 0.9
 """Weight of the voter whose answers a start favours; the shares of the votes have the rest."""
 SLIP = 0.1
 """Share of the known labels that no model need explain, where models are compared by them."""
-TINY = 1e-12
+NONZERO = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class VoterModels:
     annotations
         The votes they were fitted on.
     kind
-        What was fitted, of `KINDS`.
+        What was fitted, of `VOTER_MODELS`.
     accuracy
         (a,) expected share of answers that hold the true label; NaN for a voter without answers.
     confusions
@@ -213,7 +213,7 @@ def fit_voters(
     annotations : Annotations
         At least one answer, at least two classes.
     kind : str
-        Of `KINDS`.
+        Of `VOTER_MODELS`.
     classifier : callable, optional
         Called `JOINT_ROUNDS` times with the posterior; its (n, c) result is the class prior of each example.
     true_labels : (n,) int, optional
@@ -241,8 +241,8 @@ def fit_voters(
     >>> "".join(annotations.class_names[k] for k in models.posterior.argmax(axis=1)), bool(models.accuracy[2] < 0.7)
     ('aabbab', True)
     """
-    if kind not in KINDS:
-        raise unknown("voter model", kind, KINDS)
+    if kind not in VOTER_MODELS:
+        raise unknown("voter model", kind, VOTER_MODELS)
     if annotations.n_classes < 2 and kind != "majority":
         raise UserError("There is one class; nobody can be wrong, and no voter model can be fitted.")
     if annotations.n_answers == 0:
@@ -258,7 +258,7 @@ def fit_voters(
     if others.best is not None:
         start, prior_weight = next(islice(em.starts(), others.best, None)), 1.0
     fit = first if true_labels is None else em.run(kind_fitted, start, true_labels, None, rounds, prior_weight)
-    posterior = _softmax(exponent[:, None] * np.log(fit.T + TINY))
+    posterior = _softmax(exponent[:, None] * np.log(fit.T + NONZERO))
     joint = _Joint(fit.T, posterior, _softmax(fit.votes))
     if classifier is not None:
         joint = _joint(em, fit, posterior, exponent, classifier, true_labels)
@@ -309,9 +309,9 @@ def _joint(
     eta, repeats = 0.0, False
     log_prior = np.zeros_like(T)
     kind = "one-coin" if em.are_functions else model.kind  # the class shares of what functions say are in the prior
-    log_share = np.log(alone.mean(axis=0) + TINY)[None]
+    log_share = np.log(alone.mean(axis=0) + NONZERO)[None]
     for turn in range(JOINT_ROUNDS):
-        log_proba = np.log(np.asarray(classifier(T), dtype=np.float64) + TINY)
+        log_proba = np.log(np.asarray(classifier(T), dtype=np.float64) + NONZERO)
         if turn == 0:
             priors = {one: _softmax(one * log_proba + (1 - one) * log_share) for one in CLASSIFIER_WEIGHTS}
             predicted = {one: np.log((prior * alone).sum(axis=1)) for one, prior in priors.items()}
@@ -341,7 +341,8 @@ def _repeats(log_proba: Floats, posterior: Floats) -> bool:
 
     ranks = [rankdata(sure) for sure in (log_proba.max(axis=1), posterior.max(axis=1))]
     of_label = posterior.sum(axis=0)
-    one, two = (rank[:, None] - (rank @ posterior) / (of_label + TINY) for rank in ranks)  # (n, c) off the mean of each
+    # (n, c) off the mean of each
+    one, two = (rank[:, None] - (rank @ posterior) / (of_label + NONZERO) for rank in ranks)
     both, first, second = ((posterior * product).sum() for product in (one * two, one**2, two**2))
     return bool(both * np.sqrt(len(posterior)) > RULED_OUT * np.sqrt(first * second))
 
@@ -370,7 +371,7 @@ def _exponent(annotations: Annotations, T: Floats, true_labels: Ints | None) -> 
 def _known_likelihood(true_labels: Ints, T: Floats, exponent: Floats) -> float:
     """Log-likelihood of the known labels under a posterior raised to `exponent`."""
     rows = np.flatnonzero(true_labels >= 0)
-    proba = _softmax(exponent[rows, None] * np.log(T[rows] + TINY))[np.arange(len(rows)), true_labels[rows]]
+    proba = _softmax(exponent[rows, None] * np.log(T[rows] + NONZERO))[np.arange(len(rows)), true_labels[rows]]
     return float(np.log((1 - SLIP) * proba + SLIP / T.shape[1]).sum())
 
 
@@ -499,7 +500,7 @@ class _ExpectationMaximisation:
         if kind != "majority" and (not self.has_matrices or (kind == "confusion" and self.are_functions)):
             kind = "one-coin"
         if kind != "pooled":
-            return kind, shares, MOST_ROUNDS
+            return kind, shares, MOST_EM_ROUNDS
         if self.are_functions:
             leads = shares == shares.max(axis=1, keepdims=True)
             return kind, leads / leads.sum(axis=1, keepdims=True), 1
@@ -514,7 +515,7 @@ class _ExpectationMaximisation:
         start: Floats,
         true_labels: Ints | None = None,
         log_prior: Floats | None = None,
-        rounds: int = MOST_ROUNDS,
+        rounds: int = MOST_EM_ROUNDS,
         prior_weight: float | None = None,
     ) -> _Fit:
         """Alternate from a posterior until it hardly changes, or for so many rounds."""
@@ -522,7 +523,7 @@ class _ExpectationMaximisation:
         w = self.prior_weight if prior_weight is None else prior_weight
         T = _with_true_labels(start, true_labels)
         if kind == "majority":
-            votes = np.log(self.vote_shares + TINY)
+            votes = np.log(self.vote_shares + NONZERO)
             T = _with_true_labels(_softmax(votes if log_prior is None else votes + log_prior), true_labels)
             return _Fit(kind, T, votes, np.zeros(n))
         for _ in range(rounds):
@@ -535,7 +536,7 @@ class _ExpectationMaximisation:
             else:
                 score = np.zeros((1, c))
                 if not self.are_functions:
-                    score = np.log(w * T.mean(axis=0) + (1 - w) / c + TINY)[None]
+                    score = np.log(w * T.mean(axis=0) + (1 - w) / c + NONZERO)[None]
                 smoothing = FUNCTION_SMOOTHING * n if self.are_functions else SMOOTHING[kind]
                 confusions = self._confusions(T, smoothing)
                 votes = self.indicators @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)

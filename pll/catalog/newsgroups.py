@@ -20,8 +20,8 @@ from pll.catalog.files import damaged, data_folder
 from pll.dataset import PartialLabelDataset
 from pll.io import write_atomically
 
-COMPONENTS = 300
-SEED = 0  # of the randomised SVD
+NEWSGROUPS_COMPONENTS = 300
+NEWSGROUPS_SEED = 0  # of the randomised SVD
 _SPLITS = {"20news-bydate-train": False, "20news-bydate-test": True}  # folder in the archive → is test part
 
 
@@ -43,7 +43,7 @@ def features(texts: Sequence[str], is_test: npt.NDArray[np.bool_], components: i
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english", min_df=2, max_df=0.5, dtype=np.float32)
     words.fit([text for text, test in zip(texts, is_test, strict=True) if not test])
     counted = words.transform(texts)
-    svd = TruncatedSVD(components, random_state=SEED).fit(counted[~is_test])
+    svd = TruncatedSVD(components, random_state=NEWSGROUPS_SEED).fit(counted[~is_test])
     reduced: npt.NDArray[np.float32] = svd.transform(counted).astype(np.float32)
     return reduced
 
@@ -97,13 +97,14 @@ def _cached_features(ids: list[str], texts: list[str], is_test: npt.NDArray[np.b
     """Return the features, from the cache if they were computed before."""
     import sklearn
 
-    path = data_folder() / "20newsgroups" / f"features-svd{COMPONENTS}-scikit-learn-{sklearn.__version__}.npz"
+    name = f"features-svd{NEWSGROUPS_COMPONENTS}-scikit-learn-{sklearn.__version__}.npz"
+    path = data_folder() / "20newsgroups" / name
     unreadable = (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile)
     with contextlib.suppress(*unreadable), np.load(path, allow_pickle=False) as cached:  # else computed again
         if cached["ids"].tolist() == ids:
             vectors: npt.NDArray[np.float32] = cached["X"]
             return vectors
-    X = features(texts, is_test, COMPONENTS)
+    X = features(texts, is_test, NEWSGROUPS_COMPONENTS)
     with contextlib.suppress(OSError):  # without a cache the computation is repeated
         write_atomically(path, lambda part: np.savez(part, X=X, ids=np.array(ids)))
     return X

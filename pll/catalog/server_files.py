@@ -11,9 +11,9 @@ from pll.catalog.sources import Source, holds_data
 from pll.errors import UserError
 from pll.formats import FORMATS
 
-DEEPEST = 3
+DEEPEST_FOLDER = 3
 """Depth of subfolders searched for files to offer."""
-MOST_OFFERED = 300
+MOST_FILES_OFFERED = 300
 MOST_LOOKED_AT = 20_000
 
 
@@ -66,11 +66,11 @@ def _checked(path: Path, text: str) -> Source:
 
 
 def offered() -> list[str]:
-    """Return paths in the allowed folders with the suffix of a known format, at most `MOST_OFFERED`."""
+    """Return paths in the allowed folders with the suffix of a known format, at most `MOST_FILES_OFFERED`."""
     endings = {suffix for form in FORMATS.values() for suffix in form.suffixes}
     result: list[str] = []
     for at, file in enumerate(_files(allowed_folders())):
-        if at >= MOST_LOOKED_AT or len(result) >= MOST_OFFERED:
+        if at >= MOST_LOOKED_AT or len(result) >= MOST_FILES_OFFERED:
             break
         if file.suffix.lower() in endings and not file.is_symlink():
             result.append(str(file))
@@ -86,7 +86,7 @@ def _files(folders: Iterable[Path], depth: int = 0) -> Iterator[Path]:
             continue
         visible = [path for path in inside if not path.name.startswith(".")]
         yield from (path for path in visible if path.is_file())
-        if depth < DEEPEST:
+        if depth < DEEPEST_FOLDER:
             yield from _files((path for path in visible if path.is_dir() and not path.is_symlink()), depth + 1)
 
 

@@ -22,8 +22,8 @@ from pll.formats.classes import with_classes
 from pll.formats.images import TABLES, holds_tables
 from pll.formats.odd import OddReading, refuse_odd
 from pll.formats.tabular.parquet import holds_shards
-from pll.formats.votes import VOTES, kind_of, read_votes, roles_beside_answers, with_votes
-from pll.images import SUFFIXES
+from pll.formats.votes import VOTES_FORMAT, kind_of, read_votes, roles_beside_answers, with_votes
+from pll.images import PICTURE_SUFFIXES
 from pll.io import Progress, hash_of
 
 MOST_FILES_LOOKED_AT = 1000
@@ -82,7 +82,7 @@ class Source:
     @property
     def vote_files(self) -> tuple[Source, ...]:
         """All files of votes, including the file itself if it has votes alone."""
-        return ((self,) if self.format == VOTES else ()) + self.votes
+        return ((self,) if self.format == VOTES_FORMAT else ()) + self.votes
 
     def load(self, progress: Progress | None = None) -> PartialLabelDataset:
         """Read the data; a missing dataset of the catalogue is downloaded.
@@ -140,9 +140,9 @@ class Source:
         """Read the examples and the votes."""
         for file in self.votes:
             file.check_unchanged()
-        if self.format == VOTES:
+        if self.format == VOTES_FORMAT:
             self.check_unchanged()
-        data = None if self.format == VOTES else self._read(progress)
+        data = None if self.format == VOTES_FORMAT else self._read(progress)
         classes = tuple(self.options.get("class_names", ()))
         known = classes if data is None else data.class_names
         votes = read_votes([str(file.path) for file in self.vote_files], known, data)
@@ -191,7 +191,7 @@ class Source:
         UserError
             The file does not exist.
         """
-        own = folder / VOTES  # files of votes and data may have the same name
+        own = folder / VOTES_FORMAT  # files of votes and data may have the same name
         votes = tuple(one.copied_to(own / str(k)) for k, one in enumerate(self.votes))
         if self.path is None:
             return replace(self, votes=votes)
@@ -209,7 +209,7 @@ class Source:
 
     def relocated(self, folder: Path) -> Source:
         """Return the source reading the copy in `folder` if its own path is gone (the run was moved)."""
-        own = folder / VOTES
+        own = folder / VOTES_FORMAT
         here = replace(self, votes=tuple(one.relocated(own / str(k)) for k, one in enumerate(self.votes)))
         if self.path is None or Path(self.path).exists():
             return here
@@ -269,8 +269,8 @@ def with_own_votes(source: Source) -> Source:
     if source.path is None or source.format is not None or not Path(source.path).is_file():
         return source
     kind = "" if is_array(Path(source.path)) else kind_of(Path(source.path))  # beside data, an array is votes
-    if kind == VOTES:
-        return replace(source, format=VOTES)
+    if kind == VOTES_FORMAT:
+        return replace(source, format=VOTES_FORMAT)
     if kind != "both":
         return source
     roles = roles_beside_answers(Path(source.path)) | dict(source.options.get("columns", {}))
@@ -294,7 +294,7 @@ def joined_votes(files: Sequence[Source], data: Source | None = None) -> Source:
         What they are joined with; may hold votes itself.
     """
     if data is None:
-        return replace(files[0], format=VOTES, votes=tuple(files[1:]))
+        return replace(files[0], format=VOTES_FORMAT, votes=tuple(files[1:]))
     paths = {one.path for one in data.vote_files}
     votes = (*data.votes, *(one for one in files if one.path not in paths))
     return replace(data, votes=votes)
@@ -339,7 +339,7 @@ def holds_data(folder: Path) -> bool:
     """Whether this is a folder of arrays (`pll.formats.arrays.npz`), of Parquet files, with images, or of tables."""
     if not folder.is_dir():
         return False
-    found = holds_arrays(folder) or holds_shards(folder) or holds_files(folder, (*SUFFIXES, *TABLES))
+    found = holds_arrays(folder) or holds_shards(folder) or holds_files(folder, (*PICTURE_SUFFIXES, *TABLES))
     return found or holds_tables(folder)
 
 

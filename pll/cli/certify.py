@@ -32,11 +32,11 @@ from pll.review.certificate import (
 )
 from pll.review.certification import Certification, draw_plan, earlier_draws, labels_key, remember_draw
 from pll.review.expected_checks import expected_checks
-from pll.runs.files import LABELS
+from pll.runs.files import LABELS_FILE
 from pll.runs.manifest import check
 
 READ_COLUMNS = ("id", "identified_label", "confidence")
-UNSURE = "?"
+UNSURE_MARK = "?"
 """Mark for "cannot tell" in checked.csv, unless it is the name of a class."""
 
 
@@ -89,7 +89,7 @@ def read_labels(argument: str) -> tuple[LabelTable, Path, pd.DataFrame]:
         Columns that are missing, a row without id, label or confidence, an id that occurs twice.
     """
     path = Path(argument)
-    path = path / LABELS if path.is_dir() else path
+    path = path / LABELS_FILE if path.is_dir() else path
     if path.is_file():
         check(path.parent, path.name)  # a run has the checksum
     frame = read_cells(path, READ_COLUMNS)
@@ -153,7 +153,7 @@ def read_decisions(path: Path, table: LabelTable, classes: Sequence[str]) -> lis
     for row, answer in zip(frame.index, frame.to_dict("records"), strict=True):
         cell = answer["label"].strip()
         label = class_of.get(answer["label"], class_of.get(spelling(cell)))
-        if label is None and cell != UNSURE:
+        if label is None and cell != UNSURE_MARK:
             label = strange.setdefault(spelling(cell), (cell, row))[0]
         result.append(CheckedLabel(answer["id"], label, answer.get("reviewer", ""), answer.get("decided_at", "")))
     if strange:

@@ -39,7 +39,7 @@ from pll.methods.persistence import read_card
 from pll.review.record import missing_review
 from pll.runs.config import Preparation
 from pll.runs.data import warnings_about, with_candidates
-from pll.runs.files import MANIFEST, READING
+from pll.runs.files import MANIFEST_FILE, READING_FILE
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.manifest import damages, is_verifiable, read_manifest
 from pll.synthesis.ambiguity import ambiguity_degree
@@ -126,8 +126,8 @@ def predict(options: PredictOptions) -> None:
         note(_unverified(folder))
     learnt = folder.config().source if folder.exists() else None
     explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
-    if (folder.path / READING).exists():  # the same is read and learnt from
-        roles = Reading.in_file(folder.path / READING).roles
+    if (folder.path / READING_FILE).exists():  # the same is read and learnt from
+        roles = Reading.in_file(folder.path / READING_FILE).roles
         explicit |= {name: role for name, role in roles.items() if role not in OF_LABELS}
     explicit |= {} if learnt is None else learnt.options.get("columns", {})
     source = source_like(read_as(source_of(options.data), options), explicit)
@@ -168,7 +168,7 @@ def check(options: CheckOptions) -> int:
     if folder.is_locked():
         raise UserError(f"The run in {folder.path} is at work; stop it, or wait until it has ended.")
     damaged = damages(folder.path)
-    listing = None if any(damage.name == MANIFEST for damage in damaged) else read_manifest(folder.path)
+    listing = None if any(damage.name == MANIFEST_FILE for damage in damaged) else read_manifest(folder.path)
     if listing is None and not damaged:
         raise UserError(f"{folder.path} has no manifest.json: it is gone, or this is no run.")
     files = 0 if listing is None else len(listing.files)

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from pll.errors import UserError
-from pll.runs.description import FIELDS, METHOD_SETTINGS, setting_of
+from pll.runs.description import METHOD_SETTINGS, RUN_FIELDS, setting_of
 from pll.synthesis.names import FLIPS, NOISY
 
 HOWS = [
@@ -64,7 +64,7 @@ def _setting(text: str) -> tuple[str, Any]:
 # ---- how commands are declared ---------------------------------------------------------------------------------------
 
 
-VALUES = {"whole": "integer", "number": "float"}
+VALUE_TYPES = {"whole": "integer", "number": "float"}
 """What click calls the values of a field."""
 
 
@@ -104,12 +104,12 @@ def described(name: str, group: str = "", **more: Any) -> Any:
     more
         For `click.Option`.
     """
-    one = FIELDS[name]
+    one = RUN_FIELDS[name]
     words = one.words if one.choices is None else f"{one.words}: {', '.join(one.choices)}"
     kind = (
         {}
         if one.kind == "flag"
-        else {"type": Parsed(VALUES.get(one.kind, "text"), one.value_of), "default": one.default}
+        else {"type": Parsed(VALUE_TYPES.get(one.kind, "text"), one.value_of), "default": one.default}
     )
     return option(**{"help": words, "metavar": one.metavar, "group": group} | kind | more)
 
@@ -136,7 +136,7 @@ class GroupedCommand(click.Command):
             if isinstance(param, click.Option):
                 groups.setdefault(getattr(param, "group", RUN), []).append(param)
         read = [param.opts[0] for param in groups.pop(READ, [])]
-        for title in GROUPS:
+        for title in OPTION_GROUPS:
             params = groups.get(title, [])
             rows = [row for param in params if (row := param.get_help_record(ctx)) is not None]
             if title == DATA:
@@ -191,13 +191,13 @@ def _parameter(one: dataclasses.Field[Any]) -> click.Parameter:
 
 # ---- the commands ----------------------------------------------------------------------------------------------------
 
-METHOD, DATA, SETS, TRAINING, RUN = GROUPS = ("Method", "Data", "Candidate sets", "Training", "Run")
+METHOD, DATA, SETS, TRAINING, RUN = OPTION_GROUPS = ("Method", "Data", "Candidate sets", "Training", "Run")
 """Groups of options, in the order of the help."""
 READ = "reading"
 """Options of how a file is read, which the help of other commands only names."""
-FORMATS = tuple(tomllib.loads(files("pll").joinpath("formats/formats.toml").read_text("utf-8"))["format"])
+FORMAT_NAMES = tuple(tomllib.loads(files("pll").joinpath("formats/formats.toml").read_text("utf-8"))["format"])
 """The names of `pll.formats.FORMATS`, which is slow to import."""
-PRESETS = sorted(file.name.removesuffix(".toml") for file in files("pll").joinpath("experiments/presets").iterdir())
+PRESET_NAMES = sorted(one.name.removesuffix(".toml") for one in files("pll").joinpath("experiments/presets").iterdir())
 """Those of `pll.experiments.experiment`, which is slow to import."""
 
 
@@ -258,7 +258,7 @@ class SetOptions(FileOptions):
     data: str = argument(metavar="NAME|FILE")
     rule: str = option("of annotators: voters (if not given), union, votes:2, reliability:0.05", None, SETS, default="")
     flip: str | None = described("flip", SETS, metavar="HOW", help=f"of true labels: {', '.join(HOWS)}")
-    q: float | None = described("q", SETS, help=f"{FIELDS['q'].words}, 0-1")
+    q: float | None = described("q", SETS, help=f"{RUN_FIELDS['q'].words}, 0-1")
     noisy: str | None = described(
         "noisy",
         SETS,
@@ -330,11 +330,11 @@ class TrainingOptions(SetOptions):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of methods that were given, by an option or `--set`."""
-        given = {name: getattr(self, name) for name in SETTINGS}
+        given = {name: getattr(self, name) for name in SETTING_NAMES}
         return {name: value for name, value in given.items() if value is not None} | dict(self.set)
 
 
-SETTINGS = tuple(name for name in METHOD_SETTINGS if name in TrainingOptions.__dataclass_fields__)
+SETTING_NAMES = tuple(name for name in METHOD_SETTINGS if name in TrainingOptions.__dataclass_fields__)
 """Settings of methods that are options; `--set` gives any."""
 
 
@@ -382,7 +382,7 @@ class ExperimentOptions:
     jobs: int | None = option("processes at once; if not given, one a core", "N", type=click.IntRange(min=1))
     backend: str = option("where to fit", type=click.Choice(("local", "dask")), default="local")
     scheduler: str | None = option("of the Dask cluster, such as tcp://10.0.0.1:8786", "ADDRESS")
-    show: bool = option(f"print the TOML file of a preset ({', '.join(PRESETS)}), to be copied, and end")
+    show: bool = option(f"print the TOML file of a preset ({', '.join(PRESET_NAMES)}), to be copied, and end")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -410,7 +410,7 @@ class ConvertOptions(FileOptions, SafeOptions):
     """
 
     origin: str = argument(metavar="IN")
-    to: str = option(f"one of {', '.join(FORMATS)}", "FORMAT")
+    to: str = option(f"one of {', '.join(FORMAT_NAMES)}", "FORMAT")
     out: str = option("the file to write", "FILE")
     source_format: str | None = option("the format of IN, where its content does not say it", "FORMAT", flag="--from")
     combine: str = option("sets from several annotators", type=click.Choice(("union", "largest")), default="union")

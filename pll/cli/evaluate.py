@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from pll import cli
-from pll.cli.declared import SETTINGS, EvaluateOptions
+from pll.cli.declared import SETTING_NAMES, EvaluateOptions
 from pll.cli.options import (
     listed,
     note,
@@ -23,21 +23,21 @@ from pll.cli.options import (
 from pll.cli.progress import Bars
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.experiments.evaluation import UNKNOWN, Result, planned, read_results, results_frame
+from pll.experiments.evaluation import UNKNOWN_SPREAD, Result, planned, read_results, results_frame
 from pll.experiments.execution import fit_cell, loaded
 from pll.experiments.experiment import Cell
 from pll.experiments.tables import TableEntry, tables
 from pll.io import write_csv
 from pll.methods import METHODS
 from pll.runs.config import DataConfig
-from pll.runs.description import FIELDS
+from pll.runs.description import RUN_FIELDS
 from pll.training.devices import default_threads
 
 
 def evaluate(options: EvaluateOptions) -> None:
     """Compare methods; print mean ± standard deviation, write results.csv."""
     names = listed(options.methods, "--methods", "proden,proden-naive")
-    seeds = [FIELDS["seed"].value_of(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
+    seeds = [RUN_FIELDS["seed"].value_of(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     resolved = resolve_source(options)
     note_models_beside(resolved)
     source = with_voters(resolved, options)
@@ -85,7 +85,7 @@ def _cells(
     """Return the fits, the methods of one part one after the other."""
     how = prepared(options, lambda: data)
     has = {name: METHODS[name]().get_params() for name in names}
-    every = set(SETTINGS).union(*has.values())
+    every = set(SETTING_NAMES).union(*has.values())
     unknown = next((name for name in options.settings if name not in every), None)
     if unknown is not None:
         raise UserError(f"None of these methods has a setting {unknown!r}; candid methods NAME lists those of one.")
@@ -133,7 +133,7 @@ def _print_table(entries: Sequence[TableEntry]) -> None:
 
 def _means(entry: TableEntry) -> dict[str, float]:
     """Return mean and standard deviation of the accuracies, as fractions."""
-    known = {"test": entry.test, "transductive": entry.transductive or UNKNOWN}
+    known = {"test": entry.test, "transductive": entry.transductive or UNKNOWN_SPREAD}
     return {
         f"{name}_accuracy_{short}": value / 100
         for name, one in known.items()

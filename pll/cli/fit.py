@@ -31,7 +31,7 @@ from pll.methods import METHODS
 from pll.methods.advice import advise
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.data import method_of_votes, warnings_about
-from pll.runs.description import FIELDS
+from pll.runs.description import RUN_FIELDS
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.link import parts_of
@@ -182,7 +182,7 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, given: Collection[str
     for name in before | now:
         # Threads that nobody named are those of a machine, perhaps of another one; the run's own apply.
         if before.get(name) != now.get(name) and (name != "threads" or name in given):
-            word = option_of(name) if name in FIELDS else name
+            word = option_of(name) if name in RUN_FIELDS else name
             was, is_ = (f"with {word} {one[name]}" if name in one else f"without {word}" for one in (before, now))
             raise UserError(
                 f"{folder.path} was started {was}, now it is {is_}; resume with the same options, or choose another "

@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from pll.cli.declared import SETTINGS, MethodsOptions, option_of
+from pll.cli.declared import SETTING_NAMES, MethodsOptions, option_of
 from pll.cli.options import print_result
 from pll.methods import METHODS, method_title
 from pll.methods.base import PartialLabelEstimator
-from pll.runs.description import FIELDS
+from pll.runs.description import RUN_FIELDS
 
 
 def methods(options: MethodsOptions) -> None:
@@ -28,10 +28,10 @@ def methods(options: MethodsOptions) -> None:
     print(f"{kind.title}: {kind.summary}\n")
     _print(
         (
-            option_of(name) if name in SETTINGS else f"--set {name}=VALUE",
+            option_of(name) if name in SETTING_NAMES else f"--set {name}=VALUE",
             _words(kind, name) + ("" if default is None else f" [default: {default}]"),
         )
-        for name, default in sorted(settings.items(), key=lambda one: one[0] in SETTINGS)
+        for name, default in sorted(settings.items(), key=lambda one: one[0] in SETTING_NAMES)
     )
     print_result(method=options.name, settings=settings)
 
@@ -44,8 +44,8 @@ def _print(rows: Iterable[tuple[str, str]]) -> None:
 
 def _words(kind: type[PartialLabelEstimator], name: str) -> str:
     """What a setting is: by the description of runs, else the first sentence of its docstring."""
-    if name in FIELDS:
-        return f"{FIELDS[name].sentence} It must be {FIELDS[name].wanted}."
+    if name in RUN_FIELDS:
+        return f"{RUN_FIELDS[name].sentence} It must be {RUN_FIELDS[name].wanted}."
     meaning = meaning_of(kind, name)
     return meaning and meaning.partition(". ")[0].removesuffix(".") + "."
 

@@ -24,7 +24,7 @@ from pll.io import write_text
 from pll.runs.data import about_copies
 from pll.wording import excerpt, short_names
 
-FORMS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
+ROW_IS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
 """What a row is, in words."""
 WIDTH = 22
 """Letters of a cell that are shown."""
@@ -41,7 +41,7 @@ def read(options: ReadFileOptions) -> int:
     columns = formats.columns(path, name=source.name, options=given)
     if columns:
         told = signature(columns)
-        print(f"{source.name}: {f'read as {told}; ' if told else ''}a row is {FORMS[form_of(columns)]}.\n")
+        print(f"{source.name}: {f'read as {told}; ' if told else ''}a row is {ROW_IS[form_of(columns)]}.\n")
         print(table_of(columns))
     asked = question(columns)
     if asked is not None:

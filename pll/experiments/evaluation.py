@@ -52,7 +52,7 @@ class Spread:
         return f"{self.mean:.2f}" if math.isnan(self.deviation) else f"{self.mean:.2f} ± {self.deviation:.2f}"
 
 
-UNKNOWN = Spread(math.nan, math.nan)
+UNKNOWN_SPREAD = Spread(math.nan, math.nan)
 
 
 @dataclass(frozen=True)

@@ -37,13 +37,13 @@ from pll.extras import require_extra, versions
 from pll.io import Progress, from_json, remove_parts, write_atomically, write_csv, write_json, writing_to
 from pll.runs.config import DataConfig
 from pll.runs.data import Splits
-from pll.runs.files import MANIFEST
+from pll.runs.files import MANIFEST_FILE
 from pll.runs.locked_folder import LockedFolder
 from pll.runs.manifest import UNREADABLE, Manifest, damages, read_with_checksum, with_checksum
 from pll.runs.process import end_with_parent
 from pll.training.devices import computing_threads
 
-CELLS, RESULTS, PROGRESS, DEFINITION = "cells", "results.csv", "progress.json", "experiment.json"
+CELLS, RESULTS_TABLE, PROGRESS, DEFINITION = "cells", "results.csv", "progress.json", "experiment.json"
 RESULTS_SAVED_EVERY = 2.0
 """Seconds between two writings of results.csv and progress.json; the cells themselves are written at once."""
 MOST_ERRORS = 20
@@ -245,7 +245,7 @@ class ExperimentFolder(LockedFolder):
 
     def unseal(self) -> None:
         """Forget the checksums: files are about to be written."""
-        (self.path / MANIFEST).unlink(missing_ok=True)
+        (self.path / MANIFEST_FILE).unlink(missing_ok=True)
 
     def check(self) -> None:
         """Compare all files with their checksums, where there are any: while a process is at work, there are none.
@@ -304,7 +304,7 @@ class ExperimentFolder(LockedFolder):
         outcomes
             The outcomes there are, by key.
         """
-        write_csv(self.path / RESULTS, results_frame(results_of(cells, outcomes)))
+        write_csv(self.path / RESULTS_TABLE, results_frame(results_of(cells, outcomes)))
 
     def write_progress(self, state: ExperimentState, progress: ExperimentProgress) -> None:
         """Write progress.json.

@@ -40,7 +40,7 @@ from pll.methods.names import RECIPES
 from pll.methods.published import OF_OTHER_METHODS
 from pll.runs.config import AS_GIVEN, DataConfig, RunConfig, new_estimator
 from pll.runs.data import Splits, one_fold, prepare
-from pll.runs.description import FIELDS
+from pll.runs.description import RUN_FIELDS
 from pll.runs.link import data_parts
 from pll.synthesis import Flip
 
@@ -193,7 +193,7 @@ class _TomlTable(BaseModel):
 def _fits(value: Any, info: ValidationInfo) -> Any:
     """Return the value of a field of a run (`pll.runs.description`); raise ValueError where it must be another one."""
     name = str(info.field_name)
-    if problem := FIELDS[name].problem(value, name):
+    if problem := RUN_FIELDS[name].problem(value, name):
         raise ValueError(problem)
     return value
 
@@ -282,10 +282,10 @@ class Experiment(_TomlTable):
     models: Annotated[dict[str, Several[str]], BeforeValidator(_models_by_data)] = {OTHERS: ["linear"]}
     recipe: Several[str] = ["default"]
     folds: int | None = Field(default=None, ge=2)
-    holdout: Annotated[float | None, BeforeValidator(_fits)] = FIELDS["holdout"].default
+    holdout: Annotated[float | None, BeforeValidator(_fits)] = RUN_FIELDS["holdout"].default
     seeds: Several[Annotated[int, Field(ge=0)]] = [0]
-    features: Annotated[str, BeforeValidator(_fits)] = FIELDS["features"].default
-    strict: Annotated[bool, BeforeValidator(_fits)] = FIELDS["strict"].default
+    features: Annotated[str, BeforeValidator(_fits)] = RUN_FIELDS["features"].default
+    strict: Annotated[bool, BeforeValidator(_fits)] = RUN_FIELDS["strict"].default
     settings: list[dict[str, Any]] = Field(default_factory=list)
 
     @model_validator(mode="after")
@@ -315,7 +315,7 @@ class Experiment(_TomlTable):
                 if methods and len(lacking) == (len(methods) if "method" not in table else 1):
                     hint = did_you_mean(name, parameters[lacking[0]])
                     raise ValueError(f"settings, table {number}: {lacking[0]} has no setting {name!r}.{hint}")
-                if name in FIELDS and (problem := FIELDS[name].problem(value, name)):
+                if name in RUN_FIELDS and (problem := RUN_FIELDS[name].problem(value, name)):
                     raise ValueError(f"settings, table {number}: {problem}")
             for method in methods:
                 own = {name: value for name, value in given.items() if name in parameters[method]}

@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from pll.experiments.evaluation import UNKNOWN, Result, Spread, holm, paired_t_test, planned
+from pll.experiments.evaluation import UNKNOWN_SPREAD, Result, Spread, holm, paired_t_test, planned
 from pll.experiments.published import published_accuracy
 from pll.methods import method_title
 
@@ -227,7 +227,7 @@ def entries_frame(tables: Sequence[Table]) -> pd.DataFrame:
             values = asdict(entry) | {"difference": entry.difference, "mark": entry.mark, "table": table.title}
             for name in ("test", "transductive", "paper", "seconds"):  # two runs of an experiment take other seconds
                 del values[name]
-            transductive, paper = entry.transductive or UNKNOWN, entry.paper or UNKNOWN
+            transductive, paper = entry.transductive or UNKNOWN_SPREAD, entry.paper or UNKNOWN_SPREAD
             values |= {"mean": entry.test.mean, "deviation": entry.test.deviation}
             values |= {"transductive": transductive.mean, "transductive_deviation": transductive.deviation}
             rows.append(values | {"paper_mean": paper.mean, "paper_deviation": paper.deviation})

@@ -23,10 +23,10 @@ import sqlalchemy as sa
 import pll
 from pll.errors import UserError
 from pll.io import PART, check_free_space, folder_bytes, hash_of, write_json
-from pll.paths import DECISIONS
+from pll.paths import DECISIONS_DATABASE
 from pll.review import tables
 from pll.review.database import Database
-from pll.runs.files import LOCK
+from pll.runs.files import LOCK_FILE
 from pll.runs.manifest import DamagedError, damages, read_manifest
 
 BACKUP_FILE = "backup.json"
@@ -88,7 +88,7 @@ def backup(home: Path, database: Database, to: Path, *, tell: Tell = lambda done
         raise UserError(f"{to} lies in Candid's own folder {home}; give a folder elsewhere, best on another disk.")
     check_free_space(to, folder_bytes(home), "the backup")
     to.mkdir(parents=True, exist_ok=True)
-    copy = Database(to / DECISIONS)
+    copy = Database(to / DECISIONS_DATABASE)
     try:
         decisions = _copy_rows(database, copy)
     finally:
@@ -141,7 +141,7 @@ def restore(source: Path, home: Path, database_url: str | Path) -> Contents:
     for name in FOLDERS:
         if (source / name).is_dir():
             shutil.copytree(source / name, home / name, dirs_exist_ok=True)
-    saved, database = Database(source / DECISIONS), Database(database_url)
+    saved, database = Database(source / DECISIONS_DATABASE), Database(database_url)
     try:
         with database.read() as connection:
             if connection.execute(sa.select(sa.func.count()).select_from(tables.review)).scalar_one():
@@ -195,7 +195,7 @@ def _copied(place: Path, to: Path) -> bool:
         shutil.rmtree(to, ignore_errors=True)
         try:
             before = read_manifest(place)
-            shutil.copytree(place, to, ignore=shutil.ignore_patterns(f"{PART}*", LOCK))
+            shutil.copytree(place, to, ignore=shutil.ignore_patterns(f"{PART}*", LOCK_FILE))
             if before == read_manifest(place) and not damages(to):
                 return True
         except DamagedError:

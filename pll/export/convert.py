@@ -20,9 +20,9 @@ from pll.export.run_export import export_source
 from pll.formats import ENTRIES, FORMATS, ReadOptions, Results
 from pll.formats.results import read_results
 from pll.formats.tabular.cells import guess_separator, split_cell
-from pll.formats.votes import VOTES
+from pll.formats.votes import VOTES_FORMAT
 from pll.review.record import record_of
-from pll.runs.files import LABELS
+from pll.runs.files import LABELS_FILE
 from pll.runs.folder import ENDED, RunFolder
 from pll.runs.labels_table import write_labels
 
@@ -250,7 +250,7 @@ def of_run(
         or config.noisy is not None
         or config.decided_sets is not None
     ):
-        data = _with_sets(data, folder.path / LABELS)
+        data = _with_sets(data, folder.path / LABELS_FILE)
     return replace(_anew(data, to, results, _why_unlabelled(source)), why_anew=why_anew)
 
 
@@ -262,11 +262,11 @@ def run_results(folder: RunFolder) -> Results:
     UserError
         The run has none yet.
     """
-    labels, state = folder.path / LABELS, folder.state()["state"]
+    labels, state = folder.path / LABELS_FILE, folder.state()["state"]
     if state not in ENDED or not labels.exists():
         lost = " Its labels.csv is gone; put it back from a backup, or train again." if state in ENDED else ""
         raise UserError(f"The run in {folder.path} has no labels yet ({state}); finish it first.{lost}")
-    folder.checked(LABELS)
+    folder.checked(LABELS_FILE)
     results = read_results(labels, model_name(folder))
     n = folder.about().get("data", {}).get("examples", len(results.ids))
     if len(results.ids) < n:
@@ -290,8 +290,8 @@ def results_of(folder: RunFolder, source: ExportSource) -> Results:
     if not source.decisions and not source.labels.follows:
         return run_results(folder)
     with tempfile.TemporaryDirectory() as place:
-        write_labels([source.frame], Path(place) / LABELS)
-        return read_results(Path(place) / LABELS, model_name(folder))
+        write_labels([source.frame], Path(place) / LABELS_FILE)
+        return read_results(Path(place) / LABELS_FILE, model_name(folder))
 
 
 def certified_results(folder: RunFolder, source: ExportSource) -> Results:
@@ -339,7 +339,7 @@ def files_of(source: Source) -> dict[str, Source]:
         a file is gone, or the data is of no format that is known.
     """
     result: dict[str, Source] = {}
-    if source.path is not None and source.format != VOTES:
+    if source.path is not None and source.format != VOTES_FORMAT:
         result[source.format or formats.detect(Path(source.path)).name] = source
     for file in source.vote_files:
         name = formats.detect(Path(str(file.path))).name if Path(str(file.path)).suffix != ".npy" else ""
@@ -356,7 +356,7 @@ def has_a_row_an_answer(source: Source) -> bool:
     UserError
         It cannot be read.
     """
-    if source.path is None or source.format == VOTES:
+    if source.path is None or source.format == VOTES_FORMAT:
         return False
     options = ReadOptions(**source.options)
     return any(column.role == "task" for column in formats.columns(source.path, name=source.name, options=options))

@@ -19,12 +19,12 @@ from pll.export.source import ExportSource
 from pll.export.spreadsheet import neutralise
 from pll.features import Featuriser, save_features
 from pll.features.serialization import ARRAYS_FILE as FEATURES_ARRAYS
-from pll.features.serialization import CARD_FILE as FEATURES_CARD
+from pll.features.serialization import FEATURES_FILE
 from pll.formats.reading import Reading
 from pll.io import write_bytes, write_csv, write_text
 from pll.methods.input_range import RANGE
-from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
-from pll.runs.files import NO_ANSWER, READING
+from pll.methods.persistence import MODEL_CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
+from pll.runs.files import NO_ANSWER_FILE, READING_FILE
 from pll.runs.labels_table import write_labels, write_no_answer
 
 
@@ -132,7 +132,7 @@ EXPORTS: dict[str, Exporter] = {
     "no-answer": Exporter(
         "Examples without a label (CSV)",
         "The ids of the examples that nobody answered; without features, nothing predicts them.",
-        NO_ANSWER,
+        NO_ANSWER_FILE,
         write_no_answer,
         lambda source: source.splits.no_answer or None,
     ),
@@ -181,7 +181,7 @@ EXPORTS: dict[str, Exporter] = {
     "reading": Exporter(
         "How the file was read (JSON)",
         "What each column was taken for, and what was no answer. `--reading reading.json` reads another file so.",
-        READING,
+        READING_FILE,
         lambda fields, path: write_text(path, Reading(**fields).to_json()),
         lambda source: source.train.reading or None,
     ),
@@ -201,14 +201,14 @@ EXPORTS: dict[str, Exporter] = {
     "model-card": Exporter(
         "Model, to load in Candid: description",
         "Method, settings, class names, versions. Keep it together with model.safetensors.",
-        CARD_FILE,
+        MODEL_CARD_FILE,
         lambda source, path: write_card(card_of(source), path),
     ),
     "features-card": Exporter(
         "How features are made",
         "What makes the model's features of texts, pictures or words. Keep it together with model.json.",
-        FEATURES_CARD,
-        _features_file(FEATURES_CARD),
+        FEATURES_FILE,
+        _features_file(FEATURES_FILE),
         attrgetter("splits.featuriser"),
     ),
     "features-arrays": Exporter(

@@ -11,9 +11,8 @@ import pll
 from pll.export.programs import BATCH_AXIS, CLASS_NAMES_KEY, INPUT, OUTPUT
 from pll.export.rendered import rendered
 from pll.export.source import ExportSource
-from pll.features.serialization import ARRAYS_FILE
-from pll.features.serialization import CARD_FILE as FEATURES_CARD
-from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, parameters_of
+from pll.features.serialization import ARRAYS_FILE, FEATURES_FILE
+from pll.methods.persistence import MODEL_CARD_FILE, WEIGHTS_FILE, parameters_of
 
 _SHOWN = 30
 """Names listed in full; of more, these many and a hint where the others are."""
@@ -44,9 +43,9 @@ def readme(source: ExportSource, files: Collection[str], notes: Sequence[str]) -
         custom=list(parameters_of(source.estimator)[1]),
         made={"method": source.method, **source.config},
         version=pll.__version__,
-        model_card=CARD_FILE,
+        model_card=MODEL_CARD_FILE,
         model_weights=WEIGHTS_FILE,
-        features_card=FEATURES_CARD,
+        features_card=FEATURES_FILE,
         features_arrays=ARRAYS_FILE,
         class_names=CLASS_NAMES_KEY,
         input=INPUT,

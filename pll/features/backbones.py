@@ -33,9 +33,9 @@ BACKBONES = (
 
 WEIGHTS_FOLDER = "weights"
 PAGE = "https://docs.pytorch.org/vision/stable/models.html"
-SIDE = 224
+INPUT_SIDE = 224
 """Side in pixels of the images the networks were trained on; images are resized to it."""
-BATCH = 32
+PICTURES_AT_ONCE = 32
 
 MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Mean and standard deviation of ImageNet's colours, by which all these networks scale their input."""
@@ -98,9 +98,9 @@ class BackboneFeatures(Featuriser):
         device = choose_device(self.device)
         features = np.empty((len(data), dimensions), dtype=np.float32)
         with visited(device, network), torch.inference_mode():
-            for start in range(0, len(data), BATCH):
-                rows = range(start, min(start + BATCH, len(data)))
-                batch = torch.from_numpy(np.stack([as_planes(read(i), (3, SIDE, SIDE)) for i in rows]))
+            for start in range(0, len(data), PICTURES_AT_ONCE):
+                rows = range(start, min(start + PICTURES_AT_ONCE, len(data)))
+                batch = torch.from_numpy(np.stack([as_planes(read(i), (3, INPUT_SIDE, INPUT_SIDE)) for i in rows]))
                 features[start : rows.stop] = network(batch.to(device)).float().cpu().numpy()
                 if progress is not None:
                     progress("pictures", rows.stop, len(data))

@@ -34,7 +34,7 @@ from pll.training.devices import choose_device, visited
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 """22 million weights, 384 features; English. Multilingual: `paraphrase-multilingual-MiniLM-L12-v2`."""
 
-BATCH = 32
+AT_ONCE = 32
 SAVE_AFTER_TEXTS = 1024
 """Texts after which embeddings are saved; a stopped run continues from there."""
 
@@ -99,9 +99,9 @@ class EmbeddingFeatures(Featuriser):
         ordered = sorted(missing.items(), key=lambda item: -len(item[1]))
         computed = len(texts) - len(ordered)
         with visited(choose_device(self.device), self._encoder) if ordered else nullcontext():
-            for start in range(0, len(ordered), BATCH):
-                some = ordered[start : start + BATCH]
-                vectors = self._encoder.encode([text for _, text in some], batch_size=BATCH, show_progress_bar=False)
+            for start in range(0, len(ordered), AT_ONCE):
+                some = ordered[start : start + AT_ONCE]
+                vectors = self._encoder.encode([text for _, text in some], batch_size=AT_ONCE, show_progress_bar=False)
                 cache.add([key for key, _ in some], np.asarray(vectors, dtype=np.float32))
                 computed += len(some)
                 if progress is not None:

@@ -16,7 +16,7 @@ from pll.io import FEATURES_IN_MEMORY_UP_TO, Arrays, Progress, large_array
 
 LARGEST_AS_IS = 64
 """Largest side in pixels of equally sized images that are not resized."""
-SIDE = 32
+SMALL_SIDE = 32
 """Default side in pixels of resized images."""
 
 GREY = 128
@@ -68,7 +68,7 @@ class PixelFeatures(Featuriser):
         if self.side is not None:
             height = width = self.side
         elif not is_one_size or max(height, width) > LARGEST_AS_IS:
-            height = width = SIDE
+            height = width = SMALL_SIDE
         self.shape = (channels, height, width)
         return self
 
@@ -168,7 +168,7 @@ def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | Non
 
         def read(i: int) -> Pixels:
             result = pictures[i]  # None where it is damaged, since all are in an archive or a folder
-            return np.full((SIDE, SIDE), GREY, dtype=np.uint8) if result is None else result
+            return np.full((SMALL_SIDE, SMALL_SIDE), GREY, dtype=np.uint8) if result is None else result
 
         return read
     if data.images is not None:

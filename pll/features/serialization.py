@@ -19,9 +19,9 @@ from pll.features.base import Featuriser
 from pll.features.selection import restored
 from pll.io import Arrays, write_atomically, write_json, writing_to
 
-CARD_FILE = "features.json"
+FEATURES_FILE = "features.json"
 ARRAYS_FILE = "features.safetensors"
-FORMAT = "candid-features"
+FEATURES_FORMAT = "candid-features"
 FORMAT_VERSION = 1
 """Of every card."""
 
@@ -49,7 +49,7 @@ def save_features(made: Featuriser, folder: Path | str) -> None:
             content = packed(arrays)
             card["arrays_sha256"] = hashlib.sha256(content).hexdigest()
             write_atomically(place / ARRAYS_FILE, lambda path: path.write_bytes(content))
-        write_card(card, place / CARD_FILE, FORMAT)
+        write_card(card, place / FEATURES_FILE, FEATURES_FORMAT)
 
 
 def load_features(folder: Path | str) -> Featuriser | None:
@@ -60,10 +60,10 @@ def load_features(folder: Path | str) -> Featuriser | None:
     UserError
         The files are damaged, of another format, or do not belong together.
     """
-    path = Path(folder) / CARD_FILE
+    path = Path(folder) / FEATURES_FILE
     if not path.exists():
         return None
-    card = read_card(path, FORMAT)
+    card = read_card(path, FEATURES_FORMAT)
     arrays = unpacked(Path(folder) / ARRAYS_FILE, card["arrays_sha256"], path) if "arrays_sha256" in card else {}
     try:
         return restored(card["kind"], card["settings"], arrays)

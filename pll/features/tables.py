@@ -19,7 +19,7 @@ from pll.errors import UserError
 from pll.features.base import Features, Featuriser
 from pll.io import Arrays, Column, Progress
 
-MOST_WORDS = 50
+MOST_CATEGORIES = 50
 """Largest number of one-hot columns of a categorical column; rarer words share one."""
 
 MISSING_CELL = "\x00missing"
@@ -131,8 +131,8 @@ def _vocabulary(cells: Words) -> list[str]:
     missing = [MISSING_CELL] if MISSING_CELL in counts.index else []
     counts = counts.drop(missing)
     order = sorted(counts.index, key=lambda word: (-counts[word], word))
-    rare = [OTHER] if len(order) > MOST_WORDS else []
-    return sorted(order[:MOST_WORDS]) + missing + rare
+    rare = [OTHER] if len(order) > MOST_CATEGORIES else []
+    return sorted(order[:MOST_CATEGORIES]) + missing + rare
 
 
 def _in_vocabulary(cells: Words, words: list[str]) -> Words:

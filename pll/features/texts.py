@@ -19,10 +19,10 @@ from pll.io import Arrays, Progress, blocks
 from pll.training.devices import one_blas_thread
 
 COMPONENTS = 300
-MOST_WORDS = 20_000
+VOCABULARY_SIZE = 20_000
 """Largest vocabulary; the most frequent words are kept. The components then take 24 MB."""
 
-ROWS_AT_ONCE = 4096
+DOCUMENTS_AT_ONCE = 4096
 SEED = 0  # of the randomised SVD
 
 
@@ -68,7 +68,7 @@ class TextFeatures(Featuriser):
 
     def _count(self, data: PartialLabelDataset, texts: list[str]) -> scipy.sparse.csr_array:
         for least in (2, 1):  # words of a single text only if no others are left
-            words = _vectorizer(self.unit, min_df=least, max_features=MOST_WORDS)
+            words = _vectorizer(self.unit, min_df=least, max_features=VOCABULARY_SIZE)
             try:
                 counted = words.fit_transform(texts)
             except ValueError:  # no word is left
@@ -85,7 +85,7 @@ class TextFeatures(Featuriser):
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
         texts = texts_of(data)
         features = np.zeros((len(texts), self.components), dtype=np.float32)
-        for some in blocks(len(texts), ROWS_AT_ONCE):
+        for some in blocks(len(texts), DOCUMENTS_AT_ONCE):
             features[some] = self._svd.transform(self._words.transform(texts[some]))
             if progress is not None:
                 progress("texts", some.stop, len(texts))

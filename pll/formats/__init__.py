@@ -64,7 +64,7 @@ SUFFIXES = list(dict.fromkeys(suffix for form in FORMATS.values() for suffix in 
 _USUAL = sorted(FORMATS, key=lambda name: f".{name}" not in FORMATS[name].suffixes)
 """Which format the end of a name means, where several end so: one of that very name, else the first."""
 
-FAILED = "failed"
+FAILED_TO_READ = "failed"
 """Kind of an error that is a mistake in Candid."""
 
 
@@ -395,5 +395,5 @@ def _add_file_name(display_name: str) -> Iterator[None]:
         raise UserError(
             f"{display_name}: Candid fails on this file ({type(error).__name__}: {str(error)[:200]}), which is a "
             "mistake in Candid: please report it. Perhaps it reads a CSV with only the columns that you need.",
-            kind=FAILED,
+            kind=FAILED_TO_READ,
         ) from error

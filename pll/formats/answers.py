@@ -36,15 +36,15 @@ from pll.formats.tabular.cells import (
 
 NOBODY = -1
 """Whose an answer is where nobody knows, or that is nobody's (the file's own candidates, say)."""
-NAME = 4
+WHOLE_NAME = 4
 """Letters of a name from which its case and spaces tell nobody apart."""
-KINDS = ("vote", "set", "share", "truth")
+ANSWER_KINDS = ("vote", "set", "share", "truth")
 """What an answer is: a voter's, a candidate set, how often or how likely a label is, the truth."""
 
 Filled: TypeAlias = tuple[Column, Chunks]
 """A column that is about labels, and its cells as text."""
 
-TOGETHER = " · "
+BETWEEN_ANSWERS = " · "
 """Between what several columns call an example."""
 
 
@@ -55,7 +55,7 @@ class Chunk:
     Attributes
     ----------
     kind
-        One of `KINDS`.
+        One of `ANSWER_KINDS`.
     example
         (m,) int64, the example of each answer.
     who
@@ -539,7 +539,7 @@ def names_in(columns: Sequence[Chunks], only: npt.NDArray[np.bool_] | None = Non
     cells = columns[0]
     if len(columns) > 1:
         rows = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
-        together = [TOGETHER.join((cell or "").strip() for cell in row) if any(row) else None for row in rows]
+        together = [BETWEEN_ANSWERS.join((cell or "").strip() for cell in row) if any(row) else None for row in rows]
         cells = pa.chunked_array([pa.array(together, pa.string())])
     cells = cells if only is None else pc.if_else(pa.array(only), cells, None)
     codes, distinct = codes_of(pc.fill_null(cells, ""))
@@ -558,8 +558,9 @@ def _alike(names: Sequence[str]) -> list[str]:
     ['C-013', 'C-013', 'C-013', '1-1', '11', 'A', 'a']
     """
     first: dict[str, str] = {}
-    keys = {name: _NUMBERED.sub(r"\1\2", "".join(name.casefold().split())) for name in map(str.strip, names)}
-    return [first.setdefault(keys[name] if len(keys[name]) >= NAME else name, name) for name in map(str.strip, names)]
+    bare = [*map(str.strip, names)]
+    keys = {name: _NUMBERED.sub(r"\1\2", "".join(name.casefold().split())) for name in bare}
+    return [first.setdefault(keys[name] if len(keys[name]) >= WHOLE_NAME else name, name) for name in bare]
 
 
 def filled_rows(codes: Numbers, cells: Sequence[str]) -> npt.NDArray[np.bool_]:

@@ -17,12 +17,12 @@ from pll.formats.json_objects import Record
 from pll.formats.records import Records
 from pll.formats.results import Value, free_name
 from pll.formats.tabular.jsonl import JsonLines
-from pll.images import SUFFIXES
+from pll.images import PICTURE_SUFFIXES
 
 WHO = "annotator"
 """Name of the column of the folder that says whose a file is."""
 _PAGES, _TEXTS = (".html", ".htm"), (".txt", ".md")
-_ENDS = {".json", ".ann", ".plain", *_PAGES, *_TEXTS, *SUFFIXES}
+_ENDS = {".json", ".ann", ".plain", *_PAGES, *_TEXTS, *PICTURE_SUFFIXES}
 
 
 class OneRecord(JsonLines):
@@ -53,7 +53,7 @@ def of_pictures_and_texts(members: Members, names: Sequence[str]) -> dict[str, s
 
 def _shown(members: Members) -> dict[str, str]:
     """The pictures, or else the texts, of an archive by their names; "" where several are called so."""
-    for ends in (SUFFIXES, (*_PAGES, *_TEXTS)):
+    for ends in (PICTURE_SUFFIXES, (*_PAGES, *_TEXTS)):
         found: dict[str, str] = {}
         for name in members.sizes:
             if name.lower().endswith(ends):
@@ -112,7 +112,7 @@ def table_of(files: Mapping[str, Path], of: Mapping[str, str], members: Members)
     roles = {file: "id"}
     if len({*of.values()}) < len(of):
         columns[who], roles = [*people_in([*of]), *(None for _ in others)], {file: "task", who: "worker"}
-    if shown[0].lower().endswith(SUFFIXES):
+    if shown[0].lower().endswith(PICTURE_SUFFIXES):
         columns[image], roles[image] = [*shown], "image"
     else:
         members.check_total([*{*shown}])

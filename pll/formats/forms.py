@@ -283,11 +283,11 @@ WORDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in
 """Words of names by what they say: adjudicated, aggregate, labels, id, facts, context."""
 NO_ANSWER: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["no_answer"].items()}
 """Cells that are no answer, in the common spelling: everywhere, among votes, and where they are rare there."""
-FIELDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["fields"].items()}
+WORDS_OF_FIELDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["fields"].items()}
 """Words of the fields of an answer that is an object: who, what, about it, its state."""
 ARRAYS: Mapping[str, Mapping[str, Sequence[str]]] = _data()["arrays"]
 """Names of arrays by part of a file and meaning, the earlier one counts."""
-ROLES: Mapping[str, Mapping[str, Any]] = _data()["roles"]
+ROLE_DATA: Mapping[str, Mapping[str, Any]] = _data()["roles"]
 """Roles of columns: its short `title`, `what` one holds, and what is so of it."""
 NO_DATA, STRANGERS = (
     {

@@ -57,11 +57,11 @@ from pll.formats.tools.exports import Argilla, LabelStudio
 from pll.formats.tools.models import asked_of, with_answers
 from pll.formats.tools.records import RecordFormat
 from pll.formats.unfold import unfolded
-from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
+from pll.images import PICTURE_SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
 from pll.io import as_column
 
 T = TypeVar("T")
-TABLE = "table.csv"
+PICTURE_TABLE = "table.csv"
 """What the table is called in archives that we write."""
 
 _TABLES: dict[str, TableFormat] = {
@@ -84,7 +84,7 @@ class ImageZip(Format):
             return True
         if not head.startswith(b"PK\x03\x04") or not (names := names_in(path)):
             return False
-        if any(name.lower().endswith((*SUFFIXES, *_TABLES, ".xml")) for name in names):
+        if any(name.lower().endswith((*PICTURE_SUFFIXES, *_TABLES, ".xml")) for name in names):
             return True
         return holds_tables(path)
 
@@ -99,7 +99,7 @@ class ImageZip(Format):
                 else:
                     ((file, form, _),) = files.values()
                     data = _named(names[0], lambda: form.dataset(table, file, options))
-            if _pictures(members) or all(name.lower().endswith(TABLE) for name in names):
+            if _pictures(members) or all(name.lower().endswith(PICTURE_TABLE) for name in names):
                 data = _with_pictures(data, members, names[0], options)
             return _without_damaged(data, members)
 
@@ -521,7 +521,7 @@ def _without_damaged(data: PartialLabelDataset, members: Members) -> PartialLabe
 
 
 def _pictures(members: Members) -> list[str]:
-    return [name for name in members.sizes if name.lower().endswith(SUFFIXES)]
+    return [name for name in members.sizes if name.lower().endswith(PICTURE_SUFFIXES)]
 
 
 # ---- out -------------------------------------------------------------------------------------------------------------
@@ -530,7 +530,7 @@ def _pictures(members: Members) -> list[str]:
 def _add_table(archive: zipfile.ZipFile, data: PartialLabelDataset, results: Results | None) -> None:
     file = BytesIO()
     write_table(file, ",", *columns_of(data, results), data.X)
-    archive.writestr(zipfile.ZipInfo(TABLE), file.getvalue(), zipfile.ZIP_DEFLATED)
+    archive.writestr(zipfile.ZipInfo(PICTURE_TABLE), file.getvalue(), zipfile.ZIP_DEFLATED)
 
 
 def _names(dataset: PartialLabelDataset) -> list[str]:
@@ -545,7 +545,7 @@ def _names(dataset: PartialLabelDataset) -> list[str]:
     if pictures is None and dataset.images is None and not dataset.is_image:
         raise UserError("There are no pictures to write; write a table (csv, parquet, jsonl).")
     names: list[str] = []
-    taken = {TABLE}
+    taken = {PICTURE_TABLE}
     for i in range(len(dataset)):
         name = "" if pictures is None else str(pictures.names[i])
         if pictures is not None and pictures.where is None and pictures.contents is None and "://" not in name:
@@ -554,7 +554,7 @@ def _names(dataset: PartialLabelDataset) -> list[str]:
                 "write a table (csv, parquet, jsonl)."
             )
         if "://" not in name:
-            safe = name.lower().endswith(SUFFIXES) and not name.startswith(("/", "."))
+            safe = name.lower().endswith(PICTURE_SUFFIXES) and not name.startswith(("/", "."))
             if not safe or name in taken or any(unsafe in name for unsafe in ("..", "\\", ":", "//")):
                 name = f"images/{i}.png"
         taken.add(name)

@@ -1,4 +1,4 @@
-"""Files of JSON, read record by record without trusting them, in every shape that tables of objects have (`SHAPES`).
+"""Files of JSON, read record by record without trusting them, in every shape that tables have (`JSON_SHAPES`).
 
 However large a file of objects, only one is in memory at a time; a message names the line.
 """
@@ -22,7 +22,7 @@ KEY = "id"
 """The field of a record for the key that it has in an object of objects."""
 VALUES, ANSWERS = "candidates", "answers"
 """The field of a record that is a list of labels, or of what each of several people answered."""
-SHAPES = {
+JSON_SHAPES = {
     "lines": "objects one after the other",
     "list": "a list of objects",
     "keyed": "an object of objects, whose keys are the ids",
@@ -35,14 +35,13 @@ SHAPES = {
     "keyed answers": "an object of lists of answers, whose keys are the ids",
 }
 """What a file may be, in words."""
-ROWS = ("rows", "data", "items", "examples", "records", "results")
+ROW_FIELDS = ("rows", "data", "items", "examples", "records", "results")
 """What the records are called beside other lists of objects."""
 WITHOUT_PLACE = ("split", "lists", "keyed lists", "keyed answers")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
 """Values of an object that are looked at to see which shape it is."""
 
-MAX_BYTES = MAX_RECORD_BYTES
 """Longest object that is read."""
 
 MAX_VALUES = 1_000_000
@@ -104,7 +103,7 @@ def first_record(path: Path, head: bytes) -> Record | None:
 
 
 def shape_of(path: Path) -> str:
-    """Return which of `SHAPES` a file has."""
+    """Return which of `JSON_SHAPES` a file has."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         return _ObjectReader(file).find_shape()[0]
 
@@ -219,7 +218,7 @@ class _ObjectReader:
     Where `passed` is a list, it gets the text that was read past. `index` are the keys of rows in columns, once read.
     """
 
-    def __init__(self, file: IO[str], limit: int = MAX_BYTES) -> None:
+    def __init__(self, file: IO[str], limit: int = MAX_RECORD_BYTES) -> None:
         self.file, self.limit = file, limit
         self.decoder = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=unique_keys)
         self.text, self.at, self.line, self.ended = "", 0, 1, False
@@ -228,7 +227,7 @@ class _ObjectReader:
         self._shape: tuple[str, str] | None = None
 
     def find_shape(self) -> tuple[str, str]:
-        """Return which of `SHAPES` the text has, and the field that holds its records."""
+        """Return which of `JSON_SHAPES` the text has, and the field that holds its records."""
         if self._shape is None:
             first = self._next_character()
             text = self.text[self.at :]
@@ -403,7 +402,7 @@ def _record_of(shape: str, key: str, value: Any) -> Record:
 
 
 def _shape(text: str, whole: bool) -> tuple[str, str]:
-    """Return which of `SHAPES` a text has, by its beginning (or whole), and which field holds its records.
+    """Return which of `JSON_SHAPES` a text has, by its beginning (or whole), and which field holds its records.
 
     Examples
     --------
@@ -483,7 +482,7 @@ def _lists_in(values: Record) -> list[str]:
         for name, value in values.items()
         if isinstance(value, list) and len(value) > 1 and all(isinstance(one, dict) for one in value)
     ]
-    return [name for name in lists if name in ROWS] or lists
+    return [name for name in lists if name in ROW_FIELDS] or lists
 
 
 def _fields(text: str) -> tuple[Record, str]:

@@ -27,7 +27,7 @@ IDENTIFIED = "identified_label"
 UNNAMED = "unnamed"
 """Name of a column without one, followed by its position."""
 
-MARKS = {
+ROLE_PREFIXES = {
     "annotator": "annotator:",
     "score": "score:",
     "class": "candidate:",
@@ -118,7 +118,7 @@ def marked(role: str, name: str) -> str:
     ('annotator:ann', 'category:" x"')
     """
     plain = name == name.strip() != "" and not name.startswith('"')
-    return MARKS[role] + (name if plain else json.dumps(name, ensure_ascii=False))
+    return ROLE_PREFIXES[role] + (name if plain else json.dumps(name, ensure_ascii=False))
 
 
 def bare_name(name: str, role: str) -> str:
@@ -131,7 +131,7 @@ def bare_name(name: str, role: str) -> str:
     role
         What it is.
     """
-    mark = MARKS.get(role)
+    mark = ROLE_PREFIXES.get(role)
     if mark is None or not name.startswith(mark) or name == mark:
         return name
     bare = name.removeprefix(mark)
@@ -256,7 +256,7 @@ def shown_name(name: str, role: str) -> str:
     role
         What it is.
     """
-    if name.startswith(MARKS.get(role, "\0")):
+    if name.startswith(ROLE_PREFIXES.get(role, "\0")):
         return bare_name(name, role)
     if role in ("probability", "count") and (match := SHARE_COLUMN.fullmatch(name)):
         return match["name"].removesuffix(")") if match["stem"].endswith("(") else match["name"]

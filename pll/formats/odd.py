@@ -22,7 +22,7 @@ from pll.annotations import Annotations
 from pll.annotations.agreement import pairs_in
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
-from pll.formats.answers import TOGETHER
+from pll.formats.answers import BETWEEN_ANSWERS
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
 from pll.formats.forms import FIRST_WITHOUT_SPACES, WORDS, any_of
@@ -475,7 +475,7 @@ def _questions(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     if n < 2 or (np.bincount(kind, minlength=n) < 2).any():
         return
     columns = {name: cells[some].tolist() for name, cells in {**data.extras, **data.categories}.items()}
-    columns |= {"id": [one.rpartition(TOGETHER)[2] for one in data.row_ids[some].tolist()]}
+    columns |= {"id": [one.rpartition(BETWEEN_ANSWERS)[2] for one in data.row_ids[some].tolist()]}
     for name, cells in columns.items():
         pairs = Counter(zip(map(str, cells), of_row.tolist(), strict=True))
         if len(pairs) == n == len({cell for cell, _ in pairs}) and min(pairs.values()) >= FEW_EXAMPLES:

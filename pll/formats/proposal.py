@@ -16,12 +16,12 @@ from itertools import compress
 
 from pll.errors import UserError
 from pll.formats.forms import (
-    FIELDS,
     FIRST_WITHOUT_SPACES,
     NO_ANSWER,
     STEMS,
     USUAL,
     WORDS,
+    WORDS_OF_FIELDS,
     Form,
     any_of,
     plain_name,
@@ -721,7 +721,7 @@ def _is_of_occasion(table: Proposal, name: str) -> bool:
 
 def _says_who(name: str) -> bool:
     words = [word for word in words_of(name) if word not in WORDS["id"]]
-    return plain_name(name) in USUAL["worker"] or not FIELDS["who"].isdisjoint(words[-1:])
+    return plain_name(name) in USUAL["worker"] or not WORDS_OF_FIELDS["who"].isdisjoint(words[-1:])
 
 
 def _says_whether_checked(name: str) -> bool:

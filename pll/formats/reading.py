@@ -16,12 +16,12 @@ from pll.errors import UserError
 from pll.formats import forms
 from pll.io import from_json
 
-ROLES: Mapping[str, str] = {name: role["what"] for name, role in forms.ROLES.items()}
+ROLES: Mapping[str, str] = {name: role["what"] for name, role in forms.ROLE_DATA.items()}
 """Roles of columns, and what they hold."""
 
 
 def _which(fact: str) -> tuple[str, ...]:
-    return tuple(name for name, role in forms.ROLES.items() if role.get(fact))
+    return tuple(name for name, role in forms.ROLE_DATA.items() if role.get(fact))
 
 
 SINGLE = _which("single")
@@ -35,7 +35,7 @@ OF_NAMES = _which("names")
 LINES = ("task", "worker", "vote")
 """Roles of a table of one answer a line (long form)."""
 
-ERRORS = "a spreadsheet's errors"
+SPREADSHEET_ERRORS = "a spreadsheet's errors"
 """Why a column is left alone whose formulas have no result."""
 TO_FILL_IN = "nobody has filled it in"
 """Why a column is left alone that is one of several, called alike, without any cell: of a form before the work."""

@@ -18,7 +18,7 @@ from pll.formats.label_frame import LABELS_CSV, RESULT_COLUMNS, labels_csv_value
 T = TypeVar("T")
 Value = str | float | None
 """What is added to a record; None where there is nothing to add."""
-OURS, REVIEWED = "Candid", "reviewed by"
+OUR_NAME, REVIEWED = "Candid", "reviewed by"
 IN_OWN_FILE = {"label": "identified_label", "confidence": "confidence", REVIEWED: "reviewer"}
 """What is added to the file that the examples came from, and which result it is; all others are in labels.csv."""
 
@@ -173,7 +173,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
     >>> free_name("label", ["id", "text"]), free_name("label", ["id", "label"])
     ('label', 'label (Candid)')
     """
-    others = (f"{name} ({OURS}{number})" for number in chain([""], map(" {}".format, count(2))))
+    others = (f"{name} ({OUR_NAME}{number})" for number in chain([""], map(" {}".format, count(2))))
     return next(one for one in chain([name], others) if one not in taken)
 
 

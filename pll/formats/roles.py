@@ -27,15 +27,15 @@ from pll.formats.names import (
     CONSENSUS_COLUMNS,
     FIRST_CELLS,
     LABEL_COLUMNS,
-    MARKS,
     PAYLOAD_COLUMNS,
+    ROLE_PREFIXES,
     UNNAMED,
     results_among,
 )
 from pll.formats.one_column import by_hand, settled
 from pll.formats.plausible import unclear
 from pll.formats.proposal import Proposal, says, says_fact, share_among, which
-from pll.formats.reading import ERRORS, LABELLED, LINES, MAJORITY, ROLES, SINGLE, SWAPPED, Column, question
+from pll.formats.reading import LABELLED, LINES, MAJORITY, ROLES, SINGLE, SPREADSHEET_ERRORS, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
 from pll.formats.tabular.cells import (
     FEW,
@@ -200,7 +200,7 @@ def _fits(answer: Mapping[str, str], said: Mapping[str, str], explicit: Mapping[
 
 def _reserved(table: Proposal) -> None:
     """Reserved names, results of an earlier run, and columns marked as our own tables mark them: `annotator:ann`."""
-    table.give_all(which(table, "errors"), "keep", why=ERRORS)
+    table.give_all(which(table, "errors"), "keep", why=SPREADSHEET_ERRORS)
     results = results_among(list(table.raw)).union(table.called(CONSENSUS_COLUMNS))
     table.give_all(sorted(results.intersection(table.open())), "ignore", guessed=False)
     reserved = table.called(RESERVED_COLUMNS)  # of the user: kept, but for people
@@ -210,7 +210,7 @@ def _reserved(table: Proposal) -> None:
         # words that come again and again name no example: naturalists write ID for what it is identified as
         again = which(table, "rows", "word", "repeats", among=named) if role == "id" else []
         table.give_first([name for name in named if name not in again], role, guessed=False)
-    for role, mark in MARKS.items():
+    for role, mark in ROLE_PREFIXES.items():
         marked = [name for name in table.open() if name.startswith(mark) and name != mark]
         table.give_all(marked if role != "class" or not table.having("candidates") else (), role, guessed=False)
 

@@ -734,7 +734,7 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
     free.sort(key=lambda name: (says("sure", name), -agree[name, task]))
     votes = [name for name in free if agree[name, task] >= FAR_SHARED]
     likely = (not is_measured(table.raw[worker]), not turn, agree[best, task])
-    return _Told(likely, task, worker, turn, tuple(votes[:MOST_VOTES]), state)
+    return _Told(likely, task, worker, turn, tuple(votes[:MOST_VOTES_OFFERED]), state)
 
 
 def _counts_lines(table: Proposal, task: str, name: str) -> bool:
@@ -763,7 +763,7 @@ def _are_apart_by_chance(columns: Sequence[Cells]) -> bool:
 
 NO_CHANCE = 2.0
 """Standard deviations by which rows are less often the same than by chance, from which that is none."""
-MOST_KEYS, MOST_VOTES = 24, 3
+MOST_KEYS, MOST_VOTES_OFFERED = 24, 3
 """Columns of which two may name an example and a person; columns that may be the answer, in a question."""
 FAR_SHARED = 3.0
 """Standard deviations by which lines of one example agree more often than by chance."""

@@ -18,7 +18,7 @@ from typing import Any
 from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.crossed import with_voters
-from pll.formats.forms import FIELDS, USUAL, Form, Gather, fits
+from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits
 from pll.formats.proposal import says_fact
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
@@ -378,11 +378,11 @@ def _at(value: Any, keys: tuple[str, ...], name: str) -> Iterator[tuple[str, Any
 
 # ---- lists of objects, whatever their fields are called --------------------------------------------------------------
 
-DEEPEST = 6
+DEEPEST_OBJECT = 6
 """Fields of fields that are looked at; a list between them is one more."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
-_WHO = FIELDS["who"].union(USUAL["worker"])
+_WHO = WORDS_OF_FIELDS["who"].union(USUAL["worker"])
 
 Row = Sequence[Mapping[str, Any]]
 """The objects in a cell, each as its fields by path: `author.email`."""
@@ -487,9 +487,9 @@ def state_against(one: Mapping[str, Any]) -> str:
 def _is_out(path: str, cell: Any) -> bool:
     """Whether a field says that its object does not count."""
     if isinstance(cell, bool):
-        return bool(_words(path) & FIELDS["does_not_count" if cell else "counts"])
+        return bool(_words(path) & WORDS_OF_FIELDS["does_not_count" if cell else "counts"])
     is_state = not {"status", "state", "type", "kind"}.isdisjoint(_words(path))
-    return is_state and isinstance(cell, str) and cell.casefold() in FIELDS["does_not_count"]
+    return is_state and isinstance(cell, str) and cell.casefold() in WORDS_OF_FIELDS["does_not_count"]
 
 
 def _cells_at(path: str, rows: Sequence[Row]) -> list[list[str]]:
@@ -509,7 +509,7 @@ def fields_in(value: Any) -> list[dict[str, Any]] | None:
     found = []
     for one in value:
         fields: dict[str, list[Any]] = {}
-        for path, leaf in _leaves(one, DEEPEST):
+        for path, leaf in _leaves(one, DEEPEST_OBJECT):
             fields.setdefault(path, []).append(leaf)
         found.append({path: some[0] if len(some) == 1 else some for path, some in fields.items()})
     return found
@@ -554,7 +554,7 @@ def reading_of(rows: Sequence[Row]) -> Fields | None:
     agreed = [path for path in others if _agree_on(path, rows)] if what and who else others
     what = what if any(_agree_on(path, rows) for path in what) else [*agreed, *what]
     what = what if named else [path for path in what if _agree_on(path, rows)]
-    who.sort(key=lambda path: _last(path) in FIELDS["about"])  # names before numbers
+    who.sort(key=lambda path: _last(path) in WORDS_OF_FIELDS["about"])  # names before numbers
     who, what = (_different(some, objects) for some in (who, what))
     return Fields(tuple(who), tuple(what)) if what and who else None
 
@@ -577,7 +577,7 @@ def _names_people(path: str, rows: Sequence[Row]) -> bool:
 
 def _says_what(path: str, objects: Row) -> bool:
     """Whether a field has few different words, and is called as labels are."""
-    is_called = not FIELDS["what"].isdisjoint(_words(path)) and _last(path) not in FIELDS["about"]
+    is_called = not WORDS_OF_FIELDS["what"].isdisjoint(_words(path)) and _last(path) not in WORDS_OF_FIELDS["about"]
     return is_called and _are_few(path, objects)
 
 
@@ -587,7 +587,7 @@ def _may_be_what(path: str, rows: Sequence[Row], who: Sequence[str]) -> bool:
     pairs = ([(str(one.get(w)), str(one.get(path))) for one in objects] for w in who)  # a field may be a list
     is_fact = any(len({*some}) == len({w for w, _ in some}) for some in pairs)
     is_item = all(len({*some}) < 2 for some in _cells_at(path, rows))
-    is_other = _last(path) in FIELDS["about"] or says_fact(path) or bool(_words(path) & _WHO)
+    is_other = _last(path) in WORDS_OF_FIELDS["about"] or says_fact(path) or bool(_words(path) & _WHO)
     return not (is_fact or is_item or is_other) and _are_few(path, objects)
 
 

@@ -739,7 +739,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 """A number in a name, and the word for a round before it."""
-MOST_ROUNDS = 4
+MOST_ROUNDS_OF_VOTER = 4
 FAR_ALIKE = 3.0
 """Standard deviations by which somebody agrees more with oneself than with others."""
 
@@ -758,7 +758,7 @@ def rounds(table: Proposal) -> None:
         for name, stem in stems.items():
             if any(map(str.isalpha, stem)):
                 groups.setdefault(stem, []).append(name)
-        groups = {stem: names for stem, names in groups.items() if 1 < len(names) <= MOST_ROUNDS}
+        groups = {stem: names for stem, names in groups.items() if 1 < len(names) <= MOST_ROUNDS_OF_VOTER}
         orders = ([int(re.sub(r"\D", "", cut[name][0])) for name in names] for names in groups.values())
         counted = [cut[name] for names in groups.values() for name in names]
         # names that begin with R1, R2 and so on are of readers where there is nobody else

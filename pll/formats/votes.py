@@ -53,9 +53,9 @@ from pll.formats.tools.models import (
 from pll.formats.tools.records import RecordFormat, models_answers
 from pll.formats.unfold import unfolded
 
-VOTES = "votes"
+VOTES_FORMAT = "votes"
 """What a source calls the format of files that hold votes and nothing else."""
-FAILED = "requests failed; they have no answer."
+REQUESTS_FAILED = "requests failed; they have no answer."
 FOREIGN = "answers are of ids that the data does not have; they are left out."
 """How notes end on what the files lack, or have beyond the data."""
 _ALONE = (
@@ -520,7 +520,7 @@ def _rows_of(files: Sequence[Answers], data: PartialLabelDataset) -> tuple[list[
             "joined on the id."
         )
     notes += [f"{by_row:,} votes are joined by row number."] if by_row else []
-    lost = ((sum(file.failed for file in files), FAILED), (foreign, FOREIGN))
+    lost = ((sum(file.failed for file in files), REQUESTS_FAILED), (foreign, FOREIGN))
     return rows, notes + [Note(f"{number:,} {end}", kind="lost") for number, end in lost if number]
 
 
@@ -581,12 +581,12 @@ def kind_of(path: Path) -> str:
     suffix = path.suffix.lower()
     try:
         if suffix == ".npy":
-            return VOTES
+            return VOTES_FORMAT
         form = detect(path) if suffix in (".csv", ".tsv") else None
         first = _first_record(path)
         names = text_of_file(path, form.delimiters).header.names if isinstance(form, Delimited) else list(first)
         if _is(form_told_by(names), "batch", "samples"):
-            return VOTES
+            return VOTES_FORMAT
         return "both" if answer_field(first) else _of_tool(path, first)
     except (OSError, UserError, ValueError):
         return ""  # the error comes when the file is read

@@ -49,7 +49,7 @@ LEAST_POSTERIOR = 0.05
 MOST_ADDED = 3
 FLOOR = 1e-6
 """Smallest prior, relative to the largest of the set: no vote excludes a label for good."""
-CACHE_SIZE = 2
+MOST_MODELS_REMEMBERED = 2
 """Number of results in the cache."""
 _CACHE: dict[str, Aggregation] = {}
 _LOCK = threading.Lock()
@@ -151,7 +151,7 @@ def aggregate(
     result = Aggregation(candidates, _prior(likelihood, candidates), models, added)
     with _LOCK:
         _CACHE[key] = result
-        while len(_CACHE) > CACHE_SIZE:
+        while len(_CACHE) > MOST_MODELS_REMEMBERED:
             del _CACHE[next(iter(_CACHE))]
     return result
 

@@ -712,7 +712,7 @@ def _checked_truth(y: npt.ArrayLike, n_classes: int, part: str) -> Ints:
 KERNELS = ("rbf", "linear")
 MISSING_CHOICES = ("error", "mean")
 """What is done about NaN in X."""
-WHOLE = 2**63
+MAX_INT = 2**63
 """Exclusive limit of whole numbers: 64 bits must hold them."""
 LIMITS = {
     "above": (operator.gt, " above {:g}"),
@@ -753,7 +753,7 @@ class Setting:
             raise unknown(name, value, self.words)
         whole = self.limits.get("whole", False)
         own = [(self.limits[limit], *about) for limit, about in LIMITS.items() if limit in self.limits]
-        finite = (WHOLE if isinstance(value, Integral) else math.inf, operator.lt, ""), (-math.inf, operator.gt, "")
+        finite = (MAX_INT if isinstance(value, Integral) else math.inf, operator.lt, ""), (-math.inf, operator.gt, "")
         if not isinstance(value, Integral if whole else Real) or not all(
             holds(value, limit) for limit, holds, _ in (*finite, *own)
         ):

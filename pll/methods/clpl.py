@@ -14,9 +14,9 @@ all labels then carries no information. It is mostly the better one where sets a
 The mean makes both convex (the maximum over the candidates would not) and, as their paper shows for *mean*, bounds the
 true 0/1 loss where the ambiguity is moderate. No label is identified during training, only from the final scores.
 
-Solved by SciPy's L-BFGS; an iteration is `STEPS` of its steps. The intercept is not regularised (LIBLINEAR regularises
-it together with W), except by 10⁻⁵ · ½ ‖b‖², which makes the minimum unique where many intercepts are equally good (a
-class that is in every set).
+Solved by SciPy's L-BFGS; an iteration is `LBFGS_STEPS` of its steps. The intercept is not regularised (LIBLINEAR
+regularises it together with W), except by 10⁻⁵ · ½ ‖b‖², which makes the minimum unique where many intercepts are
+equally good (a class that is in every set).
 
 Label weights: softmax of the scores restricted to S_i; the identified label is argmax_{a ∈ S_i} g_a(x_i).
 
@@ -52,7 +52,7 @@ LOSS_FORMS = ("pairwise", "mean")
 C_GRID = (1e-3, 1e-2, 1e-1, 1.0)
 """Values of C that `"auto"` chooses from; above 1 the results hardly change."""
 
-STEPS = 25
+LBFGS_STEPS = 25
 """Steps of L-BFGS in an iteration; with ten it learns too little of the curvature to end at the minimum."""
 
 INTERCEPT_RIDGE = 1e-5
@@ -153,13 +153,13 @@ def descend(objective: ConvexLoss, theta: Floats, max_rounds: int, tol: float) -
     theta
         (size,) where it starts.
     max_rounds
-        Maximum number of rounds, of `STEPS` steps each.
+        Maximum number of rounds, of `LBFGS_STEPS` steps each.
     tol
         Norm of the gradient, relative to that at zero, at which it ends.
     """
     enough = tol * float(np.linalg.norm(objective(np.zeros_like(theta))[1]))
     for _ in range(max_rounds):
-        options = {"maxiter": STEPS, "ftol": 0.0, "gtol": 0.0}
+        options = {"maxiter": LBFGS_STEPS, "ftol": 0.0, "gtol": 0.0}
         result = minimize(objective, theta, jac=True, method="L-BFGS-B", options=options)
         theta = result.x
         yield theta, float(result.fun)

@@ -54,14 +54,14 @@ from pll.methods.base import PartialLabelEstimator, Task, as_votes
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import suited
 from pll.methods.recipe import ConfigurationGroup, Together, can_be_batched
-from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
+from pll.methods.set_likelihood import MIXED, MOST_WITH_RATES, likeliest_temperature, set_posterior
 from pll.training.devices import choose_device, computing_threads
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import evaluation_batch
 from pll.weights import Floats, Ints, Weights, dense, normalise, on_candidates, restricted_softmax
 
 SUBSETS = 10
-ROWS, WORTH_LABELS = 2000, 1000
+MODEL_ROWS, WORTH_LABELS = 2000, 1000
 """Examples that a model learns from at least, and how many labels they are worth, where halves are more."""
 FEWEST_JUDGED = 4
 """With fewer examples there are no halves to learn from."""
@@ -243,7 +243,7 @@ class HeldOut:
         sets = self.task.candidates
         c = sets.n_classes
         self.gain = (0.0, 0.0)
-        if c > MOST_CLASSES or not len(rows):
+        if c > MOST_WITH_RATES or not len(rows):
             return weights
         parts = max(1, -(-len(rows) // max(1, min(READ_TOGETHER, MOST_NUMBERS_AT_ONCE // c))))
         some = np.random.default_rng([self.seed, 11]).permutation(len(rows)) % parts
@@ -340,12 +340,12 @@ class HeldOut:
 
 
 def subset_rows(sets: CandidateSets) -> int:
-    """Return how many examples a model learns from: half, or `ROWS`, or as many as are worth `WORTH_LABELS` labels.
+    """Return how many examples a model learns from: half, `MODEL_ROWS`, or as many as are worth `WORTH_LABELS` labels.
 
     A set of s labels is worth 1/s of one. Models of 2,000 sets of 15 of 30 labels know too little to be sure.
     """
     worth = float((1 / sets.sizes).mean()) if len(sets) else 1.0
-    return min(len(sets) // 2, max(ROWS, round(WORTH_LABELS / worth)))
+    return min(len(sets) // 2, max(MODEL_ROWS, round(WORTH_LABELS / worth)))
 
 
 def n_models(estimator: PartialLabelEstimator, task: Task) -> int:

@@ -33,7 +33,7 @@ Label weights: as above, of the given set and the added label; `candidates_` hol
 
 Hyper-parameters: those of PRODEN; they do not change the estimate, but for `scale` and `seed`.
 
-Complexity: O(n·m·(m + d + c)) for m = min(n, `RIDGE_CENTRES`), on at most `MOST_ROWS` examples, 16·n·m bytes;
+Complexity: O(n·m·(m + d + c)) for m = min(n, `RIDGE_CENTRES`), on at most `RIDGE_ROWS` examples, 16·n·m bytes;
 O(m·(d + c)) for each further one; then PRODEN with one further candidate.
 
 See docs/outside.md for its accuracy, and where it fails: sets that are nearly uninformative, and classes that
@@ -72,7 +72,7 @@ LEAST_MISS = 0.01
 """Miss probability from which an example gets an added label."""
 LEAST_RATE = 0.03
 """Estimated miss rate below which nothing is added: overconfident errors of a classifier look like misses."""
-MOST_ROWS = 20_000
+RIDGE_ROWS = 20_000
 """Examples that the regression is fitted on; of more a part is drawn."""
 MOST_SCORES_DRAWN = 5 * 10**7
 """Examples × classes of them."""
@@ -240,7 +240,7 @@ def _misses(
         return miss, label
     inputs = clipped(fit_scaling(X, scale), X)
     drawn = np.sort(
-        np.random.default_rng([seed, 4]).permutation(n)[: max(FEWEST_DRAWN, min(MOST_ROWS, MOST_SCORES_DRAWN // c))]
+        np.random.default_rng([seed, 4]).permutation(n)[: max(FEWEST_DRAWN, min(RIDGE_ROWS, MOST_SCORES_DRAWN // c))]
     )
     sizes = candidates.sizes.astype(np.float64)
     u = (sizes - sizes.mean()) / max(float(sizes.std()), 1e-9)

@@ -33,8 +33,8 @@ from pll.methods.classical import SCORE_BLOCK, on_candidates_by_blocks
 from pll.weights import Weights, restricted_softmax
 
 WEIGHTS_FILE = "model.safetensors"
-CARD_FILE = "model.json"
-FORMAT = "candid-model"
+MODEL_CARD_FILE = "model.json"
+MODEL_FORMAT = "candid-model"
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def save_model(
     place = Path(folder)
     with writing_to(place):
         write_atomically(place / WEIGHTS_FILE, lambda path: path.write_bytes(weights))
-        write_card(card, place / CARD_FILE)
+        write_card(card, place / MODEL_CARD_FILE)
 
 
 def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
@@ -131,8 +131,8 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
     """
     place = Path(folder)
     card = read_card(place)
-    _check_custom(place / CARD_FILE, card, custom)
-    arrays = unpacked(place / WEIGHTS_FILE, card.weights_sha256, place / CARD_FILE)
+    _check_custom(place / MODEL_CARD_FILE, card, custom)
+    arrays = unpacked(place / WEIGHTS_FILE, card.weights_sha256, place / MODEL_CARD_FILE)
     try:
         estimator = METHODS[card.method](**card.params, **custom)
         estimator.temperature_ = card.temperature
@@ -143,7 +143,7 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
         written_by = card.versions.get("candid", "an unknown version")
         remedy = "check that what you passed is what it was fitted with" if custom else "export the model again"
         raise UserError(
-            f"{place / CARD_FILE}: the model cannot be rebuilt ({first_line(error)}). It was saved by Candid "
+            f"{place / MODEL_CARD_FILE}: the model cannot be rebuilt ({first_line(error)}). It was saved by Candid "
             f"{written_by}, this is {pll.__version__}; {remedy}."
         ) from error
 
@@ -183,7 +183,7 @@ def warm_start(
 
 def model_weights(estimator: PartialLabelEstimator) -> bytes:
     """Serialise the estimator's `fitted_arrays` as `model.safetensors`. The same model gives the same bytes."""
-    return packed(estimator.fitted_arrays(), {"format": FORMAT})
+    return packed(estimator.fitted_arrays(), {"format": MODEL_FORMAT})
 
 
 def model_card(
@@ -245,7 +245,7 @@ def write_card(card: ModelCard, path: Path) -> None:
     path
         The file.
     """
-    serialization.write_card(asdict(card), path, FORMAT)
+    serialization.write_card(asdict(card), path, MODEL_FORMAT)
 
 
 def read_card(folder: Path | str) -> ModelCard:
@@ -256,8 +256,8 @@ def read_card(folder: Path | str) -> ModelCard:
     UserError
         It is missing, damaged, or not a model of Candid's.
     """
-    path = Path(folder) / CARD_FILE
-    value = serialization.read_card(path, FORMAT)
+    path = Path(folder) / MODEL_CARD_FILE
+    value = serialization.read_card(path, MODEL_FORMAT)
     try:
         card = from_json(ModelCard, value)
     except ValueError as error:

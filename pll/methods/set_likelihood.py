@@ -33,7 +33,7 @@ from pll.weights import Floats
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
 MIXED = 0.01
 """Share of the uniform distribution in the class probabilities: one confident mistake must not decide."""
-MOST_CLASSES = 200
+MOST_WITH_RATES = 200
 """With more classes all flip rates are taken to be equal: c² rates cannot be estimated from a few thousand examples."""
 _RATE_PARTS, _RATE_STEPS = 4, 3
 _PSEUDO = 2.0
@@ -123,7 +123,7 @@ def set_posterior(log_p: Floats, sets: CandidateSets, seed: int = 0, *, by_class
     """Return how likely each class is, given the set, and log P(S | x), of examples that a model was not trained on.
 
     The rates r_jb, at which label b joins the sets of class j, are found by EM on these examples in four parts: those
-    that an example is judged by come from the other three. With more than `MOST_CLASSES` classes all are equal.
+    that an example is judged by come from the other three. With more than `MOST_WITH_RATES` classes all are equal.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def set_posterior(log_p: Floats, sets: CandidateSets, seed: int = 0, *, by_class
     mask, c = sets.mask(), sets.n_classes
     inside = np.where(mask, log_p, -np.inf)  # (h, c)
     mean = float(np.clip((sets.nnz - len(sets)) / max(1, len(sets) * (c - 1)), 1e-6, 1 - 1e-6))
-    if c > MOST_CLASSES or not by_class:
+    if c > MOST_WITH_RATES or not by_class:
         others = sets.sizes - 1
         equal: Floats = logsumexp(inside, axis=1) + others * np.log(mean) + (c - 1 - others) * np.log1p(-mean)
         return softmax(inside, axis=1), equal

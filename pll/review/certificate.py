@@ -61,7 +61,7 @@ count as wrong."""
 
 Answers = npt.NDArray[np.int8]
 
-FORMAT = "candid-certificate"
+CERTIFICATE_FORMAT = "candid-certificate"
 CERTIFICATE_VERSION = 6
 INFORMATION = "not_part_of_the_proof"
 """Key of entries that cannot be verified: names and dates."""
@@ -769,7 +769,7 @@ def certificate_document(
     controls = set(table.ids[judgement.controls].tolist())
     entries = [asdict(one) | {"control": one.id in controls} for one in decisions]
     proof: dict[str, Any] = {
-        "format": FORMAT,
+        "format": CERTIFICATE_FORMAT,
         "version": CERTIFICATE_VERSION,
         "plan": plan.to_json() | {"rule": RULE},
         "result": _result(table, judgement),
@@ -859,7 +859,7 @@ def verify_document(document: Mapping[str, Any]) -> list[str]:
     UserError
         It is no certificate, or of another version.
     """
-    if document.get("format") != FORMAT:
+    if document.get("format") != CERTIFICATE_FORMAT:
         raise UserError("This file is no certificate of Candid: it has no format 'candid-certificate'.")
     if document.get("version") != CERTIFICATE_VERSION:
         raise UserError(

@@ -69,7 +69,7 @@ APPEND_ONLY = {
 """What refuses to change or delete an event."""
 LOCK = 0x43414E444944  # "CANDID"; any number that no other program uses
 
-READING = "candid_reading"
+READS_ONLY = "candid_reading"
 WRITE_SECONDS_OPTION = "candid_patience"
 
 BUGS = (IntegrityError, ProgrammingError, DataError)
@@ -126,7 +126,7 @@ class Database:
     def read(self) -> Iterator[Connection]:
         """A transaction that only looks: of SQLite one consistent state, and no writer waits for it."""
         self._check_in_place()
-        with self._explained(), self.engine.connect().execution_options(**{READING: True}) as connection:
+        with self._explained(), self.engine.connect().execution_options(**{READS_ONLY: True}) as connection:
             yield connection
 
     def close(self) -> None:
@@ -270,4 +270,4 @@ def _on_begin(connection: Connection) -> None:
     # A deferred transaction that reads first and writes later can fail half-way instead of waiting its turn.
     options = connection.get_execution_options()
     connection.exec_driver_sql(f"PRAGMA busy_timeout={int(options.get(WRITE_SECONDS_OPTION, BUSY_SECONDS) * 1000)}")
-    connection.exec_driver_sql("BEGIN" if options.get(READING) else "BEGIN IMMEDIATE")
+    connection.exec_driver_sql("BEGIN" if options.get(READS_ONLY) else "BEGIN IMMEDIATE")

@@ -23,9 +23,9 @@ from pll.methods.kernels import MOST_LEVERAGE, Nystrom, RidgeGrid
 from pll.review.neighbours import Points
 from pll.weights import Floats, Ints, Weights, normalise, sparse
 
-RIDGE_CENTRES = 500
+DESK_CENTRES = 500
 """Examples that approximate the kernel."""
-RIDGE_GRID = tuple(10.0**k for k in np.arange(-3, 3.1, 0.5))
+DESK_PENALTIES = tuple(10.0**k for k in np.arange(-3, 3.1, 0.5))
 """λ is the one of these with the smallest leave-one-out error on the run's label weights."""
 RIDGE_JUDGED_ON = 5_000
 """Maximum number of examples for this error."""
@@ -60,7 +60,7 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     one, other = rng.integers(0, n, (2, PAIRS))
     apart = np.linalg.norm(points[one] - points[other], axis=1)
     width = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
-    kernel = Nystrom(points[np.sort(rng.permutation(n)[:RIDGE_CENTRES])], width)
+    kernel = Nystrom(points[np.sort(rng.permutation(n)[:DESK_CENTRES])], width)
 
     def features(rows: slice | Ints) -> Floats:
         return kernel.features(points[rows], constant=True).astype(np.float64)
@@ -77,9 +77,9 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     rotated, targets = features(sample) @ grid.vectors, labels[sample].toarray()
     reached = grid.vectors.T @ reached
     errors = [
-        float(((grid.without_own(rotated, reached, targets, ridge) - targets) ** 2).mean()) for ridge in RIDGE_GRID
+        float(((grid.without_own(rotated, reached, targets, ridge) - targets) ** 2).mean()) for ridge in DESK_PENALTIES
     ]
-    ridge = RIDGE_GRID[int(np.argmin(errors))]
+    ridge = DESK_PENALTIES[int(np.argmin(errors))]
     is_large = grid.values > NEGLIGIBLE * ridge
     to_factor = grid.vectors[:, is_large] / np.sqrt(grid.values[is_large] + ridge)
     result = np.empty((n, int(is_large.sum())), dtype=np.float16)

@@ -31,7 +31,7 @@ from pll.weights import Flags, Floats, Ints, identified_labels
 
 FOLDER = "review"
 """Of a run's folder, what is made for its review."""
-KINDS = {"factor": np.float16, "leaves": np.int16, "neighbours": np.int32}
+SIGNAL_TYPES = {"factor": np.float16, "leaves": np.int16, "neighbours": np.int32}
 """The arrays in it, in the order in which they are written."""
 
 
@@ -196,7 +196,7 @@ def _of_features(folder: RunFolder, n: int) -> dict[str, Any]:
     most = min(n, GROWN_ON)  # a tree on half of so many examples has fewer nodes; sums over a node take memory
     limits = {"neighbours": (-1, n), "leaves": (-most, most)}
     made = {}
-    for name, kind in KINDS.items():
+    for name, kind in SIGNAL_TYPES.items():
         try:
             array = np.load(folder.path / FOLDER / f"{name}.npy", mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError):

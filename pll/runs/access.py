@@ -20,7 +20,7 @@ from typing import Literal, get_args
 
 from pll.errors import UserError
 from pll.io import from_json, write_json, writing_to
-from pll.runs.files import ACCESS
+from pll.runs.files import ACCESS_FILE
 
 Role = Literal["viewer", "reviewer", "owner"]
 """Each may do what those before it may."""
@@ -125,13 +125,13 @@ def write_access(folder: Path, access: Access) -> None:
         if not 0 < len(person) <= 254 or not person.isprintable():
             raise UserError("That is no address of a person; give the one that they log in with.")
     with writing_to(folder):
-        write_json(folder / ACCESS, asdict(access))
+        write_json(folder / ACCESS_FILE, asdict(access))
 
 
 def read_access(folder: Path) -> Access:
     """Return the content of a folder's access.json; without an owner where it is missing or damaged."""
     try:
-        stored = from_json(Access, json.loads((folder / ACCESS).read_text(encoding="utf-8")))
+        stored = from_json(Access, json.loads((folder / ACCESS_FILE).read_text(encoding="utf-8")))
         return stored if stored.link != "owner" else Access()
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return Access()
@@ -140,7 +140,7 @@ def read_access(folder: Path) -> Access:
 def place_of_access(folder: Path) -> Path:
     """Return the folder whose access.json counts for a run or comparison: its own, or that of what it is like."""
     other = read_access(folder).like
-    if other and Path(other).name == other and (folder.parent / other / ACCESS).exists():
+    if other and Path(other).name == other and (folder.parent / other / ACCESS_FILE).exists():
         return folder.parent / other
     return folder
 

@@ -15,7 +15,7 @@ from pll.formats.classes import with_classes
 from pll.io import Progress
 from pll.methods import METHODS, method_title
 from pll.runs.decided_sets import DecidedSets
-from pll.runs.description import FIELDS, setting_clause
+from pll.runs.description import RUN_FIELDS, setting_clause
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 from pll.wording import percent
@@ -53,7 +53,7 @@ class Preparation:
     strict: bool = False
 
 
-AS_GIVEN = tuple(name for name in FIELDS if name in Preparation.__dataclass_fields__ and name not in ("flip", "noisy"))
+AS_GIVEN = tuple(name for name in RUN_FIELDS if name in {*Preparation.__dataclass_fields__} - {"flip", "noisy"})
 """Fields of a preparation that shell, link and TOML give as they are."""
 
 

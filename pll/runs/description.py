@@ -77,7 +77,7 @@ class Field:
 
         Examples
         --------
-        >>> FIELDS["epochs"].wanted, FIELDS["momentum"].wanted, FIELDS["strict"].wanted
+        >>> RUN_FIELDS["epochs"].wanted, RUN_FIELDS["momentum"].wanted, RUN_FIELDS["strict"].wanted
         ('a whole number from 1 to 100,000', 'a number from 0 to 1, less than 1', 'true or false')
         """
         if self.kind == "flag":
@@ -102,7 +102,7 @@ class Field:
 
         Examples
         --------
-        >>> FIELDS["batch_size"].problem(1.5), FIELDS["epochs"].problem(5)
+        >>> RUN_FIELDS["batch_size"].problem(1.5), RUN_FIELDS["epochs"].problem(5)
         ('Batch size is 1.5; it must be a whole number from 1 to 1,000,000.', '')
         """
         if value is None or self._takes(value):
@@ -124,7 +124,7 @@ class Field:
 
         Examples
         --------
-        >>> FIELDS["epochs"].value_of("5"), FIELDS["lr"].value_of("1"), FIELDS["strict"].value_of("true")
+        >>> RUN_FIELDS["epochs"].value_of("5"), RUN_FIELDS["lr"].value_of("1"), RUN_FIELDS["strict"].value_of("true")
         (5, 1.0, True)
         """
         value = text if self.kind == "text" else plain_value(text)
@@ -204,7 +204,7 @@ _OF_METHODS = (
 )  # fmt: skip
 METHOD_SETTINGS = tuple(one.name for one in _OF_METHODS)
 """The fields that are settings of methods; single methods have more."""
-FIELDS = {one.name: one for one in (*_OF_TASKS, *_OF_METHODS)}
+RUN_FIELDS = {one.name: one for one in (*_OF_TASKS, *_OF_METHODS)}
 """Every field by its name."""
 
 
@@ -223,7 +223,7 @@ def in_words(name: str, value: Any) -> tuple[str, str]:
     >>> in_words("lr", 0.05), in_words("loss", "ce"), in_words("batch_size", None), in_words("n_neighbours", 10)
     (('Learning rate', '0.05'), ('Loss', 'Cross-entropy'), ('Batch size', 'by the data'), ('N neighbours', '10'))
     """
-    one = FIELDS.get(name)
+    one = RUN_FIELDS.get(name)
     if value is None:
         shown = BY_DATA
     elif one is not None and one.choices is not None:
@@ -277,7 +277,8 @@ def setting_of(name: str, text: str) -> int | float | str | bool | None:
     >>> [setting_of("k", text) for text in ("3", "1e-3", "rbf", "none", "true")], setting_of("augment", "none")
     ([3, 0.001, 'rbf', None, True], 'none')
     """
-    value: int | float | str | bool | None = FIELDS[name].value_of(text) if name in FIELDS else plain_value(text)
+    field = RUN_FIELDS.get(name)
+    value: int | float | str | bool | None = plain_value(text) if field is None else field.value_of(text)
     return value
 
 

@@ -27,26 +27,26 @@ from __future__ import annotations
 
 from pll.io import PART
 
-CONFIG, STATE, METRICS, LOG = "config.json", "state.json", "metrics.csv", "log.txt"
-CHECKPOINT, RECIPE, OUTSIDE = "checkpoint/checkpoint.pt", "recipe.json", "outside.npz"
-COMPUTED, READING = "computed.npz", "reading.json"
-HELD_OUT, HELD_OUT_SO_FAR = "held_out.npz", "checkpoint/held_out.npz"
-LABELS, NO_ANSWER, MODEL = "labels.csv", "no_answer.csv", "model.json"
-MANIFEST, NAME, ACCESS, DELETED, LOCK = "manifest.json", "name.json", "access.json", "deleted.json", "run.lock"
-COMPARISON = "comparison.json"
+CONFIG_FILE, STATE_FILE, METRICS_FILE, LOG_FILE = "config.json", "state.json", "metrics.csv", "log.txt"
+CHECKPOINT_FILE, RECIPE_FILE, OUTSIDE_FILE = "checkpoint/checkpoint.pt", "recipe.json", "outside.npz"
+COMPUTED_FILE, READING_FILE = "computed.npz", "reading.json"
+HELD_OUT_FILE, HELD_OUT_SO_FAR = "held_out.npz", "checkpoint/held_out.npz"
+LABELS_FILE, NO_ANSWER_FILE, MODEL_FILE = "labels.csv", "no_answer.csv", "model.json"
+MANIFEST_FILE, NAME_FILE, ACCESS_FILE = "manifest.json", "name.json", "access.json"
+DELETED_FILE, LOCK_FILE, COMPARISON_FILE = "deleted.json", "run.lock", "comparison.json"
 
-FITTED = ("model.*", "features.*", "history/final.*", HELD_OUT)
+FITTED = ("model.*", "features.*", "history/final.*", HELD_OUT_FILE)
 """The fitted model, its label weights and held-out weights: what predictions and exports need."""
-RESULTS = (LABELS, NO_ANSWER, *FITTED)
+RESULT_FILES = (LABELS_FILE, NO_ANSWER_FILE, *FITTED)
 """What is written when a run ends, or is stopped."""
-PER_EPOCH = (METRICS, "history/*")
+PER_EPOCH = (METRICS_FILE, "history/*")
 """What goes back to the checkpoint when a run is resumed."""
 FRAMES = "history/frames/*"
 """Some of these are deleted while the run trains."""
-GROWING = (METRICS, LOG)
+GROWING = (METRICS_FILE, LOG_FILE)
 """Files that are appended to while the run trains."""
 UNLISTED = (
-    *(MANIFEST, NAME, ACCESS, DELETED, LOCK, COMPARISON, "review/*", f"*{PART}*"),
+    *(MANIFEST_FILE, NAME_FILE, ACCESS_FILE, DELETED_FILE, LOCK_FILE, COMPARISON_FILE, "review/*", f"*{PART}*"),
     *("experiment.lock", "progress.json"),  # of an experiment, which has a manifest too
 )
 """Not results, without a checksum in the manifest; the files in review/ are named by theirs."""

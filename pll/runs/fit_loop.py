@@ -31,7 +31,7 @@ from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.data import Splits, warnings_about
-from pll.runs.files import FRAMES, HELD_OUT_SO_FAR, LABELS, NO_ANSWER, PER_EPOCH, RESULTS
+from pll.runs.files import FRAMES, HELD_OUT_SO_FAR, LABELS_FILE, NO_ANSWER_FILE, PER_EPOCH, RESULT_FILES
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import save_labels, write_no_answer
@@ -47,7 +47,7 @@ from pll.weights import Certainty, Weights, accuracy, sharpness, taken_home
 CHECKPOINT_EVERY = 10.0
 """Seconds between checkpoints; longer where they take more than `CHECKPOINT_SHARE` of the time."""
 CHECKPOINT_SHARE = 0.05
-STEPS = 1000
+PROGRESS_STEPS = 1000
 """A share that is done is told as so many of so many."""
 VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random controls in a review put it right."
 """Note on every run on votes; docs/votes.md has figures."""
@@ -301,12 +301,12 @@ class FitLoop:
             self.folder.save_recipe(recipe)
         if recipe is None:
             self.folder.set_state("running")
-            self._note_step(SETTINGS, 0, STEPS)
+            self._note_step(SETTINGS, 0, PROGRESS_STEPS)
             recipe = estimator.choose_settings(
                 self.splits.task(),
                 dataset=self.splits.train.name,
                 hook=self._outer_hook,
-                progress=lambda share, _: self._note_step(SETTINGS, round(STEPS * share), STEPS),
+                progress=lambda share, _: self._note_step(SETTINGS, round(PROGRESS_STEPS * share), PROGRESS_STEPS),
                 found=self._note_found,
             )
             self.folder.save_recipe(recipe)
@@ -364,7 +364,7 @@ class FitLoop:
         if not self.estimator.adds_labels or train.outside is not None:
             return
         self.folder.set_state("running")
-        self._note_step(SETTINGS, 0, STEPS)
+        self._note_step(SETTINGS, 0, PROGRESS_STEPS)
         try:
             outside = self.estimator.grown(self.splits.task(), hook=self._outer_hook).outside
         except StopTraining:  # training will stop, too, before it begins
@@ -502,11 +502,11 @@ class FitLoop:
         metrics |= {name: getattr(final, name) for name in FINAL_METRICS}
         metrics |= {"expected_accuracy": health.expected, "label_accuracy": accuracy(labels.identified, train.y)}
         metrics |= {"known_labels": train.n_labelled, "known_test_labels": 0 if test is None else test.n_labelled}
-        Manifest(self.folder.path).forget(*RESULTS)
+        Manifest(self.folder.path).forget(*RESULT_FILES)
         self.folder.save_held_out(held_out)
-        save_labels(self.splits, self.estimator, weights, held_out, self.folder.path / LABELS)
+        save_labels(self.splits, self.estimator, weights, held_out, self.folder.path / LABELS_FILE)
         if self.splits.no_answer:
-            write_no_answer(self.splits.no_answer, self.folder.path / NO_ANSWER)
+            write_no_answer(self.splits.no_answer, self.folder.path / NO_ANSWER_FILE)
         self._note_parameters()
         save_model(
             self.estimator,
@@ -601,7 +601,7 @@ class FitLoop:
             self._outer_hook()
 
     def _note_share(self, share: float) -> None:
-        self._note_step(HOW_SURE, round(STEPS * share), STEPS)
+        self._note_step(HOW_SURE, round(PROGRESS_STEPS * share), PROGRESS_STEPS)
 
     def _note_step(self, what: str, done: int, total: int | None) -> None:
         """Note how far a step is, and tell the caller; the time left follows from its speed since it began."""

@@ -49,13 +49,13 @@ class RunFolder(LockedFolder):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, files.LOCK)
+        super().__init__(path, files.LOCK_FILE)
 
     # ---- config and state ----------------------------------------------------------------------------------------
 
     def exists(self) -> bool:
         """Return whether the folder holds a run, be its config.json missing."""
-        return (self.path / files.CONFIG).exists() or (self.path / files.MANIFEST).exists()
+        return (self.path / files.CONFIG_FILE).exists() or (self.path / files.MANIFEST_FILE).exists()
 
     def create(self, config: RunConfig) -> RunConfig:
         """Create the folder and return the config with its source files copied into it.
@@ -78,7 +78,7 @@ class RunFolder(LockedFolder):
         return stored
 
     def _write_about(self, about: dict[str, Any]) -> None:
-        Manifest(self.path).put(files.CONFIG, json_text(about).encode())
+        Manifest(self.path).put(files.CONFIG_FILE, json_text(about).encode())
 
     def config(self) -> RunConfig:
         """Return the config that the run was started with.
@@ -93,7 +93,7 @@ class RunFolder(LockedFolder):
             config = from_json(RunConfig, about["run"])
         except (ValueError, KeyError) as error:
             raise UserError(
-                f"{self.path / files.CONFIG} is not of a run of this version of Candid ({error}); start a new run."
+                f"{self.path / files.CONFIG_FILE} is not of a run of this version of Candid ({error}); start a new run."
             ) from error
         return replace(self._with_sources(config, Source.relocated), name=self._other_name() or config.name)
 
@@ -113,12 +113,12 @@ class RunFolder(LockedFolder):
             See `checked_name`; the disk is full.
         """
         with writing_to(self.path):
-            write_json(self.path / files.NAME, {"name": checked_name(name)})
+            write_json(self.path / files.NAME_FILE, {"name": checked_name(name)})
 
     def _other_name(self) -> str:
         """The name it was given later; "" where there is none, or where it cannot be read."""
         with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-            return str(json.loads((self.path / files.NAME).read_text(encoding="utf-8"))["name"])
+            return str(json.loads((self.path / files.NAME_FILE).read_text(encoding="utf-8"))["name"])
         return ""
 
     def about(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class RunFolder(LockedFolder):
         UserError
             The folder holds no run, or its config.json cannot be read.
         """
-        return self._read_json(files.CONFIG)
+        return self._read_json(files.CONFIG_FILE)
 
     def _read_json(self, name: str) -> dict[str, Any]:
         """Return the content of a file of the run.
@@ -164,8 +164,8 @@ class RunFolder(LockedFolder):
 
     def set_state(self, state: State, **facts: Any) -> None:
         """Write the state of the run; where it has ended, the checksums of all files too, last."""
-        Manifest(self.path).forget(files.STATE)
-        write_json(self.path / files.STATE, {"state": state, "changed": time.time(), **facts})
+        Manifest(self.path).forget(files.STATE_FILE)
+        write_json(self.path / files.STATE_FILE, {"state": state, "changed": time.time(), **facts})
         if state in ENDED:
             Manifest(self.path).seal()
 
@@ -185,11 +185,11 @@ class RunFolder(LockedFolder):
         The state is `interrupted` where no process holds the lock and the run has not ended, or its manifest, which is
         written last, is not complete.
         """
-        if self.exists() and not (self.path / files.STATE).exists():
-            self.checked(files.STATE)  # raises where the run has ended; else the process crashed between two files
+        if self.exists() and not (self.path / files.STATE_FILE).exists():
+            self.checked(files.STATE_FILE)  # raises where the run has ended; else the process crashed between two files
             return {"state": "interrupted", "health": None}
-        content = self._read_json(files.STATE)
-        with reading(self.path / files.STATE):
+        content = self._read_json(files.STATE_FILE)
+        with reading(self.path / files.STATE_FILE):
             content["health"] = Health.from_json(content.get("health"))
             if float(content["changed"]) < 0 or content["state"] not in get_args(State):
                 raise ValueError(f"{content['state']!r} is no state")
@@ -200,7 +200,7 @@ class RunFolder(LockedFolder):
 
     def has_begun(self) -> bool:
         """Return whether there is an epoch or a checkpoint to continue from."""
-        return bool(self.metrics()) or (self.path / files.CHECKPOINT).exists()
+        return bool(self.metrics()) or (self.path / files.CHECKPOINT_FILE).exists()
 
     def recipe(self) -> Recipe | None:
         """Return the recipe that was chosen for the run; None before that.
@@ -210,12 +210,12 @@ class RunFolder(LockedFolder):
         UserError
             Recipe.json cannot be read.
         """
-        file = self.path / files.RECIPE
+        file = self.path / files.RECIPE_FILE
         return read_recipe(file) if file.exists() else None
 
     def save_recipe(self, recipe: Recipe) -> None:
         """Write recipe.json: settings that were chosen, and everything that was tried."""
-        Manifest(self.path).put(files.RECIPE, json_text(asdict(recipe)).encode())
+        Manifest(self.path).put(files.RECIPE_FILE, json_text(asdict(recipe)).encode())
 
     def outside(self, given: CandidateSets) -> Outside | None:
         """Return the labels that the method has added to the candidate sets; None where it added none.
@@ -230,16 +230,16 @@ class RunFolder(LockedFolder):
         UserError
             Outside.npz is damaged.
         """
-        arrays = self.arrays(files.OUTSIDE)
+        arrays = self.arrays(files.OUTSIDE_FILE)
         if arrays is None:
             return None
-        with reading(self.path / files.OUTSIDE):
+        with reading(self.path / files.OUTSIDE_FILE):
             return Outside.of(given, arrays["rows"], arrays["labels"], arrays["miss"])
 
     def save_outside(self, outside: Outside) -> None:
         """Write outside.npz."""
         rows, labels = outside.candidates.rows[outside.added], outside.candidates.indices[outside.added]
-        self.put_arrays(files.OUTSIDE, {"rows": rows, "labels": labels, "miss": outside.miss})
+        self.put_arrays(files.OUTSIDE_FILE, {"rows": rows, "labels": labels, "miss": outside.miss})
 
     # ---- how sure the labels are ---------------------------------------------------------------------------------
 
@@ -261,21 +261,21 @@ class RunFolder(LockedFolder):
         UserError
             The file `held_out.npz` is damaged.
         """
-        arrays = self.arrays(files.HELD_OUT)
+        arrays = self.arrays(files.HELD_OUT_FILE)
         if arrays is None:
             return None
         weights = arrays.get("weights")
         if weights is None or weights.shape != (sets.nnz,) or weights.dtype != np.float32:
-            raise UserError(f"{self.path / files.HELD_OUT} does not fit the candidate sets; start a new run.")
+            raise UserError(f"{self.path / files.HELD_OUT_FILE} does not fit the candidate sets; start a new run.")
         return weights
 
     def save_held_out(self, weights: Weights | None) -> None:
         """Write held_out.npz; None deletes it."""
         if weights is None:
-            Manifest(self.path).forget(files.HELD_OUT)
-            (self.path / files.HELD_OUT).unlink(missing_ok=True)
+            Manifest(self.path).forget(files.HELD_OUT_FILE)
+            (self.path / files.HELD_OUT_FILE).unlink(missing_ok=True)
         else:
-            self.put_arrays(files.HELD_OUT, {"weights": weights})
+            self.put_arrays(files.HELD_OUT_FILE, {"weights": weights})
 
     def arrays(self, name: str) -> Arrays | None:
         """Return what `put_arrays` wrote; None where there is nothing.
@@ -313,7 +313,7 @@ class RunFolder(LockedFolder):
 
     def append_metrics(self, row: dict[str, Any]) -> None:
         """Append a row to metrics.csv; None becomes an empty field."""
-        file = self.path / files.METRICS
+        file = self.path / files.METRICS_FILE
         lines = _csv_line(list(METRICS)) if not file.exists() else ""
         with file.open("a", newline="", encoding="utf-8") as stream:
             stream.write(lines + _csv_line([row[name] for name in METRICS]))
@@ -328,7 +328,7 @@ class RunFolder(LockedFolder):
         UserError
             The file is damaged.
         """
-        file = self.checked(files.METRICS)
+        file = self.checked(files.METRICS_FILE)
         with suppress(FileNotFoundError), reading(file):
             text = file.read_text(encoding="utf-8")
             lines = text[: text.rfind("\n") + 1].splitlines()  # the last line may be half-written
@@ -338,8 +338,8 @@ class RunFolder(LockedFolder):
     def rewind_metrics(self, epoch: int) -> None:
         """Delete the rows after `epoch`."""
         rows = [row for row in self.metrics() if row["epoch"] <= epoch] if epoch else []
-        Manifest(self.path).forget(files.METRICS)
-        write_text(self.path / files.METRICS, metrics_text(rows))
+        Manifest(self.path).forget(files.METRICS_FILE)
+        write_text(self.path / files.METRICS_FILE, metrics_text(rows))
 
     def save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Write what `PartialLabelEstimator.checkpoint` returned, and list in the manifest what there is so far."""
@@ -347,7 +347,7 @@ class RunFolder(LockedFolder):
 
         content = io.BytesIO()  # straight to a full disk, torch's error names positions in the file
         torch.save(checkpoint, content)
-        Manifest(self.path).put(files.CHECKPOINT, content.getbuffer(), durable=True)
+        Manifest(self.path).put(files.CHECKPOINT_FILE, content.getbuffer(), durable=True)
 
     def checkpoint(self) -> dict[str, Any] | None:
         """Return the last checkpoint, or None.
@@ -359,11 +359,11 @@ class RunFolder(LockedFolder):
         """
         import torch
 
-        file = self.path / files.CHECKPOINT
+        file = self.path / files.CHECKPOINT_FILE
         if not file.exists():
             return None
         try:
-            self.checked(files.CHECKPOINT)
+            self.checked(files.CHECKPOINT_FILE)
             checkpoint: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
             _ = checkpoint["epoch"]
         except Exception as error:  # torch raises many types, with advice for programmers
@@ -399,7 +399,7 @@ def check_has_result(folder: RunFolder) -> None:
     for name in () if listing is None else listing.files:
         if matches(name, files.FITTED):
             folder.checked(name)
-    if not (folder.path / files.MODEL).exists() or not (folder.history / "final.npy").exists():
+    if not (folder.path / files.MODEL_FILE).exists() or not (folder.history / "final.npy").exists():
         raise UserError(f"The run in {folder.path} has no result yet ({state}); finish or stop it first.")
 
 
@@ -407,7 +407,7 @@ def list_runs(root: Path) -> Iterable[RunFolder]:
     """Return the runs under a folder, newest first."""
     if not root.is_dir():
         return []
-    folders = {file.parent for name in (files.CONFIG, files.MANIFEST) for file in root.glob(f"*/{name}")}
+    folders = {file.parent for name in (files.CONFIG_FILE, files.MANIFEST_FILE) for file in root.glob(f"*/{name}")}
     return sorted(map(RunFolder, folders), key=_created, reverse=True)
 
 

@@ -30,7 +30,7 @@ from pll.formats import ReadOptions
 from pll.formats.checks import listing
 from pll.methods import METHODS
 from pll.runs.config import AS_GIVEN, DataConfig, RunConfig, new_estimator
-from pll.runs.description import FIELDS, MOST_EPOCHS, Field, FieldKind, setting_of
+from pll.runs.description import MOST_EPOCHS, RUN_FIELDS, Field, FieldKind, setting_of
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
 from pll.synthesis import FLIP_SETTINGS, Flip
@@ -114,7 +114,7 @@ AS_THEY_ARE = (*AS_GIVEN, "method")
 """Parts that are fields of `RunConfig` of the same name and value."""
 
 PARTS = {
-    **{name: FIELDS[name] for name in (*AS_THEY_ARE, "flip", "noisy", *FLIP_SETTINGS) if name in FIELDS},
+    **{name: RUN_FIELDS[name] for name in (*AS_THEY_ARE, "flip", "noisy", *FLIP_SETTINGS) if name in RUN_FIELDS},
     **{
         name: Field(name, name, "")
         for name in ("link", "data", "file", "sha256", "format", "rule", "rows", "test", "name")

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from pll.errors import UserError
 from pll.io import writing_to
-from pll.runs.files import LOG
+from pll.runs.files import LOG_FILE
 
 GLANCE = 0.5
 """Seconds to wait for the lock, which `is_locked` of another process may hold for a moment."""
@@ -84,5 +84,5 @@ class LockedFolder:
     def log(self, message: str) -> None:
         """Append a line to log.txt, with the time."""
         stamp = datetime.now(UTC).isoformat(timespec="seconds")
-        with (self.path / LOG).open("a", encoding="utf-8") as stream:
+        with (self.path / LOG_FILE).open("a", encoding="utf-8") as stream:
             stream.write(f"{stamp} {message}\n")

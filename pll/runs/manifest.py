@@ -25,7 +25,7 @@ from zipfile import BadZipFile
 
 from pll.errors import UserError
 from pll.io import cached_by_file, from_json, hash_of, write_atomically
-from pll.runs.files import FRAMES, GROWING, LOG, MANIFEST, STATE, UNLISTED
+from pll.runs.files import FRAMES, GROWING, LOG_FILE, MANIFEST_FILE, STATE_FILE, UNLISTED
 
 What = Literal["missing", "changed", "unreadable"]
 
@@ -165,12 +165,12 @@ class Manifest:
 
     def seal(self) -> None:
         """List every file: the run has ended. Called after the last file is written."""
-        self.files.pop(STATE, None)
+        self.files.pop(STATE_FILE, None)
         self.complete = True
         self.record()
 
     def _record(self, *, durable: bool = False) -> None:
-        there = [name for name in listed_files(self.folder) if self.complete or name != STATE]
+        there = [name for name in listed_files(self.folder) if self.complete or name != STATE_FILE]
         listed = {name: entry for name, entry in self.files.items() if name in set(there)}
         for name in there:
             file, entry = self.folder / name, listed.get(name)
@@ -189,7 +189,8 @@ class Manifest:
     def _write(self, durable: bool = False) -> None:
         files = {name: asdict(entry) for name, entry in sorted(self.files.items())}
         text = json.dumps(with_checksum({"complete": self.complete, "files": files}), indent=1, ensure_ascii=False)
-        write_atomically(self.folder / MANIFEST, lambda part: part.write_text(text, encoding="utf-8"), durable=durable)
+        path = self.folder / MANIFEST_FILE
+        write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"), durable=durable)
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ def read_manifest(folder: Path) -> Listing | None:
         It is damaged.
     """
     try:
-        return _listing(folder / MANIFEST)
+        return _listing(folder / MANIFEST_FILE)
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -229,7 +230,7 @@ def _listing(file: Path) -> Listing:
     except FileNotFoundError:
         raise
     except (*UNREADABLE, AttributeError) as error:
-        raise DamagedError(file.parent, Damage(MANIFEST, "changed")) from error
+        raise DamagedError(file.parent, Damage(MANIFEST_FILE, "changed")) from error
 
 
 def check(folder: Path, name: str) -> Path:
@@ -289,7 +290,7 @@ def _damage_of(folder: Path, name: str, listing: Listing) -> Damage | None:
     if entry is None:
         return None
     file = folder / name
-    grows = matches(name, GROWING) and (not listing.complete or name == LOG)
+    grows = matches(name, GROWING) and (not listing.complete or name == LOG_FILE)
     try:
         digest = hash_of(file, entry.bytes if grows else file.stat().st_size)
     except FileNotFoundError:

@@ -21,7 +21,7 @@ from pll.runs.access import ACCESS_ROLES, Access, Person, Role, access_of, place
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.events import log_event
-from pll.runs.files import COMPARISON, DELETED
+from pll.runs.files import COMPARISON_FILE, DELETED_FILE
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
 from pll.runs.run import MOST_LANES, Lane, LaneList, Run
@@ -299,7 +299,7 @@ class RunRegistry:
         path = self.root / run_id
         if not self._is_name(run_id):
             raise UserError(NOT_THERE.format("run"))
-        if (path / COMPARISON).exists():
+        if (path / COMPARISON_FILE).exists():
             listed = LaneList.read(path)
             lanes = [self._lane(one) for one in listed.runs if self._is_lane(one)]
             if not lanes:
@@ -337,7 +337,7 @@ class RunRegistry:
 
     def comparisons(self, *, everybodys: bool = False) -> list[Run]:
         """Return every comparison like `all`, without those whose runs were all deleted."""
-        runs = self._listed((file.parent.name for file in self.root.glob(f"*/{COMPARISON}")), everybodys)
+        runs = self._listed((file.parent.name for file in self.root.glob(f"*/{COMPARISON_FILE}")), everybodys)
         return sorted(runs, key=Run.created, reverse=True)
 
     def _listed(self, names: Iterable[str], everybodys: bool) -> list[Run]:
@@ -410,10 +410,10 @@ class RunRegistry:
         note = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "by": self._user}
         try:
             self.bin.mkdir(parents=True, exist_ok=True)
-            write_json(folder / DELETED, note)
+            write_json(folder / DELETED_FILE, note)
             folder.rename(place)
         except OSError as error:
-            (folder / DELETED).unlink(missing_ok=True)
+            (folder / DELETED_FILE).unlink(missing_ok=True)
             raise UserError(f"{folder.name} could not be deleted: {error.strerror or error}.") from error
 
     # ---- at work -------------------------------------------------------------------------------------------------

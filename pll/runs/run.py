@@ -27,7 +27,7 @@ from pll.errors import UserError
 from pll.io import Progress, from_json, write_json, writing_to
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
-from pll.runs.files import COMPARISON, OUTSIDE
+from pll.runs.files import COMPARISON_FILE, OUTSIDE_FILE
 from pll.runs.folder import RunFolder, State, checked_name
 from pll.runs.manifest import reading
 from pll.runs.snapshots import ACTIVE, HOW_SURE, SETTINGS, LaneSnapshot, Snapshot, joint_state, seconds_left
@@ -74,7 +74,7 @@ class LaneList:
             The disk is full, or the folder cannot be written to.
         """
         with writing_to(folder):
-            write_json(folder / COMPARISON, asdict(self))
+            write_json(folder / COMPARISON_FILE, asdict(self))
 
     @classmethod
     def read(cls, folder: Path) -> LaneList:
@@ -85,7 +85,7 @@ class LaneList:
         UserError
             The file is damaged.
         """
-        with reading(file := folder / COMPARISON):
+        with reading(file := folder / COMPARISON_FILE):
             return from_json(cls, json.loads(file.read_text(encoding="utf-8")))
 
 
@@ -318,7 +318,7 @@ class Run:
         """Return whether all lanes learnt from the same examples with the same candidate sets."""
         if len(self.lanes) == 1:
             return True
-        if any((lane.folder.path / OUTSIDE).exists() for lane in self.lanes):  # labels were added to the sets
+        if any((lane.folder.path / OUTSIDE_FILE).exists() for lane in self.lanes):  # labels were added to the sets
             return False
         marks = {lane.folder.about().get("fingerprint") for lane in self.lanes}
         return self.is_together or (len(marks) == 1 and None not in marks)

@@ -21,7 +21,7 @@ from pll.io import Arrays, Progress
 from pll.methods.aggregation import aggregate
 from pll.runs.config import Preparation, RunConfig
 from pll.runs.data import Computed, Splits, prepare
-from pll.runs.files import COMPUTED, READING
+from pll.runs.files import COMPUTED_FILE, READING_FILE
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import Manifest
 from pll.weights import VOTES, ChangedSets
@@ -106,7 +106,7 @@ def computed_of(folder: RunFolder) -> Computed | None:
     root = [] if decided is None else [RunFolder(folder.path.parent / decided.root)]
     for place in (folder, *root):
         with suppress(UserError, OSError, ValueError, KeyError, TypeError):  # computed again then
-            if (arrays := place.arrays(COMPUTED)) is not None:
+            if (arrays := place.arrays(COMPUTED_FILE)) is not None:
                 return _computed(arrays)
     return None
 
@@ -148,10 +148,10 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
     splits
         Its data.
     """
-    if splits.train.reading and not (folder.path / READING).exists():
-        Manifest(folder.path).put(READING, Reading(**splits.train.reading).to_json().encode())
+    if splits.train.reading and not (folder.path / READING_FILE).exists():
+        Manifest(folder.path).put(READING_FILE, Reading(**splits.train.reading).to_json().encode())
     config, train, arrays = folder.config(), splits.train, Arrays()
-    if (folder.path / COMPUTED).exists() or train.outside is not None:
+    if (folder.path / COMPUTED_FILE).exists() or train.outside is not None:
         return
     if splits.featuriser is not None:
         settings, state = splits.featuriser.state()
@@ -172,7 +172,7 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
         if train.decisions is not None and train.decisions.prior is not None:
             arrays["decided_prior"] = train.decisions.prior
     if arrays:
-        folder.put_arrays(COMPUTED, arrays | {"disputed": splits.disputed})
+        folder.put_arrays(COMPUTED_FILE, arrays | {"disputed": splits.disputed})
 
 
 def splits_of(

@@ -26,7 +26,7 @@ from pll.weights import Floats, Ints, sparse
 DENSE_IS_FASTER = 100
 """How many times faster a dense multiplication is than a sparse one (measured: 12 ns against 0.1 ns)."""
 
-ROWS_AT_ONCE = 4096
+COUNTED_AT_ONCE = 4096
 
 
 def co_occurrence(candidates: CandidateSets) -> Floats:
@@ -52,7 +52,7 @@ def _together(candidates: CandidateSets) -> Floats:
     if n * c**2 > DENSE_IS_FASTER * float((candidates.sizes**2).sum()):
         return np.asarray((indicator.T @ indicator.astype(np.float64)).toarray())
     total = np.zeros((c, c))
-    for rows in blocks(n, ROWS_AT_ONCE):  # float32 counts exactly that far
+    for rows in blocks(n, COUNTED_AT_ONCE):  # float32 counts exactly that far
         block = indicator[rows].toarray()
         total += block.T @ block
     return total

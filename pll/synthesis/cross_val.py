@@ -30,7 +30,7 @@ DIRECTIONS = 100
 NOISE_FOLDS = 5
 """Number of folds."""
 
-CACHE_SIZE = 2
+MOST_FOLDS_REMEMBERED = 2
 """Number of results of `cached_out_of_fold` that are cached: n × c numbers each."""
 _CACHE: dict[str, npt.NDArray[np.float32]] = {}
 _LOCK = threading.Lock()
@@ -120,7 +120,7 @@ def cached_out_of_fold(
         result.flags.writeable = False
         with _LOCK:
             _CACHE[key] = result
-            while len(_CACHE) > CACHE_SIZE:
+            while len(_CACHE) > MOST_FOLDS_REMEMBERED:
                 _CACHE.pop(next(iter(_CACHE)))
     return result
 

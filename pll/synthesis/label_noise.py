@@ -23,7 +23,7 @@ from pll.synthesis.names import NOISY
 from pll.synthesis.transitions import Matrix, as_numbers, read_matrix, truth_given_label
 from pll.weights import Ints
 
-ROWS_AT_ONCE = 2**16
+NOISY_AT_ONCE = 2**16
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ def sets_of_most_likely(
         raise UserError(f"k is {k}; with {c} classes it must lie between 1 and {c}.")
     _check_range(y, c)
     mask = np.zeros((n, c), dtype=np.bool_)
-    for rows in blocks(n, ROWS_AT_ONCE):
+    for rows in blocks(n, NOISY_AT_ONCE):
         top = np.argsort(-scores[rows], axis=1, kind="stable")[:, :k]
         np.put_along_axis(mask[rows], top, True, axis=1)
     mask[np.arange(n), y] = True

@@ -55,7 +55,7 @@ class RanksError(UserError):
     """Processes cannot train together, or not any longer; the run is interrupted and can be resumed."""
 
 
-COMMANDS = (
+PROCESS_COMMANDS = (
     *("end", "step", "end_epoch", "warm_up", "state", "load_state"),
     *("current_label_weights", "evaluated_label_weights"),
 )
@@ -318,7 +318,7 @@ class SharedTrainer(Trainer):
         """
         self.network.train()
         batches = self.batches_left()
-        while (command := COMMANDS[self.ranks.command()]) != "end":
+        while (command := PROCESS_COMMANDS[self.ranks.command()]) != "end":
             if command == "step":
                 with self.stream.drawing():
                     self.step(next(batches))
@@ -333,7 +333,7 @@ class SharedTrainer(Trainer):
 
     def _lead(self, command: str) -> None:
         if self.ranks.leads:
-            self.ranks.command(COMMANDS.index(command))
+            self.ranks.command(PROCESS_COMMANDS.index(command))
 
     def step(self, units: Tensor) -> Step:
         """Train on this rank's part of a mini-batch; it may be empty.

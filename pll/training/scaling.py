@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from pll.errors import UserError, unknown
 from pll.training.names import SCALES
 
-ROWS_AT_ONCE = 1024
+SCALED_AT_ONCE = 1024
 """Rows that are converted to float64 at once for the statistics."""
 CONSTANT = 1e-12
 """Deviation below which values are taken to be all alike."""
@@ -307,8 +307,8 @@ def _with_basis(base: Scaling, X: npt.NDArray[np.float32]) -> Scaling:
         plain = Scaling(base.fill, base.shift, base.spread, **state, basis_shift=0 * ones, basis_spread=ones)
         d = centres.shape[1]
         near = [
-            plain(torch.from_numpy(np.array(X[start : start + ROWS_AT_ONCE])))[:, d:].numpy()
-            for start in range(0, min(len(X), QUANTILE_ROWS), ROWS_AT_ONCE)
+            plain(torch.from_numpy(np.array(X[start : start + SCALED_AT_ONCE])))[:, d:].numpy()
+            for start in range(0, min(len(X), QUANTILE_ROWS), SCALED_AT_ONCE)
         ]
     mean, std = mean_and_std(np.concatenate(near), (0,))
     shift, spread = (torch.from_numpy(part.astype(np.float32)) for part in (mean, np.where(std < CONSTANT, 1.0, std)))
@@ -325,7 +325,7 @@ def mean_and_std(X: npt.NDArray[Any], axes: tuple[int, ...]) -> tuple[npt.NDArra
     axes
         Over which they are, the first among them; the others are kept, so that (C, 1, 1) broadcasts over pixels.
     """
-    batches = [X[start : start + ROWS_AT_ONCE] for start in range(0, max(1, len(X)), ROWS_AT_ONCE)]
+    batches = [X[start : start + SCALED_AT_ONCE] for start in range(0, max(1, len(X)), SCALED_AT_ONCE)]
     count = np.maximum(sum((~np.isnan(part)).sum(axis=axes, keepdims=True) for part in batches), 1)
     mean = sum(np.nansum(part, axis=axes, keepdims=True, dtype=np.float64) for part in batches) / count
     square = sum(np.nansum((part - mean) ** 2, axis=axes, keepdims=True) for part in batches)

@@ -16,7 +16,7 @@ from pll.ui.format import count, format_when, plain, state_icon
 from pll.ui.routes import link, nothing_yet
 from pll.ui.widgets import bound, openable, symbol
 
-RECENT = 5
+MOST_RECENT_RUNS = 5
 """Runs that are offered where none is in view."""
 
 
@@ -49,12 +49,12 @@ def choose_run(in_view: Run | None, what: str, icon: str) -> None:
             nothing_yet(sentence, icon, "train", "Watch it train", run=at_work.id)
     elif in_view is None:
         st.info(f"Open the run whose labels you want to {what}.", icon=symbol(icon))
-        for run in islice(runs.values(), RECENT):
+        for run in islice(runs.values(), MOST_RECENT_RUNS):
             examples = count(run.folder.about().get("data", {}).get("examples", 0), "example")
             about = f"{method_title(run.config.method)} · {examples} · {begun(run)}"
             title = f"{state_icon(run.snapshot())} **{plain(run.name)}**"
             openable(title, about, session.view, run, key=f"open-{run.id}")
-        if len(runs) > RECENT:
+        if len(runs) > MOST_RECENT_RUNS:
             link("home", f"All {len(runs):,} runs")
         link("data", "Get labels for other data")
     elif len(runs) > 1:

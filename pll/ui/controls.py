@@ -87,7 +87,7 @@ def transport(run: Run, state: str, *, can_move: bool) -> None:
     button("Stop", stop, run, icon="stop", key="stop", disabled=not (can_move and is_active))
     if moving and not run.is_comparison:  # who only waits for labels need not see the rest
         return
-    steps(run, STEPS if run.is_comparison else (*STEPS, NEXT_STEP), disabled=not can_move)
+    steps(run, RUN_STEPS if run.is_comparison else (*RUN_STEPS, NEXT_STEP), disabled=not can_move)
 
 
 def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
@@ -127,7 +127,7 @@ class Step(NamedTuple):
     batches: int | None = None
 
 
-STEPS = (
+RUN_STEPS = (
     Step("Run 1", "1 more epoch", "step-1", "e", epochs=1),
     Step("Run 5", "5 more epochs", "step-5", epochs=5),
     Step("Run 25", "25 more epochs", "step-25", epochs=25),
@@ -135,7 +135,7 @@ STEPS = (
 NEXT_STEP = Step("Next step", "one mini-batch", "step-batch", "b", batches=1)
 
 
-def steps(run: Run, offered: Sequence[Step] = STEPS, *, disabled: bool) -> None:
+def steps(run: Run, offered: Sequence[Step] = RUN_STEPS, *, disabled: bool) -> None:
     """Show the buttons that train a little, then pause.
 
     Parameters

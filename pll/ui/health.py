@@ -104,4 +104,4 @@ async def _ready(_: Request) -> Response:
 
 
 NO_STORE = {"Cache-Control": "no-store"}
-ROUTES = [Route("/health", _health), Route("/ready", _ready)]
+HEALTH_ROUTES = [Route("/health", _health), Route("/ready", _ready)]

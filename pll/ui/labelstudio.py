@@ -214,4 +214,4 @@ def _credentials(header: str) -> tuple[str, str]:
     return user, secret
 
 
-ROUTES = [Route(f"{PREFIX}/{{run}}/{{name}}", _answer, methods=["GET", "POST"])]
+LABEL_STUDIO_ROUTES = [Route(f"{PREFIX}/{{run}}/{{name}}", _answer, methods=["GET", "POST"])]

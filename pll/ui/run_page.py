@@ -16,10 +16,10 @@ from pll.ui.widgets import button, popover, show_error
 def follow(run: Run) -> None:
     """Heading, controls, and what changes while the run is at work."""
     snapshot, looking = run.snapshot(), run_view(run)
-    view = lanes if run.is_comparison else lane
+    draw, height = (lanes.draw, lanes.HEIGHT_OF_LANES) if run.is_comparison else (lane.draw, lane.HEIGHT_OF_PICTURES)
     if looking.presenting:
         lane.presenter_strip(run, snapshot)
-        live_page.watch(run, snapshot.state, view.draw, view.PLACEHOLDER)
+        live_page.watch(run, snapshot.state, draw, height)
         return
     with st.container(gap="xsmall"):
         beside_state, right = live_page.heading(snapshot)
@@ -42,6 +42,6 @@ def follow(run: Run) -> None:
         with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
             if snapshot.error:
                 show_error(snapshot.error)
-        live_page.watch(run, snapshot.state, view.draw, view.PLACEHOLDER)
+        live_page.watch(run, snapshot.state, draw, height)
         links.end_of_lesson(looking)
     controls.begin_once_shown(run)

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pll.errors import UserError
-from pll.runs.description import FIELDS
+from pll.runs.description import RUN_FIELDS
 from pll.ui.format import plain
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ def number_field(name: str, value: float | None, *, key: str, most: float | None
     more
         Further options of `st.number_input`.
     """
-    one = FIELDS[name]
+    one = RUN_FIELDS[name]
     kind = int if one.kind == "whole" else float
     limits = kind(one.least), kind(one.most if most is None else most)
     begin = None if value is None else kind(value)
@@ -351,7 +351,7 @@ def share_slider(
     more
         Further options of `st.slider`.
     """
-    one = FIELDS[name]
+    one = RUN_FIELDS[name]
     limits = float(one.least), float(one.most if most is None else most)
     words = {"help": one.sentence, **more}
     chosen: float = st.slider(title or one.title, *limits, float(value), one.step, key=key, **words)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pll.formats.forms import ROLES
+from pll.formats.forms import ROLE_DATA
 from pll.ui.data.loader import LARGE_FILE
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
@@ -54,10 +54,10 @@ def test_columns_are_corrected_in_the_table(app: str, new_page: NewPage) -> None
     page.get_by_text("3 examples, 2 classes").wait_for()
     page.get_by_text("Details", exact=True).click()
     page.get_by_text("Double-click what is wrong").wait_for()
-    _correct(page, 1, ROLES["keep"]["title"])
+    _correct(page, 1, ROLE_DATA["keep"]["title"])
     above = page.get_by_role("combobox", name="Name", exact=True)  # the same choice, above the column's first cells
-    sync_api.expect(above).to_have_value(ROLES["keep"]["title"])
-    _correct(page, 4, ROLES["annotator"]["title"])
+    sync_api.expect(above).to_have_value(ROLE_DATA["keep"]["title"])
+    _correct(page, 4, ROLE_DATA["annotator"]["title"])
     page.get_by_text("2 people answered 6 times").wait_for()
     assert page.get_by_test_id("stException").count() == 0
 

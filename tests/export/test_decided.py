@@ -32,7 +32,7 @@ from pll.review.certificate import CheckedLabel, LabelTable
 from pll.review.certification import Certification, draw_plan
 from pll.review.label_snapshot import LabelSnapshot
 from pll.runs.data import Splits
-from pll.runs.files import LABELS
+from pll.runs.files import LABELS_FILE
 from pll.runs.labels_table import write_labels
 
 N, REFUSED, DECIDED = 12, 3, 5
@@ -159,8 +159,8 @@ def examples() -> Iterator[PartialLabelDataset]:
 
 
 def results_in(source: ExportSource, folder: Path) -> Results:
-    write_labels([source.frame], folder / LABELS)
-    return read_results(folder / LABELS, "proden")
+    write_labels([source.frame], folder / LABELS_FILE)
+    return read_results(folder / LABELS_FILE, "proden")
 
 
 def without(results: Results, example: str) -> Results:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pll.cli.main import main
-from pll.runs.files import MANIFEST
+from pll.runs.files import MANIFEST_FILE
 from pll.runs.manifest import listed_files
 
 
@@ -49,7 +49,7 @@ class Case:
 
 def cases(run: Path, *, most_frames: int = 2) -> Iterator[Case]:
     """Yield every file of a run with every way; of the frames of the history a few, which are all alike."""
-    names = [*listed_files(run), MANIFEST]
+    names = [*listed_files(run), MANIFEST_FILE]
     frames = [name for name in names if name.startswith("history/frames/")]
     for name in names:
         if name in frames and frames.index(name) >= most_frames:

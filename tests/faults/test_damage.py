@@ -10,7 +10,7 @@ import pytest
 from pll.errors import UserError
 from pll.export.run_export import export_source
 from pll.io import write_atomically
-from pll.runs.files import MANIFEST
+from pll.runs.files import MANIFEST_FILE
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import (
@@ -66,7 +66,7 @@ def test_a_run_that_has_ended_lists_every_file(finished: Path) -> None:
 
 
 def test_a_run_without_a_manifest_has_not_ended(finished: Path, tmp_path: Path, data: Path) -> None:
-    folder = RunFolder(damaged(finished, Case(MANIFEST, "delete"), tmp_path / "run"))
+    folder = RunFolder(damaged(finished, Case(MANIFEST_FILE, "delete"), tmp_path / "run"))
     assert folder.state()["state"] == "interrupted"
     result = answer(["convert", str(folder.path), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path / "none")
     assert result.status == 2 and "no labels yet (interrupted)" in result.message
@@ -136,7 +136,7 @@ def test_label_weights_with_a_flipped_bit_are_not_exported(finished: Path, tmp_p
     folder = RunFolder(damaged(finished, Case("history/final.npy", "flip"), tmp_path / "run"))
     with pytest.raises(UserError, match=r"final\.npy is damaged"):
         export_source(folder)
-    (folder.path / MANIFEST).unlink()  # without checksums the values are looked at
+    (folder.path / MANIFEST_FILE).unlink()  # without checksums the values are looked at
     weights = np.load(finished / "history" / "final.npy")
     for wrong in (1.08e33, np.nan, -0.5):
         changed = weights.copy()

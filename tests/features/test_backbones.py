@@ -40,7 +40,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PLL_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("PLL_DATA_PATH", raising=False)
     monkeypatch.setattr(requests.Session, "get", offline)
-    monkeypatch.setattr(backbones, "SIDE", 32)
+    monkeypatch.setattr(backbones, "INPUT_SIDE", 32)
     return tmp_path / "data"
 
 
@@ -84,7 +84,7 @@ def test_batches_change_nothing_and_progress_is_reported(
     data = folder_of([picture(8, 9, seed=k) for k in range(5)], tmp_path / "p")
     made = BackboneFeatures(SMALL, device="cpu").fit(data)
     whole = made.transform(data)
-    monkeypatch.setattr(backbones, "BATCH", 2)
+    monkeypatch.setattr(backbones, "PICTURES_AT_ONCE", 2)
     calls: list[tuple[str, int, int | None]] = []
     np.testing.assert_allclose(made.transform(data, lambda *call: calls.append(call)), whole, rtol=1e-4, atol=1e-5)
     assert calls == [("pictures", 2, 5), ("pictures", 4, 5), ("pictures", 5, 5)]

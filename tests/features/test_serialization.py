@@ -7,7 +7,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.features import fitted, load_features, save_features
-from pll.features.serialization import ARRAYS_FILE, CARD_FILE
+from pll.features.serialization import ARRAYS_FILE, FEATURES_FILE
 from tests.features.helpers import texts
 
 
@@ -22,12 +22,12 @@ def test_the_same_features_give_the_same_files(folder: Path, tmp_path: Path) -> 
     loaded = load_features(folder)
     assert loaded is not None
     save_features(loaded, tmp_path / "again")
-    for name in (CARD_FILE, ARRAYS_FILE):
+    for name in (FEATURES_FILE, ARRAYS_FILE):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
 
 
 def damage(folder: Path, how: str) -> None:
-    card, arrays = folder / CARD_FILE, folder / ARRAYS_FILE
+    card, arrays = folder / FEATURES_FILE, folder / ARRAYS_FILE
     content = json.loads(card.read_text())
     if how == "not json":
         card.write_text("{")
@@ -54,8 +54,8 @@ def damage(folder: Path, how: str) -> None:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("not json", f"{CARD_FILE} is damaged"),
-        ("nested", f"{CARD_FILE} is damaged"),
+        ("not json", f"{FEATURES_FILE} is damaged"),
+        ("nested", f"{FEATURES_FILE} is damaged"),
         ("foreign", "is not a file of Candid's"),
         ("list", "is not a file of Candid's"),
         ("newer", "has format version 2; this Candid reads version 1"),

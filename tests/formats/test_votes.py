@@ -22,7 +22,7 @@ from pll.errors import UserError
 from pll.formats.answers import Answers
 from pll.formats.odd import OddReading
 from pll.formats.tabular.answer_cells import AnswerReader
-from pll.formats.votes import VOTES, read_votes, with_votes
+from pll.formats.votes import VOTES_FORMAT, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -388,7 +388,7 @@ def test_ids_that_name_the_voter_too_are_odd(tmp_path: Path, mark: str) -> None:
     rows = [
         batch(f"t{k}{mark}{name}", "cat" if k % 2 else "dog", model="m") for k in range(8) for name in ("ann", "bob")
     ]
-    source = Source("out.jsonl", str(lines(tmp_path / "out.jsonl", rows)), format=VOTES)
+    source = Source("out.jsonl", str(lines(tmp_path / "out.jsonl", rows)), format=VOTES_FORMAT)
     with pytest.raises(OddReading, match="two-names"):
         source.load()
     assert len(replace(source, options={"accept": ["two-names"]}).load()) == 16

@@ -17,7 +17,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.base import PartialLabelEstimator
-from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, load_model, read_card, save_model
+from pll.methods.persistence import MODEL_CARD_FILE, WEIGHTS_FILE, load_model, read_card, save_model
 from pll.synthesis import flip_binomial
 
 NAMES = ("NA", "日本語", "a|b")
@@ -125,7 +125,7 @@ def test_custom_objects_are_named_and_required(own: dict[str, Any], described: s
 # ---- what cannot be loaded --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("missing", [CARD_FILE, WEIGHTS_FILE])
+@pytest.mark.parametrize("missing", [MODEL_CARD_FILE, WEIGHTS_FILE])
 def test_a_missing_file_is_named(missing: str, tmp_path: Path) -> None:
     saved(tmp_path, fitted("proden"))
     (tmp_path / missing).unlink()

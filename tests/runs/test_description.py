@@ -12,25 +12,27 @@ from hypothesis import strategies as some
 from pll.experiments.experiment import Experiment
 from pll.methods import METHODS
 from pll.runs.config import Preparation, RunConfig
-from pll.runs.description import FIELDS, plain_value, setting_of
+from pll.runs.description import RUN_FIELDS, plain_value, setting_of
 from pll.runs.link import PARTS
 
-NUMBERS = [name for name, one in FIELDS.items() if one.kind in ("whole", "number")]
+NUMBERS = [name for name, one in RUN_FIELDS.items() if one.kind in ("whole", "number")]
 
 
 def test_every_field_of_a_run_has_the_described_default() -> None:
     for one in (*fields(Preparation), *fields(RunConfig)):
-        if one.name in FIELDS:
-            assert one.default == FIELDS[one.name].default, one.name
-    assert {one.name for one in fields(Preparation)} <= set(FIELDS)
+        if one.name in RUN_FIELDS:
+            assert one.default == RUN_FIELDS[one.name].default, one.name
+    assert {one.name for one in fields(Preparation)} <= set(RUN_FIELDS)
     for name in ("features", "strict", "holdout"):
-        assert Experiment.model_fields[name].default == PARTS[name].default == FIELDS[name].default
+        assert Experiment.model_fields[name].default == PARTS[name].default == RUN_FIELDS[name].default
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_defaults_of_every_method_are_within_the_limits(method: str) -> None:
     problems = {
-        name: FIELDS[name].problem(value) for name, value in METHODS[method]().get_params().items() if name in FIELDS
+        name: RUN_FIELDS[name].problem(value)
+        for name, value in METHODS[method]().get_params().items()
+        if name in RUN_FIELDS
     }
     assert not any(problems.values()), problems
 
@@ -38,7 +40,7 @@ def test_the_defaults_of_every_method_are_within_the_limits(method: str) -> None
 @pytest.mark.parametrize("name", NUMBERS)
 @given(value=some.floats(allow_nan=True, allow_infinity=True) | some.integers(-5, 10**7))
 def test_a_number_is_refused_exactly_outside_its_limits(name: str, value: float) -> None:
-    one = FIELDS[name]
+    one = RUN_FIELDS[name]
     inside = one.least <= value <= one.most and not (one.above and value == one.least)
     inside = inside and not (one.below and value == one.most) and (one.kind == "number" or value == int(value))
     problem = one.problem(value, "x")
@@ -56,5 +58,5 @@ def test_what_is_no_number_stays_text(text: str) -> None:
         assert text.lower() in ("true", "false", "none")
     else:
         assert float(text) == value
-    assert FIELDS["features"].value_of(text) == text  # a described word is never a number, nor none
+    assert RUN_FIELDS["features"].value_of(text) == text  # a described word is never a number, nor none
     assert setting_of("model", text) == text

@@ -13,7 +13,7 @@ import pytest
 from pll.methods.persistence import read_card
 from pll.runs import run_data
 from pll.runs.files import HELD_OUT_SO_FAR
-from pll.runs.fit_loop import STEPS, FitLoop
+from pll.runs.fit_loop import PROGRESS_STEPS, FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
 from pll.runs.snapshots import HOW_SURE
@@ -33,7 +33,9 @@ def made(path: Path, data: Path, **options: Any) -> RunFolder:
 
 def trained(folder: RunFolder, when_asked: Callable[[FitLoop, float], None] = lambda loop, share: None) -> FitLoop:
     """The run, trained; `when_asked` is called with the share of the last step that is done."""
-    loop = FitLoop(folder, on_step=lambda what, done, _: when_asked(loop, done / STEPS) if what == HOW_SURE else None)
+    loop = FitLoop(
+        folder, on_step=lambda what, done, _: when_asked(loop, done / PROGRESS_STEPS) if what == HOW_SURE else None
+    )
     loop.train()
     return loop
 

@@ -66,7 +66,7 @@ def test_the_pieces_do_not_show(scale: str, monkeypatch: pytest.MonkeyPatch) -> 
     X = np.random.default_rng(1).normal(size=shape).astype(np.float32)
     X[X > 1] = np.nan
     whole = fit_scaling(X, scale)
-    monkeypatch.setattr(scaling, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(scaling, "SCALED_AT_ONCE", 7)
     for name, part in fit_scaling(X, scale).state_dict().items():
         torch.testing.assert_close(part, whole.state_dict()[name], rtol=1e-6, atol=1e-7)
 

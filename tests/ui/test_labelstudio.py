@@ -104,7 +104,7 @@ def connected(
     assert main(["labelstudio", str(run.folder.path), "--url", "http://candid:8501/"]) == 0
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert told["url"] == f"http://candid:8501/labelstudio/{run.id}" and told["user"] == "candid"
-    with TestClient(Starlette(routes=labelstudio.ROUTES)) as client:
+    with TestClient(Starlette(routes=labelstudio.LABEL_STUDIO_ROUTES)) as client:
         yield Connected(client, run.id, told["secret"])
     if run.folder.exists():
         labelstudio.backend(run.id).queue.wait()

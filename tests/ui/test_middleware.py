@@ -116,7 +116,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
         await websocket.accept()
         await websocket.receive()
 
-    routes = [*health.ROUTES, WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", hello)]
+    routes = [*health.HEALTH_ROUTES, WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", hello)]
     layers = (SecurityHeaders, SessionLimit, LoginGate, DropMessages)
     yield TestClient(Starlette(routes=routes, middleware=[Middleware(layer) for layer in layers]))
     PerProcess.forget_all()

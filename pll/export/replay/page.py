@@ -21,7 +21,7 @@ from pll.runs.folder import RunFolder
 HERE = Path(__file__).parent
 DRAWING = HERE.parents[1] / "ui" / "components"
 """Folder of the scripts of the app's plots."""
-EXPORTED = "export default function (component) {"
+COMPONENT_EXPORT = "export default function (component) {"
 """Export of the app's scripts for Streamlit, which is removed."""
 
 THEMES = {
@@ -71,8 +71,8 @@ def script() -> str:
 
 def _drawing(name: str) -> str:
     text = _read(DRAWING / f"{name}.js")
-    assert text.count(EXPORTED) == 1, f"{name}.js no longer ends as the replay expects"
-    return text.replace(EXPORTED, f"function mount{name.capitalize()}(component) {{")
+    assert text.count(COMPONENT_EXPORT) == 1, f"{name}.js no longer ends as the replay expects"
+    return text.replace(COMPONENT_EXPORT, f"function mount{name.capitalize()}(component) {{")
 
 
 def _read(file: Path) -> str:

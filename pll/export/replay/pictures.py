@@ -18,7 +18,7 @@ SIDES = (48, 32, 24, 16)
 """Pixels of a picture's longer side, largest first; the first size at which all pictures fit is used."""
 MOST_PICTURE_BYTES = 700_000
 """Maximum number of bytes of all pictures."""
-MOST_LETTERS = 300_000
+MOST_LETTERS_OF_REPLAY = 300_000
 """Maximum number of characters of all texts."""
 ACROSS = 50
 """Number of pictures in a row of the sheet."""
@@ -36,7 +36,7 @@ def picture_payload(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> d
     """
     texts = None
     if data.texts is not None:
-        length = max(20, min(400, MOST_LETTERS // max(len(rows), 1)))
+        length = max(20, min(400, MOST_LETTERS_OF_REPLAY // max(len(rows), 1)))
         texts = [excerpt(text or "", length) for text in data.texts[rows]]
     return {"pictures": _sheet(data, rows), "texts": texts}
 

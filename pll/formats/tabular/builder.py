@@ -26,7 +26,17 @@ from pll.formats.forms import WORDS
 from pll.formats.labels import CANDIDATES, Labels, labels_of
 from pll.formats.names import CLASS_COLUMN, PAYLOAD_COLUMNS, is_named_id
 from pll.formats.proposal import says
-from pll.formats.reading import ERRORS, LABELLED, LINES, OF_LABELS, PERSONS, TO_FILL_IN, Column, form_of, option
+from pll.formats.reading import (
+    LABELLED,
+    LINES,
+    OF_LABELS,
+    PERSONS,
+    SPREADSHEET_ERRORS,
+    TO_FILL_IN,
+    Column,
+    form_of,
+    option,
+)
 from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, value_of
 from pll.formats.results import Results, Value
 from pll.formats.roles import notes_on, refuse_questions
@@ -388,7 +398,7 @@ def _without_labels(columns: Sequence[Column], labels: Labels) -> list[str]:
     UserError
         Perhaps they were in columns of formulas that have no result.
     """
-    broken = [column for column in columns if column.why == ERRORS]
+    broken = [column for column in columns if column.why == SPREADSHEET_ERRORS]
     if labels.candidates is not None or labels.annotations is not None or labels.y is not None:
         names = listing([column.name for column in broken])
         return [f"Left out, since they hold nothing but a spreadsheet's errors: {names}."] if broken else []

@@ -21,8 +21,8 @@ from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
 from pll.errors import UserError
-from pll.formats.forms import FIELDS, NO_ANSWER, USUAL, WORDS, between_words, plain_name, words_of
-from pll.images import SUFFIXES
+from pll.formats.forms import NO_ANSWER, USUAL, WORDS, WORDS_OF_FIELDS, between_words, plain_name, words_of
+from pll.images import PICTURE_SUFFIXES
 
 Answer = TypeVar("Answer")
 Cells = Sequence[str | None]
@@ -86,7 +86,7 @@ def looks_like_picture(cell: str) -> bool:
     (True, True, False)
     """
     bare = cell.split("?", 1)[0].split("#", 1)[0].lower()
-    return bare.endswith(SUFFIXES) or cell.startswith("data:image/")
+    return bare.endswith(PICTURE_SUFFIXES) or cell.startswith("data:image/")
 
 
 def is_number(cell: str) -> bool:
@@ -291,13 +291,13 @@ def default_role(cells: Cells) -> str:
     return "category" if few and are_names(filled) else "keep"
 
 
-MOST_LETTERS = 60
+MOST_LETTERS_OF_NAME = 60
 """Letters of a name, on average, where few of them stand in several rows."""
 
 
 def are_names(cells: Sequence[str]) -> bool:
     """Whether filled cells can be names of classes: short, or, however long, each in several rows."""
-    return sum(map(len, cells)) <= MOST_LETTERS * len(cells) or 2 * len({*cells}) <= len(cells)
+    return sum(map(len, cells)) <= MOST_LETTERS_OF_NAME * len(cells) or 2 * len({*cells}) <= len(cells)
 
 
 NEARLY_ALL = 0.9
@@ -856,7 +856,7 @@ def _only_word(fields: Mapping[str, Any]) -> str | None:
     if not any(name in fields for name in SCORE_FIELDS):
         return None
     words = [name for name, value in fields.items() if isinstance(value, str) and name not in SCORE_FIELDS]
-    return words[0] if len(words) == 1 and len(fields[words[0]]) <= MOST_LETTERS else None
+    return words[0] if len(words) == 1 and len(fields[words[0]]) <= MOST_LETTERS_OF_NAME else None
 
 
 def shares_of(cell: str) -> dict[str, float] | None:
@@ -956,7 +956,7 @@ def _answer_inside(said: Any) -> Any:
     ('B', None)
     """
     fields = {plain_name(name): one for name, one in said.items()} if isinstance(said, dict) else {}
-    answers = (one for name, one in fields.items() if name in FIELDS["what"])
+    answers = (one for name, one in fields.items() if name in WORDS_OF_FIELDS["what"])
     return next((one for one in answers if one is None or isinstance(one, str | int)), said)
 
 
@@ -1077,7 +1077,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
 def _says_answers(name: str) -> bool:
     """Whether a column is called as answers are, as `ratings`: of objects of numbers, how often each was given."""
     last = next(reversed(words_of(name)), "").removesuffix("s")
-    return plain_name(name) in USUAL["answers"] or (last in FIELDS["what"] and last != "value")
+    return plain_name(name) in USUAL["answers"] or (last in WORDS_OF_FIELDS["what"] and last != "value")
 
 
 def _is_list_of_answers(cell: str) -> bool:

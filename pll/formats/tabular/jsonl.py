@@ -1,4 +1,4 @@
-"""JSON lines: a table whose rows are objects; every other shape of `json_objects.SHAPES` is read as well.
+"""JSON lines: a table whose rows are objects; every other shape of `json_objects.JSON_SHAPES` is read as well.
 
 Every field is a column with a role (`columns`), `candidates` a list of names.
 """
@@ -137,7 +137,7 @@ class JsonLines(TableFormat):
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)
         if shape in json_objects.WITHOUT_PLACE:
-            return f"The file that came in is {json_objects.SHAPES[shape]}, which has no place for another field."
+            return f"The file that came in is {json_objects.JSON_SHAPES[shape]}, which has no place for another field."
         if _is_coco(next((record for _, record in json_objects.records(source)), {})):
             return "The file that came in is JSON of COCO, which has no place for the label of a picture."
         return super().no_place(source, options)

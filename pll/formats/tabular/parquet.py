@@ -30,11 +30,11 @@ from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat, dataset_of
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.writer import class_names, columns_of, number_blocks
-from pll.images import SUFFIXES, Pictures
+from pll.images import PICTURE_SUFFIXES, Pictures
 from pll.io import Column as ObjectColumn
 from pll.io import pieces
 
-ROWS = 4096
+ROWS_READ_AT_ONCE = 4096
 """Rows per batch; of wide tables fewer."""
 _CELLS = 4_000_000
 _BUFFER = 2**16
@@ -53,7 +53,7 @@ def holds_shards(folder: Path) -> bool:
     if not folder.is_dir() or not shards(folder):
         return False
     others = folder.glob("[!._]*")
-    return not any(inside.is_dir() or inside.suffix.lower() in SUFFIXES for inside in others)
+    return not any(inside.is_dir() or inside.suffix.lower() in PICTURE_SUFFIXES for inside in others)
 
 
 def schema_of(path: Path) -> tuple[pa.Schema, int]:
@@ -110,7 +110,7 @@ def batches(path: Path, columns: Sequence[str] | None = None, *, texts: Sequence
                 one, read_dictionary=texts, thrift_string_size_limit=2**26, pre_buffer=False, buffer_size=_BUFFER
             ) as file,
         ):
-            rows = max(1, min(ROWS, _CELLS // max(len(columns or file.schema_arrow), 1)))
+            rows = max(1, min(ROWS_READ_AT_ONCE, _CELLS // max(len(columns or file.schema_arrow), 1)))
             for batch in file.iter_batches(rows, columns=columns):
                 batch.validate(full=True)  # text that is not UTF-8, above all
                 yield batch
@@ -353,7 +353,7 @@ class Parquet(TableFormat):
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         schema, texts = self._layout(dataset, results)
-        rows_at_once = max(1, min(ROWS, 4_000_000 // max(len(schema), 1)))
+        rows_at_once = max(1, min(ROWS_READ_AT_ONCE, 4_000_000 // max(len(schema), 1)))
         with pq.ParquetWriter(path, schema) as writer:
             for start in range(0, len(dataset), rows_at_once):
                 rows = slice(start, start + rows_at_once)

@@ -37,7 +37,7 @@ from pll.formats.tabular.writer import columns_of
 
 MOST_CELLS = 5_000_000
 """Cells of a sheet that are read; each takes some 100 bytes and a few microseconds."""
-MOST_ROWS = 1_048_576
+MOST_ROWS_OF_SHEET = 1_048_576
 MOST_CHARACTERS = 32_767
 """Rows of a sheet, and characters of a cell, as Excel has them."""
 MOST_SHEETS = 30
@@ -80,7 +80,7 @@ class Xlsx(TableFormat):
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         columns, numbers = columns_of(dataset, results)
-        if len(dataset) >= MOST_ROWS or len(columns) + len(numbers) > 16_384:
+        if len(dataset) >= MOST_ROWS_OF_SHEET or len(columns) + len(numbers) > 16_384:
             raise UserError("A sheet has at most 1,048,576 rows and 16,384 columns; write CSV or Parquet.")
         for text in (*numbers, *(text for column in columns for text in (column.name, *column.cells))):
             _checked(text)
@@ -307,7 +307,7 @@ def _rows(sheet: Any) -> Iterator[list[Any]]:
     cells = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         cells += len(row)
-        if number > MOST_ROWS or len(row) > MAX_COLUMNS or cells > MOST_CELLS:
+        if number > MOST_ROWS_OF_SHEET or len(row) > MAX_COLUMNS or cells > MOST_CELLS:
             raise UserError(
                 f"The sheet {shorten(sheet.title)} has more than {MOST_CELLS:,} cells; save it as CSV UTF-8 or Parquet."
             )

@@ -17,7 +17,7 @@ from pll.formats.forms import USUAL, plain_name
 from pll.formats.names import CONSENSUS_COLUMNS, NUMBERED, check_header, marked
 from pll.formats.reading import LINES
 from pll.formats.records import Records
-from pll.formats.results import OURS, Results
+from pll.formats.results import OUR_NAME, Results
 from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import Cells, is_number
 from pll.formats.tabular.csv import Csv, text_of_file, write_table
@@ -67,7 +67,7 @@ class Cleanlab(Csv):
         roles = {name: "annotator" for name, cells in zip(names, table.sample(), strict=True) if _are_classes(cells)}
         if names[0] not in roles or plain_name(names[0]) in (*USUAL["id"], *USUAL["task"]):
             roles[names[0]] = "id"
-        results = [name for name in names if name.removesuffix(f" ({OURS})") in CONSENSUS_COLUMNS]
+        results = [name for name in names if name.removesuffix(f" ({OUR_NAME})") in CONSENSUS_COLUMNS]
         return replace(table, roles=roles | dict.fromkeys(results, "ignore"))
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

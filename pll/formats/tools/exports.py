@@ -35,7 +35,7 @@ from pll.formats.unfold import said_in, value_at
 
 QUESTION = "label"
 """Name of the question in the records that are written."""
-OURS = "candid-"
+OUR_IDS = "candid-"
 """Beginning of the id of a result that Candid wrote; forms.toml knows it too."""
 BY = ", decided by "
 """Separator of run and person in the model version of a person's label."""
@@ -186,7 +186,7 @@ def _prediction(results: Results, example: str, question: str, to_name: str | No
         return None
     is_human = results.cell(example, "source") == "human"
     author = f"{results.model}{BY}{results.cell(example, 'reviewer')}" if is_human else results.model
-    answer = choice_answer(f"{OURS}{example}"[:100], question, to_name or "text", [label])
+    answer = choice_answer(f"{OUR_IDS}{example}"[:100], question, to_name or "text", [label])
     return {"model_version": author, "result": [answer]} | ({} if score is None else {"score": score})
 
 

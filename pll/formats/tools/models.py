@@ -22,7 +22,7 @@ import numpy as np
 
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
-from pll.formats.forms import FIELDS, USUAL
+from pll.formats.forms import USUAL, WORDS_OF_FIELDS
 from pll.formats.names import LABEL_COLUMNS, two_names
 from pll.formats.records import Records
 from pll.formats.results import free_name
@@ -252,7 +252,7 @@ def _is_judged(value: Any) -> bool:
     if isinstance(value, list) and all(isinstance(one, str) for one in value) and len({*value}) < len(value):
         return True
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(isinstance(one, dict) and not FIELDS["what"].isdisjoint(one) for one in inside)
+    return any(isinstance(one, dict) and not WORDS_OF_FIELDS["what"].isdisjoint(one) for one in inside)
 
 
 def prompted_answers(path: Path) -> list[Line]:

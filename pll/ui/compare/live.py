@@ -27,7 +27,7 @@ from pll.ui.view_state import Scene
 from pll.ui.widgets import beside, popover
 from pll.wording import percent
 
-PLACEHOLDER = 900
+HEIGHT_OF_LANES = 900
 STAR_HEIGHT, CURVES_HEIGHT = 250, 330
 POINTS = 600
 """Examples in each small star plot, a fixed sample: five at once must not keep the browser busier than a large one."""
@@ -133,7 +133,7 @@ def _over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
     While they train there is a new picture only now and then, since each takes the browser 0.1 s.
     """
     viewed = None if lanes[0].looking.follow else max(lane.frame.epoch for lane in lanes)
-    every = max(1, (snapshot.total or 1) // PICTURES) if snapshot.state == "running" else 1
+    every = max(1, (snapshot.total or 1) // PICTURES_OF_RUN) if snapshot.state == "running" else 1
     until = max(lane.snapshot.epoch for lane in lanes) // every * every
     drawn = []
     for lane in lanes:
@@ -207,7 +207,7 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
 
 STROKES = {"solid": "", "dash": "7 4", "dashdot": "8 3 2 3", "longdash": "12 4", "dot": "3 3"}
 """Dashes of `LANE_DASHES`, as SVG has them: pixels drawn, and left out."""
-PICTURES = 20
+PICTURES_OF_RUN = 20
 """Pictures of a chart while lanes train."""
 
 

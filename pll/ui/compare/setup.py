@@ -15,7 +15,7 @@ from pll.methods import METHODS, method_title
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.voting import VoteEstimator
 from pll.runs.config import DataConfig, RunConfig
-from pll.runs.description import FIELDS
+from pll.runs.description import RUN_FIELDS
 from pll.runs.lanes import lane_configs, why_not
 from pll.runs.run import MOST_LANES, Run
 from pll.synthesis import Flip
@@ -26,7 +26,7 @@ from pll.ui.routes import link
 from pll.ui.train.settings_form import choose_model, choose_settings
 from pll.ui.widgets import beside, choose_several, share_slider
 
-TOGETHER, RUNS = "Train together", "Your runs"
+TRAIN_TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
 OPENING_DATA = DataConfig(Source("digits"), flip=Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
@@ -139,7 +139,7 @@ def settings(
         model = {"model": choose_model(data, "compare")} if any("model" in one for one in defaults.values()) else {}
         shared = choose_settings(methods, choice, data, model, key="compare")
         own = _own_settings(defaults, shared.config.params)
-    problems = ((method, FIELDS[name].problem(value)) for method, one in own.items() for name, value in one.items())
+    problems = ((method, RUN_FIELDS[name].problem(value)) for method, one in own.items() for name, value in one.items())
     wrong = [f"{method_title(method)}: {problem}" for method, problem in problems if problem]
     return lane_configs(shared.config, methods, own), [*shared.wrong, *wrong]
 
@@ -162,7 +162,7 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
         key=f"compare-own-{list(usual)}-{shared}",
         placeholder="",
         column_config={"lane": "Lane"}
-        | {name: st.column_config.NumberColumn(FIELDS[name].title, format="%g") for name in LANE_SETTINGS},
+        | {name: st.column_config.NumberColumn(RUN_FIELDS[name].title, format="%g") for name in LANE_SETTINGS},
         alt="Settings of single lanes",
     )
     changed: dict[str, dict[str, Any]] = {}
@@ -171,7 +171,7 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
             value = edited[name].iloc[k]
             if pd.notna(value) and value != table[name].iloc[k]:
                 changed.setdefault(method, {})[name] = (
-                    int(value) if value == int(value) and FIELDS[name].kind == "whole" else float(value)
+                    int(value) if value == int(value) and RUN_FIELDS[name].kind == "whole" else float(value)
                 )
     return changed
 

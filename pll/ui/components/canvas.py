@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 SPOKEN = HERE / "spoken"
 CANVAS = (SPOKEN, HERE / "svgpen", HERE / "canvas")
 """What all pictures have in common."""
-HTML = """
+PLOT_HTML = """
 <div class="plot">
   <div class="head">
     <span class="when"></span><span class="note"></span>
@@ -40,7 +40,7 @@ HTML = """
 
 def canvas_component(name: str) -> Component:
     """Registers `<name>.js`, and returns the command that mounts it."""
-    return register(HERE / name, HTML, shared=CANVAS)
+    return register(HERE / name, PLOT_HTML, shared=CANVAS)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _ids(ids: npt.NDArray[np.str_] | None, examples: npt.NDArray[np.int64]) -> P
     return {"ids": names} if names and names != [str(example) for example in examples] else {}
 
 
-TEXT_LETTERS = 60_000
+MOST_TEXT_LETTERS = 60_000
 """Characters of all texts of a picture together."""
 TEXT_LENGTHS = (24, 120)
 """Characters of one text, at least where there are many examples and at most where there are few."""
@@ -146,7 +146,7 @@ def _texts(texts: npt.NDArray[Any] | None, examples: npt.NDArray[np.int64]) -> P
     if texts is None or not len(examples):
         return {}
     least, most = TEXT_LENGTHS
-    length = max(least, min(most, TEXT_LETTERS // len(examples)))
+    length = max(least, min(most, MOST_TEXT_LETTERS // len(examples)))
     return {"texts": [excerpt(texts[int(example)], length) for example in examples]}
 
 

@@ -23,7 +23,7 @@ from pll.ui import session
 Component = Callable[..., Any]
 Payload = dict[str, Any]
 
-EXPORTED = "export default function"
+DEFAULT_EXPORT = "export default function"
 """How the function begins that a script is called by."""
 SENT_ONCE = ("script", "texts", "points")
 """Parts of a payload that stay the same: the browser keeps the latest of them, for all components of a page."""
@@ -102,8 +102,8 @@ def register(part: Path, html: str = "", *, shared: Sequence[Path] = ()) -> Comp
         Parts that come before it, in their order.
     """
     parts = [*shared, part]
-    before = "".join(_text([file]).split(EXPORTED)[0] for file in files_of(shared, ".js"))
-    drawn = _text(files_of([part], ".js")).replace(EXPORTED, "const drawn = function")
+    before = "".join(_text([file]).split(DEFAULT_EXPORT)[0] for file in files_of(shared, ".js"))
+    drawn = _text(files_of([part], ".js")).replace(DEFAULT_EXPORT, "const drawn = function")
     script = without_comments(before + drawn + NEWEST_ONLY).encode()
     mount: Component = st.components.v2.component(
         f"candid_{part.stem}",

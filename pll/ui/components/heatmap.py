@@ -22,7 +22,7 @@ MOST_HEATMAP_ROWS = 300
 MOST_HEATMAP_COLUMNS = 60
 """Beyond these a cell is too small to be seen; the page always says how many of how many are shown."""
 
-SHORT = 18
+SHORT_IN_HEATMAP = 18
 """Characters of a class's name above its column."""
 
 HEATMAP = canvas_component("heatmap")
@@ -169,7 +169,7 @@ def heatmap_payload(
         "description": _description(presentation.when, note, sharp.top[order]),
         "first": "sharp" if by == "confidence" else "",
         "last": "flat" if by == "confidence" else "",
-        **legend(candidates.class_names, columns, SHORT),
+        **legend(candidates.class_names, columns, SHORT_IN_HEATMAP),
         "mask": raw(np.packbits(mask)),
         "values": raw(values),
         "examples": raw(order.astype(wide)),

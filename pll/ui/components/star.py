@@ -22,7 +22,7 @@ MOST_STAR_POINTS = 2000
 """Examples drawn at most: browsers cannot animate more smoothly."""
 
 
-SHORT = 18
+SHORT_IN_STAR = 18
 """Characters of a class's name beside its anchor."""
 _UNKNOWN = 0xFFFF  # the colour of an unknown truth, in star.js
 STAR = canvas_component("star")
@@ -87,7 +87,7 @@ def star_payload(
         "note": note,
         "description": _description(presentation.when, note, sharp, candidates),
         "count": len(rows),
-        **legend(candidates.class_names, anchored, SHORT),
+        **legend(candidates.class_names, anchored, SHORT_IN_STAR),
         "shapes": [shapes[j] for j in anchored],
         "places": raw(packed(star_positions(weights, candidates, anchored))),
         "labels": raw(place[sharp.identified].astype(label_type)),

@@ -18,7 +18,7 @@ from pll.ui.components.component import Payload, register
 
 MOST_SPARKS = 300
 """Columns of the small chart behind the handle."""
-HTML = """
+TIMELINE_HTML = """
 <div class="timeline">
   <button class="replay" type="button" title="Play it back"></button>
   <div class="track" role="slider" tabindex="0" aria-label="Moment in view" aria-valuemin="0" aria-valuenow="0">
@@ -31,7 +31,7 @@ HTML = """
 """
 
 
-_timeline = register(HERE / "timeline", HTML)
+_timeline = register(HERE / "timeline", TIMELINE_HTML)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from pll.ui.data.columns_form import Columns, classes_key
 from pll.ui.format import count, plain
 from pll.ui.widgets import beside, button, edit_column, undo_all
 
-VISIBLE_ROWS = 12
+VISIBLE_CLASSES = 12
 """Classes that show without scrolling."""
 MOST_SPELLINGS = 4
 """Spellings that are named; the rest are counted."""
@@ -113,7 +113,7 @@ def show_classes(source: Source, data: PartialLabelDataset) -> None:
         "given": st.column_config.NumberColumn(help="How often it was given.", width="small"),
         "becomes": st.column_config.TextColumn(help="Another class merges; empty drops."),
     }
-    edit_column(cells, "becomes", save, key=f"{classes_key(source)}-table", config=config, visible_rows=VISIBLE_ROWS)
+    edit_column(cells, "becomes", save, key=f"{classes_key(source)}-table", config=config, visible_rows=VISIBLE_CLASSES)
     undo_all(classes_key(source))
 
 

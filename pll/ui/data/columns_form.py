@@ -22,23 +22,23 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, MissingPictures, UserError, WordsInFeatures
 from pll.formats.checks import capital, listing
-from pll.formats.forms import ROLES
+from pll.formats.forms import ROLE_DATA
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import MOST_CELLS_IN_FINDING, Oddity, OddReading
 from pll.formats.reading import LABELLED, SINGLE, Column, Question, Reading, question, signature
-from pll.formats.votes import VOTES
+from pll.formats.votes import VOTES_FORMAT
 from pll.io import write_text
 from pll.ui import login
 from pll.ui.data import loader, understood
 from pll.ui.format import count, plain
 from pll.ui.widgets import beside, bound, button, choose, choose_several, edit_column, show_error
 
-VISIBLE_ROWS = 14
+VISIBLE_COLUMNS = 14
 """Columns that show without scrolling."""
 MOST_EDITED = 300
 """Columns that a person goes through in a table; of more what was proposed stands."""
 
-ROLE_TITLES = {name: role["title"] for name, role in ROLES.items()}
+ROLE_TITLES = {name: role["title"] for name, role in ROLE_DATA.items()}
 """What a column is, in as few words as there is room for above it; what most are first."""
 
 
@@ -61,7 +61,7 @@ class Columns:
 
 def resolved(source: Source) -> Columns:
     """The columns of a file; asks which sheet or which of two roles, where that is open."""
-    if source.path is None or source.format == VOTES:
+    if source.path is None or source.format == VOTES_FORMAT:
         return Columns(source)
     if accepted := st.session_state.get(_accepted_key(source)):
         source = replace(source, options={**source.options, "accept": accepted})
@@ -324,7 +324,7 @@ def edit_roles(table: Columns) -> None:
         "first cells": [_beginning(column.first) for column in table.columns],
     }
     key = f"roles-{_key(table.source)}"
-    edit_column(cells, "is", save, key=key, visible_rows=VISIBLE_ROWS, options=list(role_of), required=True)
+    edit_column(cells, "is", save, key=key, visible_rows=VISIBLE_COLUMNS, options=list(role_of), required=True)
 
 
 def _beginning(cells: Sequence[str | None]) -> str:

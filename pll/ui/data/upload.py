@@ -16,7 +16,7 @@ from pll.formats.checks import listing
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.parts import are_one_a_person
 from pll.formats.tools.records import RecordFormat
-from pll.formats.votes import VOTES, kind_of
+from pll.formats.votes import VOTES_FORMAT, kind_of
 from pll.io import check_free_space, stored_name, write_bytes, zipped
 from pll.paths import app_root
 from pll.ui import login
@@ -133,7 +133,7 @@ def _together(sources: Sequence[Source]) -> Source:
     A file of examples that comes after another takes its place: the first may have been the wrong one.
     """
     kinds = [_kind(str(source.path), source.sha256 or "") for source in sources]
-    data = [source for source, kind in zip(sources, kinds, strict=True) if kind != VOTES]
+    data = [source for source, kind in zip(sources, kinds, strict=True) if kind != VOTES_FORMAT]
     if len(sources) == 1:
         return _with_own_votes(sources[0], kinds[0])
     if not any(kinds) and _are_one_a_person(tuple(str(source.path) for source in sources)):

@@ -16,13 +16,13 @@ import streamlit as st
 from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.evaluation import read_results
-from pll.experiments.execution import RESULTS, ExperimentFolder, ExperimentProgress
+from pll.experiments.execution import RESULTS_TABLE, ExperimentFolder, ExperimentProgress
 from pll.experiments.figures import over_fits, panel_figure, q_panels, style
 from pll.experiments.report import REPORT, protocol_in_words, tables_of
 from pll.experiments.tables import Table, TableEntry, cells_frame, signed
 from pll.io import zipped
 from pll.methods import method_title
-from pll.runs.files import MANIFEST
+from pll.runs.files import MANIFEST_FILE
 from pll.ui import charts
 from pll.ui.format import STATE_ICONS, count, plain, with_left
 from pll.ui.widgets import button, download, heading, popover, show_error, show_table
@@ -102,7 +102,7 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
         show_error(error)
         button("Write it anew", background.resume, folder, icon="refresh", key="experiment-anew")
         return
-    results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
+    results = read_results(folder.path / RESULTS_TABLE) if (folder.path / RESULTS_TABLE).exists() else []
     result_tables = tables_of(experiment, results)
     if not result_tables:
         st.caption("Charts and tables appear with the first results.")
@@ -169,7 +169,7 @@ def _cell(entry: TableEntry | None) -> str:
 
 
 def _downloads(folder: ExperimentFolder, state: str) -> None:
-    there = [name for name in (*REPORT, RESULTS) if (folder.path / name).exists()]
+    there = [name for name in (*REPORT, RESULTS_TABLE) if (folder.path / name).exists()]
     st.subheader("Download", anchor=False)
     with st.container(horizontal=True, gap="small"):
         if state != "running":
@@ -184,7 +184,7 @@ def _archive(folder: ExperimentFolder) -> bytes:
     files = {}
     for file in sorted(folder.path.rglob("*")):
         inside = file.relative_to(folder.path)
-        is_internal = inside.parts[0] in ("cells", MANIFEST) or file.name.startswith(".")
+        is_internal = inside.parts[0] in ("cells", MANIFEST_FILE) or file.name.startswith(".")
         if file.is_file() and not is_internal and file.suffix != ".lock":
             files[inside.as_posix()] = file.read_bytes()
     return zipped(files)

@@ -20,7 +20,7 @@ RECORDED = app_root() / "assets" / "demo.npz"
 """Written by `tools/demo_replay.py`."""
 FRAME_WORDS, FRAME_ARRAYS = ("when", "description"), ("places", "labels", "shades")
 """What changes from frame to frame."""
-_film = register(Path(__file__), canvas.HTML, shared=[*canvas.CANVAS, canvas.HERE / "star"])
+_film = register(Path(__file__), canvas.PLOT_HTML, shared=[*canvas.CANVAS, canvas.HERE / "star"])
 
 
 def replay() -> None:

@@ -25,7 +25,7 @@ EXPLAINED = {
     LOOK: "The labels that are most likely wrong, for as long as you like.",
     CERTIFY: "Check labels until at most a few in 100 are wrong, as sure as you choose.",
 }
-ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
+SHARES_OF_ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 SURE_LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
 
 
@@ -72,7 +72,7 @@ def _form(tab: ReviewTab) -> None:
     n = len(review.root)
     error = st.select_slider(
         "Wrong labels at most",
-        ERRORS,
+        SHARES_OF_ERRORS,
         value=0.05,
         format_func=lambda share: f"{_in_100(share)} ({int(share * n + 1e-9):,} of {n:,})",
         key=f"{key}-error",

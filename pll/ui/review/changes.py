@@ -116,7 +116,7 @@ def _dismiss() -> None:
 
 SHOWN_CHANGES = 10
 """Rows of the table, to begin with and more at a press."""
-TEXT_LETTERS = 300
+EXCERPT_LETTERS = 300
 """Characters of a text in the table."""
 
 
@@ -164,7 +164,7 @@ def _table(
     if any(one["picture"] for one in previews):
         examples["picture"] = [one["picture"] for one in previews]
     if data.texts is not None:
-        examples["text"] = [str(data.texts[row])[:TEXT_LETTERS] for row in rows]
+        examples["text"] = [str(data.texts[row])[:EXCERPT_LETTERS] for row in rows]
     short = short_by_name(data.class_names)
     return pd.DataFrame(
         examples

@@ -21,7 +21,7 @@ from pll.ui.review.reviewer import COOKIE
 from pll.ui.widgets import show_errors
 
 HERE = Path(__file__).parent
-HTML = """
+DESK_HTML = """
 <div class="desk">
   <div class="bar"></div>
   <div class="strip"></div>
@@ -33,7 +33,7 @@ HTML = """
 
 def component(name: str) -> Callable[..., None]:
     """Register `<name>.js` behind what the desk and the look-alikes share; return the function that mounts it."""
-    send = register(HERE / name, HTML, shared=[SPOKEN, SPOKEN.with_name("elements"), HERE / "common"])
+    send = register(HERE / name, DESK_HTML, shared=[SPOKEN, SPOKEN.with_name("elements"), HERE / "common"])
 
     def mount(tab: ReviewTab, data: Payload, do: Callable[[Message, str], None] | None = None) -> None:
         key = f"{name}-{tab.review.id}"

@@ -25,7 +25,7 @@ WITH_NEIGHBOURS = 12
 """Maximum number of candidates that come with neighbours."""
 MOST_NAMED_VOTERS = 6
 """Annotators named one by one; of more, each candidate shows how many named it."""
-MOST_LETTERS = 20_000
+MOST_LETTERS_SHOWN = 20_000
 """Characters of a text."""
 
 
@@ -80,7 +80,7 @@ def _hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
     """The example itself: its picture, its text, or the columns in which it differs most from its neighbours."""
     data = tab.queue.data
     picture = _picture(data, row, PICTURE_PIXELS)
-    text = None if data.texts is None else str(data.texts[row])[:MOST_LETTERS]
+    text = None if data.texts is None else str(data.texts[row])[:MOST_LETTERS_SHOWN]
     if picture is None and text is None and not data.X.size:  # votes alone: there is the id and nothing else
         text = str(data.row_ids[row])
     place = _places(data)

@@ -14,7 +14,7 @@ from pll.annotations.voters import FEATURES_ADD_NOTHING
 from pll.methods import METHODS
 from pll.review.status import ReviewStatus, status_of
 from pll.runs.data import Splits
-from pll.runs.files import COMPUTED
+from pll.runs.files import COMPUTED_FILE
 from pll.runs.run import Run
 from pll.runs.run_data import computed_of
 from pll.ui import controls, session
@@ -214,7 +214,7 @@ def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
 
 def show_disputes(run: Run) -> None:
     """Say where the votes of a run that has ended do not tell whom to believe, and lead to a review of those."""
-    if not run.folder.path.joinpath(COMPUTED).exists() or run.snapshot().is_active:
+    if not run.folder.path.joinpath(COMPUTED_FILE).exists() or run.snapshot().is_active:
         return
     sentence, rows = _disputed(run.id, run)
     if not len(rows):

@@ -21,7 +21,7 @@ from pll.ui.widgets import ShownFigure, beside, bound, button, kept_in, show_fig
 from pll.weights import CONFIDENT
 from pll.wording import percent
 
-PLACEHOLDER = pictures.PICTURES_HEIGHT + 300
+HEIGHT_OF_PICTURES = pictures.PICTURES_HEIGHT + 300
 
 
 def draw(lanes: list[Scene], snapshot: Snapshot) -> None:

@@ -21,7 +21,7 @@ from pll.methods.names import RECIPES
 from pll.methods.proden import update_interval
 from pll.runs.config import DataConfig, RunConfig, new_estimator
 from pll.runs.data import method_of_votes
-from pll.runs.description import FIELDS
+from pll.runs.description import RUN_FIELDS
 from pll.training.devices import default_threads, device_in_words, devices
 from pll.training.names import MODELS
 from pll.ui.data import loader
@@ -161,9 +161,9 @@ class SettingsForm:
     def given(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """Those of `names` that were touched and can be used, as the methods take them."""
         return {
-            name: int(value) if FIELDS[name].kind == "whole" else value
+            name: int(value) if RUN_FIELDS[name].kind == "whole" else value
             for name, value in self.touched.items()
-            if name in names and not FIELDS[name].problem(value)
+            if name in names and not RUN_FIELDS[name].problem(value)
         }
 
     def number(self, name: str, used: float | None) -> None:
@@ -178,7 +178,7 @@ class SettingsForm:
         used
             What is used where nothing is put in; None where that is searched.
         """
-        field = FIELDS[name]
+        field = RUN_FIELDS[name]
         value = self.touched.get(name, used)
         st.number_input(
             field.title,
@@ -206,7 +206,7 @@ class SettingsForm:
         used
             What is used where nothing is chosen; None where that is searched.
         """
-        field = FIELDS[name]
+        field = RUN_FIELDS[name]
         titles: dict[str | None, str] = {None: BY_SEARCH.capitalize()} if used is None else {}
         titles.update((field.choices or {}).items())
         choose(
@@ -222,7 +222,7 @@ class SettingsForm:
     def offer_reset(self) -> None:
         """A button that takes back all that was put in by hand."""
         if self.touched:
-            titles = [FIELDS[name].title for name in self.touched]
+            titles = [RUN_FIELDS[name].title for name in self.touched]
             with beside():
                 st.caption(f"Set by hand: {', '.join(titles)}.", width="content")
                 button("Reset", self._reset, kind="tertiary", key=f"{self._key}-reset")

@@ -79,7 +79,7 @@ def news(path: Path, posts: dict[str, str]) -> dict[str, Path]:
 
 
 def test_newsgroups(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(newsgroups, "COMPONENTS", 2)
+    monkeypatch.setattr(newsgroups, "NEWSGROUPS_COMPONENTS", 2)
     paths = news(tmp_path, {**POSTS, "README": "no post", "20news-bydate-train/a/b/c": "neither"})
     data = newsgroups.load(paths)
     assert data.row_ids.tolist() == [

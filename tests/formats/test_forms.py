@@ -765,7 +765,7 @@ def test_a_mistake_of_ours_is_no_traceback(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(formats.FORMATS["csv"], "read", broken)
     with pytest.raises(UserError, match=r"data\.csv: .*KeyError") as caught:
         formats.read(path)
-    assert caught.value.kind == formats.FAILED
+    assert caught.value.kind == formats.FAILED_TO_READ
 
 
 @pytest.mark.parametrize("way", ["pairs", "objects", "lists"])

@@ -151,7 +151,7 @@ def test_many_examples_on_disk_and_in_parts_give_the_same(tmp_path: Path, monkey
 
     original, before = fitted()
     for module, name, value in (
-        *((module, "ROWS_AT_ONCE", 8) for module in (candidates, weights)),
+        *((module, "SETS_AT_ONCE", 8) for module in (candidates, weights)),
         *((module, "IN_MEMORY_UP_TO", 16) for module in (io, layouts)),
     ):
         monkeypatch.setattr(module, name, value)

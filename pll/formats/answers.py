@@ -267,7 +267,7 @@ class _Filler:
             codes, distinct = codes_of(pc.fill_null(states, ""))
             practice = np.array(practice_in(column.name, distinct), dtype=np.bool_)
             marked = withdrawn_by(column.name, distinct)
-            counts_here = [counts_in(cell, self.counts) for cell in distinct] if not any(marked) else ~np.array(marked)
+            counts_here = [counts_in(cell, self.counts) for cell in distinct] if marked is None else ~np.array(marked)
             does_count = ~practice & (np.array(counts_here, dtype=np.bool_) | says("practice", column.name))
             self.counted, self.practice = does_count[codes], practice[codes]
             times = np.bincount(codes, minlength=len(distinct))[~does_count]

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from pll.formats.checks import listing
-from pll.formats.forms import USUAL, WORDS, plain_name
+from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
 from pll.formats.proposal import Proposal, one_of, says, which
 from pll.formats.reading import LABELLED
@@ -418,27 +418,28 @@ def counted(table: Proposal) -> list[str]:
     percents = [n for n, some in cells.items() if all("%" in (c or "%") for c in some) and present_cells(some)]
     if any(map(says_total, cells)):  # else they may be what something is made of
         percents = percents or [name for name in cells if "%" in name]
-    if len(percents) > 1 and all(abs(total - 100) <= len(percents) for total in _sums(table, percents)):
+    if len(percents) > 1 and all(abs(total - 100) <= len(percents) for total in sums_of(table, percents)):
         return percents
     whole = [n for n in cells if n not in percents and table.repeats(n) and _are_counts(table.raw[n])]
     varied = [name for name in whole if len(set(cells[name])) > 1]  # the number of votes may be the same everywhere
-    one_sum = set(_sums(table, varied))
+    one_sum = set(sums_of(table, varied))
     if len(varied) > 1 and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTES_COUNTED:
         return varied
     for group in _alike(whole):
-        sums = _sums(table, group)
-        if any(_sums(table, [name]) == sums for name in whole if name not in group):
+        sums = sums_of(table, group)
+        if any(sums_of(table, [name]) == sums for name in whole if name not in group):
             return group
     for group in _alike(whole):
         is_said = len(group) > 2 and all(says("ballots", name) for name in group)
-        sums = _sums(table, group) if is_said else [0.0]
+        is_told = table.form is not None and bool(table.form.answers) and all(map(table.form.may_answer, group))
+        sums = sums_of(table, group) if is_said or is_told else [0.0]
         if 1 < max(sums) <= MOST_VOTES_COUNTED and sum(map(bool, sums)) >= NEARLY_ALL * len(sums):
             return group
     if run := _won_among(table, whole):
         return run
     for total in [name for name in whole if says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
         others = [name for name in whole if name != total]
-        if _sums(table, others) == _sums(table, [total]):
+        if sums_of(table, others) == sums_of(table, [total]):
             return others
     return []
 
@@ -462,7 +463,7 @@ def _won_among(table: Proposal, names: Sequence[str]) -> list[str]:
         while end + 1 < len(every) and every[end + 1] in own:
             end += 1
         beside = every[start : end + 1]  # with those that never had most, if all are called alike or make up a whole
-        if apart(beside) != beside or len({round(total, 1) for total in _sums(table, beside)}) == 1:
+        if apart(beside) != beside or len({round(total, 1) for total in sums_of(table, beside)}) == 1:
             first, last = start, end
         run = every[first : last + 1]
         rows = _amounts(table, run)
@@ -483,7 +484,8 @@ def says_total(name: str) -> bool:
     """Whether a column is called as the number of votes is."""
     plain = plain_name(name)
     is_named = plain in USUAL["votes"] or plain in WORDS["total"]
-    return says_counts(name) or is_named or plain.startswith(("n_", "num_", "number_of_"))
+    first, *others = words_of(name) or ("",)
+    return says_counts(name) or is_named or (first in ("n", "num", "number") and bool(others))
 
 
 def _are_counts(cells: Cells) -> bool:
@@ -494,5 +496,14 @@ def _amounts(table: Proposal, names: Iterable[str]) -> list[list[float]]:
     return [[amount(cell) or 0.0 for cell in row] for row in zip(*(table.raw[n] for n in names), strict=True)]
 
 
-def _sums(table: Proposal, names: Iterable[str]) -> list[float]:
+def sums_of(table: Proposal, names: Iterable[str]) -> list[float]:
+    """Return what the numbers in some columns add up to in each row; 0 where one is missing or no number.
+
+    Parameters
+    ----------
+    table
+        The columns.
+    names
+        Of those in question.
+    """
     return list(map(sum, _amounts(table, names)))

@@ -154,6 +154,7 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     grades = {code for code in ends if begin.get(code, "").casefold() in LEAST_OF_SCALE}
     silent = [k for k, some in parts.items() if any(is_no_answer(o, among_votes=True) for o in some if o)]
     silent = [code for code in silent if code not in grades]
+    silent += [code for code in names if code not in silent and _says_nothing(code, covers[0])]
     left = [name for name in data.class_names if name not in covers[0] and name not in covers[0].values()]
     alike = same_as(dict.fromkeys(covers[0].values(), RARE) | dict.fromkeys(left, 1))
     names |= {name: alike[name] for name in left if name in alike}  # cut short, or a slip, whatever it is as often as
@@ -167,3 +168,16 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     text += f" No answer: {listing(silent)}." if silent else ""
     changed = with_classes(data, edits)
     return replace(changed, notes=(*data.notes, Note(text, kind="codebook")))
+
+
+def _says_nothing(code: str, names: Mapping[str, str]) -> bool:
+    """Whether a code stands apart from the others, as 9 or 99 does, and its name begins with a negation.
+
+    >>> names = {"1": "none", "2": "mild", "9": "not read (no picture)"}
+    >>> _says_nothing("9", names), _says_nothing("1", names), _says_nothing("3", {"1": "a", "2": "b", "3": "not c"})
+    (True, False, False)
+    """
+    numbers = [int(one) for one in names if one.isdecimal()]
+    next_one = max((one for one in numbers if set(str(one)) != {"9"}), default=0) + 1
+    is_apart = set(code) == {"9"} and int(code) > next_one
+    return is_apart and not WORDS["negation"].isdisjoint(words_of(names[code])[:1])

@@ -33,11 +33,12 @@ JSON_SHAPES = {
     "lists": "a list of lists of labels",
     "keyed lists": "an object of lists of labels, whose keys are the ids",
     "keyed answers": "an object of lists of answers, whose keys are the ids",
+    "keyed people": "an object of objects of answers, whose keys are the ids, and within them who answered",
 }
 """What a file may be, in words."""
 ROW_FIELDS = ("rows", "data", "items", "examples", "records", "results")
 """What the records are called beside other lists of objects."""
-WITHOUT_PLACE = ("split", "lists", "keyed lists", "keyed answers")
+WITHOUT_PLACE = ("split", "lists", "keyed lists", "keyed answers", "keyed people")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
 """Values of an object that are looked at to see which shape it is."""
@@ -397,6 +398,8 @@ class _ObjectReader:
 
 def _record_of(shape: str, key: str, value: Any) -> Record:
     """Return the record of an item: a list is a field of it, and so is its key, where it has none of that name."""
+    if shape == "keyed people":
+        return {KEY: key, ANSWERS: [{"annotator": who, **said} for who, said in value.items()]}
     record: Record = {ANSWERS if shape == "keyed answers" else VALUES: value} if isinstance(value, list) else value
     return {KEY: key} | record if shape.startswith("keyed") and KEY not in record else record
 
@@ -425,6 +428,8 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     is_indexed = (
         (rest == "#" or _are_alike(found)) and all(map(_is_column, found)) and not any(map(str.isdecimal, values))
     )
+    if not is_indexed and _are_of_people(found):
+        return "keyed people", ""
     if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
     if found and all(isinstance(value, list) for value in found):
@@ -469,6 +474,13 @@ def _are_alike(found: Sequence[Any]) -> bool:
     """Whether values are several objects with mostly the same fields."""
     are_objects = len(found) > 1 and all(isinstance(value, dict) and value for value in found)
     return are_objects and all(2 * len(value.keys() & found[0].keys()) >= len(found[0]) for value in found)
+
+
+def _are_of_people(found: Sequence[Any]) -> bool:
+    """Whether values are objects of objects alike, mostly several, some with words: of each person what they said."""
+    inner = [one for value in found if isinstance(value, dict) for one in value.values()]
+    are_several = len(found) > 1 and all(isinstance(value, dict) for value in found) and len(inner) >= 2 * len(found)
+    return are_several and _are_alike(inner) and any(isinstance(one, str) for some in inner for one in some.values())
 
 
 _WITHIN = "\0"

@@ -6,6 +6,7 @@ only one, and some cells name several labels, or one with a doubt (`by_hand`).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import combinations
@@ -47,7 +48,8 @@ FEWEST = 2
 
 def settled(table: Proposal) -> None:
     """Ask whether the one column that has the words of the votes, and is no voter for sure, is the true label."""
-    votes = [name for name in table.having("annotator") if name not in table.explicit]
+    voters = table.having("annotator")
+    votes = [name for name in voters if name not in table.explicit]
     words = {word for word in table.classes() + table.answers_given() if not is_no_answer(word, among_votes=True)}
     silent = minus_one(words, votes) if votes else set()
     classes = words - silent
@@ -59,37 +61,40 @@ def settled(table: Proposal) -> None:
     are_words = not any(map(is_number, classes))
     free = [name for name in free if not (are_words and is_measured(table.cells[name]))]
     apt = [name for name in (*votes, *free) if _says(table.cells[name], classes)]
-    each = {name: table.one_each(name) if tasks else table.cells[name] for name in (*votes, *apt)}
+    each = {name: table.one_each(name) if tasks else table.cells[name] for name in (*voters, *apt)}
     share = {name: _filled(cells, silent) / max(len(cells), SOME_FILLED) for name, cells in each.items()}
-    full = [name for name in votes if share[name] > NEARLY_ALL]
+    full = [name for name in voters if share[name] > NEARLY_ALL]
     sparse = [name for name in apt if share[name] < SELDOM_FILLED]
-    own = dict(zip(votes, apart(votes), strict=True))  # a word of all voters says nothing of one
+    own = dict(zip(voters, apart(voters), strict=True))  # a word of all voters says nothing of one
     named = [name for name in apt if says("settled", own.get(name, name)) or says_aggregate(name)]
     named = [name for name in named if not says("majority", name)]
-    if (voters := table.having("annotator")) and not any(says("labels", name) for name in voters):
+    if voters and not any(says("labels", name) for name in voters):
         named += [name for name in free if name in apt and name not in named and says("labels", name)]
     named = [name for name in named if not FUNCTION.match(name)]
     may_be = {*named, *sparse, *(name for name in free if table.may_be_label(name) or decides(table, name))}
     beside = [name for name in free if name in apt and name in may_be]
     among = {name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)}
-    among |= {*stranger_among(votes)}
+    among |= {*stranger_among(voters)} & {*votes}
     table.give_all(beside, "keep", why="it has the words of the votes")
     single = [name for name in named if not says_aggregate(name)] or named
+    if len(single) > 1 and voters:  # `issue_final`, where the votes are `issue_Ann`, `issue_Bob`
+        question = set.intersection(*({*words_of(name)} for name in voters))
+        single = [name for name in single if not question.isdisjoint(words_of(name))] or single
     if len(single) > 1:  # of several that settle something, who is asked of some is a voter
         single = [name for name in single if name not in sparse]
     found = single if len(single) == 1 and len(votes) != 2 else [*among, *beside]
     if len(found) != 1 or table.having("true_label") or table.is_asked():
         return
     name = found[0]
-    agrees_less = name in votes and _agrees_less(table, name, [other for other in votes if other != name])
-    if agrees_less and all(says("settled", one) for one in votes):
+    agrees_less = name in votes and _agrees_less(table, name, [other for other in voters if other != name])
+    if agrees_less and all(says("settled", one) for one in voters):
         return  # verdicts of several, of which one is seldom given
     said = [cell for cell in dict.fromkeys(present_cells(table.cells[name])) if cell not in silent]
     times = sum(spelling(cell) in classes for cell in present_cells(table.cells[name]))
     table.give(name, "keep")
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
-    made = [one for one in table.having("keep") if one not in votes and says("settled", one)]
+    made = [one for one in table.having("keep") if one not in votes and (says("settled", one) or says("agreed", one))]
     is_one_more = name in votes and any(_says(table.cells[one], classes) for one in made)
     if agrees_less or is_one_more:
         ways.reverse()  # what somebody settled is what most voters say, and was not made of what they say
@@ -251,7 +256,10 @@ def _unsure(table: Proposal, name: str) -> list[str]:
 
 
 def _doubted(cells: Counter[str]) -> set[str]:
-    return {*meant(cells), *(cell for cell in cells if "?" in cell)}
+    """Cells that say a label with a doubt: with a question mark, where one of them is said without it, too."""
+    asked, plain = {cell for cell in cells if "?" in cell}, {*map(spelling, cells)}
+    are_doubts = any(spelling(re.sub(r"[?()]", " ", cell)) in plain for cell in asked)
+    return {*meant(cells), *(asked if are_doubts else ())}
 
 
 def _says_as(table: Proposal, name: str, words: Counter[str]) -> bool:

@@ -10,7 +10,7 @@ import re
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import agree
+from pll.formats.class_groups import agree, are_amounts, sums_of
 from pll.formats.one_column import set_apart
 from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
 from pll.formats.reading import TO_FILL_IN
@@ -40,8 +40,28 @@ def unclear(table: Proposal) -> None:
     if groups := [[name for name in names if name not in set_apart(table, names)] for names in agreeing(table)]:
         every = listing([name for names in groups for name in names], limit=12)
         ask_whose(table, f"{every} agree more often than by chance", groups)
-        return
-    _ask_for_the_column(table)
+    elif parts := _parts_of_total(table):
+        table.give_all(parts, "feature")
+        table.ask(
+            f"{listing(parts, limit=12)} add up to what the column after them holds, in every row. What are they?",
+            ("classes: how likely, or how often given, each is", dict.fromkeys(parts, "probability")),
+            ("nobody's: learn from them", dict.fromkeys(parts, "feature")),
+        )
+    else:
+        _ask_for_the_column(table)
+
+
+def _parts_of_total(table: Proposal) -> list[str]:
+    """Columns of numbers side by side that the one after them, called as a total, is the sum of in every row."""
+    names = list(table.raw)
+    for end in [at for at, name in enumerate(names) if says("total", name)]:
+        start = end
+        while start and names[start - 1] not in table.roles and are_amounts(table.raw[names[start - 1]]):
+            start -= 1
+        for first in range(start, end - 1):
+            if sums_of(table, names[first:end]) == sums_of(table, [names[end]]):
+                return names[first:end]
+    return []
 
 
 def agreeing(table: Proposal) -> list[list[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -81,6 +81,7 @@ class Proposal:
     commas: Mapping[str, bool]
     explicit: frozenset[str]
     form: Form | None = None
+    codes: frozenset[str] = frozenset()
     roles: dict[str, Column] = field(default_factory=dict)
     known: dict[tuple[str, str, bool], bool] = field(default_factory=dict)
     _with_role: dict[str, list[str]] = field(default_factory=dict)
@@ -464,8 +465,8 @@ _MOST_MARKED = 3
 """Words, at most, of a cell that says that a row is for practice; what is longer speaks of something else."""
 
 
-def withdrawn_by(name: str, cells: Cells) -> list[bool]:
-    """Return which cells of a column called as what was withdrawn say that it was, or when; of another column none.
+def withdrawn_by(name: str, cells: Cells) -> list[bool] | None:
+    """Return which cells of a column called as what was withdrawn say that it was, or when; None of another column.
 
     Parameters
     ----------
@@ -479,13 +480,13 @@ def withdrawn_by(name: str, cells: Cells) -> list[bool]:
     >>> withdrawn_by("deleted_at", ["2023-04-14 19:16:56", "NULL", None]), withdrawn_by("is_deleted", ["0", "1"])
     ([True, False, False], [False, True])
     >>> withdrawn_by("created_at", ["2023-04-14"]), withdrawn_by("deleted", ["by mistake", ""])
-    ([False], [False, False])
+    (None, None)
     """
-    if (WORDS["withdrawn"] - MARKS.keys()).isdisjoint(words_of(name)):
-        return [False] * len(cells)
-    dates = are_dates([cell for cell in cells if cell and not is_no_answer(cell)])
     said = [cell if cell and not is_no_answer(cell) else "" for cell in cells]
-    return [bool(cell) and (dates or mark_in(cell) is True) for cell in said]
+    dates = are_dates([cell for cell in said if cell])
+    marks = [bool(cell) and (dates or mark_in(cell)) for cell in said]
+    is_called_so = not (WORDS["withdrawn"] - MARKS.keys()).isdisjoint(words_of(name))
+    return [mark is True for mark in marks] if is_called_so and None not in marks else None
 
 
 def says_aggregate(name: str) -> bool:
@@ -538,10 +539,17 @@ def share_among(words: Counter[str], others: Counter[str]) -> float:
     return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
 
 
-def grades_in(cells: Cells) -> list[int | None]:
+def grades_in(cells: Cells, codes: Collection[str] = ()) -> list[int | None]:
     """Return the whole numbers from −10 to 10 in cells, None where there is none; all None where they are no grades.
 
     Of several, or one with a doubt, the first counts.
+
+    Parameters
+    ----------
+    cells
+        Of a column.
+    codes
+        Numbers that are grades, too.
 
     Examples
     --------
@@ -550,7 +558,8 @@ def grades_in(cells: Cells) -> list[int | None]:
     """
     plain = [None if is_missing(cell) else (cell or "").strip().replace(",", ".") for cell in cells]
     plain = [match["first"] if one and (match := _HEDGED.fullmatch(one)) else one for one in plain]
-    numbers = [int(float(one)) if one and is_number(one) and float(one) in _GRADES else None for one in plain]
+    kept = {*_GRADES, *(float(code) for code in codes if code.isdecimal())}
+    numbers = [int(float(one)) if one and is_number(one) and float(one) in kept else None for one in plain]
     if not any(one is not None for one in numbers):
         return numbers
     silent = NO_ANSWER["codes"]
@@ -645,10 +654,11 @@ def are_numbered(cells: Cells) -> bool:
 
 
 def _count_rows(cells: Cells) -> bool:
-    """Whether cells are 0, 1, 2, … or go on from another number, five rows at least; in any order twenty."""
+    """Whether cells are 0, 1, 2, … or go on in equal steps, five rows at least; in any order twenty."""
     numbers = [int(cell) if cell.isdecimal() else -2 for cell in map(_bare, cells)]
     numbers = sorted(numbers) if len(numbers) >= 2 * FEW else numbers
-    return len(numbers) >= 5 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    step = max(1, numbers[1] - numbers[0]) if len(numbers) >= 5 else 0
+    return step > 0 and numbers == list(range(numbers[0], numbers[0] + step * len(numbers), step))
 
 
 def _are_too_many(cells: Cells) -> bool:
@@ -716,7 +726,13 @@ def _varies(table: Proposal, name: str) -> bool:
 def _is_of_occasion(table: Proposal, name: str) -> bool:
     """Whether a column is called as what is of a moment is, or a remark: a `note` that is a grade is none."""
     is_grade = says("grade", name) and any(one is not None for one in grades_in(table.raw[name]))
-    return says_fact(name, ["context"]) and not is_grade
+    return says_fact(name, ["context"]) and not is_grade and not _is_item(table, name)
+
+
+def _is_item(table: Proposal, name: str) -> bool:
+    """Whether a column holds phrases that all who answered an example had before them: as a `comment` may be."""
+    keys = list(zip(*(table.raw[task] for task in table.having("task")), strict=True))
+    return bool(keys and which(table, "described", among=[name])) and follows(table.raw[name], keys)
 
 
 def _says_who(name: str) -> bool:
@@ -747,7 +763,6 @@ OF_NAME: Mapping[str, Callable[[str], object]] = {
     "of some label": lambda name: says("labels", name),
     "of counts": says_counts,
     "of an aggregate": says_aggregate,
-    "of a fact": says_fact,
     "of a state": says_state,
     "of a check": _says_whether_checked,
     "how sure": lambda name: says("sure", name),
@@ -806,6 +821,7 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "several, or doubt": _name_several,
     "own name": _says_own_name,
     "of the occasion": _is_of_occasion,
+    "of a fact": lambda table, name: says_fact(name) and not _is_item(table, name),
     "varying": _varies,
     "in lines": lambda table, name: bool(table.having("task")),
     "beside labels": lambda table, name: bool(table.having(*LABELLED, "vote")),

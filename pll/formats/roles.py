@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pll.errors import Note, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import classes, counts, probabilities
 from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name
-from pll.formats.label_frame import RESERVED_COLUMNS
+from pll.formats.label_frame import NUMBERS, RESERVED_COLUMNS
 from pll.formats.names import (
     CONSENSUS_COLUMNS,
     FIRST_CELLS,
@@ -54,6 +54,7 @@ from pll.formats.voters import (
     annotators,
     answers,
     beside,
+    coded,
     derived,
     graded,
     grades,
@@ -87,6 +88,7 @@ def roles_of(
     sample: Sequence[Cells],
     explicit: Mapping[str, str] | None = None,
     form: Form | None = None,
+    codes: Iterable[str] = (),
 ) -> list[Column]:
     """Return the role of each column.
 
@@ -101,6 +103,8 @@ def roles_of(
         question for all of its columns.
     form
         The signature of the table, where its reader knows it; else it is told by the names.
+    codes
+        Those that a codebook of the file has names for.
 
     Raises
     ------
@@ -119,7 +123,7 @@ def roles_of(
         if role not in ROLES:
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
     form = form or form_told_by(header)
-    found = _looked_at(header, sample, explicit, form)
+    found = _looked_at(header, sample, explicit, form, tuple(sorted(codes)))
     for role in SINGLE if question(found) is None else ():
         twice = [column.name for column in found if column.role == role]
         if len(twice) > 1:
@@ -136,15 +140,19 @@ MOST_TABLES_REMEMBERED = 8
 
 
 def _looked_at(
-    header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[str, str], form: Form | None
+    header: Sequence[str],
+    sample: Sequence[Cells],
+    explicit: Mapping[str, str],
+    form: Form | None,
+    codes: tuple[str, ...],
 ) -> tuple[Column, ...]:
     """What `_roles_of` says, once for the same table: of which a digest stays, and not the cells."""
-    digest = hashlib.blake2b(repr((header, [*explicit.items()], form)).encode("utf-8", "surrogatepass"))
+    digest = hashlib.blake2b(repr((header, [*explicit.items()], form, codes)).encode("utf-8", "surrogatepass"))
     for cells in sample:
         digest.update(repr(cells).encode("utf-8", "surrogatepass"))
     key = digest.digest()
     if (found := _LOOKED_AT.get(key)) is None:
-        found = _roles_of(header, sample, explicit, form)
+        found = _roles_of(header, sample, explicit, form, codes)
         for oldest in [*_LOOKED_AT][: len(_LOOKED_AT) + 1 - MOST_TABLES_REMEMBERED]:
             _LOOKED_AT.pop(oldest, None)
         _LOOKED_AT[key] = found
@@ -152,19 +160,23 @@ def _looked_at(
 
 
 def _roles_of(
-    header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[str, str], form: Form | None
+    header: Sequence[str],
+    sample: Sequence[Cells],
+    explicit: Mapping[str, str],
+    form: Form | None,
+    codes: tuple[str, ...],
 ) -> tuple[Column, ...]:
     """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))
     read = {name: objects_in(name, some) for name, some in raw.items()}
     objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
     commas = dict(zip(header, have_decimal_commas(sample), strict=True))
-    before = _looked_at(header, sample, {}, form) if explicit else ()
+    before = _looked_at(header, sample, {}, form, codes) if explicit else ()
     called = {(one.name, one.role): one.display_name for one in before}  # what a column is of, in a role that it had
 
     @remembered()
     def by_rules(roles: Mapping[str, str]) -> dict[str, Column]:
-        table = Proposal(raw, cells, objects, commas, frozenset(roles), form)
+        table = Proposal(raw, cells, objects, commas, frozenset(roles), form, frozenset(codes))
         for name, role in roles.items():
             table.give(name, role, called.get((name, role)), guessed=False)
         for rule in RULES:
@@ -203,7 +215,9 @@ def _reserved(table: Proposal) -> None:
     table.give_all(which(table, "errors"), "keep", why=SPREADSHEET_ERRORS)
     results = results_among(list(table.raw)).union(table.called(CONSENSUS_COLUMNS))
     table.give_all(sorted(results.intersection(table.open())), "ignore", guessed=False)
-    reserved = table.called(RESERVED_COLUMNS)  # of the user: kept, but for people
+    reserved = table.called(RESERVED_COLUMNS)  # of the user: kept, but for people, and words under the name of a share
+    words = [name for name in which(table, "word", among=reserved) if plain_name(name) in NUMBERS]
+    reserved = [name for name in reserved if name not in words]
     table.give_all([name for name in reserved if plain_name(name) not in USUAL["worker"]], "keep")
     for role in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS):
         named = table.called([role])
@@ -532,6 +546,7 @@ RULES: tuple[Rule, ...] = (
     Rule(remarks),
     Rule(_sets_by_type, LABELLED, may_be_asked=False),
     Rule(vocabulary, ("vote", "answers"), may_be_asked=False),
+    Rule(coded, (*LABELLED, "task"), may_be_asked=False),
     Rule(by_hand, (*LABELLED, *LINES), may_be_asked=False),
     Rule(scores),
     Rule(beside),

@@ -362,7 +362,7 @@ def states(table: Proposal) -> None:
         are_few = says("practice", name) or len({*words}) <= MOST_KINDS_OF_TRIALS
         is_practice = are_few and table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
         marked = withdrawn_by(name, table.raw[name])
-        if is_practice or any(0 < 2 * sum(out) < len(words) for out in (withdrawn if is_state else [], marked)):
+        if is_practice or any(0 < 2 * sum(out) < len(words) for out in (withdrawn if is_state else [], marked or [])):
             table.give(name, "state", why="which answers do not count")
             return
 
@@ -692,12 +692,13 @@ def _likeliest(table: Proposal, found: Sequence[_Told]) -> _Told | None:
 def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     """What all pairs of columns tell that may name an example and a person."""
     free = [*table.open(), *table.having("id", "text", "image")]
-    keys = which(table, "repeats", "!fractions", "!dates", "!decimal commas", among=free)
+    keys = which(table, "again", "!fractions", "!dates", "!decimal commas", among=free)
     keys = which(table, "!of a fact", among=keys) + which(table, "of a fact", "of a person", among=keys)
     keys = [name for name in keys if _may_be_key(table, name)]
     if len(next(iter(table.raw.values()), ())) < SOME_ROWS or len(keys) > MOST_KEYS or not answers:
         return []
-    pairs = [(one, other) for one, other in combinations(keys, 2) if _are_crossed(table, one, other)]
+    people = which(table, "repeats", among=keys)  # of the examples the first rows may hold many once
+    pairs = [pair for pair in combinations(keys, 2) if {*pair} & {*people} and _are_crossed(table, *pair)]
     return [told for one, other in pairs if (told := _told_by(table, one, other, keys, answers)) is not None]
 
 

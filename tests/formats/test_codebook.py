@@ -12,6 +12,7 @@ import pytest
 from pll import formats
 from pll.dataset import PartialLabelDataset
 
+from .test_about_the_labelling import read_first as first_answers
 from .test_forms import read_first
 from .test_xlsx import workbook
 
@@ -152,3 +153,20 @@ def test_a_codebook_is_never_joined_to_the_answers_of_a_coder(tmp_path: Path) ->
     sheets = {"Segments": [["id", "Coder MH", "Coder JL", "Coder SP"], *rows], "Codebook": lines}
     data = read_first(workbook(tmp_path / "t.xlsx", **sheets))
     assert {*data.class_names} == {*NAMES.values()} and data.y is None and data.annotations is not None
+
+
+def test_numbers_that_a_codebook_names_are_asked_about_however_large(tmp_path: Path) -> None:
+    """Of two questions the one that is called as the chosen votes brings its final answer along."""
+    codes, rolls = ["10", "20", "60", "99"], random.Random(5)
+    rows = []
+    for k, said in enumerate(answers(codes, 90)):
+        other = [rolls.choice("12") for _ in range(2)]
+        final = said[0] if k % 3 == 0 and said[0] != "99" else None
+        rows.append([f"k{k}", *said[:2], *other, final, rolls.choice("12") if k % 3 else None])
+    header = ["id", "issue_ann", "issue_bob", "way_ann", "way_bob", "issue_final", "way_final"]
+    lines = [["Code", "Bezeichnung"], ["10", "Preis"], ["20", "Takt"], ["60", "Lärm"], ["99", "nicht kodiert"]]
+    data, asked = first_answers(workbook(tmp_path / "t.xlsx", Daten=[header, *rows], Codeplan=lines))
+    assert asked is not None and {"issue_ann", "issue_bob"} <= {*asked.columns}
+    assert {*data.class_names} == {"Preis", "Takt", "Lärm"}  # 99 stands apart, and says no
+    assert data.annotations is not None and data.annotations.annotator_names == ("issue_ann", "issue_bob")
+    assert data.y is not None and (data.y >= 0).sum() > 20

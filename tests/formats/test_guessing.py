@@ -32,7 +32,7 @@ def answered(**columns: list[str | None]) -> dict[str, str]:
 
 
 def test_numbers_with_more_digits_than_a_number_has_are_not_learnt_from() -> None:
-    long, short = ([str(start + 131 * k) for k in range(20)] for start in (587722981736120347, 1000))
+    long, short = ([str(start + 131 * k * k) for k in range(20)] for start in (587722981736120347, 1000))
     assert roles(galaxy=long, mass=short) == {"galaxy": "keep", "mass": "feature"}
 
 
@@ -691,3 +691,41 @@ def test_a_note_that_is_a_grade_is_a_voters_though_somebody_was_ill(tmp_path: Pa
     path.write_text("\n".join(["pupil,words,Note Hr. A,Note Fr. B,Note Fr. C", *lines]))
     asked = question(formats.columns(path))
     assert asked is not None and list(asked.answers[0][1].values()) == ["annotator"] * 3
+
+
+def test_a_doubt_is_one_where_the_same_is_said_without_it() -> None:
+    titles = ["Portrait (?)", "Landscape", "Still life"] * 20
+    widths: list[str | None] = [str(k * k % 37) for k in range(60)]
+    assert question(roles_of(["title", "width"], [titles, widths])) is None
+    doubted = [*titles[:30], *(title.removesuffix(" (?)") for title in titles[30:])]
+    asked = question(roles_of(["title", "width"], [doubted, widths]))
+    assert asked is not None and asked.columns == {"title"}
+
+
+def test_words_under_the_name_of_a_share_of_ours_are_learnt_from() -> None:
+    given: dict[str, list[str | None]] = {f"rater_{k}": [*"abab" * 5] for k in (1, 2)}
+    assert roles(**given, margin=["smooth", "spiculated"] * 10)["margin"] == "category"
+    assert roles(**given, margin=["0.25", "0.5"] * 10)["margin"] == "keep"
+
+
+def test_days_with_the_month_in_words_are_no_text() -> None:
+    days: list[str | None] = [f"{k + 1} janvier 2022 0{k % 9}:30" for k in range(20)]
+    given: dict[str, list[str | None]] = {f"rater_{k}": [*"abab" * 5] for k in (1, 2)}
+    assert roles(**given, made=days)["made"] == "keep"
+
+
+def test_votes_that_add_up_to_how_many_answered_are_counts() -> None:
+    rolls = random.Random(6)
+    rows = [[rolls.randint(0, 5) for _ in "AB"] for _ in range(40)]
+    columns: dict[str, list[str | None]] = {name: [str(row[k]) for row in rows] for k, name in enumerate("AB")}
+    found = roles(**columns, numResponses=[str(sum(row)) for row in rows], meanEmoResp=["31.5", "44.25"] * 20)
+    assert found == {"A": "count", "B": "count", "numResponses": "keep", "meanEmoResp": "keep"}
+
+
+def test_names_of_authors_that_end_with_a_dot_stay(tmp_path: Path) -> None:
+    kinds = ["Hieracium murorum L.", "Hieracium lachenalii Suter", "Hieracium laevigatum Willd."]
+    rolls = random.Random(7)
+    said = [[kinds[k % 3] if rolls.random() < 0.7 else rolls.choice(kinds) for _ in range(3)] for k in range(40)]
+    text = "\n".join(["annotator_1,annotator_2,annotator_3", *map(",".join, said)])
+    data = table(tmp_path, text)
+    assert {*data.class_names} == {*kinds}

@@ -132,3 +132,16 @@ def test_a_table_split_into_columns_and_data_may_say_more(tmp_path: Path) -> Non
     (tmp_path / "a.table.json").write_text(json.dumps(table))
     data = formats.read(tmp_path / "a.table.json")
     assert len(data) == 12 and data.annotations is not None and data.annotations.n_annotators == 3
+
+
+def test_an_object_of_objects_of_people_says_who_answered(tmp_path: Path) -> None:
+    people = [f"W{k}" for k in range(6)]
+    said = {
+        f"c{k}.wav": {who: {"emotion": ("sad", "angry")[k % 2 or k == at]} for at, who in enumerate(people[k % 4 :])}
+        for k in range(20)
+    }
+    (tmp_path / "detailed.json").write_text(json.dumps(said))
+    data = formats.read(tmp_path / "detailed.json")
+    assert len(data) == 20 and {*data.class_names} == {"angry", "sad"} and data.annotations is not None
+    assert {*data.annotations.annotator_names} == {*people}
+    assert len(data.annotations.labels) == sum(map(len, said.values()))

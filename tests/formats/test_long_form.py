@@ -268,3 +268,28 @@ def test_an_id_that_comes_again_in_some_lines_is_the_example(tmp_path: Path) -> 
     columns = formats.columns(tmp_path / "lines.csv", options=ReadOptions())
     roles = {one.name: one.role for one in columns} | dict(asked.answers[0][1] if (asked := question(columns)) else {})
     assert [roles[name] for name in ("barcode", "determination", "determined_by")] == ["task", "vote", "worker"]
+
+
+def test_lines_in_any_order_without_a_header_are_answers(tmp_path: Path) -> None:
+    """In the first rows most examples stand once."""
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 2, 1000)
+    example = rng.permutation(np.repeat(np.arange(1000), 5))
+    said = np.where(rng.random(len(example)) < 0.85, truth[example], 1 - truth[example])
+    turn = np.array([np.count_nonzero(example[:at] == k) for at, k in enumerate(example)])
+    rows = zip(example, (7 * example + 11 * turn) % 60, said, strict=True)  # nobody answers twice
+    text = "\n".join(f"w{who}\tt{k}\t{label}" for k, who, label in rows)
+    (tmp_path / "crowd.tsv").write_text(text)
+    asked = question(formats.columns(tmp_path / "crowd.tsv"))
+    assert asked is not None
+    assert dict(asked.answers[0][1]) == {"column 1": "worker", "column 2": "task", "column 3": "vote"}
+
+
+@pytest.mark.parametrize(("marks", "left"), [(["false", "false", "true"], 80), (["false"] * 3, 120)])
+def test_tainted_judgments_of_appen_do_not_count(tmp_path: Path, marks: list[str], left: int) -> None:
+    table = lines(40, 3)
+    table = table.rename(columns={"Ticket": "_unit_id", "Wer": "_worker_id", "Urteil": "tone", "Kommentar": "text"})
+    table["_tainted"] = marks * 40
+    table.drop(columns="gold").to_csv(tmp_path / "f1.csv", index=False)
+    data = formats.read(tmp_path / "f1.csv")
+    assert data.annotations is not None and len(data.annotations.labels) == left

@@ -283,3 +283,17 @@ def test_a_cell_array_of_as_many_texts_as_classes_names_them(tmp_path: Path) -> 
     known = saved(tmp_path, X=rolls.normal(size=(40, 5)), y=(y + 1)[:, None], kinds=cells, more=cells[:2])
     assert known.y is not None and known.class_names == tuple(names) and known.y.tolist() == y.tolist()
     assert "Variables not used: more." in known.notes
+
+
+def test_a_matrix_as_wide_as_the_people_that_are_named_is_their_votes(tmp_path: Path) -> None:
+    """Of as many names as the largest number 0 is none, as MATLAB counts; else it is a class."""
+    rng = np.random.default_rng(10)
+    votes = np.where(rng.random((30, 3)) < 0.2, 0, np.arange(30)[:, None] % 4)
+    people = np.array(["a", "b", "c"], dtype=object)
+    given = {"features": rng.normal(size=(30, 2)), "scoring": votes, "scorerNames": people}
+    data = saved(tmp_path, **given, stageNames=np.array(["W", "N1", "REM"], dtype=object))
+    assert data.class_names == ("W", "N1", "REM") and data.annotations is not None
+    assert data.annotations.annotator_names == ("a", "b", "c")
+    assert len(data.annotations.labels) == (votes > 0).sum()
+    data = saved(tmp_path, **given)
+    assert len(data.class_names) == 4 and data.annotations is not None and len(data.annotations.labels) == votes.size

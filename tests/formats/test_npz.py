@@ -328,3 +328,17 @@ def test_members_of_an_ensemble_come_first_or_second(tmp_path: Path) -> None:
     for probs in (shares, shares.swapaxes(0, 1)):
         votes = saved(tmp_path, probs=probs, labels=np.arange(20) % 3).annotations
         assert votes is not None and votes.n_annotators == 5 and len(votes.annotator_names) == 5
+
+
+@pytest.mark.parametrize("names", [["annotators", "stages"], ["scorerNames", "stage_names"]])
+def test_a_matrix_as_wide_as_the_people_that_are_named_is_their_votes(tmp_path: Path, names: list[str]) -> None:
+    rng = np.random.default_rng(9)
+    votes = rng.integers(-1, 3, (30, 4))
+    votes[:4] = [[0] * 4, [1] * 4, [2] * 4, [-1, 0, 0, 0]]
+    people, stages = np.array(["a", "b", "c", "d"]), np.array(["W", "N1", "REM"])
+    data = saved(
+        tmp_path, features=rng.normal(size=(30, 2)), scoring=votes, **dict(zip(names, (people, stages), strict=True))
+    )
+    assert data.class_names == ("W", "N1", "REM") and data.annotations is not None
+    assert data.annotations.annotator_names == ("a", "b", "c", "d")
+    assert len(data.annotations.labels) == (votes >= 0).sum()

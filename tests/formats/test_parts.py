@@ -645,3 +645,30 @@ def test_measurements_of_the_items_are_no_person_beside_files_a_person(tmp_path:
     data = read_first(archive(tmp_path / "t.zip", files))
     assert data.annotations is not None and data.annotations.annotator_names == ("Adler", "Kaya", "Mertens")
     assert data.class_names == ("Delle", "Fleck", "gut") and data.feature_names == ("Glanz", "Ra", "Helligkeit")
+
+
+def test_a_comment_that_all_had_before_them_is_what_is_read(tmp_path: Path) -> None:
+    """Moderators label comments: of the same id each sheet holds the same one, while a remark is somebody's own."""
+    rolls = random.Random(3)
+    comments = [f"what reader {k} wrote below the {rolls.choice(['news', 'film', 'match'])}" for k in range(40)]
+    rows = {who: [[f"c{k}", text, rolls.choice("xyz"), rolls.choice("ab")] for k, text in enumerate(comments)]
+            for who in ("amy", "ben", "cleo")}  # fmt: skip
+    files = {
+        f"{who}.csv": "\n".join(["comment_id,comment,label,note", *map(",".join, some)]) for who, some in rows.items()
+    }
+    data = formats.read(archive(tmp_path / "three.zip", files))
+    assert data.texts is not None and data.texts[0] == comments[0]
+    assert data.feature_names == () and not data.categories
+
+
+def test_a_sheet_that_lists_what_cells_may_hold_adds_nothing(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet, listed = book.active, book.create_sheet("Lists")
+    assert sheet is not None
+    rolls = random.Random(4)
+    for row in (["reason", "outcome"], *([rolls.choice(["late", "lost"]), rolls.choice("ab")] for _ in range(30))):
+        sheet.append(row)
+    for row in (["reason", "outcome"], ["late", "a"], ["lost", "b"]):
+        listed.append(row)
+    book.save(tmp_path / "calls.xlsx")
+    assert [column.name for column in formats.columns(tmp_path / "calls.xlsx")] == ["reason", "outcome"]

@@ -77,3 +77,13 @@ def test_a_column_called_as_labels_are_in_any_language_may_hold_them(tmp_path: P
     data, asked = read_first(table(tmp_path, ["price", name, "shelf"], rows))
     assert asked is not None and [*asked.answers[0][1].items()] == [(name, "candidates")]
     assert {*data.class_names} == {*WORDS} and data.y is None
+
+
+def test_numbers_that_add_up_to_the_total_beside_them_may_be_shares_of_classes(tmp_path: Path) -> None:
+    rolls, rows = random.Random(33), list[list[str]]()
+    for k in range(40):
+        first = rolls.choice((0.0, 12.5, 40.0, 100.0))
+        rows.append([f"{rolls.gauss(90, 9):.1f}", f"{first}", f"{100 - first}", "100.0", f"Head {k % 4} (?)"])
+    data, asked = read_first(table(tmp_path, ["width", "Bol", "Flinck", "Sum", "title"], rows))
+    assert asked is not None and asked.columns == {"Bol", "Flinck"}
+    assert {*data.class_names} == {"Bol", "Flinck"} and "width" in data.feature_names

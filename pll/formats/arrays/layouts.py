@@ -8,7 +8,7 @@ arrays of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from pll.errors import RowError, UserError
 from pll.formats.answers import Answers, whole_column
 from pll.formats.base import ReadOptions
 from pll.formats.checks import as_features, check_class_count, check_unpacked_size, kind_of, listing
-from pll.formats.forms import ARRAYS, words_of
+from pll.formats.forms import ARRAYS, USUAL, WORDS, words_of
 from pll.formats.labels import labels_of
 from pll.formats.tabular.cells import NEARLY_ALL, says_counts
 
@@ -186,13 +186,17 @@ def arrange(
 
 
 def labels_beside(
-    unread: Mapping[str, npt.NDArray[Any]], n: int, y: npt.NDArray[Any] | None, c: int = 0
+    unread: Mapping[str, npt.NDArray[Any]],
+    n: int,
+    y: npt.NDArray[Any] | None,
+    c: int = 0,
+    people: Collection[int] = (),
 ) -> dict[str, str]:
     """Return which unread matrix has the labels, whatever it is called, by what its numbers are: see `kind_of_numbers`.
 
     Marks are candidates where the true labels are among them, else where they are called so; votes say the true label
-    far more often than by chance. Counts and shares have as many columns as there are classes; where nothing says how
-    many, they are called so.
+    far more often than by chance, or are of as many people as are named. Counts and shares have as many columns as
+    there are classes; where nothing says how many, they are called so.
 
     Parameters
     ----------
@@ -204,6 +208,8 @@ def labels_beside(
         (n,) true labels, where there are some.
     c
         Classes, where that is known.
+    people
+        How many people are named, by each array that names some.
 
     Examples
     --------
@@ -220,7 +226,8 @@ def labels_beside(
         if array.ndim != 2 or len(array) != n or array.shape[1] < 2 or array.dtype.kind not in "biuf":
             continue
         kind = kind_of_numbers(array)
-        if kind in ("counts", "votes") and known is not None and _are_votes(array, known):
+        is_theirs = array.shape[1] in people or (known is not None and _are_votes(array, known))
+        if kind in ("counts", "votes") and is_theirs:
             found["votes"] = name
         elif kind == "marks" and _are_sets(array, name, known):
             found["marks"] = name
@@ -257,6 +264,18 @@ FAR_RIGHT = 3.0
 """Standard deviations by which votes are right more often than by chance."""
 
 
+def names_people(name: str) -> bool:
+    """Whether an array is called as one that names people, or models.
+
+    Examples
+    --------
+    >>> names_people("annotators"), names_people("scorerNames"), names_people("feature_names")
+    (True, True, False)
+    """
+    words = [word.removesuffix("s") for word in words_of(name)]
+    return not WORDS["people"].union(USUAL["worker"]).isdisjoint(words)
+
+
 def as_votes(array: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return numbers of classes, −1 for none; where classes count from 1, 0 is none.
 
@@ -265,7 +284,7 @@ def as_votes(array: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[np.int
     array
         (n, m) whole numbers.
     y
-        The true labels.
+        The true labels; where there are none, the votes.
 
     Examples
     --------

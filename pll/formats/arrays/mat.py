@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from pll.annotations.data import Annotations
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.extras import require_extra
-from pll.formats.arrays.layouts import FileArrays, arrange, as_votes, labels_beside, parts_among
+from pll.formats.arrays.layouts import FileArrays, arrange, labels_beside, names_people, parts_among
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
 from pll.formats.forms import ARRAYS
@@ -60,12 +60,14 @@ class Mat(Format):
         variables, others = _load(path, options.max_bytes)
         parts, votes = parts_among(variables), ""
         if others and len(parts) == 1 and "candidates" not in parts[0]:
-            unread = _matrices(path, others, options.max_bytes)
-            told = _labels_beside(unread, variables, parts[0])
+            unread, cells = _matrices(path, others, options.max_bytes), _cells(path, others, options.max_bytes)
+            people = {len(cells[name]): name for name in cells if names_people(name)}
+            told = _labels_beside(unread, variables, parts[0], people)
             if marks := told.get("marks", ""):
                 parts, variables[marks] = [{**parts[0], "candidates": marks}], unread[marks]
             votes = "" if marks else told.get("votes", "")
-            others = [name for name in others if name not in (marks, votes)]
+            voters = people.get(unread[votes].shape[1], "") if votes else ""
+            others = [name for name in others if name not in (marks, votes, voters)]
         for name in dict.fromkeys(name for one in parts for name in one.values()):
             value = variables[name]
             if isinstance(value, str) or type(value) in _KINDS:
@@ -84,8 +86,15 @@ class Mat(Format):
                 f"The file has no folds of its own (tr, te), so there is no fold {options.fold}; leave it out."
             )
         called = options.class_names
-        if others and not called and (cells := _class_names(path, others, layout, options.max_bytes)):
-            (name, called), *_ = cells.items()
+        first = 1
+        if votes:  # what is below the first number is no vote
+            least = variables[parts[0]["y"]] if "y" in parts[0] else unread[votes]
+            first, most = int(np.min(least[least >= 0], initial=1)), int(unread[votes].max())
+            if layout.y is None:  # the votes are all that says which classes there are
+                first = max(first, int(most in {len(cells[name]) for name in others if name in cells}))
+                layout.n_classes = most + 1 - first
+        if others and not called and (found := _class_names(path, others, layout, options.max_bytes)):
+            (name, called), *_ = found.items()
             notes.append(f"The names of the classes are in {name}.")
             others = [one for one in others if one != name]
         if unused := [name for name in others if name not in RESULTS]:
@@ -93,7 +102,7 @@ class Mat(Format):
         candidates, y, names = layout.numbered(options, called, notes)
         annotations = None
         if votes:
-            annotations = _annotations(unread[votes], variables[parts[0]["y"]], names)
+            annotations = _annotations(unread[votes], first, names, cells[voters] if voters else ())
             candidates, about = sets_of(annotations, options.combine)
             notes += [f"The votes of {annotations.n_annotators} voters are in {votes}.", *about]
         return PartialLabelDataset(
@@ -251,9 +260,13 @@ def _matrices(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, npt
     return {name: value for name, value in found.items() if name in wanted and isinstance(value, np.ndarray)}
 
 
-def _labels_beside(unread: Mapping[str, Any], variables: Mapping[str, Any], part: Mapping[str, str]) -> dict[str, str]:
+def _labels_beside(
+    unread: Mapping[str, Any], variables: Mapping[str, Any], part: Mapping[str, str], people: Collection[int]
+) -> dict[str, str]:
     """As `labels_beside`, of matrices with a row or a column an example."""
     X, y = variables[part["X"]], variables.get(part.get("y", ""))
+    if isinstance(X, np.ndarray) and X.ndim == 2 and y is None:
+        return {kind: name for kind, name in labels_beside(unread, len(X), None, 0, people).items() if kind == "votes"}
     if not isinstance(X, np.ndarray) or X.ndim != 2 or not isinstance(y, np.ndarray) or 1 not in y.shape:
         return {}
     known = np.ravel(y)
@@ -262,18 +275,23 @@ def _labels_beside(unread: Mapping[str, Any], variables: Mapping[str, Any], part
     return labels_beside(unread, known.size, known)
 
 
+def _cells(path: Path, names: Sequence[str], max_bytes: int) -> Mapping[str, Any]:
+    """Those of some variables that are cell arrays, in a file that has their texts."""
+    from pll.formats.arrays.mat5 import is_mat5, read_v5
+
+    with path.open("rb") as file:
+        has_texts = is_mat5(file.read(128))
+    with suppress(UserError):  # as many cells as there are examples, for instance
+        return read_v5(path, lambda one: one.is_cell and one.name in names, max_bytes)[0] if has_texts else {}
+    return {}
+
+
 def _class_names(path: Path, names: Sequence[str], layout: FileArrays, max_bytes: int) -> dict[str, tuple[str, ...]]:
     """The cell array of as many different texts as there are classes; true labels that are numbers become those of it.
 
     A file of version 7.3 has none, since its cells are read without their texts.
     """
-    from pll.formats.arrays.mat5 import is_mat5, read_v5
-
-    with path.open("rb") as file:
-        has_texts = is_mat5(file.read(128))
-    cells: Mapping[str, Any] = {}
-    with suppress(UserError):  # as many cells as there are examples, for instance
-        cells = read_v5(path, lambda one: one.is_cell and one.name in names, max_bytes)[0] if has_texts else {}
+    cells = _cells(path, names, max_bytes)
     numbers = layout.y if layout.y is not None and not layout.n_classes and layout.y.dtype.kind == "U" else None
     codes = None if numbers is None or not all(map(str.isdecimal, numbers)) else numbers.astype(np.int64)
     c = layout.n_classes or (0 if codes is None or not codes.size else int(codes.max()) + int(codes.min() < 1))
@@ -287,14 +305,13 @@ def _class_names(path: Path, names: Sequence[str], layout: FileArrays, max_bytes
     return found
 
 
-def _annotations(votes: npt.NDArray[Any], y: npt.NDArray[Any], names: Sequence[str]) -> Annotations:
-    """Votes (n, m) that say classes as the true labels do, by their numbers."""
-    given, number = as_votes(votes, np.ravel(y).astype(np.int64)), {name: k for k, name in enumerate(names)}
-    first = 0 if str(int(np.max(y))) in number else 1  # classes are called 1, 2, …, or have names of their own
+def _annotations(votes: npt.NDArray[Any], first: int, names: Sequence[str], voters: Sequence[str]) -> Annotations:
+    """Votes (n, m) by the numbers of the classes, or by these from the first number on; none is below it."""
+    given, number = votes.astype(np.int64), {name: k for k, name in enumerate(names)}
     codes = np.full(given.shape, -1)
-    for code in np.unique(given[given >= 0]).tolist():
-        codes[given == code] = code - 1 if first else number[str(code)]
-    return Annotations.from_votes(codes, names)
+    for code in np.unique(given[given >= first]).tolist():
+        codes[given == code] = number.get(str(code), code - first)
+    return Annotations.from_votes(codes, names, voters)
 
 
 def _fold(tests: Any, n: int, fold: int | None, notes: list[str]) -> npt.NDArray[np.bool_] | None:

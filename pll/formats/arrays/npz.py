@@ -30,7 +30,16 @@ from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.archive import Members, is_left_alone, names_in
-from pll.formats.arrays.layouts import Names, arrange, as_votes, kind_of_numbers, labels_beside, parts_among, texts
+from pll.formats.arrays.layouts import (
+    Names,
+    arrange,
+    as_votes,
+    kind_of_numbers,
+    labels_beside,
+    names_people,
+    parts_among,
+    texts,
+)
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import (
     MAX_NAME,
@@ -136,19 +145,26 @@ class Npz(Format):
         used = (used - {*numbered}) | {*voters}
         others = [name for name in names if name not in used and name not in results_among(names)]
         if not labels and "indptr" not in arrays and len(parts) == 1 and "candidates" not in parts[0]:
-            unread = (
-                {name: loose[name] for name in others} if loose else _matrices_in(source, others, options.max_bytes)
-            )
-            c = len(arrays[of_classes]) if of_classes else 0
-            told = labels_beside(unread, len(arrays[parts[0]["X"]]), arrays.get(parts[0].get("y", "")), c)
+            unread = {name: loose[name] for name in others} if loose else _those_in(source, others, options.max_bytes)
+            named = {} if loose else _those_in(source, others, options.max_bytes, "US", 1)
+            people = {len(array): name for name, array in named.items() if names_people(name)}
+            c, y = len(arrays[of_classes]) if of_classes else 0, arrays.get(parts[0].get("y", ""))
+            told = labels_beside(unread, len(arrays[parts[0]["X"]]), y, c, people)
             kind = next((one for one in ("marks", "votes", "counts", "shares") if one in told), "")
             if chosen := told.get(kind, ""):
                 others.remove(chosen)
             if kind == "marks":
                 parts, arrays[chosen] = [{**parts[0], "candidates": chosen}], unread[chosen]
             elif kind == "votes":
-                arrays["votes"] = as_votes(unread[chosen], arrays[parts[0]["y"]])
+                numbers = arrays["votes"] = as_votes(unread[chosen], unread[chosen] if y is None else y)
                 of_functions = {chosen: "votes"}
+                if voter_names := people.get(numbers.shape[1]):
+                    arrays["voters"] = named[voter_names]
+                    others.remove(voter_names)
+                classes = [name for name in named if name in others and len(named[name]) == numbers.max() + 1]
+                if not of_classes and len(classes) == 1:
+                    of_classes, arrays[classes[0]] = classes[0], named[classes[0]]
+                    others.remove(of_classes)
             elif kind:
                 amounts, arrays["amounts"] = chosen, unread[chosen]
         notes = [f"Arrays not used: {listing(others)}."] if others else []
@@ -328,7 +344,7 @@ def _joined(arrays: Arrays, parts: Mapping[str, Names]) -> Names:
 def _features_beside(source: Path, names: Sequence[str], used: Collection[str], n: int, options: ReadOptions) -> Arrays:
     """The only matrix of n rows of measurements, beside labels without features; nothing where there are several."""
     left = [name for name in names if name not in used and name not in results_among(names)]
-    matrices = _matrices_in(source, left, options.max_bytes)
+    matrices = _those_in(source, left, options.max_bytes)
     found = {name: array for name, array in matrices.items() if len(array) == n and not kind_of_numbers(array)}
     return found if len(found) == 1 and all(one.dtype.kind == "f" for one in found.values()) else {}
 
@@ -444,15 +460,15 @@ def _arrays_in(source: Path, wanted: Collection[str] | None, max_bytes: int) -> 
     return arrays
 
 
-def _matrices_in(source: Path, names: Sequence[str], max_bytes: int) -> Arrays:
-    """Those of some arrays that are a matrix of numbers and can be read; others, as Python objects, are left alone."""
+def _those_in(source: Path, names: Sequence[str], max_bytes: int, kinds: str = "iuf", sides: int = 2) -> Arrays:
+    """Those of some arrays, by default matrices of numbers, that can be read; Python objects are left alone."""
     arrays = Arrays()
     with Members(source, max_bytes) as members:
         files = _files_of(members)
         for name in names:
             with suppress(UserError, ValueError, KeyError, OSError), members.open(files[name]) as stream:
                 shape, _, dtype = _HEADERS[npy.read_magic(stream)](stream)
-                if len(shape) == 2 and dtype.kind in "iuf":
+                if len(shape) == sides and dtype.kind in kinds:
                     arrays |= _arrays_in(source, [name], max_bytes)
     return arrays
 

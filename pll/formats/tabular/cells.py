@@ -352,10 +352,15 @@ def present_cells(cells: Cells) -> list[str]:
     return [cell for cell in cells if cell is not None and not _is_blank(cell)]
 
 
+_WORD_OF_DAY = r"[^\W\d_]{2,}"
+_DAY_AND_MONTH = (
+    rf"(?:0?[1-9]|[12]\d|3[01])(?:\.|st|nd|rd|th|er)? (?:de )?{_WORD_OF_DAY}|{_WORD_OF_DAY}\.? (?:[12]?\d|3[01])"
+)
 _DAY = re.compile(
     r"(?:(?:0?[1-9]|1[0-2])[./](?:19|20)\d\d|1\d{9}(?:\.\d+)?|1\d{12}|"  # a month; seconds or milliseconds since 1970
     r"(?:\d{4}[-/.] ?(?:0?[1-9]|1[0-2])[-/.] ?(?:0?[1-9]|[12]\d|3[01])\.?|"
-    r"(?:0?[1-9]|[12]\d|3[01])([-/.])(?:0?[1-9]|[12]\d|3[01])\1(?:\d{4}|\d\d))?"  # day
+    r"(?:0?[1-9]|[12]\d|3[01])([-/.])(?:0?[1-9]|[12]\d|3[01])\1(?:\d{4}|\d\d)|"  # day
+    rf"(?:{_WORD_OF_DAY}\.?,? )?(?:{_DAY_AND_MONTH})\.?,? (?:de )?(?:19|20)\d\d)?"  # with the month in words
     r"(?:(?:^|(?<=[\d.])(?:T|,? ?(?:[^\W\d_]+\.? ?){0,2}))\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?"  # hour, after "오전"
     r"(?: ?(?:[^\W\d_]\.? ?){1,2})?(?: ?(?:Z|UTC|[A-Z]{2,4}T))?"
     r"(?: ?[+-]\d\d?(?::?\d\d)?)?)?)",
@@ -386,6 +391,11 @@ def are_dates(cells: Cells) -> bool:
     Examples
     --------
     >>> are_dates(["2026-07-01", "2026-07-02 09:12", "2026/07/03 4:40:48 PM GMT+2"]), are_dates(["10-12", "8-10"])
+    (True, False)
+    >>> (
+    ...     are_dates(["25 January 2022 07:30", "3 de marzo de 2022", "Mon, Jan 25, 2022 7:30 AM"]),
+    ...     are_dates(["12 Angry Men"]),
+    ... )
     (True, False)
     >>> are_dates(["2026. 7. 3. 오후 4:40:48", "03.07.2026 um 16:40", "3/7/2026 4:40 p. m."]), are_dates(["Room 10:22"])
     (True, False)

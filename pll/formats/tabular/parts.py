@@ -331,9 +331,13 @@ def once_each(tables: Sequence[Records]) -> Records:
 
 
 def _may_say_more(name: str, about: Records, table: Records) -> bool:
-    """Whether a table has other columns and is no codebook, nor a part of the same but what somebody settled."""
+    """Whether a table has other columns and is no codebook, nor a part of the same but what somebody settled.
+
+    One without a column of its own lists what may stand in those of the other.
+    """
     stem, rows = PurePosixPath(name).stem, zip(*map(list, about.sample()), strict=True)
-    has_others = in_common(table.names, about.names) < SHARED or says("settled", stem)
+    has_others = in_common(table.names, about.names) < SHARED and not {*about.names} <= {*table.names}
+    has_others = has_others or says("settled", stem)
     return has_others and not codes_in(stem, [about.names, *rows])
 
 

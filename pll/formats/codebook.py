@@ -12,10 +12,8 @@ from pll.formats.checks import listing
 from pll.formats.classes import with_classes
 from pll.formats.forms import WORDS, any_of, plain_name, words_of
 from pll.formats.odd import RARE, same_as
+from pll.formats.proposal import Codes
 from pll.formats.tabular.cells import is_no_answer, is_number, spelling
-
-Codes = Mapping[str, Mapping[str, str]]
-"""By variable, "" for any, what each code is called."""
 
 MOST_CODES = 1000
 """Lines of a codebook that are looked at."""
@@ -143,8 +141,11 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     known = [sum(k in names or k in names.values() for k in data.class_names) for names in fitting]
     covers = [names for names, n in zip(fitting, known, strict=True) if n >= LEAST_CLASSES_NAMED * data.n_classes]
     is_one = bool(covers) and all(names == covers[0] for names in covers)
-    if not is_one or data.n_classes < 2 or set(data.class_names) <= {*covers[0].values()}:
+    if not is_one or data.n_classes < 2:
         return data
+    if set(data.class_names) <= {*covers[0].values()}:
+        said = Note("The classes are called as the codebook in the file calls them.", kind="codebook")
+        return replace(data, notes=(*data.notes, said))
     names = {code: name for code in data.class_names if (name := covers[0].get(code)) and name != code}
     parts = {code: [one.strip() for one in re.split(r"[,;(–—]|\s-\s", name)] for code, name in names.items()}
     begin = {code: some[0] for code, some in parts.items()}

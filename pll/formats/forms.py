@@ -285,8 +285,14 @@ NO_ANSWER: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, word
 """Cells that are no answer, in the common spelling: everywhere, among votes, and where they are rare there."""
 WORDS_OF_FIELDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["fields"].items()}
 """Words of the fields of an answer that is an object: who, what, about it, its state."""
-ARRAYS: Mapping[str, Mapping[str, Sequence[str]]] = _data()["arrays"]
-"""Names of arrays by part of a file and meaning, the earlier one counts."""
+ARRAYS: Mapping[str, Mapping[str, Sequence[str]]] = _data()["arrays"] | {
+    part: {
+        one: [form.format(name) for name in (one.lower(), *some) for form in (f"{{}}_{part}", f"{part}_{{}}")]
+        for one, some in _data()["arrays"]["whole"].items()
+    }
+    for part in ("train", "test")
+}
+"""Names of arrays by part of a file and meaning, the earlier one counts; those of a training and a test part say so."""
 ROLE_DATA: Mapping[str, Mapping[str, Any]] = _data()["roles"]
 """Roles of columns: its short `title`, `what` one holds, and what is so of it."""
 NO_DATA, STRANGERS = (

@@ -28,9 +28,10 @@ from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.beside import WHO, OneRecord, of_pictures_and_texts, table_of
 from pll.formats.checks import MAX_RECORD_BYTES, check_ids, listing, refuse_no_data, shorten
-from pll.formats.codebook import Codes, codes_in
+from pll.formats.codebook import codes_in
 from pll.formats.encodings import as_utf8, without_marks
 from pll.formats.forms import WORDS
+from pll.formats.proposal import Codes
 from pll.formats.reading import LABELLED, Column
 from pll.formats.records import Records
 from pll.formats.results import Results

@@ -23,6 +23,7 @@ from pll.formats.tabular.cells import (
     BINARY,
     FEW,
     FUNCTION,
+    LEAST_SEVERAL,
     NEARLY_ALL,
     SEPARATORS,
     Cells,
@@ -149,9 +150,6 @@ def _filled(cells: Cells, silent: Collection[str]) -> int:
 
 
 # ---- the only column of labels ---------------------------------------------------------------------------------------
-
-LEAST_SEVERAL = 0.02
-"""Share of the cells that name several labels, or one with a doubt, from which these are no slips."""
 
 
 def by_hand(table: Proposal) -> None:

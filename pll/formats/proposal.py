@@ -71,6 +71,10 @@ MOST_OFFERED = 6
 """Columns, or groups of them, that a question offers."""
 
 
+Codes = Mapping[str, Mapping[str, str]]
+"""By variable, "" for any, what a codebook calls each code."""
+
+
 @dataclass
 class Proposal:
     """The first cells of a table by column, as they are and with the labels alone, and the roles so far."""
@@ -81,7 +85,7 @@ class Proposal:
     commas: Mapping[str, bool]
     explicit: frozenset[str]
     form: Form | None = None
-    codes: frozenset[str] = frozenset()
+    codes: Codes = field(default_factory=dict)
     roles: dict[str, Column] = field(default_factory=dict)
     known: dict[tuple[str, str, bool], bool] = field(default_factory=dict)
     _with_role: dict[str, list[str]] = field(default_factory=dict)
@@ -105,7 +109,9 @@ class Proposal:
         why
             Why, where that is to be said.
         """
-        self.roles[name] = Column(0, name, role, display_name or shown_name(name, role), guessed, why=why)
+        called = display_name or shown_name(name, role)
+        called = self.meaning(name, called) if role == "class" else called
+        self.roles[name] = Column(0, name, role, called, guessed, why=why)
         self._with_role.clear()
 
     def give_all(self, names: Iterable[str], role: str, *, guessed: bool = True, why: str = "") -> None:
@@ -224,6 +230,23 @@ class Proposal:
         for name in self.having("answers"):
             given.update(label for cell in present_cells(self.raw[name]) for label in labels_listed(cell))
         return given
+
+    def numbers_named(self) -> set[str]:
+        """The codes that a codebook has names for, of any variable."""
+        return {code for names in self.codes.values() for code in names}
+
+    def meaning(self, name: str, called: str) -> str:
+        """Return what a codebook calls the class of a column of ticks, `ddx___2` in REDCap.
+
+        Parameters
+        ----------
+        name
+            Of the column.
+        called
+            What it is called, where no codebook says it.
+        """
+        variable, _, code = name.rpartition("___")
+        return self.codes.get(variable, {}).get(code, called) if variable else called
 
     # ---- what a column is not ----------------------------------------------------------------------------------------
 

@@ -139,13 +139,12 @@ class Records:
             No rows, names that cannot be, or roles that a person gave and that cannot be.
         """
         names, sample, given = check_header(self.names), self.sample(), {**self.roles, **options.columns}
-        codes = {code for some in self.codes.values() for code in some}
         added = [name for name in labels_at_end(names) if name not in given]
         if added:  # by Candid, where the rest of the table says what the labels are
-            columns = roles_of(names, sample, {**dict.fromkeys(added, "ignore"), **given}, self.form, codes)
+            columns = roles_of(names, sample, {**dict.fromkeys(added, "ignore"), **given}, self.form, self.codes)
             if any(column.role in (*LABELLED, "true_label") or column.asks for column in columns):
                 return columns
-        return roles_of(names, sample, given, self.form, codes)
+        return roles_of(names, sample, given, self.form, self.codes)
 
     def texts(self, at: int) -> Iterator[str | None]:
         """Yield the cells of a column as text."""

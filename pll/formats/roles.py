@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pll.errors import Note, UserError
@@ -34,7 +34,7 @@ from pll.formats.names import (
 )
 from pll.formats.one_column import by_hand, settled
 from pll.formats.plausible import unclear
-from pll.formats.proposal import Proposal, says, says_fact, share_among, which
+from pll.formats.proposal import Codes, Proposal, says, says_fact, share_among, which
 from pll.formats.reading import LABELLED, LINES, MAJORITY, ROLES, SINGLE, SPREADSHEET_ERRORS, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
 from pll.formats.tabular.cells import (
@@ -88,7 +88,7 @@ def roles_of(
     sample: Sequence[Cells],
     explicit: Mapping[str, str] | None = None,
     form: Form | None = None,
-    codes: Iterable[str] = (),
+    codes: Codes | None = None,
 ) -> list[Column]:
     """Return the role of each column.
 
@@ -104,7 +104,7 @@ def roles_of(
     form
         The signature of the table, where its reader knows it; else it is told by the names.
     codes
-        Those that a codebook of the file has names for.
+        What a codebook of the file calls codes, by variable.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def roles_of(
         if role not in ROLES:
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
     form = form or form_told_by(header)
-    found = _looked_at(header, sample, explicit, form, tuple(sorted(codes)))
+    found = _looked_at(header, sample, explicit, form, codes or {})
     for role in SINGLE if question(found) is None else ():
         twice = [column.name for column in found if column.role == role]
         if len(twice) > 1:
@@ -144,7 +144,7 @@ def _looked_at(
     sample: Sequence[Cells],
     explicit: Mapping[str, str],
     form: Form | None,
-    codes: tuple[str, ...],
+    codes: Codes,
 ) -> tuple[Column, ...]:
     """What `_roles_of` says, once for the same table: of which a digest stays, and not the cells."""
     digest = hashlib.blake2b(repr((header, [*explicit.items()], form, codes)).encode("utf-8", "surrogatepass"))
@@ -164,7 +164,7 @@ def _roles_of(
     sample: Sequence[Cells],
     explicit: Mapping[str, str],
     form: Form | None,
-    codes: tuple[str, ...],
+    codes: Codes,
 ) -> tuple[Column, ...]:
     """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))
@@ -176,7 +176,7 @@ def _roles_of(
 
     @remembered()
     def by_rules(roles: Mapping[str, str]) -> dict[str, Column]:
-        table = Proposal(raw, cells, objects, commas, frozenset(roles), form, frozenset(codes))
+        table = Proposal(raw, cells, objects, commas, frozenset(roles), form, codes)
         for name, role in roles.items():
             table.give(name, role, called.get((name, role)), guessed=False)
         for rule in RULES:
@@ -215,9 +215,10 @@ def _reserved(table: Proposal) -> None:
     table.give_all(which(table, "errors"), "keep", why=SPREADSHEET_ERRORS)
     results = results_among(list(table.raw)).union(table.called(CONSENSUS_COLUMNS))
     table.give_all(sorted(results.intersection(table.open())), "ignore", guessed=False)
-    reserved = table.called(RESERVED_COLUMNS)  # of the user: kept, but for people, and words under the name of a share
-    words = [name for name in which(table, "word", among=reserved) if plain_name(name) in NUMBERS]
-    reserved = [name for name in reserved if name not in words]
+    reserved = table.called(RESERVED_COLUMNS)  # of the user: kept, but for people, texts, and words that are no share
+    other = [name for name in which(table, "word", among=reserved) if plain_name(name) in NUMBERS]
+    other += which(table, "described", among=reserved)
+    reserved = [name for name in reserved if name not in other]
     table.give_all([name for name in reserved if plain_name(name) not in USUAL["worker"]], "keep")
     for role in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS):
         named = table.called([role])
@@ -365,15 +366,17 @@ def _truth(table: Proposal) -> None:
 def _may_be_truth(table: Proposal, name: str) -> bool:
     """Whether a column with a usual name of labels may be the truth.
 
-    One that is still empty, to be filled in, is none. In long form `label` may be another answer; `gold` is the truth
-    where all lines of an example have the same. Of pupils, `class` is where they go to school, beside columns that have
-    other words in common.
+    One that is still empty, to be filled in, is none, nor are sentences of which nobody said one. In long form `label`
+    may be another answer; `gold` is the truth where all lines of an example have the same. Of pupils, `class` is where
+    they go to school, beside columns that have other words in common.
     """
     if which(table, "rows", "empty", among=[name]):
         return False
     if task := table.having("task")[:1]:
         return plain_name(name) not in (*USUAL["vote"], *USUAL["generic"]) and table.is_function(name, *task)
-    words = table.words(name)
+    words, said = table.words(name), table.answers_given()
+    if said and not share_among(words, said) and which(table, "described", among=[name]):
+        return False  # sentences, as of a translation: the target
     others = which(table, "answers", "labels") if plain_name(name) in USUAL["school"] and len(words) > 1 else []
     groups = of_one_vocabulary(table, [other for other in others if other != name])
     if plain_name(name) in USUAL["school"]:

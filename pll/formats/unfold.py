@@ -33,6 +33,7 @@ from pll.formats.tabular.cells import (
     nearly_all,
     numbers_in,
     objects_in,
+    present_cells,
 )
 
 Rows = Sequence[Mapping[str, Any]]
@@ -58,9 +59,27 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     """
     given = given or {}
     table = table if table.first else replace(table, first=table.sample())  # looked at often
-    table = _with_numbered_shares(table, given)
+    table = _with_numbered_shares(_decoded(table), given)
     table = _with_answers(table if table.form else with_voters(table, given), given)
     return table if table.form is None else _as_signed(table, table.form, given)
+
+
+def _decoded(table: Records) -> Records:
+    """Return the table with words in the columns of which a codebook, by their names, says what their codes mean."""
+    decoded = list[str]()
+    for name in [name for name in table.names if name and table.codes.get(name)]:
+        at, names = list(table.names).index(name), table.codes[name]
+        known = [_code(cell) in names for cell in present_cells(table.sample()[at])]
+        if sum(known) >= NEARLY_ALL * len(known) > 0:
+            words = [names.get(_code(cell or ""), cell) for cell in table.texts(at)]
+            table = table.with_columns({name: words}, [at])
+            decoded.append(name)
+    about = f"Codes in {listing(decoded)} were written out as the codebook in the file says."
+    return replace(table, notes=(*table.notes, about)) if decoded else table
+
+
+def _code(cell: str) -> str:
+    return re.sub(r"\.0+$", "", cell.strip())
 
 
 def _with_numbered_shares(table: Records, given: Mapping[str, str]) -> Records:

@@ -808,7 +808,7 @@ def graded(table: Proposal) -> list[list[str]]:
     table
         The table.
     """
-    numbers = {name: grades_in(table.raw[name], table.codes) for name in table.open()}
+    numbers = {name: grades_in(table.raw[name], table.numbers_named()) for name in table.open()}
     free = [name for name in numbers if not says("settled", name) or 2 * numbers[name].count(-1) > len(numbers[name])]
     fitting = {name: numbers[name] for name in free if not says_aggregate(name)}
     fitting = {name: some for name, some in fitting.items() if len({*some} - {None}) > 1 and table.repeats(name)}
@@ -842,9 +842,9 @@ def _called_labels(names: Sequence[str]) -> list[str]:
 
 def coded(table: Proposal) -> None:
     """Columns of numbers that a codebook of the file has names for, and that agree, may be votes: the user is asked."""
-    codes = {int(code) for code in table.codes if code.isdecimal()}
+    codes = {int(code) for code in table.numbers_named() if code.isdecimal()}
     groups = graded(table) if len(codes) > 1 else []
-    numbers = {name: grades_in(table.raw[name], table.codes) for names in groups for name in names}
+    numbers = {name: grades_in(table.raw[name], table.numbers_named()) for names in groups for name in names}
     if groups := [names for names in groups if all({*numbers[name]} <= {*codes, None} for name in names)]:
         every = listing([name for names in groups for name in names], limit=12)
         ask_whose(table, f"{every} hold codes of the codebook", groups, "feature")

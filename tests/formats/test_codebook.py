@@ -170,3 +170,22 @@ def test_numbers_that_a_codebook_names_are_asked_about_however_large(tmp_path: P
     assert {*data.class_names} == {"Preis", "Takt", "Lärm"}  # 99 stands apart, and says no
     assert data.annotations is not None and data.annotations.annotator_names == ("issue_ann", "issue_bob")
     assert data.y is not None and (data.y >= 0).sum() > 20
+
+
+def test_a_data_dictionary_of_redcap_names_ticks_and_codes(tmp_path: Path) -> None:
+    """Options that were ticked are called as they are meant, and so is what was found in the end."""
+    rolls, names = random.Random(6), ["naevus", "melanoma", "keratosis"]
+    choices = " | ".join(f"{k}, {name}" for k, name in enumerate(names, 1))
+    rows = ["record_id,age,ddx___1,ddx___2,ddx___3,histo,review_complete"]
+    for k in range(60):
+        ticks = [str(int(rolls.random() < 0.5)) for _ in names]
+        ticks[k % 3] = "1"
+        rows.append(",".join([str(k + 1), str(rolls.randint(20, 80)), *ticks, str(k % 3 + 1) if k % 2 else "", "2"]))
+    book = ['Variable / Field Name,Field Type,Field Label,"Choices, Calculations, OR Slider Labels"']
+    book += [f'ddx,checkbox,Which?,"{choices}"', f'histo,radio,Histology,"{choices}"']
+    with zipfile.ZipFile(tmp_path / "review.zip", "w") as out:
+        out.writestr("Review_DATA.csv", "\n".join(rows))
+        out.writestr("Review_DataDictionary.csv", "\n".join(book))
+    data, asked = first_answers(tmp_path / "review.zip")
+    assert {*data.class_names} == {*names} and data.feature_names == ("age",) and not data.categories
+    assert asked is not None and asked.columns == {"histo"} and data.y is not None and (data.y >= 0).sum() == 30

@@ -729,3 +729,26 @@ def test_names_of_authors_that_end_with_a_dot_stay(tmp_path: Path) -> None:
     text = "\n".join(["annotator_1,annotator_2,annotator_3", *map(",".join, said)])
     data = table(tmp_path, text)
     assert {*data.class_names} == {*kinds}
+
+
+def test_codes_of_which_some_cells_hold_several_are_possible_labels() -> None:
+    rolls = random.Random(8)
+    codes: list[str | None] = [
+        "; ".join(rolls.sample(["41025", "80110", "62105"], 1 + (k % 9 == 0))) for k in range(60)
+    ]
+    found = answered(code=codes, age=[str(rolls.randint(20, 80)) for _ in codes])
+    assert found == {"code": "candidates", "age": "feature"}
+
+
+def test_sentences_called_target_are_no_truth_beside_answers(tmp_path: Path) -> None:
+    rolls = random.Random(9)
+    rows = [
+        {
+            "target": f"please keep receipt {k} until the end",
+            "reviews": [{"reviewer": who, "verdict": rolls.choice(["omission", "accurate"])} for who in ("ann", "bob")],
+        }
+        for k in range(30)
+    ]
+    (tmp_path / "r.json").write_text(json.dumps(rows))
+    data = formats.read(tmp_path / "r.json")
+    assert {*data.class_names} == {"omission", "accurate"} and data.y is None and data.texts is not None

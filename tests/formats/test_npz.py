@@ -342,3 +342,20 @@ def test_a_matrix_as_wide_as_the_people_that_are_named_is_their_votes(tmp_path: 
     assert data.class_names == ("W", "N1", "REM") and data.annotations is not None
     assert data.annotations.annotator_names == ("a", "b", "c", "d")
     assert len(data.annotations.labels) == (votes >= 0).sum()
+
+
+def test_the_only_measurements_beside_sets_are_the_features_and_distinct_ids_the_ids(tmp_path: Path) -> None:
+    spectra, sets = np.random.default_rng(1).normal(size=(9, 5)).astype(np.float32), np.eye(3, dtype=int).repeat(3, 0)
+    named = {"candidates": sets, "sample_id": np.array([f"S{k}" for k in range(9)])}
+    data = saved(tmp_path, spectra=spectra, wavelengths=np.arange(5.0), **named)
+    assert data.X.shape == (9, 5) and data.ids is not None and data.ids[2] == "S2"
+    with pytest.raises(UserError, match="features"):  # sets alone teach nothing
+        saved(tmp_path, wavelengths=np.arange(5.0), **named)
+
+
+@pytest.mark.parametrize("form", ["train_{}", "{}_train"])
+def test_a_training_part_may_say_so_before_or_after_any_usual_name(tmp_path: Path, form: str) -> None:
+    sets, y = np.eye(3, dtype=int).repeat(3, 0), np.arange(3).repeat(3)
+    arrays = {"data": np.arange(18.0).reshape(9, 2), "partial_labels": sets, "true_labels": y}
+    data = saved(tmp_path, **{form.format(name): array for name, array in arrays.items()})
+    assert data.y is not None and data.candidates is not None and data.X.shape == (9, 2)

@@ -54,7 +54,7 @@ from pll.formats.checks import (
 )
 from pll.formats.forms import ARRAYS, WORDS, words_of
 from pll.formats.labels import sets_of, sets_of_shares
-from pll.formats.names import results_among
+from pll.formats.names import is_named_id, results_among
 from pll.formats.results import Results, free_name
 from pll.formats.tabular.writer import limitations
 from pll.images import Pictures
@@ -98,9 +98,9 @@ class Npz(Format):
         names = [of_functions.get(name, name) for name in own]
         parts = parts_among(names, are_files=bool(loose))
         numbered = [] if {"votes", "shares"} & {*names} else voters_among(names)
-        if not parts and (numbered or {"votes", "shares"} & {*names}):  # alone, or with the truth beside
-            likely: list[Names] = [*parts_among([*names, "X"]), *parts_among([*names, "x_train"])]
-            most = max(likely, key=len)
+        likely: list[Names] = [*parts_among([*names, "X"]), *parts_among([*names, "x_train"])]
+        most = max(likely, key=len)
+        if not parts and (numbered or {"votes", "shares"} & {*names} or "candidates" in most):  # features may be beside
             parts = [{**most, "X": "X"}]
         if not parts:
             raise _without_features(names)
@@ -134,12 +134,15 @@ class Npz(Format):
             arrays["votes"], arrays["vote_scores"] = _votes_of(
                 shares, len(np.atleast_1d(arrays.get("voters", ()))), rows
             )
-        labels = [np.atleast_1d(arrays[name]) for name in ("votes", "amounts") if name in arrays]
+        sets = parts[0].get("candidates", "")
+        labels = [np.atleast_1d(arrays[name]) for name in ("votes", "amounts", sets) if name in arrays]
         if parts[0]["X"] not in arrays and not labels:  # what is numbered is nobody's votes
             raise _without_features(names)
         if parts[0]["X"] not in arrays and (features := _features_beside(source, own, used, len(labels[0]), options)):
             arrays |= features
             parts, used = [{**parts[0], "X": next(iter(features))}], used.union(features)
+        if parts[0]["X"] not in arrays and sets in arrays:  # sets alone teach nothing
+            raise _without_features(names)
         if parts[0]["X"] not in arrays:
             arrays["X"] = np.zeros((len(labels[0]), 0), dtype=np.float32)
         used = (used - {*numbered}) | {*voters}
@@ -167,6 +170,11 @@ class Npz(Format):
                     others.remove(of_classes)
             elif kind:
                 amounts, arrays["amounts"] = chosen, unread[chosen]
+        ids = [name for name in others if is_named_id(name)] if "ids" not in arrays and not loose else []
+        for name, array in _those_in(source, ids, options.max_bytes, "USiu", 1).items():
+            if len({*array.tolist()}) == len(array) == len(arrays[parts[0]["X"]]) and "ids" not in arrays:
+                arrays["ids"] = array
+                others.remove(name)
         notes = [f"Arrays not used: {listing(others)}."] if others else []
         if "amounts" in arrays:
             kind, c = kind_of_numbers(arrays["amounts"]), arrays["amounts"].shape[-1]

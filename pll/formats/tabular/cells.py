@@ -110,9 +110,25 @@ def are_pictures(cells: Cells) -> bool:
 
 @_once
 def is_measured(cells: Cells) -> bool:
-    """Whether a column holds numbers: at least half of its cells; the others are errors or missing."""
+    """Whether a column holds numbers: at least half of its cells; the others are errors or missing.
+
+    Numbers of which some cells hold several, as `41025; 80110`, are codes.
+
+    Examples
+    --------
+    >>> is_measured(["1.5", "2", "?"]), is_measured(["11", "12", "11; 12", "12; 14"])
+    (True, False)
+    """
     filled = present_cells(cells)
-    return bool(filled) and 2 * sum(map(is_number, filled)) >= len(filled)
+    others = [cell for cell in filled if not is_number(cell)]
+    several = sum(_CODES.fullmatch(cell) is not None for cell in others)
+    are_codes = several > 1 and several >= LEAST_SEVERAL * len(filled)
+    return bool(filled) and 2 * len(others) <= len(filled) and not are_codes
+
+
+_CODES = re.compile(r"\s*\d+(?:\s*[;|]\s*\d+)+\s*")
+LEAST_SEVERAL = 0.02
+"""Share of the cells that name several labels, or one with a doubt, from which these are no slips."""
 
 
 def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:

@@ -25,9 +25,10 @@ from pll.extras import require_extra
 from pll.formats.archive import key_of, names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
-from pll.formats.codebook import MOST_CODES, Codes, codes_below, codes_in
+from pll.formats.codebook import MOST_CODES, codes_below, codes_in
 from pll.formats.label_frame import NUMBERS
 from pll.formats.names import MAX_COLUMNS, sample_rows
+from pll.formats.proposal import Codes
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat

@@ -144,8 +144,8 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     if not is_one or data.n_classes < 2:
         return data
     if set(data.class_names) <= {*covers[0].values()}:
-        said = Note("The classes are called as the codebook in the file calls them.", kind="codebook")
-        return replace(data, notes=(*data.notes, said))
+        same = Note("The classes are called as the codebook in the file calls them.", kind="codebook")
+        return replace(data, notes=(*data.notes, same))
     names = {code: name for code in data.class_names if (name := covers[0].get(code)) and name != code}
     parts = {code: [one.strip() for one in re.split(r"[,;(–—]|\s-\s", name)] for code, name in names.items()}
     begin = {code: some[0] for code, some in parts.items()}

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from pll.errors import Note, RowError, UserError
 from pll.formats.checks import listing, shorten
-from pll.formats.forms import WORDS
+from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import practice_in, says, says_aggregate, withdrawn_by
 from pll.formats.reading import Column, form_of
@@ -356,10 +356,18 @@ class _Filler:
         who, people = self.example, [f"person {k + 1}" for k in range(self.rows)]
         if named := self.having("person"):
             who, people = self._named("person", named, self.counted)
-        self.people = {name: k for k, name in enumerate(people)}
+        known = [k for k, name in enumerate(people) if says("settled", name) or plain_name(name) in USUAL["true_label"]]
+        is_truth = np.isin(who, known) if len(known) == 1 else np.zeros(self.rows, dtype=np.bool_)
+        said = [filled_rows(*codes_of(cells)) for _, cells in self.having("item")]
+        answered = np.logical_or.reduce(said) & ~is_truth  # who said nothing is no voter
+        voters = np.unique(who[answered])
+        self.people = {people[k]: at for at, k in enumerate(voters.tolist())}
+        who = np.where(answered, np.searchsorted(voters, who), NOBODY)
         for at, (column, cells) in enumerate(self.having("item")):
             self.example, self.ids = np.full(self.rows, at, dtype=np.int64), [*self.ids, column.display_name]
-            self._column("vote", column.name, cells, who)
+            self._column("vote", column.name, pc.if_else(pa.array(is_truth), None, cells), who)
+            if is_truth.any():
+                self._column("truth", column.name, pc.if_else(pa.array(is_truth), cells, None), self.nobody)
 
     # ---- roles -------------------------------------------------------------------------------------------------------
 

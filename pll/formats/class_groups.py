@@ -485,8 +485,8 @@ def says_total(name: str) -> bool:
     """Whether a column is called as the number of votes is."""
     plain = plain_name(name)
     is_named = plain in USUAL["votes"] or plain in WORDS["total"]
-    first, *others = words_of(name) or ("",)
-    return says_counts(name) or is_named or (first in ("n", "num", "number") and bool(others))
+    is_number = plain.startswith(("n_", "num_", "number_of_")) or words_of(name)[:1] == ("num",) != words_of(name)
+    return says_counts(name) or is_named or is_number
 
 
 def _are_counts(cells: Cells) -> bool:

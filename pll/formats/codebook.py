@@ -20,6 +20,8 @@ MOST_CODES = 1000
 LONGEST_CODE, LONGEST_NAME = 12, 60
 LEAST_WORD = 4
 """Letters, not all of them capitals, from which a code is a name itself: what it means is said of it, as of `Rojo`."""
+LEAST_SHORT_NAMES = 0.75
+"""Share of the names of letters, at least, that are of few words: texts that say what is meant are none."""
 LEAST_CLASSES_NAMED = 0.5
 """Share of the classes that a codebook has names for, at least."""
 APART = 0.8
@@ -161,7 +163,8 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
     names |= {name: alike[name] for name in left if name in alike}  # cut short, or a slip, whatever it is as often as
     left = [name for name in left if name not in alike]
     are_words = any(len(code) >= LEAST_WORD and code.isalpha() and not code.isupper() for code in names)
-    are_called_so = all(map(is_number, names)) or (not are_words and all(map(_NAME.fullmatch, names.values())))
+    short = sum(_NAME.fullmatch(name) is not None for name in names.values())
+    are_called_so = all(map(is_number, names)) or (not are_words and short >= LEAST_SHORT_NAMES * len(names))
     edits = {code: name for code, name in names.items() if are_called_so} | dict.fromkeys(silent)
     said = listing([f"{code} is {name}" for code, name in names.items()])
     text = f"{'Labels are called as' if are_called_so else 'What labels mean is what'} the codebook in the file says"

@@ -258,6 +258,7 @@ def shown_name(name: str, role: str) -> str:
     """
     if name.startswith(ROLE_PREFIXES.get(role, "\0")):
         return bare_name(name, role)
+    name = name.removesuffix("(%)").rstrip() if role in ("probability", "count") else name
     if role in ("probability", "count") and (match := SHARE_COLUMN.fullmatch(name)):
         return match["name"].removesuffix(")") if match["stem"].endswith("(") else match["name"]
     if role == "item" and (match := GRID.fullmatch(name)):

@@ -411,12 +411,12 @@ def _holds_sets(table: Proposal, name: str) -> bool:
 
 
 def _ids(table: Proposal) -> None:
-    """A column with the name of an id and distinct cells, or one that counts the rows."""
+    """A column with the name of an id and distinct cells, or one that counts the rows, or names them by a number."""
     distinct = which(table, "distinct")
     named = which(table, "named id", "!fractions", "!texts", "!pictures", among=distinct)
     usual = [name for name in named if plain_name(name) in USUAL["id"]]
     others = {*named, *which(table, "counts rows", among=distinct)}
-    found = [*usual, *filter(others.__contains__, distinct)]
+    found = [*usual, *filter(others.__contains__, distinct), *which(table, "numbered names", among=distinct)]
     table.give_first(sorted(found, key=lambda name: name.startswith(UNNAMED)), "id")  # a number of the row at last
 
 

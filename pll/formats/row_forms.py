@@ -144,7 +144,8 @@ def _of_one_question(table: Proposal, items: Sequence[str]) -> set[str]:
 
 
 def _stem(name: str) -> str:
-    return name.rstrip("0123456789")
+    """A name without its numbers: `accent[A01]. Where is it? [Audio 01]` is a part of a question."""
+    return re.sub(r"\d+", "", name)
 
 
 _PARALLEL = ("answers", "people", "state", "task")
@@ -281,7 +282,7 @@ def _without_number(name: str) -> str | None:
     ... )
     ('Bild', None, None, 'Clip: Which?', '.')
     """
-    if re.match(r"\d+\s*[.)]\s+\D", name):  # `3. "What a day"`: what it says is the example
+    if re.match(r"[\[(]?\d+\s*[.)\]]\s+\D", name):  # `3. "What a day"`, `[03] …`: what it says is the example
         return "."
     stem = re.sub(r"[\W_]*\d+", "", name, count=1)
     return stem if stem and stem != name and not NUMBERED.fullmatch(name) else None

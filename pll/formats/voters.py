@@ -605,7 +605,7 @@ def derived(table: Proposal) -> None:
         ways = (sizes, sums) if sums else (sizes,)
         told = [name for name in table.open() if any(_are_sizes(table.raw[name], some) for some in ways)]
         table.give_all(told, "keep", why=f"how many labels {sets} has")
-    for label in table.having("candidates", "true_label")[:1]:
+    for label in table.having("candidates", "true_label")[:1] if not table.having("task") else ():
         is_there = {name: [str(bool((cell or "").strip())) for cell in table.raw[name]] for name in table.open()}
         told = [name for name, some in is_there.items() if len({*some}) > 1 and follows(some, table.raw[label])]
         table.give_all(told, "keep", why=f"filled where {label} says so")
@@ -675,11 +675,13 @@ def _is_made_of(table: Proposal, name: str, counts: Sequence[str], rows: Sequenc
     filled = [(cell.strip(), row, best) for cell, row, best in every if cell and cell.strip()]
     is_split = sum(sum(votes > 0 for votes in row) > 1 for _, row, _ in filled) >= LEAST_SPLIT // 2
     cells, rows = [_with_point(cell) for cell, *_ in filled], [row for _, row, _ in filled]
+    is_seldom = 2 * len(filled) < len(most)  # what is known of some may agree
     are_best = all(any(spelling(c) == called[k] or c in (str(k), f"{k}.0") for k in best) for c, _, best in filled)
     is_sum = all(is_number(cell) and float(cell) == sum(row) for cell, row in zip(cells, rows, strict=True))
     each = [*zip(*rows, strict=True), [max(row) for row in rows]]
     shares = (_is_share(cells, one, [sum(row) for row in rows]) for one in each)
-    return is_split and (are_best or is_sum or follows(cells, [best[0] for *_, best in filled]) or any(shares))
+    is_largest = follows(cells, [best[0] for *_, best in filled])
+    return is_split and not (is_seldom and are_best) and (are_best or is_sum or is_largest or any(shares))
 
 
 def _rows(table: Proposal, names: Sequence[str]) -> Iterator[tuple[str | None, ...]]:

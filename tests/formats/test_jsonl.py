@@ -12,7 +12,8 @@ from hypothesis import given
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.formats import FORMATS, Results, json_objects
+from pll.formats import FORMATS, ReadOptions, Results, json_objects
+from pll.formats.reading import question
 
 from .strategies import answers, check_held, rich_datasets
 
@@ -145,3 +146,39 @@ def test_an_object_of_objects_of_people_says_who_answered(tmp_path: Path) -> Non
     assert len(data) == 20 and {*data.class_names} == {"angry", "sad"} and data.annotations is not None
     assert {*data.annotations.annotator_names} == {*people}
     assert len(data.annotations.labels) == sum(map(len, said.values()))
+
+
+def test_records_of_airtable_are_their_fields_and_what_is_attached(tmp_path: Path) -> None:
+    """A record without a set has no such field."""
+    kinds = ["Noctua comes", "Agrotis exclamationis", "Apamea monoglypha"]
+    records = []
+    for k in range(24):
+        photo = [{"id": f"att{k}", "url": f"https://x.org/{k}", "filename": f"MT{k}.jpeg", "type": "image/jpeg"}]
+        fields: dict[str, Any] = {"Specimen": f"MT-{k:03}", "Wing (mm)": 20.5 + k % 4, "Photo": photo}
+        if k:
+            fields["Candidate species"] = sorted(
+                {kinds[k % 3], kinds[k * 7 % 3]} | ({kinds[0]} if k % 5 == 0 else set())
+            )
+        records.append({"id": f"rec{k}Qx", "createdTime": "2023-06-28T10:40:45.000Z", "fields": fields})
+    (tmp_path / "moths.json").write_text(json.dumps({"records": records}))
+    roles = dict[str, str]()
+    while (asked := question(formats.columns(tmp_path / "moths.json", options=ReadOptions(columns=roles)))) is not None:
+        roles |= asked.answers[0][1]
+    data = formats.read(tmp_path / "moths.json", columns=roles)
+    assert {*data.class_names} == {*kinds} and data.ids is not None and data.ids[3] == "MT-003"
+    assert data.pictures is not None and data.pictures.names[3] == "https://x.org/3"
+    assert data.feature_names == ("Wing (mm)",)
+
+
+def test_what_letters_stand_for_is_nobodys_answer(tmp_path: Path) -> None:
+    rows = [
+        {
+            "question": f"Which of these is said in the text number {k}?",
+            "options": {letter: f"what {letter} says of {k}" for letter in "ABCD"},
+            "answers": [*"AAB"] if k % 2 else [*"BBBC"],
+        }
+        for k in range(30)
+    ]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = formats.read(tmp_path / "samples.jsonl")
+    assert {*data.class_names} == {*"ABC"} and "options" not in data.categories

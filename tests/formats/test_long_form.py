@@ -293,3 +293,34 @@ def test_tainted_judgments_of_appen_do_not_count(tmp_path: Path, marks: list[str
     table.drop(columns="gold").to_csv(tmp_path / "f1.csv", index=False)
     data = formats.read(tmp_path / "f1.csv")
     assert data.annotations is not None and len(data.annotations.labels) == left
+
+
+def test_a_row_of_a_survey_that_is_the_key_is_the_truth_and_who_said_nothing_is_no_voter(tmp_path: Path) -> None:
+    """A ring trial: laboratories in rows, samples in columns, the target values first."""
+    rng = np.random.default_rng(11)
+    kinds = np.array(["Eimeria", "Giardia", "negative"])
+    known = rng.integers(0, 3, 24)
+    said = np.where(rng.random((10, 24)) < 0.8, known, rng.integers(0, 3, (10, 24)))
+    rows = [["Target", *kinds[known]], *([f"L{k}", *kinds[row]] for k, row in enumerate(said)), ["L99", *[""] * 24]]
+    table = pd.DataFrame(rows, columns=["Lab code", *(f"Sample {k + 1}" for k in range(24))])
+    table.to_csv(tmp_path / "ring.csv", index=False)
+    roles = dict[str, str]()
+    while (asked := question(formats.columns(tmp_path / "ring.csv", options=ReadOptions(columns=roles)))) is not None:
+        roles |= asked.answers[0][1]
+    data = formats.read(tmp_path / "ring.csv", columns=roles)
+    assert data.annotations is not None and data.annotations.annotator_names == tuple(f"L{k}" for k in range(10))
+    assert data.y is not None and [data.class_names[k] for k in data.y] == kinds[known].tolist()
+
+
+def test_columns_called_as_sentences_are_what_people_were_asked_where_rows_were_sent(tmp_path: Path) -> None:
+    rng = np.random.default_rng(12)
+    truth = rng.integers(0, 2, 14)
+    said = np.where(rng.random((30, 14)) < 0.85, truth, 1 - truth)
+    words = np.array(["ironic", "not ironic"])[said]
+    names = [f"[{k + 1:02}] {start} the train is late" for k, start in enumerate(["Great,", "Oh,"] * 7)]
+    table = pd.DataFrame(words, columns=names)
+    table.insert(0, "Timestamp", [f"2023-05-{k % 28 + 1:02} 10:{k:02}:00" for k in range(30)])
+    table.insert(1, "Native speaker?", ["yes", "no", "yes"] * 10)
+    table.to_csv(tmp_path / "form.csv", index=False)
+    asked = question(formats.columns(tmp_path / "form.csv"))
+    assert asked is not None and [*asked.answers[0][1].values()].count("item") == 14

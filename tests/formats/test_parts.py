@@ -175,7 +175,7 @@ def test_tables_that_say_more_of_what_others_name_are_joined_to_them(tmp_path: P
     while (asked := question(formats.columns(path, options=formats.ReadOptions(columns=roles)))) is not None:
         roles |= asked.answers[0][1]
     data = formats.read(path, columns=roles)
-    assert len(data) == 24 and data.annotations is not None and data.annotations.n_answers == 72
+    assert len(data) == 25 and data.annotations is not None and data.annotations.n_answers == 72  # of one nobody
     assert data.texts is not None and data.texts[3] == "the title of number 3 here" and not data.feature_names
     assert data.y is not None and (data.y >= 0).sum() == 8
     labels = [f"label {name}" for name in data.row_ids]
@@ -480,7 +480,8 @@ def test_tables_are_joined_by_ids_that_are_called_otherwise(tmp_path: Path) -> N
     items = [f"{k},what is said in {k}" for k in range(40)]
     files = {"answers.csv": "\n".join(["orig_id,worker,label", *answers]), "pairs.csv": "\n".join(["id,text", *items])}
     data = read_first(archive(tmp_path / "a.zip", files))
-    assert data.texts is not None and len(data) == 30 and data.annotations is not None
+    assert data.texts is not None and len(data) == 40 and data.annotations is not None
+    assert len({*data.annotations.rows.tolist()}) == 30  # nobody came to the others yet
     assert dict(zip(data.row_ids, data.texts, strict=True))["7"] == "what is said in 7"
 
 
@@ -672,3 +673,36 @@ def test_a_sheet_that_lists_what_cells_may_hold_adds_nothing(tmp_path: Path) -> 
         listed.append(row)
     book.save(tmp_path / "calls.xlsx")
     assert [column.name for column in formats.columns(tmp_path / "calls.xlsx")] == ["reason", "outcome"]
+
+
+def test_the_reference_beside_sheets_of_people_is_the_truth(tmp_path: Path) -> None:
+    rolls, book = random.Random(5), openpyxl.Workbook()
+    true = [rolls.choice("xyz") for _ in range(30)]
+    for lab in ("Lab 1", "Lab 2", "Lab 3"):
+        sheet = book.create_sheet(lab)
+        sheet.append(["Slide", "Site", "Diagnosis", "Comment"])
+        for k, label in enumerate(true):
+            said = label if rolls.random() < 0.7 else rolls.choice("xyz")
+            sheet.append([f"RT-{k:02}", "lip" if k % 2 else "digit", said, "ask" if k == 3 else None])
+    sheet = book.create_sheet("Reference")
+    for row in (["Slide", "Reference diagnosis"], *([f"RT-{k:02}", label] for k, label in enumerate(true))):
+        sheet.append(row)
+    del book["Sheet"]
+    book.save(tmp_path / "ring.xlsx")
+    data = read_first(tmp_path / "ring.xlsx")
+    assert data.annotations is not None and data.annotations.n_annotators == 3
+    assert data.y is not None and (data.y >= 0).all() and [*data.categories] == ["Site"]
+
+
+def test_an_average_below_each_of_several_sheets_is_no_example(tmp_path: Path) -> None:
+    rolls, book = random.Random(6), openpyxl.Workbook()
+    for year in ("Year 3", "Year 4"):
+        sheet = book.create_sheet(year)
+        sheet.append(["Pupil ID", "Words per min", "Accuracy", "Ms A", "Mr B", "Ms C"])
+        for k in range(20):
+            bands = [rolls.choice(["Gold", "White"]) for _ in "abc"]
+            sheet.append([f"{year[-1]}B-{k:02}", rolls.randint(50, 60), 88 + k % 5, *bands])
+        sheet.append(["Class average", 55, 90])
+    del book["Sheet"]
+    book.save(tmp_path / "bands.xlsx")
+    assert len(read_first(tmp_path / "bands.xlsx")) == 40

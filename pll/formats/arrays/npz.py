@@ -55,6 +55,7 @@ from pll.formats.checks import (
 from pll.formats.forms import ARRAYS, WORDS, words_of
 from pll.formats.labels import sets_of, sets_of_shares
 from pll.formats.names import is_named_id, results_among
+from pll.formats.proposal import says
 from pll.formats.results import Results, free_name
 from pll.formats.tabular.writer import limitations
 from pll.images import Pictures
@@ -170,6 +171,11 @@ class Npz(Format):
                     others.remove(of_classes)
             elif kind:
                 amounts, arrays["amounts"] = chosen, unread[chosen]
+        known = [name for name in others if words_of(name)[:1] == ("y",) or says("settled", name)]
+        found = _those_in(source, known if "y" not in parts[0] and not loose else [], options.max_bytes, "iu", 1)
+        if len(found) == 1 and len(next(iter(found.values()))) == len(arrays[parts[0]["X"]]):
+            parts, arrays = [{**parts[0], "y": next(iter(found))}], arrays | found
+            others = [name for name in others if name not in found]
         ids = [name for name in others if is_named_id(name)] if "ids" not in arrays and not loose else []
         for name, array in _those_in(source, ids, options.max_bytes, "USiu", 1).items():
             if len({*array.tolist()}) == len(array) == len(arrays[parts[0]["X"]]) and "ids" not in arrays:

@@ -40,7 +40,16 @@ from pll.formats.reading import (
 from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, value_of
 from pll.formats.results import Results, Value
 from pll.formats.roles import notes_on, refuse_questions
-from pll.formats.tabular.cells import MINUS_ONE, Cells, are_pictures, are_texts, default_role, elements, is_no_answer
+from pll.formats.tabular.cells import (
+    MINUS_ONE,
+    Cells,
+    are_pictures,
+    are_texts,
+    default_role,
+    elements,
+    is_no_answer,
+    picture_in,
+)
 from pll.formats.tabular.writer import limitations
 from pll.formats.tools.models import with_answers
 from pll.formats.unfold import unfolded
@@ -205,8 +214,12 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     counts = form.counts if form else ()
     answers = answers_in(asked, len(X), row_of, counts=counts)
     # in columns of their own people leave cells empty: that is nobody's answer, and no mistake
-    sets = [column.name for column in columns if column.role in ("candidates", "class")]
-    may_be_empty = table.may_be_empty or not any(n.casefold() == CANDIDATES or CLASS_COLUMN.fullmatch(n) for n in sets)
+    is_ours = [
+        column.name.casefold() == CANDIDATES if column.role == "candidates" else CLASS_COLUMN.fullmatch(column.name)
+        for column in columns
+        if column.role in ("candidates", "class")
+    ]
+    may_be_empty = table.may_be_empty or not any(is_ours)
     labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=may_be_empty)
     ids, rows, texts, about_columns = answers.ids, np.arange(answers.n), None, list[str]()
     named = next((column for column in columns if column.role == "id"), None)
@@ -247,6 +260,9 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     if read:
         parts = {name: _objects(chunks, lines(chunks), missing="") for name, chunks in read.items()}
         texts = _read_together({name: _without_brackets(name, part) for name, part in parts.items()})
+    pictures = None
+    if image is not None:
+        pictures = Pictures(as_column([*map(picture_in, _objects(image, lines(image), missing=""))]))
     data = PartialLabelDataset(
         X=X,
         candidates=labels.candidates,
@@ -256,7 +272,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         ids=checked,
         feature_names=tuple(names_of_features),
         texts=texts,
-        pictures=None if image is None else Pictures(_objects(image, lines(image), missing="")),
+        pictures=pictures,
         categories={name: _objects(chunks, lines(chunks), named=True) for name, chunks in many("category").items()},
         extras={name: _objects(chunks, rows) for name, chunks in many("keep").items()},
         annotations=labels.annotations,

@@ -85,8 +85,32 @@ def looks_like_picture(cell: str) -> bool:
     >>> looks_like_picture("cats/1.PNG"), looks_like_picture("https://x.org/1.jpg?s=2"), looks_like_picture("a cat")
     (True, True, False)
     """
-    bare = cell.split("?", 1)[0].split("#", 1)[0].lower()
+    match = _ATTACHED.fullmatch(cell.strip())
+    name = cell if match is None else match["name"] or match["file"]
+    bare = name.split("?", 1)[0].split("#", 1)[0].lower()
     return bare.endswith(PICTURE_SUFFIXES) or cell.startswith("data:image/")
+
+
+_ATTACHED = re.compile(
+    r"(?P<name>[^()\[\]{}]+) \((?P<at>https?://[^\s()]+)\)(?:,.*)?|"
+    r'\[\{(?=.*"url": ?"(?P<url>[^"]+)")(?=.*"filename": ?"(?P<file>[^"]+)").*\}\]',
+    re.DOTALL,
+)
+"""A file that was attached to a row, and where it is, as Airtable writes it; of several the first."""
+
+
+def picture_in(cell: str) -> str:
+    """Return the path or address of the picture in a cell.
+
+    Examples
+    --------
+    >>> picture_in("1.jpg (https://x.org/17/1.jpg)"), picture_in('[{"url": "https://x.org/2", "filename": "2.png"}]')
+    ('https://x.org/17/1.jpg', 'https://x.org/2')
+    >>> picture_in("cats/1.png")
+    'cats/1.png'
+    """
+    match = _ATTACHED.fullmatch(cell.strip())
+    return cell if match is None else str(match["at"] or match["url"])
 
 
 def is_number(cell: str) -> bool:
@@ -439,7 +463,32 @@ def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
     plain, words = spelling(label), NO_ANSWER["everywhere"]
     is_one = not words.isdisjoint((plain, plain.replace(". ", "."), label.strip())) or is_error(label)
     is_one = is_one or (" / " in plain and words.issuperset(plain.split(" / ")))
-    return is_one or (among_votes and plain in NO_ANSWER["votes"])
+    is_one = is_one or (among_votes and plain in NO_ANSWER["votes"])
+    return is_one or _says_not(plain, among_votes=among_votes)
+
+
+MOST_WORDS_OF_NOTHING = 7
+"""Words, at most, in which people say that they do not know."""
+LONGEST_WHOLE_WORD = 4
+"""Letters up to which a word is that one alone, and no beginning of others: `idea` is no `ideal`."""
+
+
+@lru_cache(maxsize=2**14)
+def _says_not(plain: str, *, among_votes: bool) -> bool:
+    """Whether a label is a negation, what is not known, and nothing but the words between.
+
+    >>> _says_not("weiss ich nicht", among_votes=False), _says_not("not yet rated", among_votes=True)
+    (True, True)
+    >>> _says_not("not rated", among_votes=False), _says_not("no known allergies", among_votes=True)
+    (False, False)
+    """
+    words = [word.strip(".,!?()") for word in plain.split()]
+    if not 1 < len(words) <= MOST_WORDS_OF_NOTHING or WORDS["negation"].isdisjoint(words):
+        return False
+    stems = NO_ANSWER["known"] | (NO_ANSWER["judged"] if among_votes else frozenset())
+    long = tuple(stem for stem in stems if len(stem) > LONGEST_WHOLE_WORD)
+    others = [word for word in words if word not in WORDS["negation"] and word not in NO_ANSWER["between"]]
+    return bool(others) and all(word in stems or word.startswith(long) for word in others)
 
 
 WHOLE = re.compile(r"(\d{1,9})(?:\.0+)?", re.ASCII)
@@ -1125,7 +1174,8 @@ def _say_who(name: str, cells: Cells) -> bool:
     values = [one for some in pairs for _, one in some]
     if not values or not all(isinstance(one, str | list) for one in values):
         return False
-    return plain in (*USUAL["answers"], *USUAL["candidates"]) or _are_whose(pairs)
+    are_texts = 2 * len({*map(str, values)}) > max(4, len(values))  # what each letter of a question stands for
+    return (plain in (*USUAL["answers"], *USUAL["candidates"]) and not are_texts) or _are_whose(pairs)
 
 
 _FEW = 20

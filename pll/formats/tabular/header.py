@@ -264,8 +264,10 @@ def _telling_others(rows: Sequence[Sequence[str]]) -> Callable[[Sequence[str]], 
 
     def is_other(row: Sequence[str]) -> bool:
         first, *others = map(str.strip, row)
-        beside = [(cell, words) for cell, words in zip(others, few[1:], strict=False) if cell and words]
-        is_odd = bool(beside) or 2 * _filled(row) <= full
+        pairs = [(cell, words) for cell, words in zip(others, few[1:], strict=False) if cell and words]
+        is_half = 2 * _filled(row) <= full  # then a number that others have too says nothing: an average
+        beside = [(cell, words) for cell, words in pairs if not (is_half and is_number(cell.replace(",", ".")))]
+        is_odd = bool(beside) or is_half
         return _way(first) not in ways and is_odd and not any(cell in words for cell, words in beside)
 
     return is_other if len(ways) <= len(rows) / 4 and len(rows) >= LEAST_ROWS_ALIKE else lambda row: False

@@ -186,7 +186,9 @@ def settled_apart(table: Records, who: str) -> Records:
         The column of people; without it nothing is changed.
     """
     people = cells_of(table, who) if who in table.names else []
+    numbered = Counter(re.sub(r"\d+", "", one) for one in {*people} if one)  # `Lab 1`, `Lab 2` are people
     settled = {one for one in people if one and (says("settled", one) or _is_truth(table, one))}
+    settled = {one for one in settled if numbered[re.sub(r"\d+", "", one)] == 1}
     form, free = table.form, [name for name in table.names if name not in table.roles]
     plain = [name for name in free if form is None or not form.role_of(name)]
     of_whom = {name: zip(people, cells_of(table, name), strict=True) for name in plain if settled}
@@ -246,15 +248,19 @@ def with_items(people: Mapping[str, Records], others: Mapping[str, Records]) -> 
     once = [n for n in answers.names if all(n not in one.names or _names_rows(one, n) for one in people.values())]
     words = [_words_in(answers, name) for name in answers.names if name not in once]
     said = [some for some in words if _repeats(some)]
-    items = {name: one for name, one in others.items() if not _says_again(one, said)}
+    items = {name: one for name, one in others.items() if not _says_again(name, one, said)}
     left, notes = joined({first: answers, **items}, once)
     return left | {name: one for name, one in others.items() if name not in items}, notes
 
 
-def _says_again(table: Records, said: Sequence[Counter[str]]) -> bool:
-    """Whether a table has the answers of several people again, or how often each of them was given."""
-    are_called_so = any(sum(name in words for name in table.names) > 1 for words in said)
-    return are_called_so or any(_are_alike(_words_in(table, name), words) for name in table.names for words in said)
+def _says_again(name: str, table: Records, said: Sequence[Counter[str]]) -> bool:
+    """Whether a table has the answers of several people again, or how often each of them was given.
+
+    One that is called as what somebody settled, and has one column of their words, says what is right.
+    """
+    are_called_so = any(sum(one in words for one in table.names) > 1 for words in said)
+    alike = sum(any(_are_alike(_words_in(table, one), words) for words in said) for one in table.names)
+    return are_called_so or alike > says("settled", PurePosixPath(name).stem)
 
 
 def _words_in(table: Records, name: str) -> Counter[str]:
@@ -287,7 +293,7 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
     >>> list(left), left["answers.csv"].names
     (['answers.csv'], ['item', 'who', 'says', 'title'])
     >>> notes
-    ['items.csv was added by item; 1 of its 3 rows is of nothing here.']
+    ['items.csv was added by item; of its 3 rows 1 has no line here.']
     """
     left, notes = dict(tables), list[str]()
     first, *others = [*tables] if by is not None else sorted(tables, key=lambda name: -tables[name].rows) or [""]
@@ -308,10 +314,23 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
         added = {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
         left[first] = left[first].with_columns(added, [])
         del left[name]
-        spare = len(row_of.keys() - {*keys})
-        of_nothing = f"; {spare:,} of its {len(row_of):,} rows {'is' if spare == 1 else 'are'} of nothing here"
-        notes.append(f"{name} was added by {mine}{of_nothing if spare else ''}.")
+        spare = [row for code, row in row_of.items() if code not in {*keys}]
+        said = f"; {len(spare):,} of its {len(row_of):,} rows {'is' if len(spare) == 1 else 'are'} of nothing here"
+        are_items = len({*keys}) < len(keys) < len(row_of) ** 2 and not says_people(mine)  # people and kinds are few
+        if are_items and 0 < len(spare) <= SHARED * len(row_of):  # which nobody came to yet
+            more = {mine: codes} | new
+            left[first] = _with_rows(left[first], {name: [cells[row] for row in spare] for name, cells in more.items()})
+            said = f"; of its {len(row_of):,} rows {len(spare):,} {'has' if len(spare) == 1 else 'have'} no line here"
+        notes.append(f"{name} was added by {mine}{said if spare else ''}.")
     return left, notes
+
+
+def _with_rows(table: Records, cells: Mapping[str, Sequence[str | None]]) -> Records:
+    """Return a table with more rows, of the cells of some columns."""
+    n = len(next(iter(cells.values())))
+    longer = {name: [*cells_of(table, name), *cells.get(name, [None] * n)] for name in table.names}
+    whole = table.with_columns(longer, range(len(table.names)))
+    return replace(whole, rows=table.rows + n, row_of=lambda at: table.row_of(min(at, table.rows - 1)))
 
 
 def once_each(tables: Sequence[Records]) -> Records:

@@ -95,8 +95,10 @@ def settled(table: Proposal) -> None:
     table.give(name, "keep")
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
-    made = [one for one in table.having("keep") if one not in votes and (says("settled", one) or says("agreed", one))]
-    is_one_more = name in votes and any(_says(table.cells[one], classes) for one in made)
+    # what somebody settled of all of them stands beside: who was asked of some is a voter
+    others = [one for one in table.raw if one not in voters and name in votes and not says("majority", one)]
+    last = [one for one in others if _says(table.cells[one], classes)]
+    is_one_more = any(_filled(table.cells[one], silent) > NEARLY_ALL * len(table.cells[one]) for one in last)
     if agrees_less or is_one_more:
         ways.reverse()  # what somebody settled is what most voters say, and was not made of what they say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]

@@ -277,7 +277,9 @@ class Proposal:
         kinds = len(set(filled))
         few = kinds <= max(FEW, len(filled) // 4) and (kinds < len(filled) or len(filled) < 5)
         is_other = are_dates(filled) or are_pictures(filled) or are_addresses(filled) or are_texts(filled, 6)
-        return kinds > 1 and few and not (is_other or is_named_id(name) or says_fact(name))
+        return (
+            kinds > 1 and few and not (is_other or is_named_id(name) or (says_fact(name) and not _is_grade(self, name)))
+        )
 
     def holds_sets(self, name: str) -> bool:
         """Whether the cells of a column name several labels more often than a voter who is not sure does."""
@@ -748,8 +750,13 @@ def _varies(table: Proposal, name: str) -> bool:
 
 def _is_of_occasion(table: Proposal, name: str) -> bool:
     """Whether a column is called as what is of a moment is, or a remark: a `note` that is a grade is none."""
-    is_grade = says("grade", name) and any(one is not None for one in grades_in(table.raw[name]))
-    return says_fact(name, ["context"]) and not is_grade and not _is_item(table, name)
+    is_text = words_of(name)[-1:] == ("text",)  # `comment_text` is what is commented on, and read
+    return says_fact(name, ["context"]) and not (_is_grade(table, name) or is_text) and not _is_item(table, name)
+
+
+def _is_grade(table: Proposal, name: str) -> bool:
+    """Whether a column that may be called as a remark is, `Note`, holds grades."""
+    return says("grade", name) and any(one is not None for one in grades_in(table.raw[name]))
 
 
 def _is_item(table: Proposal, name: str) -> bool:

@@ -138,13 +138,15 @@ class Records:
         UserError
             No rows, names that cannot be, or roles that a person gave and that cannot be.
         """
-        names, sample, given = check_header(self.names), self.sample(), {**self.roles, **options.columns}
-        added = [name for name in labels_at_end(names) if name not in given]
+        names, sample, given = check_header(self.names), self.sample(), options.columns
+        certain = {name: role for name, role in self.roles.items() if name not in given}
+        added = [name for name in labels_at_end(names) if name not in {**certain, **given}]
         if added:  # by Candid, where the rest of the table says what the labels are
-            columns = roles_of(names, sample, {**dict.fromkeys(added, "ignore"), **given}, self.form, self.codes)
+            ours = {**dict.fromkeys(added, "ignore"), **certain}
+            columns = roles_of(names, sample, given, self.form, self.codes, ours)
             if any(column.role in (*LABELLED, "true_label") or column.asks for column in columns):
                 return columns
-        return roles_of(names, sample, given, self.form, self.codes)
+        return roles_of(names, sample, given, self.form, self.codes, certain)
 
     def texts(self, at: int) -> Iterator[str | None]:
         """Yield the cells of a column as text."""

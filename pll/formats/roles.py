@@ -89,6 +89,7 @@ def roles_of(
     explicit: Mapping[str, str] | None = None,
     form: Form | None = None,
     codes: Codes | None = None,
+    certain: Mapping[str, str] | None = None,
 ) -> list[Column]:
     """Return the role of each column.
 
@@ -105,6 +106,8 @@ def roles_of(
         The signature of the table, where its reader knows it; else it is told by the names.
     codes
         What a codebook of the file calls codes, by variable.
+    certain
+        By name, the roles that the reader knows: these answer no question.
 
     Raises
     ------
@@ -123,7 +126,7 @@ def roles_of(
         if role not in ROLES:
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
     form = form or form_told_by(header)
-    found = _looked_at(header, sample, explicit, form, codes or {})
+    found = _looked_at(header, sample, explicit, form, codes or {}, certain or {})
     for role in SINGLE if question(found) is None else ():
         twice = [column.name for column in found if column.role == role]
         if len(twice) > 1:
@@ -145,14 +148,17 @@ def _looked_at(
     explicit: Mapping[str, str],
     form: Form | None,
     codes: Codes,
+    certain: Mapping[str, str],
 ) -> tuple[Column, ...]:
     """What `_roles_of` says, once for the same table: of which a digest stays, and not the cells."""
-    digest = hashlib.blake2b(repr((header, [*explicit.items()], form, codes)).encode("utf-8", "surrogatepass"))
+    digest = hashlib.blake2b(
+        repr((header, [*explicit.items()], form, codes, [*certain.items()])).encode("utf-8", "surrogatepass")
+    )
     for cells in sample:
         digest.update(repr(cells).encode("utf-8", "surrogatepass"))
     key = digest.digest()
     if (found := _LOOKED_AT.get(key)) is None:
-        found = _roles_of(header, sample, explicit, form, codes)
+        found = _roles_of(header, sample, explicit, form, codes, certain)
         for oldest in [*_LOOKED_AT][: len(_LOOKED_AT) + 1 - MOST_TABLES_REMEMBERED]:
             _LOOKED_AT.pop(oldest, None)
         _LOOKED_AT[key] = found
@@ -165,19 +171,21 @@ def _roles_of(
     explicit: Mapping[str, str],
     form: Form | None,
     codes: Codes,
+    certain: Mapping[str, str],
 ) -> tuple[Column, ...]:
     """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))
     read = {name: objects_in(name, some) for name, some in raw.items()}
     objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
     commas = dict(zip(header, have_decimal_commas(sample), strict=True))
-    before = _looked_at(header, sample, {}, form, codes) if explicit else ()
+    before = _looked_at(header, sample, {}, form, codes, certain) if explicit else ()
     called = {(one.name, one.role): one.display_name for one in before}  # what a column is of, in a role that it had
 
     @remembered()
     def by_rules(roles: Mapping[str, str]) -> dict[str, Column]:
-        table = Proposal(raw, cells, objects, commas, frozenset(roles), form, codes)
-        for name, role in roles.items():
+        given = {**certain, **roles}
+        table = Proposal(raw, cells, objects, commas, frozenset(given), form, codes)
+        for name, role in given.items():
             table.give(name, role, called.get((name, role)), guessed=False)
         for rule in RULES:
             rule(table)
@@ -187,7 +195,9 @@ def _roles_of(
     columns, answered = {one.name: one for one in before} or by_rules({}), dict[str, str]()
     while explicit and (open_question := question(columns.values())):
         said = {name: role for name, role in explicit.items() if columns[name].asks is open_question}
-        answer = next((roles for _, roles in open_question.answers if _fits(roles, said, explicit)), None)
+        answer = next(
+            (roles for _, roles in open_question.answers if _fits(roles, said, {**certain, **explicit})), None
+        )
         if answer is None:
             break
         answered |= answer

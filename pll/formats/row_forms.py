@@ -42,7 +42,7 @@ from pll.formats.tabular.cells import (
     read_marks,
     spelling,
 )
-from pll.formats.voters import of_one_vocabulary
+from pll.formats.voters import are_ranked, of_one_vocabulary
 
 MOST_ROWS_OF_PEOPLE = 30
 """Rows of a table with a row a person, where no name says so."""
@@ -212,6 +212,7 @@ def persons(table: Proposal) -> None:
         least = LEAST_NUMBERED if sent else 2 * LEAST_NUMBERED
         may_be = sent or (distinct and not table.usual("true_label", table.open()))
         numbered = _alike(table, _without_number, least) if may_be else []
+        numbered = [n for n in numbered if not are_ranked(table, n)]  # as the five likeliest of a model
         numbered = [n for n in numbered if sent or (_agree_in_columns(table, n) and not _agree_in_rows(table, n))]
         items, person = (numbered[0], [*named, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
     if not (person and items):
@@ -346,7 +347,8 @@ def lines(table: Proposal) -> None:
         _with_worker(table, worker, is_told=is_told)
     table.give_all({*again, *_ids_again(table)} & {*table.open()}, "keep", why="the same in several lines")
     is_example = table.form is not None and table.form.form == "example"
-    if not (table.having(*LABELLED, *LINES) or table.is_asked() or _by_structure(table) or worker or is_example):
+    given = [name for name in table.having(*LABELLED, *LINES) if table.roles[name].role != "worker"]
+    if not (given or table.is_asked() or _by_structure(table) or worker or is_example):
         _lines_of_nobody(table)
 
 
@@ -612,6 +614,8 @@ def _by_structure(table: Proposal) -> bool:
     # What a site counts of an example stands in every line about it: these are no votes for classes.
     if told is None or not all(table.is_function(name, told.task) for name in counted(table)):
         return False
+    if (people := table.having("worker")) and told.worker not in people:
+        return False
     table.give_all([told.task] if told.task not in table.having("text", "image") else (), "keep")
     votes = [name for name in told.votes if name != _MARKED]
     marked = {} if votes else classes
@@ -692,7 +696,7 @@ def _likeliest(table: Proposal, found: Sequence[_Told]) -> _Told | None:
 
 def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     """What all pairs of columns tell that may name an example and a person."""
-    free = [*table.open(), *table.having("id", "text", "image")]
+    free = [*table.open(), *table.having("id", "text", "image", "worker")]
     keys = which(table, "again", "!fractions", "!dates", "!decimal commas", among=free)
     keys = which(table, "!of a fact", among=keys) + which(table, "of a fact", "of a person", among=keys)
     keys = [name for name in keys if _may_be_key(table, name)]
@@ -899,7 +903,7 @@ def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
     for name in free:
         ends = (name.rpartition(mark)[0] + mark for mark in (":::", ".", "_", ":", " ") if mark in name)
         stem, cells = max(ends, default="", key=len), table.cells[name]
-        if read_marks(cells) is not None:
+        if len({*present_cells(cells)}) > 1 and read_marks(cells) is not None:  # what all have marks none
             alike = frozenset(cell.strip().casefold() for cell in present_cells(cells))
             for key in dict.fromkeys([(stem, frozenset[str]()), ("", alike)]):
                 stems.setdefault(key, []).append(name)

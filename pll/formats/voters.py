@@ -64,7 +64,7 @@ def annotators(table: Proposal) -> None:
     table.give_all(others, "keep", why="other words than the voters")
     named = [name for name in matches if name not in others]
     people = [name for name in named if matches[name]["person"] and not is_measured(table.cells[name])]
-    if len(named) > 1 and (not people or _have_columns_beside(table, named)) and _are_ranked(table, named):
+    if len(named) > 1 and (not people or _have_columns_beside(table, named)) and are_ranked(table, named):
         _ask_whether_ranked(table, named, are_people=bool(people))
         return
     if len(named) > 1 or (people and not table.having("candidates", "true_label")):
@@ -88,8 +88,16 @@ LEAST_RANKED = 10
 """Examples with several answers from which it is no chance that two never say the same."""
 
 
-def _are_ranked(table: Proposal, names: Sequence[str]) -> bool:
-    """Whether columns are filled from the left and never say the same: possible labels in order, and no voters."""
+def are_ranked(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether columns are filled from the left and never say the same: possible labels in order, and no voters.
+
+    Parameters
+    ----------
+    table
+        The columns.
+    names
+        Of those in question.
+    """
     rows = list(zip(*(table.raw[name] for name in names), strict=True))
     filled = [[re.sub(r"[.,]0+$", "", spelling(cell)) for cell in row if cell] for row in rows]
     several = [one for one in filled if len(one) > 1]
@@ -162,6 +170,7 @@ def vocabulary(table: Proposal) -> None:
         named = [name for name in named if name not in sets]  # `by_hand` asks what it is
     near = {name for name in named if is_labelled and share_among(table.words(name), classes) >= NEARLY_ALL}
     columns = [name for name in named if name in people or name in near or _are_words(table, name)]
+    columns = [name for name in columns if name in near or not _are_signs(table.words(name))]
     groups = of_one_vocabulary(table, [*columns, *voters])
     if not table.having("true_label"):
         shared = near.union(*(group for group in groups if len(group) > 1))
@@ -176,11 +185,11 @@ def vocabulary(table: Proposal) -> None:
     ):
         return  # `settled` asks what they are
     truth = [name for name in table.having("true_label") if table.roles[name].guessed]
-    if len(near_open) == len(truth) == 1 and not voters and _are_ranked(table, [*truth, *near_open]):
+    if len(near_open) == len(truth) == 1 and not voters and are_ranked(table, [*truth, *near_open]):
         _ask_whether_second(table, truth[0], near_open[0])
         return
     clear = [name for name in near_open if voters or not _says_yes_or_no(table.words(name))]
-    if len(clear) > 1 and not voters and _are_ranked(table, clear):
+    if len(clear) > 1 and not voters and are_ranked(table, clear):
         _ask_whether_ranked(table, clear)
         return
     table.give_all(clear, "annotator")
@@ -196,7 +205,7 @@ def vocabulary(table: Proposal) -> None:
             continue
         strange = {*stranger_among(names), *(name for name in names if says("settled", name))}
         ranked = [name for name in names if len(strange) != 1 or name not in strange]  # `settled` asks what that is
-        if not (questions or unclear or is_yes_or_no) and _are_ranked(table, ranked):
+        if not (questions or unclear or is_yes_or_no) and are_ranked(table, ranked):
             _ask_whether_ranked(table, ranked)
         elif is_clear and not is_labelled:
             questions.append(names)
@@ -279,6 +288,12 @@ def _are_words(table: Proposal, name: str) -> bool:
     """Whether cells can be names of classes, of which there may be a thousand: no numbers, dates, pictures or texts."""
     filled = present_cells(table.cells[name])
     return table.may_be_label(name) and are_names(filled)
+
+
+def _are_signs(words: Counter[str]) -> bool:
+    """Whether words are −, +, ++ and no answer: what was found, by how much."""
+    said = [word for word in words if not is_no_answer(word, among_votes=True)]
+    return bool(said) and not any(char.isalnum() for word in said for char in word)
 
 
 def _says_yes_or_no(words: Counter[str]) -> bool:
@@ -463,17 +478,19 @@ def _leave_majority(table: Proposal, name: str) -> None:
     table.give(name, "keep", why=f"{MAJORITY if is_all else 'mostly what most say of'} {made_of}")
     if not says_none and not table.is_asked():  # a voter who is always right would say something
         ways = [("the true label", {name: "true_label"}), ("one voter more", {name: "annotator"})]
-        ways = [way for way in ways if not is_all or way[1][name] == was]
+        is_decided = _is_decided(table, name, split)
+        ways = [way for way in ways if not is_all or is_decided or way[1][name] == was]
+        ways = [way for way in ways if "true_label" not in way[1].values() or not table.having("true_label")]
         made = ("made of their answers: carried along", {name: "keep"})
         is_voter = is_all and was == "annotator" and says("settled", name)  # of a program's majority by its name
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
-            *([made, *ways] if is_voter or not _is_decided(table, name, split) else [*ways[:1], made, *ways[1:]]),
+            *([made, *ways] if is_voter or not is_decided else [*ways[:1], made, *ways[1:]]),
         )
 
 
 def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
-    """Whether somebody decided what most say: of two, of two and a third who was asked, of some, or called so.
+    """Whether somebody decided what most say: of two, and a third who was asked, of some, of models; or so called.
 
     What is made of the votes by a program is made of all of them; called so counts where no more than half say one
     thing.
@@ -489,7 +506,9 @@ def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
     asked = [other for other, own in others.items() if speaks_where_apart(own, _but(others, other))]
     blank = [not cell for cell, (most, _, _) in _beside_most(table, name) if most]
     is_of_some = sum(blank) >= LEAST_BLANK * len(blank)
-    return is_of_some or len(others) - len(asked[:1]) == 2 or (says("settled", name) and bool(split))
+    are_models = all(says("machine", other) or LIKE_A_MODEL.search(other) for other in others)
+    is_known = are_models and not says("machine", name) and not _is_majority(table, name)
+    return is_of_some or is_known or len(others) - len(asked[:1]) == 2 or (says("settled", name) and bool(split))
 
 
 LEAST_BLANK = 0.1

@@ -752,3 +752,51 @@ def test_sentences_called_target_are_no_truth_beside_answers(tmp_path: Path) -> 
     (tmp_path / "r.json").write_text(json.dumps(rows))
     data = formats.read(tmp_path / "r.json")
     assert {*data.class_names} == {"omission", "accurate"} and data.y is None and data.texts is not None
+
+
+def _votes(words: list[str], right: float = 0.75, rows: int = 60, people: int = 3) -> list[list[str | None]]:
+    """Columns of what people said of rows that have a word each."""
+    rolls = random.Random(13)
+    true = [rolls.choice(words) for _ in range(rows)]
+    return [[one if rolls.random() < right else rolls.choice(words) for one in true] for _ in range(people)]
+
+
+def test_abbreviations_that_are_classes_are_no_marks_where_many_say_them(tmp_path: Path) -> None:
+    said = _votes(["mel", "bcc", "nv", "df"])
+    text = "\n".join(["reader_1,reader_2,reader_3", *map(",".join, zip(*said, strict=True))])  # type: ignore[arg-type]
+    assert "nv" in table(tmp_path, text).class_names
+
+
+def test_none_in_capitals_as_all_classes_is_one(tmp_path: Path) -> None:
+    said = _votes(["FAVOR", "AGAINST", "NONE"])
+    text = "\n".join(["reader_1,reader_2,reader_3", *map(",".join, zip(*said, strict=True))])  # type: ignore[arg-type]
+    assert {*table(tmp_path, text).class_names} == {"FAVOR", "AGAINST", "NONE"}
+
+
+def test_signs_of_a_finding_are_no_votes_beside_sets_of_labels() -> None:
+    rolls = random.Random(14)
+    signs: dict[str, list[str | None]] = {
+        f"marker {k}": [rolls.choice(["+", "++", "-"]) for _ in range(60)] for k in "ABC"
+    }
+    names = ["adenoma", "carcinoid", "squamous"]
+    sets: list[str | None] = [" / ".join(rolls.sample(names, 1 + k % 2)) for k in range(60)]
+    found = answered(**signs, **{"possible diagnoses": sets})
+    assert found["possible diagnoses"] == "candidates" and {found[name] for name in signs} == {"category"}
+
+
+def test_who_is_asked_of_some_is_a_voter_where_what_came_of_it_stands_beside() -> None:
+    first, second = _votes(["pass", "merit", "fail"], people=2)
+    rolls = random.Random(16)
+    third = [None if a == b else rolls.choice((a, b)) for a, b in zip(first, second, strict=True)]
+    awarded = [b if c is None else c for b, c in zip(second, third, strict=True)]
+    found = answered(**{"Marker 1": first, "Marker 2": second, "Marker 3": third, "Awarded": awarded})
+    assert found["Marker 3"] == "annotator" and found["Awarded"] == "true_label"
+
+
+def test_the_five_likeliest_of_a_model_are_possible_labels_and_no_items() -> None:
+    rolls, names = random.Random(15), [f"Quercus k{k}" for k in range(12)]
+    rows = [rolls.sample(names, 5) for _ in range(60)]
+    columns: dict[str, list[str | None]] = {f"top{k + 1}_species": [row[k] for row in rows] for k in range(5)}
+    columns["queried_at"] = [f"2023-05-04 10:{k:02}:00" for k in range(60)]
+    found = answered(**columns)
+    assert {found[f"top{k + 1}_species"] for k in range(5)} == {"candidate"}

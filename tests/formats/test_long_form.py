@@ -324,3 +324,19 @@ def test_columns_called_as_sentences_are_what_people_were_asked_where_rows_were_
     table.to_csv(tmp_path / "form.csv", index=False)
     asked = question(formats.columns(tmp_path / "form.csv"))
     assert asked is not None and [*asked.answers[0][1].values()].count("item") == 14
+
+
+def test_a_log_of_moderators_is_lines_of_answers_without_what_was_retracted(tmp_path: Path) -> None:
+    rng = np.random.default_rng(13)
+    rows = []
+    for k in range(60):
+        for who in rng.permutation(["farah", "lou", "kim"])[:2]:
+            decision = ["Publish", "Hide"][int(rng.random() < 0.2) ^ k % 2]
+            rows.append(
+                [f"c{k}", f"what reader {k} wrote below it", who, decision, "yes" if rng.random() < 0.1 else ""]
+            )
+    names = ["comment_id", "comment_text", "moderator", "decision", "retracted"]
+    pd.DataFrame(rows, columns=names).to_csv(tmp_path / "log.csv", index=False)
+    data = formats.read(tmp_path / "log.csv")
+    assert data.texts is not None and data.annotations is not None and {*data.class_names} == {"Publish", "Hide"}
+    assert len(data.annotations.labels) == sum(row[-1] == "" for row in rows)

@@ -706,3 +706,19 @@ def test_an_average_below_each_of_several_sheets_is_no_example(tmp_path: Path) -
     del book["Sheet"]
     book.save(tmp_path / "bands.xlsx")
     assert len(read_first(tmp_path / "bands.xlsx")) == 40
+
+
+def test_that_a_sheet_is_a_person_does_not_say_which_column_is_the_example(tmp_path: Path) -> None:
+    """The number of words is the same on all sheets, too, and seldom that of two essays."""
+    rolls, book = random.Random(7), openpyxl.Workbook()
+    essays = [(f"D{k:02}", rolls.choice(["drama", "poem"]), 800 + 7 * (k % 19), rolls.randint(1, 6)) for k in range(24)]
+    for who in ("Kern", "Maurer", "Yildiz"):
+        sheet = book.create_sheet(who)
+        sheet.append(["Nr.", "Aufgabe", "Wortzahl", "Note", "Bemerkung"])
+        for name, task, words, grade in essays:
+            sheet.append([name, task, words, grade if rolls.random() < 0.7 else rolls.randint(1, 6), None])
+    del book["Sheet"]
+    book.save(tmp_path / "abitur.xlsx")
+    data = read_first(tmp_path / "abitur.xlsx")
+    assert len(data) == 24 and data.annotations is not None and data.annotations.n_annotators == 3
+    assert {*data.class_names} <= {*"123456"} and [*data.categories] == ["Aufgabe"]

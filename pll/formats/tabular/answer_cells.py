@@ -283,11 +283,14 @@ LONGEST_MARK = 3
 
 
 def _is_class(counts: Counter[str], nones: Collection[str], silent: Collection[str]) -> bool:
-    """Whether `none` is written mostly small, as programs do not, and at least as often as some class is."""
+    """Whether `none` is written mostly small, or as all classes in capitals, and at least as often as some class is.
+
+    Programs that have no answer write None.
+    """
     classes = Counter[str]()
     for cell in counts.keys() - silent:
         classes[spelling(cell)] += counts[cell]
-    small = counts["none"]
+    small = counts["none"] + (counts["NONE"] if all(map(str.isupper, counts.keys() - silent)) else 0)
     least = min((n for n in classes.values() if n >= FREQUENT * counts.total()), default=0)
     return 2 * small > sum(counts[cell] for cell in nones) >= least > 0
 

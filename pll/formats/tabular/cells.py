@@ -1139,7 +1139,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return "voters", cells
     if not may_be or not nearly_all(is_object, cells):
         return "", cells
-    if nearly_all(lambda cell: answer_of(cell) is not None, cells):
+    if nearly_all(lambda cell: answer_of(cell) is not None, cells) and not _are_one_list(cells):
         return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
     if _say_who(name, cells):
         return "voters", cells
@@ -1147,6 +1147,12 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
     if nearly_all(says_shares, cells):
         return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
     return "others", cells
+
+
+def _are_one_list(cells: Cells) -> bool:
+    """Whether all answers are the same several labels: what one may choose from, and nobody's choice."""
+    said = {answer[0] if (answer := answer_of(cell)) else () for cell in cells if cell}
+    return len(cells) >= FEW and len(said) == 1 and len(next(iter(said))) > 1
 
 
 def _says_answers(name: str) -> bool:

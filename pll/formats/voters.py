@@ -442,6 +442,8 @@ def aggregates(table: Proposal) -> None:
     words = table.answers_given() if is_given else Counter[str]()
     free += [n for n in table.open() if words and share_among(words, table.words(n)) >= 1 / 2]
     made = [name for name in free if _is_majority(table, name)]
+    if len(made) > 1:  # who is asked where two differ is among most, too
+        made = [name for name in made if 2 * len(present_cells(table.raw[name])) > len(table.raw[name])]
     made = made or [name for name in dict.fromkeys([*stranger_among(voters), *voters[-1:]]) if _settles(table, name)]
     made = made or [name for name in free if name not in table.explicit and decides(table, name)]
     if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often

@@ -481,7 +481,8 @@ def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
         both = ["\0".join(cell or "" for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]
         once = len(set(zip(both, table.raw[worker], strict=True)))
         if names[0] in named and once >= ONCE * rows >= SOME_ROWS and len({*both}) < ONCE * rows:
-            said = [table.raw[n] for n in answers if n not in names and not follows(table.raw[n], table.raw[names[0]])]
+            free = [n for n in answers if n not in names]  # and no name of a number, as `class_name` beside `class_id`
+            said = [table.raw[n] for n in free if not any(follows(table.raw[n], table.raw[key]) for key in names)]
             found[names] = max((agreement(cells, both) for cells in said), default=0.0)
     best = max(found, key=found.__getitem__, default=None)
     return [*best] if best is not None and found[best] >= FAR_SHARED else []

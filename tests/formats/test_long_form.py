@@ -340,3 +340,19 @@ def test_a_log_of_moderators_is_lines_of_answers_without_what_was_retracted(tmp_
     data = formats.read(tmp_path / "log.csv")
     assert data.texts is not None and data.annotations is not None and {*data.class_names} == {"Publish", "Hide"}
     assert len(data.annotations.labels) == sum(row[-1] == "" for row in rows)
+
+
+def test_boxes_of_several_findings_are_labels_of_one_reader(tmp_path: Path) -> None:
+    """The number of a class beside its name is no second part of what names the example."""
+    rng, names = np.random.default_rng(14), ["nodule", "effusion", "fibrosis", "none found"]
+    rows = []
+    for k in range(60):
+        for who in rng.permutation(6)[:3]:
+            first = k % 3
+            for kind in dict.fromkeys([first, *rng.choice(3, int(rng.random() < 0.5))]):
+                rows.append([f"im{k:02}", names[kind], int(kind), f"R{who}", *rng.integers(0, 900, 2)])
+    header = ["image_id", "class_name", "class_id", "rad_id", "x_min", "y_min"]
+    pd.DataFrame(rows, columns=header).to_csv(tmp_path / "boxes.csv", index=False)
+    data = formats.read(tmp_path / "boxes.csv")
+    assert len(data) == 60 and data.annotations is not None and data.annotations.n_annotators == 6
+    assert {*data.class_names} == {*names[:3]} and not data.feature_names

@@ -722,3 +722,21 @@ def test_that_a_sheet_is_a_person_does_not_say_which_column_is_the_example(tmp_p
     data = read_first(tmp_path / "abitur.xlsx")
     assert len(data) == 24 and data.annotations is not None and data.annotations.n_annotators == 3
     assert {*data.class_names} <= {*"123456"} and [*data.categories] == ["Aufgabe"]
+
+
+def test_people_who_mostly_agree_beside_a_fact_of_the_examples_are_no_versions(tmp_path: Path) -> None:
+    rolls = random.Random(8)
+    rows = [[f"RT-{k:02}", "lip" if k % 2 else "digit", rolls.choice(["lipoma", "cyst", "wart"])] for k in range(40)]
+    other = [[*row[:2], "cyst"] if k % 13 == 0 else row for k, row in enumerate(rows)]
+    texts = ["\n".join(map(",".join, [["slide", "where", "label"], *some])) + "\n" for some in (rows, other)]
+    data = formats.read(archive(tmp_path / "t.zip", dict(zip(["kim.csv", "lou.csv"], texts, strict=True))))
+    assert data.annotations is not None and data.annotations.annotator_names == ("kim", "lou")
+
+
+def test_the_same_export_twice_is_read_once(tmp_path: Path) -> None:
+    """Notion writes a table as it is shown, and all of it under a longer name."""
+    rolls = random.Random(9)
+    rows = [[f"t{k}", rolls.choice(["boat", "flower"]), "Delft" if k % 3 else "Delft; Makkum"] for k in range(30)]
+    text = "\n".join(map(",".join, [["name", "motif", "candidates"], *rows])) + "\n"
+    data = formats.read(archive(tmp_path / "t.zip", {"tiles 5a0f.csv": text, "tiles 5a0f_all.csv": text}))
+    assert len(data) == 30 and {*data.class_names} == {"Delft", "Makkum"} and data.annotations is None

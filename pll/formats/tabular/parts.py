@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import pairwise, takewhile
+from itertools import combinations, pairwise, takewhile
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -47,8 +47,12 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     UserError
         Their columns have little in common.
     """
+    if copies := _copies(names, tables):
+        names = [name for k, name in enumerate(names) if k not in copies]
+        tables = [one for k, one in enumerate(tables) if k not in copies]
     if len(tables) == 1:
-        return tables[0]
+        said = "Tables that say the same, cell by cell, were read once."
+        return replace(tables[0], notes=(*tables[0].notes, said)) if copies else tables[0]
     split = split_in(names)
     called = {} if split else people_among(tables)
     has_people = any("worker" in one.roles.values() for one in tables)
@@ -108,6 +112,17 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     return settled_apart(table, column) if is_one_a_person else table
 
 
+def _copies(names: Sequence[str], tables: Sequence[Records]) -> set[int]:
+    """Which tables are one before them under a longer name, `tiles_all` or `tiles (1)`: the same export twice."""
+    found = set[int]()
+    for k, j in combinations(range(len(tables)), 2):
+        is_longer = names[j].startswith(names[k]) and tables[k].rows == tables[j].rows >= LEAST_ROWS_SAME
+        if is_longer and {*tables[k].names} == {*tables[j].names}:
+            same = (cells_of(tables[k], name) == cells_of(tables[j], name) for name in tables[k].names)
+            found |= {j} if all(same) else set()
+    return found
+
+
 def _with_truth(names: Sequence[str], tables: Sequence[Records]) -> list[str]:
     """The names of tables, `true label` for the only one that has a label where all others have predictions."""
     others = [name for name, one in zip(names, tables, strict=True) if any(says("machine", n) for n in one.names)]
@@ -148,6 +163,10 @@ def _refuse_versions(names: Sequence[str], tables: Sequence[Records]) -> None:
         pairs = [
             pair for label, some in zip(labels, theirs, strict=True) for pair in zip(cells[label], some, strict=True)
         ]
+        apart = [label for label, some in zip(labels, theirs, strict=True) if cells[label] != some]
+        words = {label: Counter(filter(None, cells[label])) for label in labels}
+        if len(apart) == 1 and not any(_are_alike(words[n], words[apart[0]]) for n in labels if n != apart[0]):
+            continue  # what each of them said, beside what is so of the examples
         if sum(a == b for a, b in pairs) >= MOSTLY_SAME * len(pairs):
             raise UserError(
                 f"{names[0]} and {name} are nearly the same table, with {listing(labels, limit=3)} in both: copies, or "

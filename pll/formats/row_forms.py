@@ -211,7 +211,7 @@ def persons(table: Proposal) -> None:
     if not (person and len(items) >= max(10, 2 * rows) and is_one):
         least = LEAST_NUMBERED if sent else 2 * LEAST_NUMBERED
         may_be = sent or (distinct and not table.usual("true_label", table.open()))
-        numbered = _alike(table, _without_number, least) if may_be else []
+        numbered = _alike(table, _without_number, least) or _alike(table, _without_numbers, least) if may_be else []
         numbered = [n for n in numbered if not are_ranked(table, n)]  # as the five likeliest of a model
         numbered = [n for n in numbered if sent or (_agree_in_columns(table, n) and not _agree_in_rows(table, n))]
         items, person = (numbered[0], [*named, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
@@ -287,6 +287,16 @@ def _without_number(name: str) -> str | None:
         return "."
     stem = re.sub(r"[\W_]*\d+", "", name, count=1)
     return stem if stem and stem != name and not NUMBERED.fullmatch(name) else None
+
+
+def _without_numbers(name: str) -> str | None:
+    """Return the name of one of several columns, of which each says a number and what goes with it, without either.
+
+    >>> _without_numbers("Photo 1 (IMG_4100.jpg): which?"), _without_numbers("Photo 1: which?")
+    ('Photo (IMG.jpg): which?', None)
+    """
+    stem, times = re.subn(r"[\W_]*\d+", "", name)
+    return stem if times > 1 and not NUMBERED.fullmatch(name) else None
 
 
 def _alike(table: Proposal, question_of: Callable[[str], str | None], least: int) -> list[list[str]]:

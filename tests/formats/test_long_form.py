@@ -356,3 +356,15 @@ def test_boxes_of_several_findings_are_labels_of_one_reader(tmp_path: Path) -> N
     data = formats.read(tmp_path / "boxes.csv")
     assert len(data) == 60 and data.annotations is not None and data.annotations.n_annotators == 6
     assert {*data.class_names} == {*names[:3]} and not data.feature_names
+
+
+def test_a_classification_that_differs_between_lines_of_one_report_is_an_answer(tmp_path: Path) -> None:
+    table = lines(40, 3).drop(columns="gold")
+    table = table.rename(
+        columns={"Ticket": "Report", "Wer": "Auditor", "Urteil": "Classification", "Kommentar": "Text"}
+    )
+    table.to_csv(tmp_path / "audit.csv", index=False)
+    asked = question(formats.columns(tmp_path / "audit.csv"))
+    roles = {} if asked is None else dict(asked.answers[0][1])
+    data = formats.read(tmp_path / "audit.csv", columns=roles)
+    assert len(data) == 40 and data.annotations is not None and data.annotations.n_annotators == 3

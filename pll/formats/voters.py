@@ -548,7 +548,8 @@ def _votes_on(table: Proposal, name: str) -> Iterator[list[str]]:
         yield from lines.values()
     else:
         voters = [other for other in table.having("annotator") if other != name]
-        for row in zip(*(table.cells[n] for n in voters), strict=True):
+        rows = zip(*(table.cells[n] for n in voters), strict=True) if voters else ((),) * len(table.raw[name])
+        for row in rows:
             yield [spelling(one) for one in row if one and one.strip()]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.formats.odd import OddReading
 from tests.formats.test_about_the_labelling import WORDS, read_first, said, table
@@ -249,3 +250,11 @@ def test_beside_what_is_final_the_one_who_is_asked_seldom_is_a_voter(tmp_path: P
         data = read_of(tmp_path, ["width", *last], of)
         assert data.annotations is not None and data.annotations.annotator_names == tuple(last[:3])
         assert data.feature_names == ("width",)
+
+
+def test_what_most_say_beside_one_function_alone_is_carried_along(tmp_path: Path) -> None:
+    """As of a table of labelling functions of which all others were left out."""
+    rolls, words = random.Random(17), ["NEVER", "FORMER", "ABSTAIN"]
+    rows = [[f"n{k}", rolls.choice(words), rolls.choice(words[:2]), f"{rolls.random():.4f}"] for k in range(60)]
+    columns = formats.columns(table(tmp_path, ["doc_id", "lf_keyword", "label_model", "label_model_prob"], rows))
+    assert [column.role for column in columns if column.name.startswith("label_model")] == ["keep", "keep"]

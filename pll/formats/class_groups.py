@@ -485,7 +485,8 @@ def says_total(name: str) -> bool:
     """Whether a column is called as the number of votes is."""
     plain = plain_name(name)
     is_named = plain in USUAL["votes"] or plain in WORDS["total"]
-    is_number = plain.startswith(("n_", "num_", "number_of_")) or words_of(name)[:1] == ("num",) != words_of(name)
+    first, *others = words_of(name) or ("",)
+    is_number = plain.startswith(("n_", "number_of_")) or (first == "num" and bool(others))
     return says_counts(name) or is_named or is_number
 
 

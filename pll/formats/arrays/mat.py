@@ -58,9 +58,9 @@ class Mat(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         variables, others = _load(path, options.max_bytes)
-        parts, votes = parts_among(variables), ""
+        parts, votes, cells = parts_among(variables), "", _cells(path, others, options.max_bytes) if others else {}
         if others and len(parts) == 1 and "candidates" not in parts[0]:
-            unread, cells = _matrices(path, others, options.max_bytes), _cells(path, others, options.max_bytes)
+            unread = _matrices(path, others, options.max_bytes)
             people = {len(cells[name]): name for name in cells if names_people(name)}
             told = _labels_beside(unread, variables, parts[0], people)
             if marks := told.get("marks", ""):
@@ -93,7 +93,11 @@ class Mat(Format):
             if layout.y is None:  # the votes are all that says which classes there are
                 first = max(first, int(most in {len(cells[name]) for name in others if name in cells}))
                 layout.n_classes = most + 1 - first
-        if others and not called and (found := _class_names(path, others, layout, options.max_bytes)):
+        if (
+            others
+            and not called
+            and (found := _class_names({n: some for n, some in cells.items() if n in others}, layout))
+        ):
             (name, called), *_ = found.items()
             notes.append(f"The names of the classes are in {name}.")
             others = [one for one in others if one != name]
@@ -286,12 +290,11 @@ def _cells(path: Path, names: Sequence[str], max_bytes: int) -> Mapping[str, Any
     return {}
 
 
-def _class_names(path: Path, names: Sequence[str], layout: FileArrays, max_bytes: int) -> dict[str, tuple[str, ...]]:
+def _class_names(cells: Mapping[str, Any], layout: FileArrays) -> dict[str, tuple[str, ...]]:
     """The cell array of as many different texts as there are classes; true labels that are numbers become those of it.
 
     A file of version 7.3 has none, since its cells are read without their texts.
     """
-    cells = _cells(path, names, max_bytes)
     numbers = layout.y if layout.y is not None and not layout.n_classes and layout.y.dtype.kind == "U" else None
     codes = None if numbers is None or not all(map(str.isdecimal, numbers)) else numbers.astype(np.int64)
     c = layout.n_classes or (0 if codes is None or not codes.size else int(codes.max()) + int(codes.min() < 1))

@@ -49,10 +49,11 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     """
     if copies := _copies(names, tables):
         names = [name for k, name in enumerate(names) if k not in copies]
-        tables = [one for k, one in enumerate(tables) if k not in copies]
-    if len(tables) == 1:
+        first, *others = [one for k, one in enumerate(tables) if k not in copies]
         said = "Tables that say the same, cell by cell, were read once."
-        return replace(tables[0], notes=(*tables[0].notes, said)) if copies else tables[0]
+        tables = [replace(first, notes=(*first.notes, said)), *others]
+    if len(tables) == 1:
+        return tables[0]
     split = split_in(names)
     called = {} if split else people_among(tables)
     has_people = any("worker" in one.roles.values() for one in tables)
@@ -333,9 +334,10 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
         added = {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
         left[first] = left[first].with_columns(added, [])
         del left[name]
-        spare = [row for code, row in row_of.items() if code not in {*keys}]
+        there = {*keys}
+        spare = [row for code, row in row_of.items() if code not in there]
         said = f"; {len(spare):,} of its {len(row_of):,} rows {'is' if len(spare) == 1 else 'are'} of nothing here"
-        are_items = len({*keys}) < len(keys) < len(row_of) ** 2 and not says_people(mine)  # people and kinds are few
+        are_items = len(there) < len(keys) < len(row_of) ** 2 and not says_people(mine)  # people and kinds are few
         if are_items and 0 < len(spare) <= SHARED * len(row_of):  # which nobody came to yet
             more = {mine: codes} | new
             left[first] = _with_rows(left[first], {name: [cells[row] for row in spare] for name, cells in more.items()})

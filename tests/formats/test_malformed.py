@@ -72,7 +72,7 @@ TABLES: dict[str, tuple[str | bytes, str]] = {
     "too few fields": ("x,y,candidates\n1,2,a\n1,a\n", "Row 3 has 2 fields, the header has 3"),
     "too many fields": ("x,candidates\n1,a\n\n2,a,b\n", "Row 4 has 3 fields, the header has 2"),
     "blank line of spaces": ("x,candidates\n1,a\n   \n", "Row 3 has 1 field"),
-    "same column twice": ("x,candidates,x\n1,a,2\n", "Columns 1 and 3 have the same name 'x'"),
+    "same label twice": ("candidates,x,candidates\nb,1,a\n", "Columns 1 and 3 have the same name 'candidates'"),
     "reserved column twice": ("id,x,ID\n1,1,1\n", "Columns 1 and 3 have the same name"),
     "same id twice": ("id,x\na,1\nb,2\na,3\n", "Rows 2 and 4 have the same id 'a'"),
     "empty id": ("id,x\na,1\n,2\n", "Row 3 has an empty id"),

@@ -13,7 +13,7 @@ import numpy as np
 from pll.errors import UserError
 from pll.formats.checks import shorten
 from pll.formats.forms import WORDS, words_of
-from pll.formats.names import GRID
+from pll.formats.names import GRID, LABEL_COLUMNS
 from pll.formats.tabular.cells import MISSING, is_measured, is_number
 
 COMMENT = "##"
@@ -42,6 +42,8 @@ class Header:
         inside the program.
     titles
         By name, the text of a question, where a row below the names has it.
+    repeated
+        The name of several columns, numbered here; "" where each has its own.
     """
 
     names: list[str]
@@ -49,6 +51,7 @@ class Header:
     title: str
     rows: int
     titles: Mapping[str, str] = field(default_factory=dict)
+    repeated: str = ""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -56,7 +59,8 @@ class Header:
         if self.rows:
             joined = [name for name in self.names if JOINED in name or GRID.fullmatch(name)]
             two = [f"Two rows are the header: {shorten(name)}." for name in joined[:1]]
-            return (*self._without_title, *(two if self.rows == 2 else ()))
+            same = f"Columns of one name are numbered here: {shorten(f'{self.repeated} 1')}, … ."
+            return (*self._without_title, *(two if self.rows == 2 else ()), *([same] if self.repeated else ()))
         return (
             *self._without_title,
             f"The first row holds what the others do, so it was taken for data: the columns are called "
@@ -84,7 +88,7 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     Examples
     --------
     >>> header_of([["Sales 2024"], ["id", "x", "y"], ["a", "1", "2"], ["b", "1", "2"]])
-    Header(names=['id', 'x', 'y'], above=1, title='Sales 2024', rows=1, titles={})
+    Header(names=['id', 'x', 'y'], above=1, title='Sales 2024', rows=1, titles={}, repeated='')
     >>> header_of([["5.1", "3.5", "setosa"], ["4.9", "3.0", "setosa"]]).names
     ['column 1', 'column 2', 'column 3']
     >>> header_of([["", "Ann", "", "Bob", ""], ["id", "yes", "no", "yes", "no"], ["a", "x", "", "", "x"]]).names
@@ -99,11 +103,36 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
         return Header(both, above, title, 2)
     if _is_data(first, [row for row in below if len(row) == len(first)]):
         return Header([f"column {at}" for at in range(1, len(first) + 1)], above, title, 0)
+    names, repeated = _numbered(first, below)
     if len(below) > 1 and len(below[1]) == len(first) and all(_INSIDE in cell for cell in below[1] if cell.strip()):
-        return Header(list(first), above, title, 3, dict(zip(first, below[0], strict=False)))
+        return Header(names, above, title, 3, dict(zip(names, below[0], strict=False)), repeated)
     if below and _says_again(first, *below):
-        return Header(list(first), above, title, 2, dict(zip(first, below[0], strict=False)))
-    return Header(list(first), above, title, 1)
+        return Header(names, above, title, 2, dict(zip(names, below[0], strict=False)), repeated)
+    return Header(names, above, title, 1, repeated=repeated)
+
+
+def _numbered(names: Sequence[str], below: Sequence[Sequence[str]]) -> tuple[list[str], str]:
+    """Return names of which each is another one's, and one that several columns had: a form asks the same of two.
+
+    Names that say what a label is stay, and what a cell below says too is no name: then the first row may be data.
+
+    Examples
+    --------
+    >>> _numbered(["id", "Finding", "Done?", "Finding", "Done?"], [["1", "cyst", "yes", "none", "yes"]])
+    (['id', 'Finding 1', 'Done? 1', 'Finding 2', 'Done? 2'], 'Finding')
+    >>> _numbered(["a", "cat", "cat"], [["b", "cat", "dog"]])[1]
+    ''
+    """
+    keys = [name.strip() for name in names]
+    cells = {cell.strip() for row in below for cell in row}
+    again = {key for key, times in Counter(keys).items() if times > 1 and key and key not in cells}
+    again -= {key for key in again if key.casefold() in LABEL_COLUMNS}
+    numbered, seen = list[str](), Counter[str]()
+    for name, key in zip(names, keys, strict=True):
+        seen[key] += 1
+        numbered.append(f"{key} {seen[key]}" if key in again else name)
+    is_one = len({*map(str.strip, numbered)} - {""}) == len([one for one in numbered if one.strip()])
+    return (numbered, next(key for key in keys if key in again)) if again and is_one else ([*names], "")
 
 
 def _says_again(names: Sequence[str], words: Sequence[str], *below: Sequence[str]) -> bool:
@@ -152,7 +181,8 @@ def _of_two_rows(records: Sequence[Sequence[str]]) -> list[str]:
 def _of_questions(upper: Sequence[str], lower: Sequence[str], below: Sequence[Sequence[str]]) -> list[str]:
     """Return the names of a form's answers: a question stands over its first column, below is what it asks about.
 
-    The second row has nothing in a column that all others fill, and nothing that comes again below it.
+    The second row has nothing in a column that all others fill, and nothing that comes again below it; where each
+    question has one column, it says the same under several: `Response`.
 
     Examples
     --------
@@ -166,8 +196,10 @@ def _of_questions(upper: Sequence[str], lower: Sequence[str], below: Sequence[Se
         at for at, (first, second) in enumerate(pairs) if first and not second and all(row[at].strip() for row in rows)
     ]
     asked = [at for at, (first, second) in enumerate(pairs) if second and not first]
-    comes_again = any(lower[at] == row[at].strip() for at in asked for row in rows)
-    if len(rows) < 2 or not own or len(asked) < 2 or comes_again or not all(first or second for first, second in pairs):
+    said = asked or [at for at, (_, second) in enumerate(pairs) if second]
+    comes_again = any(lower[at] == row[at].strip() for at in said for row in rows)
+    are_several = len(asked) > 1 or (not asked and len({lower[at] for at in said}) < len(said))
+    if len(rows) < 2 or not own or not are_several or comes_again or not all(map(any, pairs)):
         return []
     names, question = list[str](), ""
     for at, (first, second) in enumerate(pairs):

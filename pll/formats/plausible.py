@@ -7,10 +7,11 @@ different ones, which come again, and on which those who gave them agree more of
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import agree, are_amounts, sums_of
+from pll.formats.class_groups import MOST_COUNTS, agree, are_amounts, sums_of
 from pll.formats.one_column import set_apart
 from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
 from pll.formats.reading import TO_FILL_IN
@@ -25,6 +26,8 @@ from pll.formats.voters import ask_whose, of_one_vocabulary
 
 LEAST_BOTH = 10
 """Rows that two columns fill, from which it is no chance that they agree."""
+LEAST_PARTS = 3
+"""Columns, at least, of which it is no chance that another one is their sum."""
 MOST_KINDS_OF_CODES = 10
 """Different numbers with fractions, at most, that may be codes of classes."""
 
@@ -43,7 +46,7 @@ def unclear(table: Proposal) -> None:
     elif parts := _parts_of_total(table):
         table.give_all(parts, "feature")
         table.ask(
-            f"{listing(parts, limit=12)} add up to what the column after them holds, in every row. What are they?",
+            f"{listing(parts, limit=12)} add up to what the column beside them holds, in every row. What are they?",
             ("classes: how likely, or how often given, each is", dict.fromkeys(parts, "probability")),
             ("nobody's: learn from them", dict.fromkeys(parts, "feature")),
         )
@@ -52,15 +55,20 @@ def unclear(table: Proposal) -> None:
 
 
 def _parts_of_total(table: Proposal) -> list[str]:
-    """Columns of numbers side by side that the one after them, called as a total, is the sum of in every row."""
+    """Columns of numbers side by side that the one before or after them is the sum of in every row.
+
+    Two may be by chance, or what something is made of: then that one is called as a total.
+    """
     names = list(table.raw)
-    for end in [at for at, name in enumerate(names) if says("total", name)]:
-        start = end
-        while start and names[start - 1] not in table.roles and are_amounts(table.raw[names[start - 1]]):
-            start -= 1
-        for first in range(start, end - 1):
-            if sums_of(table, names[first:end]) == sums_of(table, [names[end]]):
-                return names[first:end]
+    amounts = {name for name in table.open() if are_amounts(table.raw[name])} if len(names) <= MOST_COUNTS else set()
+    for total in [name for name in names if name in amounts]:
+        at, sums = names.index(total), sums_of(table, [total])
+        least = 2 if says("total", total) else LEAST_PARTS if len({*sums}) > 1 else len(names)
+        for beside in (names[:at][::-1], names[at + 1 :]):
+            run = [*takewhile(amounts.__contains__, beside)]
+            for count in range(len(run), least - 1, -1):
+                if sums_of(table, run[:count]) == sums:
+                    return sorted(run[:count], key=names.index)
     return []
 
 

@@ -279,7 +279,7 @@ _REST: Traits = (
     (("addresses",), "keep", ""),
     (("usual label", "!fractions"), "keep", ""),
     (("an id", "!fractions"), "keep", "an id"),
-    (("named id", "ids", "!fractions"), "keep", "an id"),
+    (("named id", "ids"), "keep", "an id"),
     (("in lines", "counts rows"), "keep", "an id"),
     (("one cell",), "keep", "the same in every row"),
     (("digits of ids",), "keep", "an id"),
@@ -423,7 +423,7 @@ def _holds_sets(table: Proposal, name: str) -> bool:
 def _ids(table: Proposal) -> None:
     """A column with the name of an id and distinct cells, or one that counts the rows, or names them by a number."""
     distinct = which(table, "distinct")
-    named = which(table, "named id", "!fractions", "!texts", "!pictures", among=distinct)
+    named = which(table, "named id", "!texts", "!pictures", among=distinct)
     usual = [name for name in named if plain_name(name) in USUAL["id"]]
     others = {*named, *which(table, "counts rows", among=distinct)}
     found = [*usual, *filter(others.__contains__, distinct), *which(table, "numbered names", among=distinct)]

@@ -190,19 +190,19 @@ def persons(table: Proposal) -> None:
     named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", distinct)]
     named += which(table, "mails", among=distinct)
     sent = [name for name in table.open() if _are_moments(table.raw[name])]
+    numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
     if grids := _alike(table, _asked_in_grid, LEAST_IN_GRID):
         told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
         has_texts = any(len({*table.raw[name]}) == rows for name in told)
         is_example = has_texts or (rows >= SOME_ROWS and _agree_in_rows(table, grids[0]))
         if bool(named or sent) and not is_example and len(grids) == 1:
-            numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
             table.give_all([*named, *numbers][:1], "person")
             table.give_all(grids[0], "item")
             return
         _ask_which_grid(table, grids, is_example=is_example)
         return
     is_wide = rows <= MOST_ROWS_OF_PEOPLE and len(table.raw) > max(10, 2 * rows)
-    person = next(iter([*named, *distinct[:1]]), None)
+    person = next(iter([*named, *numbers, *distinct[:1]]), None)
     items = [name for name in which(table, *ITEM) if name != person] if is_wide else []
     alike = _of_one_question(table, items)
     items = [name for name in items if name in alike]
@@ -214,7 +214,7 @@ def persons(table: Proposal) -> None:
         numbered = _alike(table, _without_number, least) or _alike(table, _without_numbers, least) if may_be else []
         numbered = [n for n in numbered if not are_ranked(table, n)]  # as the five likeliest of a model
         numbered = [n for n in numbered if sent or (_agree_in_columns(table, n) and not _agree_in_rows(table, n))]
-        items, person = (numbered[0], [*named, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
+        items, person = (numbered[0], [*named, *numbers, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
     if not (person and items):
         return
     roles = {person: "person"} | dict.fromkeys(items, "item")

@@ -276,8 +276,10 @@ def names_people(name: str) -> bool:
     return not WORDS["people"].union(USUAL["worker"]).isdisjoint(words)
 
 
-def as_votes(array: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def as_votes(array: npt.NDArray[Any], y: npt.NDArray[Any], c: int = 0) -> npt.NDArray[np.int64]:
     """Return numbers of classes, −1 for none; where classes count from 1, 0 is none.
+
+    They do where the true labels do, or where the highest number is that of classes.
 
     Parameters
     ----------
@@ -285,13 +287,18 @@ def as_votes(array: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[np.int
         (n, m) whole numbers.
     y
         The true labels; where there are none, the votes.
+    c
+        How many classes are named; 0 where none is.
 
     Examples
     --------
-    >>> as_votes(np.array([[0, 2], [1, -1]]), np.array([2, 1])).tolist()
-    [[-1, 2], [1, -1]]
+    >>> votes = np.array([[0, 2], [1, -1]])
+    >>> as_votes(votes, np.array([2, 1])).tolist(), as_votes(votes, np.array([2, 0]), 2).tolist()
+    ([[-1, 2], [1, -1]], [[-1, 1], [0, -1]])
     """
     numbers = array.astype(np.int64)
+    if c and max(numbers.max(initial=-1), y.max(initial=-1)) == c:
+        return np.where(numbers <= 0, -1, numbers - 1)
     return np.where(numbers == 0, -1, numbers) if y[y >= 0].min(initial=1) >= 1 else numbers
 
 

@@ -60,7 +60,9 @@ class Mat(Format):
         variables, others = _load(path, options.max_bytes)
         parts, votes, cells = parts_among(variables), "", _cells(path, others, options.max_bytes) if others else {}
         if others and len(parts) == 1 and "candidates" not in parts[0]:
-            unread = _matrices(path, others, options.max_bytes)
+            second = {*variables} - {*parts[0].values()}  # called as labels are, beside those that are the truth
+            unread = {name: one for name, one in variables.items() if name in second and isinstance(one, np.ndarray)}
+            unread |= _matrices(path, others, options.max_bytes)
             people = {len(cells[name]): name for name in cells if names_people(name)}
             told = _labels_beside(unread, variables, parts[0], people)
             if marks := told.get("marks", ""):
@@ -90,8 +92,8 @@ class Mat(Format):
         if votes:  # what is below the first number is no vote
             least = variables[parts[0]["y"]] if "y" in parts[0] else unread[votes]
             first, most = int(np.min(least[least >= 0], initial=1)), int(unread[votes].max())
+            first = max(first, int(most in {len(cells[name]) for name in others if name in cells}))
             if layout.y is None:  # the votes are all that says which classes there are
-                first = max(first, int(most in {len(cells[name]) for name in others if name in cells}))
                 layout.n_classes = most + 1 - first
         if (
             others
@@ -276,7 +278,7 @@ def _labels_beside(
     known = np.ravel(y)
     if known.dtype.kind == "f" and np.isfinite(known).all() and (known == np.floor(known)).all():
         known = known.astype(np.int64)
-    return labels_beside(unread, known.size, known)
+    return labels_beside(unread, known.size, known, people=people)
 
 
 def _cells(path: Path, names: Sequence[str], max_bytes: int) -> Mapping[str, Any]:
@@ -297,14 +299,18 @@ def _class_names(cells: Mapping[str, Any], layout: FileArrays) -> dict[str, tupl
     """
     numbers = layout.y if layout.y is not None and not layout.n_classes and layout.y.dtype.kind == "U" else None
     codes = None if numbers is None or not all(map(str.isdecimal, numbers)) else numbers.astype(np.int64)
-    c = layout.n_classes or (0 if codes is None or not codes.size else int(codes.max()) + int(codes.min() < 1))
+    most = 0 if codes is None else int(codes.max(initial=0))
+    sizes = {layout.n_classes or most, layout.n_classes or most + int(codes is not None and codes.min(initial=1) < 1)}
     usual = sorted(cells, key=lambda name: name.lower() not in ARRAYS["classes"]["names"])
-    found = {name: tuple(cells[name]) for name in usual if len(cells[name]) == c and c > 1}
+    found = {name: tuple(cells[name]) for name in usual if len(cells[name]) in sizes - {0, 1}}
     found = {
-        name: some for name, some in found.items() if all(isinstance(one, str) for one in some) and len({*some}) == c
+        name: some
+        for name, some in found.items()
+        if all(isinstance(one, str) for one in some) and len({*some}) == len(some)
     }
     if found and codes is not None:
-        layout.y = codes - int(codes.min() >= 1)
+        is_from_one = most == len(next(iter(found.values())))  # then 0 is none
+        layout.y = np.where(codes > 0, codes - 1, UNKNOWN) if is_from_one else codes
     return found
 
 

@@ -160,7 +160,7 @@ class Npz(Format):
             if kind == "marks":
                 parts, arrays[chosen] = [{**parts[0], "candidates": chosen}], unread[chosen]
             elif kind == "votes":
-                numbers = arrays["votes"] = as_votes(unread[chosen], unread[chosen] if y is None else y)
+                numbers = arrays["votes"] = as_votes(unread[chosen], unread[chosen] if y is None else y, c)
                 of_functions = {chosen: "votes"}
                 if voter_names := people.get(numbers.shape[1]):
                     arrays["voters"] = named[voter_names]

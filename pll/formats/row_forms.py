@@ -191,9 +191,9 @@ def persons(table: Proposal) -> None:
     named += which(table, "mails", among=distinct)
     sent = [name for name in table.open() if _are_moments(table.raw[name])]
     numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
+    told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
+    has_texts = any(len({*table.raw[name]}) >= NEARLY_ALL * rows for name in told)
     if grids := _alike(table, _asked_in_grid, LEAST_IN_GRID):
-        told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
-        has_texts = any(len({*table.raw[name]}) == rows for name in told)
         is_example = has_texts or (rows >= SOME_ROWS and _agree_in_rows(table, grids[0]))
         if bool(named or sent) and not is_example and len(grids) == 1:
             table.give_all([*named, *numbers][:1], "person")
@@ -213,7 +213,11 @@ def persons(table: Proposal) -> None:
         may_be = sent or (distinct and not table.usual("true_label", table.open()))
         numbered = _alike(table, _without_number, least) or _alike(table, _without_numbers, least) if may_be else []
         numbered = [n for n in numbered if not are_ranked(table, n)]  # as the five likeliest of a model
-        numbered = [n for n in numbered if sent or (_agree_in_columns(table, n) and not _agree_in_rows(table, n))]
+        has_truth = bool(table.usual("true_label", table.open()))
+        if (sent or named) and not (numbered or has_texts or has_truth):
+            numbered = _of_any_name(table, person)
+        elif not sent:
+            numbered = [names for names in numbered if _are_items(table, names)]
         items, person = (numbered[0], [*named, *numbers, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
     if not (person and items):
         return
@@ -228,6 +232,19 @@ def persons(table: Proposal) -> None:
         (f"a row is a person ({person}), a column an example", roles),
         ("a row is an example", dict.fromkeys(roles, "category") | {person: "id"}),
     )
+
+
+def _of_any_name(table: Proposal, person: str | None) -> list[list[str]]:
+    """The columns of one vocabulary, whatever they are called (sentences, titles), if they are a thing each."""
+    names = [name for name in which(table, *ITEM) if name != person]
+    same = _of_one_question(table, names)
+    names = [name for name in names if name in same]
+    return [names] if len(names) >= 2 * LEAST_NUMBERED and _are_items(table, names) else []
+
+
+def _are_items(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether columns say the same in themselves, and not in a row: of one thing each, as many people see it."""
+    return _agree_in_columns(table, names) and not _agree_in_rows(table, names)
 
 
 def _agree_in_rows(table: Proposal, names: Sequence[str]) -> bool:

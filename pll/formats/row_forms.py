@@ -631,14 +631,20 @@ def _by_structure(table: Proposal) -> bool:
     no function of either, and lines of one example have the same one more often than by chance. So do the marks of
     columns of which nearly each line marks one.
     """
-    words = {name: table.raw[name] for name in which(table, *_SHORT_ANSWERS)}
-    words = {name: cells for name, cells in words.items() if 2 * len(present_cells(table.cells[name])) >= len(cells)}
     sets = [name for name in which(table, "several") if table.holds_sets(name)]
-    words = {name: cells for name, cells in words.items() if not any(_is_within(table, name, some) for some in sets)}
+
+    def said_in(names: Iterable[str]) -> dict[str, Cells]:
+        words = {name: table.raw[name] for name in names}
+        words = {name: some for name, some in words.items() if 2 * len(present_cells(table.cells[name])) >= len(some)}
+        return {name: some for name, some in words.items() if not any(_is_within(table, name, one) for one in sets)}
+
     classes = _one_hot(table, table.open())
     numbers = {name: cells for name, cells in _numbers(table).items() if name not in classes}
-    found = [*_told_where_answered(table), *_told(table, words | numbers)]
-    told = _likeliest(table, found or _told(table, _marked_in(table, classes)))
+    found = [*_told_where_answered(table), *_told(table, said_in(which(table, *_SHORT_ANSWERS)) | numbers)]
+    found = found or _told(table, _marked_in(table, classes))
+    facts = [] if found else which(table, "of a fact", "word", "repeats")  # so called, though people agree on them
+    facts = [name for name in facts if table.may_be_answers(name, facts=True)]
+    told = _likeliest(table, found or _told(table, said_in(facts)))
     # What a site counts of an example stands in every line about it: these are no votes for classes.
     if told is None or not all(table.is_function(name, told.task) for name in counted(table)):
         return False

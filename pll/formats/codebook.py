@@ -13,7 +13,15 @@ from pll.formats.classes import with_classes
 from pll.formats.forms import WORDS, any_of, plain_name, words_of
 from pll.formats.odd import RARE, same_as
 from pll.formats.proposal import Codes
-from pll.formats.tabular.cells import is_no_answer, is_number, spelling
+from pll.formats.tabular.cells import (
+    NEARLY_ALL,
+    Cells,
+    guess_separator,
+    is_no_answer,
+    is_number,
+    present_cells,
+    spelling,
+)
 
 MOST_CODES = 1000
 """Lines of a codebook that are looked at."""
@@ -85,6 +93,93 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
                 found.setdefault(variable, {}).setdefault(code, name)
     apart = {variable: codes for variable, codes in found.items() if len(codes) > 1}
     return {v: codes for v, codes in apart.items() if len({*codes.values()}) >= APART * len(codes)}
+
+
+def codes_beside(columns: Mapping[str, Cells], rows: Sequence[Sequence[str | None]]) -> Codes:
+    """Return what a sheet says that the codes in some columns mean, whatever it is called.
+
+    It names a column, a code and what that means in each line; or all that stands in a column, by short codes that are
+    no words and no numbers, unless these have three digits each (`000`, `100`).
+
+    Parameters
+    ----------
+    columns
+        Of the table that is read, by name.
+    rows
+        Cells of the sheet, the header first.
+
+    Examples
+    --------
+    >>> art = {"Art": ["FU / DX", "FU", "DX"], "n": ["1", "2", "1"]}
+    >>> codes_beside(art, [["Kürzel", "Art"], ["FU", "Fuchs"], ["DX", "Dachs"], ["RE", "Reh"]])
+    {'Art': {'FU': 'Fuchs', 'DX': 'Dachs', 'RE': 'Reh'}}
+    >>> codes_beside(art, [["no", "who"], ["1", "Ann"], ["2", "Bob"]])
+    {}
+    >>> codes_beside(art, [["VAR", "RESPONSE", "MEANING"], ["n", "1", "good"], ["n", "2", "bad"]])
+    {'n': {'1': 'good', '2': 'bad'}}
+    """
+    lines = [[(cell or "").strip() for cell in row] for row in rows[1:MOST_CODES]]
+    width = min(map(len, lines), default=0)
+    for at in range(width - 2):
+        if all(row[at] in columns and row[at + 1] for row in lines):
+            found = dict[str, dict[str, str]]()
+            for variable, code, name in (row[at : at + 3] for row in lines):
+                found.setdefault(variable, {})[code] = name
+            return {variable: codes for variable, codes in found.items() if len(codes) > 1}
+    for at in range(width - 1):
+        codes = {row[at]: row[at + 1] for row in lines if row[at] and row[at + 1]}
+        if _are_codes(codes) and 1 < len(codes) == len({*codes.values()}) == sum(bool(row[at]) for row in lines):
+            return {name: codes for name, cells in columns.items() if _is_coded(cells, codes)}
+    return {}
+
+
+def _are_codes(codes: Mapping[str, str]) -> bool:
+    """Whether short names stand for longer ones, and are no words."""
+    are_words = any(len(code) >= LEAST_WORD and code.isalpha() and not code.isupper() for code in codes)
+    are_numbers = any(map(is_number, codes)) and {*map(len, codes)} != {LONG_NUMBER}
+    are_short = max(map(len, codes), default=0) <= LONGEST_CODE and all(map(len, codes.values()))
+    are_named = sum(map(len, codes)) < sum(map(len, codes.values())) and not any(map(is_number, codes.values()))
+    return are_short and are_named and not are_words and not are_numbers
+
+
+LONG_NUMBER = 3
+"""Digits of numbers that are codes, if all have as many: they measure nothing."""
+
+
+def _is_coded(cells: Cells, codes: Mapping[str, str]) -> bool:
+    """Whether a column holds codes, or several of them a cell, which recur."""
+    filled = present_cells(cells)
+    mark = guess_separator(filled)
+    said = [one for cell in filled for one in _split(cell, mark)]
+    known = sum(one in codes for one in said)
+    return len({*said}) > 1 and 2 * len({*said}) <= len(said) and known >= NEARLY_ALL * len(said)
+
+
+def _split(cell: str, mark: str) -> list[str]:
+    return [one.strip() for one in cell.split(mark)]
+
+
+def decoded(cell: str | None, codes: Mapping[str, str], mark: str) -> str | None:
+    """Return a cell with what a codebook calls its code, or each of several.
+
+    Parameters
+    ----------
+    cell
+        Of a column.
+    codes
+        What they are called.
+    mark
+        What stands between several.
+
+    Examples
+    --------
+    >>> decoded("FU / DX?", {"FU": "Fuchs", "DX": "Dachs"}, "/"), decoded("1.0", {"1": "good"}, "|")
+    ('Fuchs / DX?', 'good')
+    """
+    if cell is None or (name := codes.get(re.sub(r"\.0+$", "", cell.strip()))) is not None:
+        return cell and name
+    parts = re.split(rf"(\s*{re.escape(mark)}\s*)", cell)
+    return "".join(codes.get(part, part) for part in parts)
 
 
 def codes_below(rows: Sequence[Sequence[str]]) -> Codes:

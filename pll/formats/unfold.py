@@ -17,6 +17,7 @@ from typing import Any
 
 from pll.errors import Note, RowError
 from pll.formats.checks import listing
+from pll.formats.codebook import decoded
 from pll.formats.crossed import with_voters
 from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits
 from pll.formats.proposal import says_fact
@@ -29,6 +30,7 @@ from pll.formats.tabular.cells import (
     Cells,
     are_dates,
     are_share_lists,
+    guess_separator,
     mark_in,
     nearly_all,
     numbers_in,
@@ -66,20 +68,16 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
 
 def _decoded(table: Records) -> Records:
     """Return the table with words in the columns of which a codebook, by their names, says what their codes mean."""
-    decoded = list[str]()
+    written = list[str]()
     for name in [name for name in table.names if name and table.codes.get(name)]:
         at, names = list(table.names).index(name), table.codes[name]
-        known = [_code(cell) in names for cell in present_cells(table.sample()[at])]
-        if sum(known) >= NEARLY_ALL * len(known) > 0:
-            words = [names.get(_code(cell or ""), cell) for cell in table.texts(at)]
-            table = table.with_columns({name: words}, [at])
-            decoded.append(name)
-    about = f"Codes in {listing(decoded)} were written out as the codebook in the file says."
-    return replace(table, notes=(*table.notes, about)) if decoded else table
-
-
-def _code(cell: str) -> str:
-    return re.sub(r"\.0+$", "", cell.strip())
+        sample = present_cells(table.sample()[at])
+        mark = guess_separator(sample)
+        if sum(decoded(cell, names, mark) != cell for cell in sample) >= NEARLY_ALL * len(sample) > 0:
+            table = table.with_columns({name: [decoded(cell, names, mark) for cell in table.texts(at)]}, [at])
+            written.append(name)
+    about = f"Codes in {listing(written)} were written out as the codebook in the file says."
+    return replace(table, notes=(*table.notes, about)) if written else table
 
 
 def _with_numbered_shares(table: Records, given: Mapping[str, str]) -> Records:

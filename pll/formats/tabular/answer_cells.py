@@ -509,11 +509,21 @@ def proposed_classes(
     ]
     short = [name for name in names if len(name.split()) <= MOST_WORDS_OF_CLASS and re.fullmatch(r"[\w\s'’+#-]+", name)]
     of_short = AnswerReader(short)
-    names = [name for name in names if name in short or not (short and of_short.read(name))]
+    inside = {name: (of_short.read(name) or ((), 0.0))[0] for name in names if short and name not in short}
+    # what stands around a name stands around others too, `Label: cat`; `Computer science` is no other `science`
+    around = Counter(_around(name, some) for name, some in inside.items() if some)
+    several = {name for name in inside if len(voters[plain(name)]) > 1 and not is_sentence(name)}
+    alone = {name for name in several if around[_around(name, inside[name])] == 1}
+    names = [name for name in names if not inside.get(name) or name in alone]
     ignored = {
         name for name in names if is_no_answer(name, among_votes=True) and name not in texts
     }  # what is silent is out
     return sort_names(name for name in names if name not in ignored)
+
+
+def _around(name: str, inside: Sequence[str]) -> str:
+    """Return what stands around the names of classes in an answer."""
+    return re.sub("|".join(map(re.escape, map(plain, inside))), "#", plain(name)) if inside else plain(name)
 
 
 def _words_of(sentences: Sequence[str]) -> tuple[str, ...]:

@@ -698,8 +698,8 @@ def guess_separator(cells: Iterable[str]) -> str:
 
     A comma may belong to a name ("Paris, France"), and so may a slash ("24/7"). A comma separates names only where
     there are no more parts than cells, and some part occurs both first and later in a cell, as in "cat, dog" and
-    "dog, fox". A slash or a # (as doccano writes) does where this is so of at least half of the later parts. Without
-    any it is `|`.
+    "dog, fox". So does a slash or a # (as doccano writes) between spaces; else where this is so of at least half of the
+    later parts. Without any it is `|`.
 
     Examples
     --------
@@ -724,7 +724,8 @@ def guess_separator(cells: Iterable[str]) -> str:
         lists = [_parts(cell, mark) for cell in filled]
         first, later = {names[0] for names in lists}, {name for names in lists for name in names[1:]}
         both = (first & later) - {""}
-        enough = mark == "," or 2 * len(both) >= len(later)
+        are_apart = mark == "," or all(cell.count(mark) == cell.count(f" {mark} ") for cell in filled)
+        enough = are_apart or 2 * len(both) >= len(later)
         if both and enough and len(first | later) <= len(lists):
             return mark
     return "|"

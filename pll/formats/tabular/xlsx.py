@@ -25,7 +25,7 @@ from pll.extras import require_extra
 from pll.formats.archive import key_of, names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
-from pll.formats.codebook import MOST_CODES, codes_below, codes_in
+from pll.formats.codebook import MOST_CODES, codes_below, codes_beside, codes_in
 from pll.formats.label_frame import NUMBERS
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.proposal import Codes
@@ -65,7 +65,10 @@ class Xlsx(TableFormat):
             names += [name for name in beside if name not in left]
             table = replace(left[names[0]], notes=(*table.notes, *said))
         others = [one for one in _sheets(*key_of(path), options.max_bytes) if one not in names]
-        codes = {**table.codes, **_codes(*key_of(path), options.max_bytes, tuple(names))}
+        columns = dict(zip(table.names, table.sample(), strict=True))
+        codes = {**table.codes}
+        for title, rows in _lines(*key_of(path), options.max_bytes, tuple(names)).items():
+            codes |= codes_in(title, rows) or codes_beside(columns, rows)
         table = replace(table, codes=codes)
         if not others:
             return table
@@ -187,6 +190,8 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
     if options.sheet is not None:
         return [first]
     parts = [first, *_beside(path, options, [first.name])]
+    parts = [one for one in parts if not _is_about(one, parts)] or parts
+    first = parts[0]
     people = people_among([one.records for one in parts])
     if len(people) > 1:
         return [parts[k] for k in people]
@@ -196,6 +201,12 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
     largest = max(parts, key=lambda one: len(one.below))
     is_foreword = len(first.below) <= FOREWORD and len(largest.below) >= 10 * len(first.below)
     return [largest] if is_foreword or joined({one.name: one.records for one in parts})[1] else [first]
+
+
+def _is_about(sheet: _Sheet, others: Sequence[_Sheet]) -> bool:
+    """Whether the first column of a sheet names columns of another one, in each line: what they mean."""
+    named = {row[0] for _, row in sheet.below}
+    return len(named) > 1 and any(named <= {*one.header.names} for one in others if one is not sheet)
 
 
 def _beside(path: Path, options: ReadOptions, names: Sequence[str]) -> list[_Sheet]:
@@ -275,13 +286,14 @@ _WITHOUT_VALUE = re.compile(  # the value of a formula that gives an empty text 
 
 
 @lru_cache(maxsize=16)
-def _codes(path: str, inode: int, size: int, time: int, max_bytes: int, read: tuple[str, ...]) -> Codes:
-    """What the other sheets say that codes mean."""
+def _lines(
+    path: str, inode: int, size: int, time: int, max_bytes: int, read: tuple[str, ...]
+) -> dict[str, list[list[str]]]:
+    """The first rows with a cell of the other sheets: what they say that codes mean is looked for."""
     with _book(Path(path), max_bytes) as book:
         others = [sheet for sheet in book.worksheets if sheet.title not in read]
         lines = {one.title: [list(map(_text, row)) for row in islice(_rows(one), MOST_CODES)] for one in others}
-    books = [codes_in(title, [row for row in rows if any(row)]) for title, rows in lines.items()]
-    return {variable: codes for one in books for variable, codes in one.items()}
+    return {title: [row for row in rows if any(row)] for title, rows in lines.items()}
 
 
 @contextmanager

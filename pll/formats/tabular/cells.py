@@ -1205,6 +1205,8 @@ def _are_whose(rows: Sequence[Sequence[tuple[str, Any]]]) -> bool:
     return several and few and len(words) > 1 and 2 * sum(alike) >= said.total()
 
 
+_ARROW = re.compile(r'"([^"]*)"\s*=>\s*"([^"]*)"')
+"""One of the pairs in `RAYYAN-INCLUSION: {"ann"=>"Maybe", …} | …`, an object as Ruby prints it."""
 _PAIR = re.compile(r"\s*(?P<who>[^:=;|{}\[\]]{1,40}?)\s*[:=]\s*(?P<what>[^:=;|]*?)\s*")
 
 
@@ -1215,9 +1217,13 @@ def pairs_in(cell: str | None) -> list[tuple[str, str]]:
     --------
     >>> pairs_in("ann: cat; bob = dog, or not;"), pairs_in("A.B.: cat, C: dog"), pairs_in("cat; bob: dog")
     ([('ann', 'cat'), ('bob', 'dog, or not')], [('A.B.', 'cat'), ('C', 'dog')], [])
+    >>> pairs_in('INCLUSION: {"ann"=>"Maybe", "bob"=>"Included"} | REASONS: old')
+    [('ann', 'Maybe'), ('bob', 'Included')]
     """
     if not cell or (":" not in cell and "=" not in cell):  # nearly always, and at once
         return []
+    if '"=>"' in cell:
+        return _ARROW.findall(cell)
     parts = [part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])", cell or "") if part.strip()]
     pairs = [match for part in parts if (match := _PAIR.fullmatch(part))]
     return [(pair["who"], pair["what"]) for pair in pairs] if len(pairs) == len(parts) else []

@@ -103,6 +103,7 @@ def settled(table: Proposal) -> None:
     if agrees_less or is_one_more or is_next:
         ways.reverse()  # what somebody settled is what most voters say, and was not made of what they say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
+    ways = [*ways[-1:], *ways[:-1]] if says("machine", name) else ways  # what a model guessed settles nothing
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
         *ways,

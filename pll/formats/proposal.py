@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import compress, pairwise
 
 from pll.errors import UserError
 from pll.formats.forms import (
@@ -739,6 +739,22 @@ def _follows_occasion(table: Proposal, name: str) -> bool:
     return any(follows(table.raw[name], keys) for keys in (*days, *people))
 
 
+def _follows_round(table: Proposal, name: str) -> bool:
+    """Whether a column of lines, one after the other, counts rounds (0, 0, 1, 1, 1, 2 …), or is the same in all of one:
+    what a model knew by then, how many labels there were.
+    """
+    examples = len({*zip(*(table.raw[task] for task in table.having("task")), strict=True)})
+    rounds = [cells for cells in table.raw.values() if _count_up(cells) and 2 * len({*cells}) <= examples]
+    return any(cells is table.raw[name] or follows(table.raw[name], cells) for cells in rounds)
+
+
+def _count_up(cells: Cells) -> bool:
+    """Whether cells count from 0 or 1 on, each number in several rows, and three at least."""
+    numbers = [int(cell) if (cell or "").isdecimal() else -2 for cell in cells]
+    steps = {after - before for before, after in pairwise(numbers)}
+    return numbers[:1] in ([0], [1]) and steps == {0, 1} and 4 < 2 * numbers[-1] + 2 <= len(numbers)
+
+
 def _says_own_name(table: Proposal, name: str) -> bool:
     """Whether a column holds the end of its own name and nothing else, as forms write an option that was ticked."""
     kinds = {*map(_bare, table.raw[name])} - {""}
@@ -863,5 +879,6 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "in lines": lambda table, name: bool(table.having("task")),
     "beside labels": lambda table, name: bool(table.having(*LABELLED, "vote")),
     "of a day or a person": _follows_occasion,
+    "of a round": _follows_round,
 }
 """What a column is in its table."""

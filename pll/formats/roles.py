@@ -292,6 +292,7 @@ _REST: Traits = (
     (("of a check", "marks"), "keep", "which rows were to check answers"),
     (("of a person", "!of a machine"), "keep", "who it was"),
     (("beside labels", "how sure"), "keep", "how sure somebody was"),
+    (("in lines", "of a round"), "keep", "the same in a round of answers"),
     (("word", "of a day or a person"), "keep", "the same of a day, or of a person"),
     (("word", "too many words"), "keep", "too many different words"),  # each of them stands in too few rows
     (("of a fact", "number", "words among numbers"), "keep", "it holds words too"),

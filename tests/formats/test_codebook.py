@@ -189,3 +189,29 @@ def test_a_data_dictionary_of_redcap_names_ticks_and_codes(tmp_path: Path) -> No
     data, asked = first_answers(tmp_path / "review.zip")
     assert {*data.class_names} == {*names} and data.feature_names == ("age",) and not data.categories
     assert asked is not None and asked.columns == {"histo"} and data.y is not None and (data.y >= 0).sum() == 30
+
+
+@pytest.mark.parametrize(
+    ("title", "lines"),
+    [
+        ("Artenliste", [["Kürzel", "Art"], ["FU", "Fuchs"], ["DX", "Dachs"], ["RE", "Reh"]]),
+        ("values", [["VAR", "CODE", "MEANING"], *(["seen", *one] for one in (("FU", "Fuchs"), ("DX", "Dachs")))]),
+    ],
+)
+def test_a_sheet_is_a_codebook_by_the_codes_that_it_names(tmp_path: Path, title: str, lines: list[list[str]]) -> None:
+    """Whatever it is called, and where several codes stand in a cell, too."""
+    rolls = random.Random(3)
+    rows = [[f"p{k}", f"{rolls.gauss(9, 1):.2f}", rolls.choice(["FU", "DX", "FU / DX"])] for k in range(40)]
+    data, asked = first_answers(workbook(tmp_path / "t.xlsx", Bilder=[["id", "cm", "seen"], *rows], **{title: lines}))
+    assert asked is not None and {*data.class_names} == {"Fuchs", "Dachs"} and len(data) == 40
+    assert {*data.candidates.sizes.tolist()} == {1, 2}
+
+
+def test_names_of_people_are_no_meaning_of_small_numbers(tmp_path: Path) -> None:
+    data = read(tmp_path / "t.xlsx", list(NAMES), {"People": [["no", "who"], ["1", "Ann"], ["2", "Bo"], ["3", "Cy"]]})
+    assert {*data.class_names} == {*NAMES}
+
+
+def test_a_class_that_holds_the_name_of_another_is_one(tmp_path: Path) -> None:
+    codes = ["Science", "Computer science, works", "History"]
+    assert {*read(tmp_path / "t.xlsx", codes, {}).class_names} == {*codes}

@@ -368,3 +368,16 @@ def test_a_classification_that_differs_between_lines_of_one_report_is_an_answer(
     roles = {} if asked is None else dict(asked.answers[0][1])
     data = formats.read(tmp_path / "audit.csv", columns=roles)
     assert len(data) == 40 and data.annotations is not None and data.annotations.n_annotators == 3
+
+
+def test_what_counts_the_rounds_of_a_log_is_not_learnt_from(tmp_path: Path) -> None:
+    """Nor what was known in each of them; what is measured of the example is."""
+    rolls, lines, score = random.Random(8), list[str](), [f"{0.4 + 0.05 * k:.2f}" for k in range(8)]
+    for k in range(160):
+        width, true = rolls.gauss(9, 3), rolls.choice(["cat", "dog", "fox"])
+        for who in rolls.sample(["ann", "bob", "cem"], 2):
+            label = true if rolls.random() < 0.8 else "dog"
+            lines.append(f"{k // 20},s{k},{width:.2f},{who},{label},{score[k // 20]},{20 * (k // 20)}")
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(["iteration,sample_id,width,annotator,label,test_acc,so_far", *lines]), encoding="utf-8")
+    assert formats.read(path).feature_names == ("width",)

@@ -297,3 +297,15 @@ def test_a_matrix_as_wide_as_the_people_that_are_named_is_their_votes(tmp_path: 
     assert len(data.annotations.labels) == (votes > 0).sum()
     data = saved(tmp_path, **given)
     assert len(data.class_names) == 4 and data.annotations is not None and len(data.annotations.labels) == votes.size
+
+
+def test_a_matrix_called_as_labels_are_is_the_votes_beside_the_gold_ones(tmp_path: Path) -> None:
+    """Of as many names as the largest number 0 is none, of the gold ones too."""
+    rng, true = np.random.default_rng(11), np.arange(40) % 3 + 1
+    votes = np.where(rng.random((40, 4)) < 0.8, true[:, None], rng.integers(0, 4, (40, 4)))
+    gold = np.where(rng.random(40) < 0.3, true, 0)
+    cells = {name: np.array([*some], dtype=object)[:, None] for name, some in (("k", "xyz"), ("annotators", "abcd"))}
+    data = saved(tmp_path, X=rng.normal(size=(40, 3)), labels=votes, gold=gold[:, None], **cells)
+    assert data.class_names == ("x", "y", "z") and data.annotations is not None
+    assert data.annotations.annotator_names == (*"abcd",) and data.annotations.n_answers == (votes > 0).sum()
+    assert data.y is not None and data.y.tolist() == (gold - 1).tolist()

@@ -87,3 +87,19 @@ def test_numbers_that_add_up_to_the_total_beside_them_may_be_shares_of_classes(t
     data, asked = read_first(table(tmp_path, ["width", "Bol", "Flinck", "Sum", "title"], rows))
     assert asked is not None and asked.columns == {"Bol", "Flinck"}
     assert {*data.class_names} == {"Bol", "Flinck"} and "width" in data.feature_names
+
+
+def test_counts_beside_their_sum_may_be_votes_for_classes(tmp_path: Path) -> None:
+    """Before or after it, whatever it is called; columns that add up to nothing are numbers."""
+    rolls, rows = random.Random(34), list[list[str]]()
+    for _ in range(40):
+        counts = [rolls.randrange(9) for _ in range(3)]
+        rows.append([f"{rolls.gauss(90, 9):.1f}", *map(str, counts), str(sum(counts))])
+    data, asked = read_first(table(tmp_path, ["width", "Gummel", "Bodebire", "Erdapfel", "Gewährspersonen"], rows))
+    assert asked is not None and {*data.class_names} == {"Gummel", "Bodebire", "Erdapfel"}
+    moved = [[width, total, *counts] for width, *counts, total in rows]
+    data, _ = read_first(table(tmp_path, ["width", "asked", "Gummel", "Bodebire", "Erdapfel"], moved))
+    assert {*data.class_names} == {"Gummel", "Bodebire", "Erdapfel"} and data.feature_names == ("width",)
+    odd = [[*row[:-1], str(int(row[-1]) + 1)] for row in rows[:1]] + rows[1:]
+    columns = formats.columns(table(tmp_path, ["width", "Gummel", "Bodebire", "Erdapfel", "Gewährspersonen"], odd))
+    assert question(columns) is None and {column.role for column in columns} == {"feature"}

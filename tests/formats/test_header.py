@@ -1,0 +1,68 @@
+"""What the rows above the data say: names, in one row or two, each of one column."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+
+import pytest
+
+from pll import formats
+from pll.formats import ReadOptions
+from pll.formats.reading import form_of, question
+from pll.formats.results import Results
+
+from .test_about_the_labelling import WORDS, read_first, said, table
+
+
+def test_columns_of_one_name_are_numbered_and_come_back_as_they_were(tmp_path: Path) -> None:
+    """As those of two who filled in the same form."""
+    rolls = random.Random(5)
+    header = ["Record", "width", "Finding", "Done?", "Finding", "Done?"]
+    truth = [rolls.choice(WORDS) for _ in range(40)]
+    rows = [
+        [f"r{k}", f"{rolls.random():.3f}", said(rolls, t), "yes", said(rolls, t), "no"] for k, t in enumerate(truth)
+    ]
+    path = table(tmp_path, header, rows)
+    data, _ = read_first(path)
+    assert data.annotations is not None and data.annotations.annotator_names == ("Finding 1", "Finding 2")
+    assert any("Finding 1" in note for note in data.notes)
+    roles = {f"Finding {k}": "annotator" for k in (1, 2)} | {f"Done? {k}": "keep" for k in (1, 2)}
+    results = Results(data.ids, {"identified_label": truth, "confidence": ["0.5"] * 40})
+    formats.give_back(path, tmp_path / "back.csv", results, options=ReadOptions(columns=roles))
+    with (tmp_path / "back.csv").open(encoding="utf-8", newline="") as file:
+        back = [*csv.reader(file)]
+    assert [row[: len(header)] for row in back] == [header, *rows] and back[0][len(header)] == "label"
+
+
+def test_a_row_that_says_response_below_every_question_is_of_the_header(tmp_path: Path) -> None:
+    rolls = random.Random(6)
+    header = ["Respondent ID", "Start Date", *(f"Photo {k:02}: what is it?" for k in range(12))]
+    truth = [rolls.choice(WORDS) for _ in range(12)]
+    start = [f"2023-02-{k + 1:02} 10:0{k % 10}:00" for k in range(20)]
+    rows = [[str(9000 + 7 * k), start[k], *(said(rolls, one) for one in truth)] for k in range(20)]
+    data, _ = read_first(table(tmp_path, header, [["", "", *["Response"] * 12], *rows]))
+    assert len(data) == 12 and data.annotations is not None and data.annotations.n_annotators == 20
+    assert {*data.class_names} == {*WORDS} and "9007" in data.annotations.annotator_names
+
+
+@pytest.mark.parametrize("are_items", [True, False])
+def test_columns_of_any_name_are_things_where_people_agree_in_them(tmp_path: Path, are_items: bool) -> None:
+    """Beside when each row was sent; where those of a row agree it is a thing, and the columns are people."""
+    rolls = random.Random(7)
+    names = ["Wegen dem Regen.", "Das Buch lesen.", "Ich kann das.", "Er tut singen.", "Sie ging.", "Es war gut."]
+    names += ["Wir sehen es.", "Ihr geht.", "Du bist da.", "Das macht Sinn.", "Ein Ende.", "Noch einer."]
+    of_column, of_row = ([rolls.choice(WORDS) for _ in range(n)] for n in (len(names), 40))
+    rows = [
+        [f"2023-11-13 11:{k:02}:00", *(said(rolls, word if are_items else of_row[k]) for word in of_column)]
+        for k in range(40)
+    ]
+    path = table(tmp_path, ["Zeitstempel", *names], rows)
+    asked = question(formats.columns(path))
+    if not are_items:
+        assert form_of(formats.columns(path)) == "example"
+        return
+    data, _ = read_first(path)
+    assert asked is not None and len(data) == len(names)
+    assert data.annotations is not None and data.annotations.n_annotators == 40

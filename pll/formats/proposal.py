@@ -750,7 +750,7 @@ def _follows_round(table: Proposal, name: str) -> bool:
 
 def _count_up(cells: Cells) -> bool:
     """Whether cells count from 0 or 1 on, each number in several rows, and three at least."""
-    numbers = [int(cell) if (cell or "").isdecimal() else -2 for cell in cells]
+    numbers = [int(cell) if cell.isdecimal() else -2 for cell in map(_bare, cells)]
     steps = {after - before for before, after in pairwise(numbers)}
     return numbers[:1] in ([0], [1]) and steps == {0, 1} and 4 < 2 * numbers[-1] + 2 <= len(numbers)
 

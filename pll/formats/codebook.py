@@ -215,7 +215,9 @@ def _pair(row: Sequence[str], at: int) -> tuple[str, str]:
     return (match["code"], match["name"]) if match and len(match["name"]) <= LONGEST_NAME else ("", "")
 
 
-def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) -> PartialLabelDataset:
+def with_names(
+    data: PartialLabelDataset, codes: Codes, columns: Sequence[str], others: Sequence[str] = ()
+) -> PartialLabelDataset:
     """Return data whose classes are called as a codebook calls them, where it has names for most of them.
 
     Parameters
@@ -226,13 +228,13 @@ def with_names(data: PartialLabelDataset, codes: Codes, columns: Sequence[str]) 
         Of `codes_in`.
     columns
         The columns with labels, which tell the variable that is meant.
+    others
+        All columns: where no variable is called as one with labels, one that is no column may be meant.
     """
     called = [plain_name(name) for name in columns]
-    fitting = [
-        names
-        for variable, names in codes.items()
-        if len(codes) == 1 or any(plain_name(variable) in name for name in called)
-    ]
+    variables = {variable: [*map(plain_name, map(str.strip, variable.split("/")))] for variable in codes}
+    fitting = [codes[v] for v, parts in variables.items() if any(part in one for part in parts for one in called)]
+    fitting = [*codes.values()] if len(codes) == 1 else fitting or [codes[v] for v in variables if v not in others]
     called_so = {spelling(name): name for name in data.class_names}
     fitting = [{called_so.get(spelling(code), code): name for code, name in names.items()} for names in fitting]
     known = [sum(k in names or k in names.values() for k in data.class_names) for names in fitting]

@@ -288,7 +288,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         ),
     )
     coded = [one.name for one in columns if one.role in (*LABELLED, "true_label")]
-    return with_names(data, table.codes, coded)
+    return with_names(data, table.codes, coded, table.names)
 
 
 def _read_together(parts: Mapping[str, ObjectColumn]) -> ObjectColumn:

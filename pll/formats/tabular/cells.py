@@ -1134,7 +1134,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
 
     if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:_FEW], cells)):
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
-    ends = ("}", "```", "}]", "]]", ")]")
+    ends = ("}", "```", "}]", "]]", ")]", ")")
     may_be = any(cell.rstrip().endswith(ends) for cell in cells if cell)  # rare, and cheap to check
     if may_be and nearly_all(_is_list_of_answers, cells):
         return "voters", cells
@@ -1144,10 +1144,17 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
     if _say_who(name, cells):
         return "voters", cells
-    are_counts = says_counts(name) or _says_answers(name)
+    are_counts = says_counts(name) or _says_answers(name) or _are_counted(cells)
     if nearly_all(says_shares, cells):
         return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
     return "others", cells
+
+
+def _are_counted(cells: Cells) -> bool:
+    """Whether cells are labels that recur, several in some, with how many gave each: `mould (6), rancid (2)`."""
+    said = [_object(cell) or {} for cell in cells if cell and _SAID_OFTEN.fullmatch(cell)]
+    names = Counter(name for one in said for name in one)
+    return names.total() > len(said) and 4 * len(names) <= names.total()
 
 
 def _are_one_list(cells: Cells) -> bool:
@@ -1240,7 +1247,11 @@ def _object(cell: str) -> dict[str, Any] | None:
     ({'cat': 2}, {'cat': 2, 'dog': None}, None)
     >>> _object("[['cat', 0.7], ['dog', 0.3]]"), _object("[['cat', 'dog']]"), _object("[['cat', 1], ['cat', 2]]")
     ({'cat': 0.7, 'dog': 0.3}, None, None)
+    >>> _object("mould (6), rancid oil (2)"), _object("a (x), b (2)")
+    ({'mould': 6, 'rancid oil': 2}, None)
     """
+    if _SAID_OFTEN.fullmatch(cell):
+        return {name.strip(): int(times) for name, times in _ONE_SAID.findall(cell)}
     fenced = _FENCE.fullmatch(cell)
     text = (cell if fenced is None else fenced[1]).strip()
     with suppress(RecursionError):
@@ -1252,6 +1263,9 @@ def _object(cell: str) -> dict[str, Any] | None:
     return None
 
 
+_ONE_SAID = re.compile(r"([^,;()|\d][^,;()|]*)\((\d{1,2})\s*[x×]?\)")
+_SAID_OFTEN = re.compile(rf"\s*{_ONE_SAID.pattern}(?:\s*[,;|]\s*{_ONE_SAID.pattern})*\s*")
+"""Labels, and how many gave each, as people write it: a year has four digits."""
 _OBJECTS = ("{", "[[", "[(", "([", "((")
 """How objects begin, and lists of pairs."""
 

@@ -461,9 +461,12 @@ def is_sentence(answer: str) -> bool:
     --------
     >>> is_sentence("I think it is a cat."), is_sentence("Guinea pig."), is_sentence("Money transfer and services")
     (True, False, False)
+    >>> is_sentence("Hieracium bifidum Kit. ex Hornem.")  # a dot within, and no sentence begins after it
+    False
     """
     text = answer.strip()
-    return text.endswith((".", "!", "?")) and len(text.split()) > MOST_WORDS_OF_CLASS
+    is_cut = re.search(r"\.\s+[^\W\d_A-Z]", text) is not None
+    return text.endswith((".", "!", "?")) and len(text.split()) > MOST_WORDS_OF_CLASS and not is_cut
 
 
 def proposed_classes(

@@ -106,7 +106,7 @@ IN_SHORT = {
     "diverging": "Training diverged.",
     "changing": "Labels still change.",
     "unsteady": "Labels go back and forth.",
-    "collapsed": "One class takes nearly all examples.",
+    "collapsed": "One class takes nearly every set that may hold it.",
     "flat": "Nothing was learnt.",
     "unsupported": "They are not clearly better than chance.",
     "doubtful": "Too few are expected to be right.",

@@ -110,7 +110,7 @@ def settled(table: Proposal) -> None:
     )
 
 
-def set_apart(table: Proposal, names: Sequence[str]) -> list[str]:
+def set_apart(table: Proposal, names: Sequence[str], *, by_name: bool = True) -> list[str]:
     """Return the one of several columns, three at least, that is no voter as the others are: `settled` asks what it is.
 
     It is called without a word that all others share, or as what somebody settled, or is filled far more seldom.
@@ -121,12 +121,14 @@ def set_apart(table: Proposal, names: Sequence[str]) -> list[str]:
         The columns.
     names
         Of those with one vocabulary.
+    by_name
+        Whether one without the word of all others is no voter, however often it is filled.
     """
     own = zip(names, apart(names), strict=True)
     filled = {name: _filled(table.cells[name], ()) for name in names}
     rows = max(filled.values(), default=0)
     sparse = [name for name in names if filled[name] < SELDOM_FILLED * rows]
-    found = (stranger_among(names), [name for name, part in own if says("settled", part)], sparse)
+    found = (stranger_among(names) if by_name else [], [name for name, part in own if says("settled", part)], sparse)
     return next((some for some in found if len(some) == 1 and len(names) > 2), [])
 
 

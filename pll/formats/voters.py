@@ -869,7 +869,7 @@ def coded(table: Proposal) -> None:
     codes = {int(code) for code in table.numbers_named() if code.isdecimal()}
     groups = graded(table) if len(codes) > 1 else []
     numbers = {name: grades_in(table.raw[name], table.numbers_named()) for names in groups for name in names}
-    groups = [[name for name in names if name not in set_apart(table, names)] for names in groups]
+    groups = [[name for name in some if name not in set_apart(table, some, by_name=False)] for some in groups]
     if groups := [names for names in groups if all({*numbers[name]} <= {*codes, None} for name in names)]:
         every = listing([name for names in groups for name in names], limit=12)
         ask_whose(table, f"{every} hold codes of the codebook", groups, "feature")

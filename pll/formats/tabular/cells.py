@@ -310,13 +310,20 @@ _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u3
 """A letter of a writing that leaves no space between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
 
 
+_LETTERS = re.compile(r"\d*[^\W\d]\w+|\d+[^\W\d]")
+"""A word, or a code with a letter and more: E_48, 2b."""
+
+
 def _words_in(cell: str) -> int:
-    """How many words a text has, of which some have letters; in a writing without spaces two letters are one.
+    """How many words a text has, of which half have letters; in a writing without spaces two letters are one.
 
     >>> _words_in("the 2 dishes were cold"), _words_in("料理が冷めていました。"), _words_in("[[0, 1], [1, 0]]")
     (5, 6, 0)
+    >>> _words_in("KB 75 H 1")  # a shelf mark
+    0
     """
-    words = len(cell.split()) if any(map(str.isalpha, cell)) else 0
+    words = len(cell.split())
+    words = words if 2 * len(_LETTERS.findall(cell)) >= words else 0
     return words + (0 if cell.isascii() else len(_WITHOUT_SPACES.findall(cell)) // 2)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import random
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from pll import formats
 from pll.errors import UserError
 from pll.formats import ReadOptions, Results
 from pll.formats.tabular import xlsx
+
+from .test_about_the_labelling import read_first
 
 Rows = Sequence[Sequence[Any]]
 HEADER = ("Fall-Nr.", "Text", "Anna", "Bert", "seen", "gold")
@@ -147,3 +150,21 @@ def test_an_old_or_encrypted_workbook_is_told_what_to_do(tmp_path: Path, head: b
     (tmp_path / "old.xls").write_bytes(head)
     with pytest.raises(UserError, match=r"^old\.xls: .*password.*\.xlsx.*CSV"):
         formats.read(tmp_path / "old.xls")
+
+
+def test_a_sheet_of_right_answers_is_the_truth_of_a_test(tmp_path: Path) -> None:
+    """It has a row for each of the columns that people filled in, and their words."""
+    rolls, styles = random.Random(9), ["barok", "renesans", "secesja"]
+    right = [rolls.choice(styles) for _ in range(8)]
+    names = [f"Obraz {k + 1}" for k in range(8)]
+    rows = [
+        [f"2024-05-18 10:{k:02}:00", *(one if rolls.random() < 0.7 else rolls.choice(styles) for one in right)]
+        for k in range(20)
+    ]
+    key = [
+        ["Obraz", "Tytuł", "Odpowiedź"],
+        *([name, f"Praca {name}", one] for name, one in zip(names, right, strict=True)),
+    ]
+    data, _ = read_first(workbook(tmp_path / "t.xlsx", Odpowiedzi=[["Czas", *names], *rows], Klucz=key))
+    assert data.y is not None and [data.class_names[k] for k in data.y] == right and len(data) == 8
+    assert data.annotations is not None and data.annotations.n_annotators == 20

@@ -24,7 +24,7 @@ from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import is_named_id
 from pll.formats.proposal import are_numbered, follows, says, says_fact, split_in
 from pll.formats.records import Records, one_column, text_of
-from pll.formats.tabular.cells import NEARLY_ALL, are_dates, has_fractions, is_number
+from pll.formats.tabular.cells import NEARLY_ALL, are_dates, has_fractions, is_number, spelling
 
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""
@@ -317,7 +317,12 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
     """
     left, notes = dict(tables), list[str]()
     first, *others = [*tables] if by is not None else sorted(tables, key=lambda name: -tables[name].rows) or [""]
-    others = [name for name in others if _may_say_more(name, tables[name], tables[first])]
+    for name in others:
+        if right := _right_of_columns(tables[first], tables[name]):
+            left[first] = _with_answer_key(left.pop(first), right)
+            notes.append(f"{name} says what is right of {len(right):,} columns: the row {ANSWER_KEY}.")
+            del left[name]
+    others = [name for name in others if name in left and _may_say_more(name, tables[name], tables[first])]
     if not others or are_one_a_person([*tables.values()]):
         return left, notes
     for name in others:
@@ -344,6 +349,31 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
             said = f"; of its {len(row_of):,} rows {len(spare):,} {'has' if len(spare) == 1 else 'have'} no line here"
         notes.append(f"{name} was added by {mine}{said if spare else ''}.")
     return left, notes
+
+
+ANSWER_KEY = "true_label"
+"""Who says what is right, in the table of a test."""
+LEAST_WITH_KEY = 5
+"""Columns of a test, at least, of which another table says what is right."""
+
+
+def _right_of_columns(table: Records, about: Records) -> dict[str, str]:
+    """Return what a table with a row for each of some columns of another says of them, in the words of their cells."""
+    columns = {name: cells_of(about, name) for name in about.names}
+    each = [some for some in columns.values() if LEAST_WITH_KEY <= len({*some}) == len(some)]
+    names = next((some for some in each if {*some} <= {*table.names}), [])
+    words = {spelling(cell) for name in names if name for cell in cells_of(table, name) if cell}
+    said = [some for some in columns.values() if names and all(cell and spelling(cell) in words for cell in some)]
+    return {name: cell for name, cell in zip(names, said[0], strict=True) if name and cell} if len(said) == 1 else {}
+
+
+def _with_answer_key(table: Records, right: Mapping[str, str]) -> Records:
+    """Return the table of a test with one row more, who says what is right; who the others are is numbered."""
+    usual = [name for name in table.names if plain_name(name) in {*USUAL["worker"], *USUAL["person"]}]
+    who = next((name for name in usual if name not in right and _names_rows(table, name)), "participant")
+    if who not in table.names:
+        table = table.with_columns({who: [f"person {k + 1}" for k in range(table.rows)]}, [])
+    return _with_rows(table, {name: [cell] for name, cell in {**right, who: ANSWER_KEY}.items()})
 
 
 def _with_rows(table: Records, cells: Mapping[str, Sequence[str | None]]) -> Records:

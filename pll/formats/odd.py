@@ -508,9 +508,11 @@ def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     same = dict[str, str]()
     if votes := data.annotations:
         same = _same_names(votes.labels, votes.class_names, options)
-    elif sets := data.candidates:  # what stands in one set is not one label
+    elif sets := data.candidates:  # what stands in one set together is not one label
         labels = sets.take(np.flatnonzero(sets.sizes == 1)).indices
         same = _same_names(labels.astype(np.int64), data.class_names, options)
+        held = {name: sets.rows[sets.indices == data.class_names.index(name)] for pair in same.items() for name in pair}
+        same = {name: to for name, to in same.items() if not len(np.intersect1d(held[name], held[to]))}
     if same:
         merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
         remedy = "If they are the same, merge them."

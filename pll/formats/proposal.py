@@ -686,11 +686,30 @@ def are_numbered(cells: Cells) -> bool:
 
 
 def _count_rows(cells: Cells) -> bool:
-    """Whether cells are 0, 1, 2, … or go on in equal steps, five rows at least; in any order twenty."""
+    """Whether cells are 0, 1, 2, … or go on in equal steps, five rows at least; in any order twenty, some left out."""
     numbers = [int(cell) if cell.isdecimal() else -2 for cell in map(_bare, cells)]
+    if are_dense(numbers):
+        return True
     numbers = sorted(numbers) if len(numbers) >= 2 * FEW else numbers
     step = max(1, numbers[1] - numbers[0]) if len(numbers) >= 5 else 0
     return step > 0 and numbers == list(range(numbers[0], numbers[0] + step * len(numbers), step))
+
+
+def are_dense(numbers: Sequence[int]) -> bool:
+    """Whether whole numbers, twenty at least, are different ones, and few between them are left out: what counts.
+
+    Parameters
+    ----------
+    numbers
+        Below 0 where a cell is none.
+
+    Examples
+    --------
+    >>> are_dense([*range(100, 140), 150]), are_dense([3 * k for k in range(30)]), are_dense([0, 1])
+    (True, False, False)
+    """
+    n = len(numbers)
+    return n >= 2 * FEW and len({*numbers}) == n and min(numbers) >= 0 and 2 * (max(numbers) - min(numbers)) < 3 * n
 
 
 def _are_too_many(cells: Cells) -> bool:

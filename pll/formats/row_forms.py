@@ -16,6 +16,7 @@ from pll.formats.names import GRID, NUMBERED, may_hold_labels
 from pll.formats.proposal import (
     MOST_OFFERED,
     Proposal,
+    are_dense,
     follows,
     grades_in,
     labels_among,
@@ -415,9 +416,18 @@ def _keys(table: Proposal) -> Iterator[str]:
     given = {name: present_cells(table.raw[name]) for name in table.having("id", "text", "image")}
     own = [name for name, cells in given.items() if len({*cells}) < len(cells)]
     seen = [*table.usual("task", table.open()), *(n for n in own if n in table.having("id"))]
-    seen += [*which(table, "named id", "again"), *own]
+    seen += which(table, "named id", "again")
+    read = [*own, *which(table, "described")]
+    seen += [name for name in which(table, "again", "number") if _numbers_each(table, name, read)]
+    seen += own
     seen += which(table, "repeats", among=table.usual("text", table.open()))
     yield from dict.fromkeys(seen)
+
+
+def _numbers_each(table: Proposal, name: str, read: Sequence[str]) -> bool:
+    """Whether a column of whole numbers counts what there is to read or to see, whatever it is called."""
+    numbers = [int(cell) if cell.isdecimal() else -1 for cell in {*present_cells(table.raw[name])}]
+    return are_dense(numbers) and any(table.is_function(one, name) for one in read if one != name)
 
 
 def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:

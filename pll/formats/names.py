@@ -246,6 +246,9 @@ def check_header(header: Sequence[str]) -> list[str]:
     return names
 
 
+_PERCENT = re.compile(r"\s*[(\[]?%[)\]]?$")
+
+
 def shown_name(name: str, role: str) -> str:
     """Return the display name of a column with this role.
 
@@ -258,7 +261,7 @@ def shown_name(name: str, role: str) -> str:
     """
     if name.startswith(ROLE_PREFIXES.get(role, "\0")):
         return bare_name(name, role)
-    name = name.removesuffix("(%)").rstrip() if role in ("probability", "count") else name
+    name = (_PERCENT.sub("", name) or name) if role in ("probability", "count") else name
     if role in ("probability", "count") and (match := SHARE_COLUMN.fullmatch(name)):
         return match["name"].removesuffix(")") if match["stem"].endswith("(") else match["name"]
     if role == "item" and (match := GRID.fullmatch(name)):

@@ -43,10 +43,11 @@ def unclear(table: Proposal) -> None:
     if groups := [[name for name in names if name not in set_apart(table, names)] for names in agreeing(table)]:
         every = listing([name for names in groups for name in names], limit=12)
         ask_whose(table, f"{every} agree more often than by chance", groups)
-    elif parts := _parts_of_total(table):
+    elif parts := (total := _parts_of_total(table)) or _parts_of_whole(table):
         table.give_all(parts, "feature")
+        whole = "what the column beside them holds" if total else "1" if sums_of(table, parts)[0] < 2 else "100"
         table.ask(
-            f"{listing(parts, limit=12)} add up to what the column beside them holds, in every row. What are they?",
+            f"{listing(parts, limit=12)} add up to {whole}, in every row. What are they?",
             ("classes: how likely, or how often given, each is", dict.fromkeys(parts, "probability")),
             ("nobody's: learn from them", dict.fromkeys(parts, "feature")),
         )
@@ -70,6 +71,20 @@ def _parts_of_total(table: Proposal) -> list[str]:
                 if sums_of(table, run[:count]) == sums:
                     return sorted(run[:count], key=names.index)
     return []
+
+
+def _parts_of_whole(table: Proposal) -> list[str]:
+    """The most columns of numbers side by side that add up to 1 or 100 in every row, but for rounding."""
+    names = list(table.raw)
+    amounts = {name for name in table.open() if are_amounts(table.raw[name])} if len(names) <= MOST_COUNTS else set()
+    found = list[str]()
+    for first in range(len(names)):
+        run = [*takewhile(amounts.__contains__, names[first:])]
+        for count in range(len(run), max(len(found), LEAST_PARTS - 1), -1):
+            sums = sums_of(table, run[:count])
+            if any(all(abs(one / whole - 1) <= count / 200 for one in sums) for whole in (1, 100)):
+                found = run[:count]
+    return found
 
 
 def agreeing(table: Proposal) -> list[list[str]]:

@@ -381,3 +381,18 @@ def test_what_counts_the_rounds_of_a_log_is_not_learnt_from(tmp_path: Path) -> N
     path = tmp_path / "log.csv"
     path.write_text("\n".join(["iteration,sample_id,width,annotator,label,test_acc,so_far", *lines]), encoding="utf-8")
     assert formats.read(path).feature_names == ("width",)
+
+
+def test_a_number_that_counts_the_texts_names_them_whatever_it_is_called(tmp_path: Path) -> None:
+    """Though some texts are the same."""
+    rolls, lines = random.Random(9), list[str]()
+    for k in rolls.sample(range(1000, 1040), 40):
+        text, true = f"the lamp of street {rolls.randrange(30)} is out again", rolls.choice(["light", "waste"])
+        for who in ("ann", "bob", "cem"):
+            lines.append(f"{who},{k},{text},{true if rolls.random() < 0.8 else 'road'}")
+    path = tmp_path / "lines.csv"
+    path.write_text("\n".join(["annotator,protocolo,mensagem,label", *lines]), encoding="utf-8")
+    asked = question(formats.columns(path))
+    assert asked is not None
+    data = formats.read(path, columns=asked.answers[0][1])
+    assert sorted(data.ids) == [str(k) for k in range(1000, 1040)] and data.texts is not None

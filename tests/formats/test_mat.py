@@ -309,3 +309,14 @@ def test_a_matrix_called_as_labels_are_is_the_votes_beside_the_gold_ones(tmp_pat
     assert data.class_names == ("x", "y", "z") and data.annotations is not None
     assert data.annotations.annotator_names == (*"abcd",) and data.annotations.n_answers == (votes > 0).sum()
     assert data.y is not None and data.y.tolist() == (gold - 1).tolist()
+
+
+def test_the_only_measured_numbers_are_the_features_whatever_they_are_called(tmp_path: Path) -> None:
+    rng = np.random.default_rng(12)
+    votes = np.where(rng.random((40, 3)) < 0.2, 0, np.arange(40)[:, None] % 4)
+    cells = {"scorers": np.array(["KL", "MB", "SW"], dtype=object), "stages": np.array([*"WNR"], dtype=object)}
+    data = saved(tmp_path, bandpower=rng.normal(size=(40, 5)), scores=votes, readme="0 is none", **cells)
+    assert data.X.shape == (40, 5) and data.class_names == ("W", "N", "R") and data.annotations is not None
+    assert data.annotations.annotator_names == ("KL", "MB", "SW") and "The features are in bandpower." in data.notes
+    with pytest.raises(formats.UserError, match="features"):
+        saved(tmp_path, one=rng.normal(size=(40, 5)), two=rng.normal(size=(40, 2)), scores=votes)

@@ -103,3 +103,15 @@ def test_counts_beside_their_sum_may_be_votes_for_classes(tmp_path: Path) -> Non
     odd = [[*row[:-1], str(int(row[-1]) + 1)] for row in rows[:1]] + rows[1:]
     columns = formats.columns(table(tmp_path, ["width", "Gummel", "Bodebire", "Erdapfel", "Gewährspersonen"], odd))
     assert question(columns) is None and {column.role for column in columns} == {"feature"}
+
+
+@pytest.mark.parametrize("whole", [1, 100])
+def test_numbers_that_add_up_to_a_whole_may_be_shares_of_classes(tmp_path: Path, whole: int) -> None:
+    rolls, rows = random.Random(35), list[list[str]]()
+    for _ in range(40):
+        parts = [rolls.randrange(1, 9) for _ in range(3)]
+        shares = [f"{whole * one / sum(parts):.{2 if whole == 1 else 0}f}" for one in parts]
+        rows.append([f"{rolls.gauss(9, 2):.1f}", *shares])
+    data, asked = read_first(table(tmp_path, ["Mentol [%]", "Mięta %", "Melisa %", "Szałwia %"], rows))
+    assert asked is not None and {*data.class_names} == {"Mięta", "Melisa", "Szałwia"}
+    assert data.feature_names == ("Mentol [%]",)

@@ -24,7 +24,7 @@ from pll.annotations.data import Annotations
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.extras import require_extra
-from pll.formats.arrays.layouts import FileArrays, arrange, labels_beside, names_people, parts_among
+from pll.formats.arrays.layouts import FileArrays, arrange, kind_of_numbers, labels_beside, names_people, parts_among
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
 from pll.formats.forms import ARRAYS
@@ -58,7 +58,8 @@ class Mat(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         variables, others = _load(path, options.max_bytes)
-        parts, votes, cells = parts_among(variables), "", _cells(path, others, options.max_bytes) if others else {}
+        parts = parts_among(variables) or [{"X": [*variables][-1]}]  # the only features, whatever they are called
+        votes, cells = "", _cells(path, others, options.max_bytes) if others else {}
         if others and len(parts) == 1 and "candidates" not in parts[0]:
             second = {*variables} - {*parts[0].values()}  # called as labels are, beside those that are the truth
             unread = {name: one for name, one in variables.items() if name in second and isinstance(one, np.ndarray)}
@@ -77,7 +78,7 @@ class Mat(Format):
                 raise UserError(f"The variable {name} is {kind}; it must be a matrix of numbers.")
             if value.ndim != 2:
                 raise UserError(f"The variable {name} has the shape {value.shape}; it must have two dimensions.")
-        notes: list[str] = []
+        notes = [] if parts_among(variables) else [f"The features are in {parts[0]['X']}."]
         layout = arrange(variables, parts, notes, options.max_bytes, is_matlab=True)
         is_test = layout.is_test
         if any(name in variables for name in FOLD_NAMES):
@@ -192,6 +193,8 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
     if parts_among(variables):
         return variables, others
     inside = {name: fields for name, fields in structs.items() if parts_among(fields)}
+    if not inside and (features := _features_among(_matrices(path, others, max_bytes))):
+        return variables | features, [name for name in others if name not in features]
     if len(inside) != 1:
         raise UserError(
             f"The variable data (the features) is missing; found {listing([*variables, *others]) or 'none'}. The file "
@@ -202,6 +205,15 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
     used = {name: value for name, value in fields.items() if name.lower() in WANTED}
     unused = [name for name in (*variables, *others) if name != struct]
     return used, unused + [name for name in fields if name not in used]
+
+
+def _features_among(matrices: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The one matrix of measured numbers, whatever it is called, beside another one of as many rows."""
+    kinds = {name: kind_of_numbers(one) for name, one in matrices.items() if one.ndim == 2 and min(one.shape) > 1}
+    found = [name for name, kind in kinds.items() if not kind and np.isfinite(matrices[name]).all()]
+    beside = [one for name, one in matrices.items() if name not in found and name in kinds]
+    is_one = len(found) == 1 and any(len(one) == len(matrices[found[0]]) for one in beside)
+    return {found[0]: matrices[found[0]]} if is_one else {}
 
 
 def _read_v73(path: Path, max_bytes: int) -> dict[str, Any]:

@@ -402,7 +402,11 @@ _SCHOOL_CLASS = re.compile(r"\d{1,2}[\s./-]?[a-z]{1,3}")
 
 def _sets(table: Proposal) -> None:
     """The candidates by name: several labels a cell (`options`), or one a cell (`option 1`, `option 2`)."""
-    table.give_first(which(table, "!measured", "several", among=table.usual("candidates", table.open())), "candidates")
+    several = which(table, "!measured", "several")
+    called = [
+        name for name in several if says("candidate", name) and 2 * len(table.words(name)) <= len(table.raw[name])
+    ]
+    table.give_first([*table.usual("candidates", several), *called], "candidates")
     single = which(table, "an option", "word") or which(table, "own name", "!an id")
     table.give_all(single if len(single) > 1 and not table.having("candidates") else (), "candidate")
 

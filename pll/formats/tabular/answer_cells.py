@@ -461,12 +461,13 @@ def is_sentence(answer: str) -> bool:
     --------
     >>> is_sentence("I think it is a cat."), is_sentence("Guinea pig."), is_sentence("Money transfer and services")
     (True, False, False)
-    >>> is_sentence("Hieracium bifidum Kit. ex Hornem.")  # a dot within, and no sentence begins after it
-    False
+    >>> is_sentence("Hieracium bifidum Kit. ex Hornem."), is_sentence("Quercus petraea (Matt.) Liebl.")  # of names
+    (False, False)
     """
     text = answer.strip()
-    is_cut = re.search(r"\.\s+[^\W\d_A-Z]", text) is not None
-    return text.endswith((".", "!", "?")) and len(text.split()) > MOST_WORDS_OF_CLASS and not is_cut
+    words = text.split()
+    names = sum(word.lstrip("(\"'")[:1].isupper() for word in words[1:])
+    return text.endswith((".", "!", "?")) and len(words) > MOST_WORDS_OF_CLASS and 2 * names < len(words) - 1
 
 
 def proposed_classes(

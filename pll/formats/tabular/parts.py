@@ -109,7 +109,9 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
             roles |= {SPLIT: "split"}
     may_be_empty = all(table.may_be_empty for table in tables)
     notes_of_all = (about, *notes)
-    table = Records.of(pa.table(columns), row_of=row_of, roles=roles, notes=notes_of_all, may_be_empty=may_be_empty)
+    codes = {variable: some for table in tables for variable, some in table.codes.items()}
+    more = {"roles": roles, "notes": notes_of_all, "codes": codes, "may_be_empty": may_be_empty}
+    table = Records.of(pa.table(columns), row_of=row_of, **more)
     return settled_apart(table, column) if is_one_a_person else table
 
 

@@ -215,3 +215,19 @@ def test_names_of_people_are_no_meaning_of_small_numbers(tmp_path: Path) -> None
 def test_a_class_that_holds_the_name_of_another_is_one(tmp_path: Path) -> None:
     codes = ["Science", "Computer science, works", "History"]
     assert {*read(tmp_path / "t.xlsx", codes, {}).class_names} == {*codes}
+
+
+def test_workbooks_of_a_person_each_have_their_codebooks(tmp_path: Path) -> None:
+    rolls = random.Random(4)
+    truth = [rolls.choice([*NAMES]) for _ in range(24)]
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for who in ("Ann", "Bob", "Cem"):
+            rows = [[f"k{k}", t if rolls.random() < 0.8 else rolls.choice([*NAMES])] for k, t in enumerate(truth)]
+            legend = [["Code", "Bedeutung"], *map(list, PAIRS)]
+            archive.write(
+                workbook(tmp_path / f"{who}.xlsx", Daten=[["id", "label"], *rows], Codebuch=legend), f"{who}.xlsx"
+            )
+    data = read_first(path)
+    assert {*data.class_names} == {*NAMES.values()} and data.annotations is not None
+    assert data.annotations.n_annotators == 3 and len(data) == 24

@@ -801,3 +801,10 @@ def test_the_five_likeliest_of_a_model_are_possible_labels_and_no_items() -> Non
     columns["queried_at"] = [f"2023-05-04 10:{k:02}:00" for k in range(60)]
     found = answered(**columns)
     assert {found[f"top{k + 1}_species"] for k in range(5)} == {"candidate"}
+
+
+def test_lists_in_a_column_called_as_candidates_are_they() -> None:
+    names = ["Ann", "Bob", "Cem", "Dia"]
+    cells = [f"{names[k % 4]}|{names[(k + 1) % 4]}" if k % 3 else names[k % 4] for k in range(40)]
+    columns = {"x": [f"{k / 7:.2f}" for k in range(40)], "candidate_names": cells}
+    assert [*roles(**columns).values()] == ["feature", "candidates"]

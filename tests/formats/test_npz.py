@@ -359,3 +359,17 @@ def test_a_training_part_may_say_so_before_or_after_any_usual_name(tmp_path: Pat
     arrays = {"data": np.arange(18.0).reshape(9, 2), "partial_labels": sets, "true_labels": y}
     data = saved(tmp_path, **{form.format(name): array for name, array in arrays.items()})
     assert data.y is not None and data.candidates is not None and data.X.shape == (9, 2)
+
+
+def test_votes_alone_are_a_matrix_that_often_says_the_truth(tmp_path: Path) -> None:
+    """Whatever it is called, as LabelMe's `answers` beside `labels`; one that says another thing is none."""
+    rng, y = np.random.default_rng(13), np.arange(60) % 4
+    answers = np.where(rng.random((60, 9)) < 0.3, np.where(rng.random((60, 9)) < 0.8, y[:, None], 0), -1)
+    names = np.array(["coast", "forest", "street", "open"])
+    np.savez(tmp_path / "a.npz", answers=answers, labels=y, class_names=names)
+    data = formats.read(tmp_path / "a.npz")
+    assert data.annotations is not None and data.annotations.n_answers == (answers >= 0).sum()
+    assert data.class_names == (*names,) and data.y is not None and data.y.tolist() == y.tolist()
+    np.savez(tmp_path / "b.npz", answers=rng.integers(-1, 4, (60, 9)), labels=y)
+    with pytest.raises(formats.UserError, match="features"):
+        formats.read(tmp_path / "b.npz")

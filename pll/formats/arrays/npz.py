@@ -27,7 +27,7 @@ from numpy.lib import format as npy
 
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, whole_numbers
-from pll.dataset import PartialLabelDataset
+from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.archive import Members, is_left_alone, names_in
 from pll.formats.arrays.layouts import (
@@ -95,7 +95,7 @@ class Npz(Format):
             return read_matrix(source, options)
         loose = _loose_arrays(source, options.max_bytes) if _are_loose(source) else {}
         own = list(loose) or _names_in(source)
-        of_functions = _votes_among(own)
+        of_functions = _votes_among(own) or ({} if loose else _votes_alone(source, own, options.max_bytes))
         names = [of_functions.get(name, name) for name in own]
         parts = parts_among(names, are_files=bool(loose))
         numbered = [] if {"votes", "shares"} & {*names} else voters_among(names)
@@ -269,6 +269,21 @@ def _votes_among(names: Collection[str]) -> dict[str, str]:
     there = {*found.values()}
     is_sure = "voters" in there or "L_train" in found or not parts_among(names)
     return found if there & {"votes", "shares"} and is_sure else {}
+
+
+def _votes_alone(source: Path, names: Sequence[str], max_bytes: int) -> dict[str, str]:
+    """What the matrix of votes is here, whatever it is called, beside true labels that it often says, without features.
+
+    No vote is −1.
+    """
+    parts = parts_among([*names, "X"])
+    if "X" in names or parts_among(names) or not parts or {*parts[0]} != {"X", "y"}:
+        return {}
+    y = _those_in(source, [parts[0]["y"]], max_bytes, "iu", 1).get(parts[0]["y"])
+    unread = {} if y is None else _those_in(source, names, max_bytes, "i")
+    unread = {name: one for name, one in unread.items() if one.min(initial=0) == UNKNOWN}
+    found = {} if y is None else labels_beside(unread, len(y), y)
+    return {found["votes"]: "votes"} if "votes" in found else {}
 
 
 def voters_among(names: Sequence[str]) -> list[str]:

@@ -99,7 +99,8 @@ def settled(table: Proposal) -> None:
     others = [one for one in table.raw if one not in voters and name in votes and not says("majority", one)]
     last = [one for one in others if _says(table.cells[one], classes)]
     is_one_more = any(_filled(table.cells[one], silent) > NEARLY_ALL * len(table.cells[one]) for one in last)
-    is_next = len({re.sub(r"\d.*", "", one) for one in voters}) == 1 and name not in named  # `Coder 3 (Ann)`
+    series = {re.sub(r"\d.*", "#", one) for one in (*voters, name)}  # `Coder 3 (Ann)` after 1 and 2
+    is_next = len(series) == 1 < len(voters) and name not in named and "#" in min(series)
     if agrees_less or is_one_more or is_next:
         ways.reverse()  # what somebody settled is what most voters say, and was not made of what they say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]

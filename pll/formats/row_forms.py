@@ -447,7 +447,8 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
         keys += [n for n in few if n not in (*keys, worker) and 1 < len({*table.raw[n]}) < ONCE * rows]
         once = [k for k in keys if len(set(zip(table.raw[k], table.raw[worker], strict=True))) >= ONCE * rows]
         usual = [name for name in keys if plain_name(name) in USUAL["task"]]
-        if len(once) > 1 and once[0] not in usual:  # the number of a trial is another example for everybody
+        are_told = all(table.is_function(one, once[0]) for one in once[1:])
+        if not are_told and once[0] not in usual:  # the number of a trial is another example for everybody
             once.sort(key=lambda key: not _are_agreed_on(table, key, worker))
         tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1]
         tasks = tasks or _two_keys(table, keys, worker) or usual[:1]

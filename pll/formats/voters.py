@@ -34,6 +34,7 @@ from pll.formats.reading import LABELLED, MAJORITY, Column
 from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.cells import (
     BINARY,
+    MINUS_ONE,
     NEARLY_ALL,
     YES_OR_NO,
     Cells,
@@ -68,7 +69,11 @@ def annotators(table: Proposal) -> None:
         _ask_whether_ranked(table, named, are_people=bool(people))
         return
     if len(named) > 1 or (people and not table.having("candidates", "true_label")):
-        table.give_all(named, "annotator")
+        said = {name: {*present_cells(table.cells[name])} for name in whole}
+        kinds = set[str]().union(*(said[name] for name in named))
+        # where functions abstain with −1, so do those that are called otherwise
+        same = [name for name in whole if not said[name].isdisjoint(MINUS_ONE) and said[name] <= kinds]
+        table.give_all(dict.fromkeys([*named, *same]), "annotator")
         return
     scored = {who.casefold() for name in table.open() if (who := scored_by(name)) and are_amounts(table.cells[name])}
     named = [name for name in whole if name.casefold() in scored and f"{name}_gold" not in table.open()]

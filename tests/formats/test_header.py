@@ -14,6 +14,7 @@ from pll.formats.reading import form_of, question
 from pll.formats.results import Results
 
 from .test_about_the_labelling import WORDS, read_first, said, table
+from .test_xlsx import workbook
 
 
 def test_columns_of_one_name_are_numbered_and_come_back_as_they_were(tmp_path: Path) -> None:
@@ -66,3 +67,25 @@ def test_columns_of_any_name_are_things_where_people_agree_in_them(tmp_path: Pat
     data, _ = read_first(path)
     assert asked is not None and len(data) == len(names)
     assert data.annotations is not None and data.annotations.n_annotators == 40
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_a_row_of_questions_above_numbers_says_what_these_mean(tmp_path: Path, suffix: str) -> None:
+    """As SoSci Survey writes it: the codes stand in the text of each question."""
+    rolls = random.Random(8)
+    names = ["CASE", "STARTED", *(f"LG_{k:02}" for k in range(12))]
+    codes = "(1=modern, 2=classic, 3=playful, -9=not answered)"
+    texts = ["Interview number", "When it began", *(f"Logo {k} {codes}" for k in range(12))]
+    truth = [rolls.choice("123") for _ in range(12)]
+    rows = [
+        [str(60 + k), f"2022-06-07 04:{k:02}:19", *(one if rolls.random() < 0.8 else "-9" for one in truth)]
+        for k in range(24)
+    ]
+    if suffix == "xlsx":
+        path = workbook(tmp_path / "t.xlsx", data=[names, texts, *rows])
+    else:
+        path = table(tmp_path, names, [texts, *rows])
+    data, _ = read_first(path)
+    assert {*data.class_names} <= {"modern", "classic", "playful"} and len(data) == 12
+    assert data.annotations is not None and data.annotations.n_annotators == 24
+    assert data.annotations.n_answers == sum(cell in "123" for row in rows for cell in row[2:])

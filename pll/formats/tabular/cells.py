@@ -514,7 +514,7 @@ MINUS_ONE = ("-1", "-1.0", "−1")
 def minus_one(cells: Collection[str], people: Collection[str]) -> set[str]:
     """Return the cells −1 where every other one is a whole number from 0.
 
-    Beside 1, or 0 and 1, it is a class, as in a scale, unless the voters are labelling functions.
+    Beside 1, or 0 and 1, it is a class, as in a scale, unless most voters are labelling functions.
 
     Parameters
     ----------
@@ -530,7 +530,8 @@ def minus_one(cells: Collection[str], people: Collection[str]) -> set[str]:
     """
     marks = {cell for cell in cells if cell.strip() in MINUS_ONE}
     others = {cell.strip() for cell in set(cells) - marks}
-    is_scale = {one.partition(".")[0] for one in others} <= {"0", "1"} and not all(map(FUNCTION.match, people))
+    are_functions = 2 * sum(FUNCTION.match(name) is not None for name in people) >= len(people)
+    is_scale = {one.partition(".")[0] for one in others} <= {"0", "1"} and not are_functions
     return marks if all(map(WHOLE.fullmatch, others)) and not is_scale else set()
 
 

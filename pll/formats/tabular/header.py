@@ -138,9 +138,11 @@ def _numbered(names: Sequence[str], below: Sequence[Sequence[str]]) -> tuple[lis
 def _says_again(names: Sequence[str], words: Sequence[str], *below: Sequence[str]) -> bool:
     """Whether a second row says what the columns are in other words, as surveys do: all of it, and nothing below again.
 
-    Of two names at least it has the same letters.
+    Of two names at least it has the same letters, or there are numbers alone below two of its texts.
 
     >>> _says_again(["StartDate", "ResponseId", "T1"], ["Start Date", "Response ID", "Is it?"], ["1/1", "R_2", "yes"])
+    True
+    >>> _says_again(["CASE", "LG1", "LG2"], ["number", "Logo 1", "Logo 2"], ["61", "-9", "1"], ["62", "2", "1"])
     True
     >>> _says_again(["Red", "Blue", "T1"], ["red", "blue", "yes"], ["red", "blue", "yes"])
     False
@@ -148,8 +150,10 @@ def _says_again(names: Sequence[str], words: Sequence[str], *below: Sequence[str
     pairs = zip(names, words, strict=False)
     same = sum("".join(words_of(name)) == "".join(words_of(said)) for name, said in pairs)
     cells = {cell for row in below for cell in row}
+    columns = zip(words, *(row for row in below if len(row) == len(names)), strict=False)
+    over = sum(len(some) > 1 and all(map(is_number, filter(None, some))) and any(some) for _, *some in columns)
     is_new = all(said.strip() and not is_number(said) and said not in cells for said in words)
-    return len(words) == len(names) and len(below) > 0 and same > 1 and is_new
+    return len(words) == len(names) and len(below) > 0 and (same > 1 or over > 1) and is_new
 
 
 JOINED = ": "

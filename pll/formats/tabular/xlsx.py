@@ -175,7 +175,8 @@ class _Sheet:
         names, rows = self.header.names, self.below
         cells = [pa.array([row[at] or None for _, row in rows], pa.string()) for at in range(len(names))]
         table = pa.Table.from_arrays(cells, names=names)
-        return Records.of(table, row_of=lambda at: rows[at][0], notes=self.notes, codes=self.codes)
+        about = {"notes": self.notes, "codes": self.codes, "titles": self.header.titles}
+        return Records.of(table, row_of=lambda at: rows[at][0], **about)
 
 
 def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:

@@ -373,18 +373,29 @@ def _rank_in(name: str) -> tuple[str, str]:
 
 
 def beside(table: Proposal) -> None:
-    """`age_Ann`, `Ann: time` beside the voters `frame_Ann`, `frame_Bob`: about the person, and carried along."""
+    """`age_Ann`, `Ann: time` beside the voters `frame_Ann`, `frame_Bob`: about the person, and carried along.
+
+    On a grade beside them people may agree as on the label: then it is another question, and which has the labels is
+    asked.
+    """
     voters = table.having("annotator")
     people = [part.casefold() for part in apart(voters)] if len(voters) > 1 else []
     last = {name[len(re.sub(r"[\W_]+[^\W_]+$", "", name)) :] for name in voters}
     people += [name.removesuffix(end).casefold() for end in last for name in voters if len(last) == 1 < len(voters)]
     people = [part for part in people if len(part) > 1 and not part.isdecimal() and part not in voters]
+    asked = dict[str, list[str]]()
     for name in table.open() if people != [one.casefold() for one in voters] else ():
         plain = name.casefold()
         ends = [plain[len(one) :] for one in people if plain.startswith(one)]
         ends += [plain[: -len(one)][::-1] for one in people if plain.endswith(one)]
-        if any(not end[:1].isalnum() for end in ends):
+        if beside := [end for end in ends if not end[:1].isalnum()]:
             table.give(name, "keep", why="beside a voter")
+            asked.setdefault(min(beside), []).append(name)
+    alike = [names for names in asked.values() if len(names) == len(voters) and not any(says("sure", n) for n in names)]
+    alike = [names for names in alike if all(table.may_be_answers(name) for name in names)]
+    alike = [names for names in alike if agree([[cell or None for cell in table.cells[name]] for name in names])]
+    if alike and table.explicit.isdisjoint(voters) and not table.is_asked():
+        _ask_which(table, [voters, *alike])
 
 
 # ---- beside the voters -----------------------------------------------------------------------------------------------

@@ -346,3 +346,16 @@ def test_words_after_the_labels_are_learnt_from_where_a_text_is_there_too(tmp_pa
     header = ["age", *([] if is_last else read), *coders, *(read if is_last else []), "where"]
     data, _ = read_first(table(tmp_path, header, rows))
     assert data.texts is not None and list(data.categories) == ["where"] * is_last
+
+
+@pytest.mark.parametrize("agreed", [0.8, 0.0])
+def test_a_grade_beside_each_voter_on_which_people_agree_is_another_question(tmp_path: Path, agreed: float) -> None:
+    rolls, rows = random.Random(41), list[list[str]]()
+    for _ in range(80):
+        true, grade = rolls.choice(WORDS), rolls.randrange(5)
+        grades = [str(grade if rolls.random() < agreed else rolls.randrange(5)) for _ in "abc"]
+        rows.append([f"{rolls.gauss(9, 3):.2f}", *grades, *(said(rolls, true) for _ in "abc")])
+    header = ["width", *(f"Grad_TA{k}" for k in (1, 2, 3)), *(f"Bein_TA{k}" for k in (1, 2, 3))]
+    data, asked = read_first(table(tmp_path, header, rows))
+    assert data.annotations is not None and {*data.class_names} == {*WORDS} and data.feature_names == ("width",)
+    assert (asked is not None) == (agreed > 0)

@@ -7,11 +7,13 @@ different ones, which come again, and on which those who gave them agree more of
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+
+import numpy as np
+import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import MOST_COUNTS, agree, are_amounts, sums_of
+from pll.formats.class_groups import MOST_COUNTS, agree, amount, are_amounts, sums_of
 from pll.formats.one_column import set_apart
 from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
 from pll.formats.reading import TO_FILL_IN
@@ -55,36 +57,48 @@ def unclear(table: Proposal) -> None:
         _ask_for_the_column(table)
 
 
+Sums = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]
+"""Of n columns: (rows, n) amounts, (rows, n + 1) what those before each add up to, (n + 1,) how many are no amounts."""
+
+
+def _sums(table: Proposal) -> Sums:
+    names = list(table.raw)
+    usable = {name for name in table.open() if are_amounts(table.raw[name])} if len(names) <= MOST_COUNTS else set()
+    read = [[amount(cell) or 0.0 for cell in table.raw[name]] if name in usable else None for name in names]
+    rows = len(table.raw[names[0]])
+    amounts = np.array([some or [0.0] * rows for some in read]).reshape(len(names), rows).T
+    before = np.concatenate([np.zeros((rows, 1)), amounts.cumsum(axis=1)], axis=1)
+    return amounts, before, np.cumsum([0, *(some is None for some in read)])
+
+
 def _parts_of_total(table: Proposal) -> list[str]:
     """Columns of numbers side by side that the one before or after them is the sum of in every row.
 
     Two may be by chance, or what something is made of: then that one is called as a total.
     """
-    names = list(table.raw)
-    amounts = {name for name in table.open() if are_amounts(table.raw[name])} if len(names) <= MOST_COUNTS else set()
-    for total in [name for name in names if name in amounts]:
-        at, sums = names.index(total), sums_of(table, [total])
-        least = 2 if says("total", total) else LEAST_PARTS if len({*sums}) > 1 else len(names)
-        for beside in (names[:at][::-1], names[at + 1 :]):
-            run = [*takewhile(amounts.__contains__, beside)]
-            for count in range(len(run), least - 1, -1):
-                if sums_of(table, run[:count]) == sums:
-                    return sorted(run[:count], key=names.index)
+    names, (amounts, before, others) = list(table.raw), _sums(table)
+    for at in np.flatnonzero(np.diff(others) == 0).tolist():
+        total = amounts[:, [at]]
+        least = 2 if says("total", names[at]) else LEAST_PARTS if np.ptp(total) > 0 else len(names)
+        runs = [(k, at) for k in range(at - least + 1)] + [(at + 1, k) for k in range(len(names), at + least, -1)]
+        for first, end in runs:  # the longest on each side first
+            is_whole = others[first] == others[end] and np.allclose(before[:8, end] - before[:8, first], total[:8, 0])
+            if is_whole and np.allclose(before[:, end] - before[:, first], total[:, 0]):
+                return names[first:end]
     return []
 
 
 def _parts_of_whole(table: Proposal) -> list[str]:
     """The most columns of numbers side by side that add up to 1 or 100 in every row, but for rounding."""
-    names = list(table.raw)
-    amounts = {name for name in table.open() if are_amounts(table.raw[name])} if len(names) <= MOST_COUNTS else set()
-    found = list[str]()
-    for first in range(len(names)):
-        run = [*takewhile(amounts.__contains__, names[first:])]
-        for count in range(len(run), max(len(found), LEAST_PARTS - 1), -1):
-            sums = sums_of(table, run[:count])
-            if any(all(abs(one / whole - 1) <= count / 200 for one in sums) for whole in (1, 100)):
-                found = run[:count]
-    return found
+    names, (_, before, others) = list(table.raw), _sums(table)
+    for count in range(len(names), LEAST_PARTS - 1, -1):
+        sums = before[:, count:] - before[:, :-count]
+        for whole in (1, 100):
+            fits = (np.abs(sums / whole - 1) <= count / 200).all(axis=0) & (others[count:] == others[:-count])
+            if fits.any():
+                first = int(fits.argmax())
+                return names[first : first + count]
+    return []
 
 
 def agreeing(table: Proposal) -> list[list[str]]:

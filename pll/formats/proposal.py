@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import compress, pairwise
+from itertools import compress
 
 from pll.errors import UserError
 from pll.formats.forms import (
@@ -769,9 +769,14 @@ def _follows_round(table: Proposal, name: str) -> bool:
 
 def _count_up(cells: Cells) -> bool:
     """Whether cells count from 0 or 1 on, each number in several rows, and three at least."""
-    numbers = [int(cell) if cell.isdecimal() else -2 for cell in map(_bare, cells)]
-    steps = {after - before for before, after in pairwise(numbers)}
-    return numbers[:1] in ([0], [1]) and steps == {0, 1} and 4 < 2 * numbers[-1] + 2 <= len(numbers)
+    last, first = -1, _bare(cells[0]) if cells else ""
+    for cell in map(_bare, cells) if first in ("0", "1") else ():
+        number = int(cell) if cell.isdecimal() else -2
+        if last >= 0 and number not in (last, last + 1):  # nearly always, and soon
+            return False
+        last = number
+    kinds = last + 1 - (first == "1")
+    return kinds > 2 and 2 * kinds <= len(cells)
 
 
 def _says_own_name(table: Proposal, name: str) -> bool:

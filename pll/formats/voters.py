@@ -73,6 +73,7 @@ def annotators(table: Proposal) -> None:
         kinds = set[str]().union(*(said[name] for name in named))
         # where functions abstain with −1, so do those that are called otherwise
         same = [name for name in whole if not said[name].isdisjoint(MINUS_ONE) and said[name] <= kinds]
+        same = [name for name in same if not (table.usual("true_label", [name]) or says("settled", name))]
         table.give_all(dict.fromkeys([*named, *same]), "annotator")
         return
     scored = {who.casefold() for name in table.open() if (who := scored_by(name)) and are_amounts(table.cells[name])}

@@ -808,3 +808,10 @@ def test_lists_in_a_column_called_as_candidates_are_they() -> None:
     cells = [f"{names[k % 4]}|{names[(k + 1) % 4]}" if k % 3 else names[k % 4] for k in range(40)]
     columns = {"x": [f"{k / 7:.2f}" for k in range(40)], "candidate_names": cells}
     assert [*roles(**columns).values()] == ["feature", "candidates"]
+
+
+def test_functions_of_another_name_abstain_too_and_the_truth_is_none_of_them() -> None:
+    said = [("-1", "1", "0")[k % 3] for k in range(60)]
+    other = [("-1", "-1", "1", "0")[k % 4] for k in range(60)]
+    columns = {"lf_link": said, "lf_song": other, "textblob_polarity": other[::-1], "gold": said[::-1]}
+    assert [*roles(**columns).values()] == ["annotator", "annotator", "annotator", "true_label"]

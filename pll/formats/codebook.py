@@ -150,13 +150,9 @@ def _is_coded(cells: Cells, codes: Mapping[str, str]) -> bool:
     """Whether a column holds codes, or several of them a cell, which recur."""
     filled = present_cells(cells)
     mark = guess_separator(filled)
-    said = [one for cell in filled for one in _split(cell, mark)]
+    said = [one.strip() for cell in filled for one in cell.split(mark)]
     known = sum(one in codes for one in said)
     return len({*said}) > 1 and 2 * len({*said}) <= len(said) and known >= NEARLY_ALL * len(said)
-
-
-def _split(cell: str, mark: str) -> list[str]:
-    return [one.strip() for one in cell.split(mark)]
 
 
 def decoded(cell: str | None, codes: Mapping[str, str], mark: str) -> str | None:
@@ -176,8 +172,10 @@ def decoded(cell: str | None, codes: Mapping[str, str], mark: str) -> str | None
     >>> decoded("FU / DX?", {"FU": "Fuchs", "DX": "Dachs"}, "/"), decoded("1.0", {"1": "good"}, "|")
     ('Fuchs / DX?', 'good')
     """
-    if cell is None or (name := codes.get(re.sub(r"\.0+$", "", cell.strip()))) is not None:
-        return cell and name
+    if cell is None:
+        return None
+    if (name := codes.get(re.sub(r"\.0+$", "", cell.strip()))) is not None:
+        return name
     parts = re.split(rf"(\s*{re.escape(mark)}\s*)", cell)
     return "".join(codes.get(part, part) for part in parts)
 

@@ -45,7 +45,7 @@ def unclear(table: Proposal) -> None:
     if groups := [[name for name in names if name not in set_apart(table, names)] for names in agreeing(table)]:
         every = listing([name for names in groups for name in names], limit=12)
         ask_whose(table, f"{every} agree more often than by chance", groups)
-    elif parts := (total := _parts_of_total(table)) or _parts_of_whole(table):
+    elif len(table.raw) <= MOST_COUNTS and (parts := (total := _parts_of_total(table)) or _parts_of_whole(table)):
         table.give_all(parts, "feature")
         whole = "what the column beside them holds" if total else "1" if sums_of(table, parts)[0] < 2 else "100"
         table.ask(
@@ -63,7 +63,7 @@ Sums = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.in
 
 def _sums(table: Proposal) -> Sums:
     names = list(table.raw)
-    usable = {name for name in table.open() if are_amounts(table.raw[name])} if len(names) <= MOST_COUNTS else set()
+    usable = {name for name in table.open() if are_amounts(table.raw[name])}
     read = [[amount(cell) or 0.0 for cell in table.raw[name]] if name in usable else None for name in names]
     rows = len(table.raw[names[0]])
     amounts = np.array([some or [0.0] * rows for some in read]).reshape(len(names), rows).T

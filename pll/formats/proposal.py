@@ -759,9 +759,7 @@ def _follows_occasion(table: Proposal, name: str) -> bool:
 
 
 def _follows_round(table: Proposal, name: str) -> bool:
-    """Whether a column of lines, one after the other, counts rounds (0, 0, 1, 1, 1, 2 …), or is the same in all of one:
-    what a model knew by then, how many labels there were.
-    """
+    """Whether a column of lines counts rounds (0, 0, 1, 1, 2 …), or is the same in each, as what was known by then."""
     examples = len({*zip(*(table.raw[task] for task in table.having("task")), strict=True)})
     rounds = [cells for cells in table.raw.values() if _count_up(cells) and 2 * len({*cells}) <= examples]
     return any(cells is table.raw[name] or follows(table.raw[name], cells) for cells in rounds)

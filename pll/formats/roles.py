@@ -533,10 +533,10 @@ def _aside(table: Proposal) -> None:
     """Columns behind an empty one without a name, which end long before the others do: another table, such as a key."""
     names = list(table.raw)
     for at, name in enumerate(names):
-        rows = list(zip(*(table.raw[other] for other in names[at + 1 :]), strict=True))
-        filled = [any(row) for row in rows]
-        is_gap = at > 0 and name.startswith(UNNAMED) and not any(table.raw[name])
-        if is_gap and 0 < 2 * sum(filled) <= len(filled) and all(filled[: sum(filled)]):
+        if at == 0 or not name.startswith(UNNAMED) or any(table.raw[name]):
+            continue
+        filled = [any(row) for row in zip(*(table.raw[other] for other in names[at + 1 :]), strict=True)]
+        if 0 < 2 * sum(filled) <= len(filled) and all(filled[: sum(filled)]):
             table.give_all([one for one in names[at + 1 :] if one in table.open()], "keep", why="another table beside")
             return
 

@@ -310,7 +310,7 @@ _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u3
 """A letter of a writing that leaves no space between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
 
 
-_LETTERS = re.compile(r"\d*[^\W\d]\w+|\d+[^\W\d]")
+_LETTERS = re.compile(r"\b(?=\d*[^\W\d])\w{2,}")
 """A word, or a code with a letter and more: E_48, 2b."""
 
 
@@ -1258,7 +1258,7 @@ def _object(cell: str) -> dict[str, Any] | None:
     >>> _object("mould (6), rancid oil (2)"), _object("a (x), b (2)")
     ({'mould': 6, 'rancid oil': 2}, None)
     """
-    if _SAID_OFTEN.fullmatch(cell):
+    if cell.endswith(")") and _SAID_OFTEN.fullmatch(cell):
         return {name.strip(): int(times) for name, times in _ONE_SAID.findall(cell)}
     fenced = _FENCE.fullmatch(cell)
     text = (cell if fenced is None else fenced[1]).strip()
@@ -1271,8 +1271,8 @@ def _object(cell: str) -> dict[str, Any] | None:
     return None
 
 
-_ONE_SAID = re.compile(r"([^,;()|\d][^,;()|]*)\((\d{1,2})\s*[x×]?\)")
-_SAID_OFTEN = re.compile(rf"\s*{_ONE_SAID.pattern}(?:\s*[,;|]\s*{_ONE_SAID.pattern})*\s*")
+_ONE_SAID = re.compile(r"([^,;()|\d][^,;()|]*)\((\d{1,2})\s*[x×]?\)\s*")
+_SAID_OFTEN = re.compile(rf"{_ONE_SAID.pattern}(?:[,;|]{_ONE_SAID.pattern})*")
 """Labels, and how many gave each, as people write it: a year has four digits."""
 _OBJECTS = ("{", "[[", "[(", "([", "((")
 """How objects begin, and lists of pairs."""

@@ -65,9 +65,9 @@ class Xlsx(TableFormat):
             names += [name for name in beside if name not in left]
             table = replace(left[names[0]], notes=(*table.notes, *said))
         others = [one for one in _sheets(*key_of(path), options.max_bytes) if one not in names]
-        columns = dict(zip(table.names, table.sample(), strict=True))
-        codes = {**table.codes}
-        for title, rows in _lines(*key_of(path), options.max_bytes, tuple(names)).items():
+        lines, codes = _lines(*key_of(path), options.max_bytes, tuple(names)), {**table.codes}
+        columns = dict(zip(table.names, table.sample(), strict=True)) if lines else {}
+        for title, rows in lines.items():
             codes |= codes_in(title, rows) or codes_beside(columns, rows)
         table = replace(table, codes=codes)
         if not others:

@@ -309,6 +309,12 @@ def _detect(path: Path, display_name: str) -> Format:
     refuse_no_data(head)
     if words := ENDS.get(Path(display_name).suffix.lower()):
         raise UserError(f"The file is {words}.")
+    if _is_workbook(path, head):
+        raise UserError(
+            "The file is a workbook of LibreOffice, or of Excel in an old format (.xls, .xlsb) or with a password. "
+            "Open it and save it as an Excel workbook (.xlsx) without a password, or the sheet with the examples as "
+            "CSV UTF-8."
+        )
     content = _content(head)
     for form in FORMATS.values():
         if form.content == content and form.sniff(path, head):
@@ -318,12 +324,6 @@ def _detect(path: Path, display_name: str) -> Format:
     stranger = next((words for start, words in STRANGERS.items() if head.startswith(start)), None)
     if head.startswith(b"PK") and not zipfile.is_zipfile(path):
         raise UserError("The file is a ZIP archive that is cut off or damaged; copy, download or export it again.")
-    if _is_workbook(path, head):
-        raise UserError(
-            "The file is a workbook of LibreOffice, or of Excel in an old format (.xls, .xlsb) or with a password. "
-            "Open it and save it as an Excel workbook (.xlsx) without a password, or the sheet with the examples as "
-            "CSV UTF-8."
-        )
     usual = _usual(suffix)
     if usual is not None and stranger is None:
         return usual
@@ -336,7 +336,8 @@ def _is_workbook(path: Path, head: bytes) -> bool:
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         return True
     names = names_in(path) if head.startswith(b"PK") else ()
-    return any(name.startswith("xl/") for name in names) or {"content.xml", "styles.xml"} <= {*names}
+    is_old = any(name.startswith("xl/") for name in names) and "xl/workbook.xml" not in names
+    return is_old or b"opendocument.spreadsheet" in head
 
 
 def _content(head: bytes) -> str:

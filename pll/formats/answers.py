@@ -356,7 +356,8 @@ class _Filler:
         who, people = self.example, [f"person {k + 1}" for k in range(self.rows)]
         if named := self.having("person"):
             who, people = self._named("person", named, self.counted)
-        known = [k for k, name in enumerate(people) if says("settled", name) or plain_name(name) in USUAL["true_label"]]
+        keys = {*USUAL["true_label"], *WORDS["adjudicated"]}
+        known = [k for k, name in enumerate(people) if says("settled", name) or plain_name(name) in keys]
         is_truth = np.isin(who, known) if len(known) == 1 else np.zeros(self.rows, dtype=np.bool_)
         said = [filled_rows(*codes_of(cells)) for _, cells in self.having("item")]
         answered = np.logical_or.reduce(said) & ~is_truth  # who said nothing is no voter

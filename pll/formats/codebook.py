@@ -59,6 +59,9 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     {'': {'1': 'Lob', '2': 'Kritik'}}
     >>> codes_in("Codes", [["tone", "1 = good"], ["", "2 = bad"]]), codes_in("People", [["no", "who"], ["1", "Ann"]])
     ({'tone': {'1': 'good', '2': 'bad'}}, {})
+    >>> lines = [[q, "answer", a, b] for q, names in (("A", "xyz"), ("B", "yzx")) for a, b in zip("123", names)]
+    >>> codes_in("Codes", [["question", "type", "code", "text"], *lines])
+    {'A': {'1': 'x', '2': 'y', '3': 'z'}, 'B': {'1': 'y', '2': 'z', '3': 'x'}}
     >>> codes_in("Lists", [["Period"], ["Late Roman"], ["Hellenistic"]])  # which says how they are written
     {'': {'late roman': 'Late Roman', 'hellenistic': 'Hellenistic'}}
     >>> codes_in("Key", [["A / B", "good / bad"], ["-", "none"]])
@@ -79,13 +82,16 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
         labels = [row[0] for row in cells[1:] if row and row[0] and not any(row[1:])]
         is_list = len(labels) == len(cells) - 1 > 1 and not WORDS["list"].isdisjoint(words)
         return {"": {spelling(name): name for name in labels}} if is_list else {}
+    of_rows = {k: [row[k] for row in cells[1:] if row[k : k + 1] > [""]] for k in range(at)}
+    kinds = {k: len({*some}) for k, some in of_rows.items() if 2 * len({*some}) < len(cells)}
+    by = max(kinds, key=kinds.__getitem__, default=at - 1)  # the column of variables, be there one of types beside it
     found, variable = dict[str, dict[str, str]](), ""
     for row in cells:  # of a data dictionary, all codes of a variable stand in one cell
         if listed := next((codes for cell in row if len(codes := dict(_LISTED.findall(cell))) > 1), {}):
             found[row[0]] = listed
     for row in cells if not found else ():
         pair = _pair(row, at)
-        variable = row[at - 1] if at and row[at - 1] else variable
+        variable = row[by] if at and row[by] else variable
         both = [re.split(r"\s*[/;|,]\s*", one) for one in pair]  # `MS / GY`, and what these mean
         pairs = zip(*both, strict=True) if len(both[0]) == len(both[1]) and all(map(all, both)) else [pair]
         for code, name in pairs:
@@ -180,19 +186,21 @@ def decoded(cell: str | None, codes: Mapping[str, str], mark: str) -> str | None
     return "".join(codes.get(part, part) for part in parts)
 
 
-def codes_below(rows: Sequence[Sequence[str]]) -> Codes:
-    """Return what notes below a table say that codes mean, several in a line; nothing where they say nothing of it.
+def codes_noted(rows: Sequence[Sequence[str]]) -> Codes:
+    """Return what notes beside a table say that codes mean, several in a line; nothing where they say nothing of it.
 
     Parameters
     ----------
     rows
-        What stands below the table.
+        What stands above the table, or below it.
 
     Examples
     --------
-    >>> codes_below([["Codes: 1 = Pils, 2 = Stout; 9 = no idea", ""], ["brewed in 2019 = good", ""]])
+    >>> codes_noted([["Codes: 1 = Pils, 2 = Stout; 9 = no idea", ""], ["brewed in 2019 = good", ""]])
     {'': {'1': 'Pils', '2': 'Stout', '9': 'no idea'}}
-    >>> codes_below([["1 = ja"], ["2 = nein"]]), codes_below([["n = 45, mean = 2.1"]])
+    >>> codes_noted([["# Study 2 · # 1 = ja · # 2 = nein"]])
+    {'': {'1': 'ja', '2': 'nein'}}
+    >>> codes_noted([["1 = ja"], ["2 = nein"]]), codes_noted([["n = 45, mean = 2.1"]])
     ({'': {'1': 'ja', '2': 'nein'}}, {})
     """
     pairs = [match for row in rows for cell in row for match in _MEANT.finditer(cell)]
@@ -200,7 +208,7 @@ def codes_below(rows: Sequence[Sequence[str]]) -> Codes:
     return {"": codes} if len(codes) > 1 and len({*codes.values()}) == len(codes) == len(pairs) else {}
 
 
-_MEANT = re.compile(r"(?:^|[,;:(\n]|\s{2})\s*(?P<code>-?\d{1,3})\s*=\s*(?P<name>[^,;=()\n]{1,60})")
+_MEANT = re.compile(r"(?:^|[,;:(\n·#]|\s{2})\s*(?P<code>-?\d{1,3})\s*=\s*(?P<name>[^,;=()\n·]{1,60})")
 """A number and what it means, one of several in a line: what a word means is no name for it."""
 
 
@@ -259,7 +267,8 @@ def with_names(
     left = [name for name in left if name not in alike]
     are_words = any(len(code) >= LEAST_WORD and code.isalpha() and not code.isupper() for code in names)
     short = sum(_NAME.fullmatch(name) is not None for name in names.values())
-    are_called_so = all(map(is_number, names)) or (not are_words and short >= LEAST_SHORT_NAMES * len(names))
+    are_numbered = all(re.search(r"\d", code) for code in names)  # `A2` of a survey is one code of many
+    are_called_so = are_numbered or (not are_words and short >= LEAST_SHORT_NAMES * len(names))
     edits = {code: name for code, name in names.items() if are_called_so} | dict.fromkeys(silent)
     said = listing([f"{code} is {name}" for code, name in names.items()])
     text = f"{'Labels are called as' if are_called_so else 'What labels mean is what'} the codebook in the file says"

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, compress
+from itertools import combinations, compress, groupby
 
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import agree, amount, counted
@@ -145,8 +145,13 @@ def _of_one_question(table: Proposal, items: Sequence[str]) -> set[str]:
 
 
 def _stem(name: str) -> str:
-    """A name without its numbers: `accent[A01]. Where is it? [Audio 01]` is a part of a question."""
-    return re.sub(r"\d+", "", name)
+    """The question that a name is a part of: without what is in brackets, else without its last number.
+
+    >>> _stem("accent[A01]. Where is it? [Audio 01]"), _stem("G02Q03[SQ001]"), _stem("Q3_1"), _stem("Q3")
+    ('accent. Where is it? ', 'G02Q03', 'Q3_', 'Q')
+    """
+    stem = re.sub(r"\[[^\[\]]*\]", "", name)
+    return stem if stem != name else re.sub(r"\d+(?=\D*$)", "", name)
 
 
 _PARALLEL = ("answers", "people", "state", "task")
@@ -385,17 +390,21 @@ def states(table: Proposal) -> None:
     tasks = table.having("task")
     examples = list(zip(*(table.raw[task] for task in tasks), strict=True))
     for name in table.open() if examples and table.having("vote", "class") else ():
-        words = [spelling(cell or "") for cell in table.raw[name]]
-        withdrawn = [word in _WITHDRAWN for word in words]
-        is_state = says_state(name) or {*words} - {""} <= _WITHDRAWN | WORDS["progress"]
         some = {*compress(examples, practice_in(name, table.raw[name]))}
         # of many kinds one is about what is called so
-        are_few = says("practice", name) or len({*words}) <= MOST_KINDS_OF_TRIALS
+        are_few = says("practice", name) or len(table.words(name)) <= MOST_KINDS_OF_TRIALS
         is_practice = are_few and table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
-        marked = withdrawn_by(name, table.raw[name])
-        if is_practice or any(0 < 2 * sum(out) < len(words) for out in (withdrawn if is_state else [], marked or [])):
+        if is_practice or any(_withdrawn(table, name)):
             table.give(name, "state", why="which answers do not count")
             return
+
+
+def _withdrawn(table: Proposal, name: str) -> list[bool]:
+    """Which lines do not count, as a column of their state, or of what was withdrawn, says of fewer than half."""
+    words = [spelling(cell or "") for cell in table.raw[name]]
+    is_state = says_state(name) or {*words} - {""} <= _WITHDRAWN | WORDS["progress"]
+    ways = [[word in _WITHDRAWN for word in words] if is_state else [], withdrawn_by(name, table.raw[name]) or []]
+    return next((out for out in ways if 0 < 2 * sum(out) < len(words)), [])
 
 
 _WITHDRAWN = WORDS["withdrawn"] - MARKS.keys()  # whether "no" is not done or does not count, nobody knows
@@ -430,6 +439,14 @@ def _numbers_each(table: Proposal, name: str, read: Sequence[str]) -> bool:
     return are_dense(numbers) and any(table.is_function(one, name) for one in read if one != name)
 
 
+def _in_blocks(table: Proposal) -> list[str]:
+    """Columns of numbers that stand in blocks of what there is to read: `1.1`, `1.2`, of the clauses of a contract."""
+    read = which(table, "described")
+    blocks = {name: len([*groupby(table.raw[name])]) for name in which(table, "again", "number")}
+    names = [name for name, times in blocks.items() if times == len({*table.raw[name]})]
+    return [name for name in names if any(table.is_function(one, name) for one in read)]
+
+
 def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     rows = len(table.raw[worker])
     about = [name for name in table.open() if _is_about(name, worker) and table.is_function(name, worker)]
@@ -438,14 +455,17 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     # words that nobody answers twice may be the examples too
     words = which(table, "repeats", "word", "!dates") if rows >= SOME_ROWS else []
     words = [name for name in words if plain_name(name) not in USUAL["vote"]]
-    keys = [name for name in dict.fromkeys([*_keys(table), *words]) if name != worker]
+    keys = [name for name in dict.fromkeys([*_keys(table), *words, *_in_blocks(table)]) if name != worker]
     if [name for name in tasks if table.is_one_a_row(name) and name not in table.explicit] and keys:
         table.give_all(tasks, "keep")  # of the answer, and not of the example
         tasks = []
     if not tasks:
         few = which(table, "!measured", "!fractions", "!dates", "!of a fact") if worker in table.explicit else []
         keys += [n for n in few if n not in (*keys, worker) and 1 < len({*table.raw[n]}) < ONCE * rows]
-        once = [k for k in keys if len(set(zip(table.raw[k], table.raw[worker], strict=True))) >= ONCE * rows]
+        out = next(filter(any, (_withdrawn(table, name) for name in table.open())), [False] * rows)
+        count = [not gone for gone in out]  # who withdrew an answer gave another
+        pairs = {key: [*compress(zip(table.raw[key], table.raw[worker], strict=True), count)] for key in keys}
+        once = [key for key, some in pairs.items() if len({*some}) >= ONCE * len(some)]
         usual = [name for name in keys if plain_name(name) in USUAL["task"]]
         are_told = all(table.is_function(one, once[0]) for one in once[1:])
         if not are_told and once[0] not in usual:  # the number of a trial is another example for everybody
@@ -548,7 +568,8 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
     free = [name for name in told if name not in (*tasks, worker) and may_be(name)]
     if table.form is not None and len(free) == 1:  # whatever it is called
         return free
-    named = [name for name in table.usual("vote", free) if present_cells(table.raw[name])]
+    named = [name for name in free if f"{name}_gold" in table.raw]  # be it the gender of somebody
+    named += [name for name in table.usual("vote", free) if name not in named and present_cells(table.raw[name])]
     few = which(table, "answers", among=free)
     likely = [name for name in few if name not in named]
     likely.sort(key=lambda name: (not _agrees(table, name, tasks[0]), *_likelihood(table, name)))

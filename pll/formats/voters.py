@@ -628,7 +628,8 @@ def derived(table: Proposal) -> None:
         filled = [[cell for cell in row if not is_no_answer(cell, among_votes=True)] for row in rows_of_votes]
         keys: list[list[Any]] = [list(map(tuple, rows)) for rows in (map(sorted, rows_of_votes), rows_of_votes)]
         keys += [[len({*row}) > 1 for row in filled], list(map(len, filled)), list(map(len, rows_of_votes))]
-        table.give_all([n for n in table.open() if any(follows(table.raw[n], k) for k in keys)], "keep", why=why)
+        free = [name for name in table.open() if not says("settled", name)]  # `settled` asks what that is
+        table.give_all([name for name in free if any(follows(table.raw[name], k) for k in keys)], "keep", why=why)
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]
         table.give_all(
@@ -649,7 +650,7 @@ def derived(table: Proposal) -> None:
         told = [name for name, some in is_there.items() if len({*some}) > 1 and follows(some, table.raw[label])]
         table.give_all(told, "keep", why=f"filled where {label} says so")
     free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
-    free = [name for name in free if not says("settled", name)]  # `settled` asks what that is
+    free = [name for name in free if not says("settled", name)]
     rows = [[amount(one) or 0.0 for one in row] for row in _rows(table, counts)] if len(counts) > 1 else []
     totals = [name for name in table.open() if says_total(name) or says("ballots", name)]
     table.give_all(

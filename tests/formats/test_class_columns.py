@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pll.formats import ReadOptions
 from pll.formats.reading import question
 
 from .strategies import answers, named_sets, named_truth
+from .test_forms import read_first
 
 Table = dict[str, list[str]]
 
@@ -399,3 +401,13 @@ def test_what_judges_gave_is_no_count_of_them_though_there_is_a_sum(tmp_path: Pa
     table |= {"Jury total": given.sum(axis=1).astype(str).tolist()}
     roles = [one.role for one in formats.columns(write(tmp_path, "csv", table), options=ReadOptions())]
     assert roles == ["image", *["annotator"] * 3, "keep"]
+
+
+def test_a_stem_is_measured_and_is_no_vote(tmp_path: Path) -> None:
+    """`stem` is Dutch for vote, and a part of a mushroom."""
+    rolls = random.Random(1)
+    lines = ["id,stem_height_cm,Amanita muscaria,Russula emetica,Boletus edulis"]
+    lines += [f"{k},{rolls.uniform(2, 20):.1f},{rolls.choice(['.7,.3,0', '.1,.1,.8', '0,.4,.6'])}" for k in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    data = read_first(tmp_path / "t.csv")
+    assert data.feature_names == ("stem_height_cm",) and data.n_classes == 3

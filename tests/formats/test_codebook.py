@@ -231,3 +231,31 @@ def test_workbooks_of_a_person_each_have_their_codebooks(tmp_path: Path) -> None
     data = read_first(path)
     assert {*data.class_names} == {*NAMES.values()} and data.annotations is not None
     assert data.annotations.n_annotators == 3 and len(data) == 24
+
+
+def test_notes_above_a_table_say_what_numbers_mean(tmp_path: Path) -> None:
+    notes = [f"# {code} = {name}" for code, name in PAIRS]
+    rows = [",".join([f"k{k}", *row]) for k, row in enumerate(answers([*NAMES]))]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["# Study 2", *notes, "# 99 = not coded", "id,coder1,coder2,coder3", *rows, "z,1,99,1"]))
+    data = read_first(path)
+    assert {*data.class_names} == {*NAMES.values()}
+    assert data.annotations is not None and data.annotations.n_answers == 24 * 3 + 2
+
+
+def test_a_dictionary_of_a_survey_says_what_the_codes_of_each_question_mean(tmp_path: Path) -> None:
+    """A column of kinds stands beside the one of questions, and each question has a code A1."""
+    names = {"A1": "hateful", "A2": "offensive, but not hateful", "A3": "harmless"}
+    lines = [["question", "type", "code", "text"], ["G01Q01", "answer", "A1", "student"]]
+    lines += [["G01Q01", "answer", "A2", "employed"]]
+    lines += [["G02Q03", "subquestion", f"SQ{k:03}", f"What was said in comment {k}"] for k in range(20)]
+    lines += [["G02Q03", "answer", code, name] for code, name in names.items()]
+    asked = [f"G02Q03[SQ{k:03}]" for k in range(20)]
+    header = ["id", "submitdate", "lastpage", "startlanguage", "G01Q01", *asked, "G03Q09"]
+    people = [list(row) for row in zip(*(row * 4 for row in answers([*names], n=20)), strict=True)]
+    rows = [
+        [str(k), f"2023-03-01 08:{k:02}:00", "3", "de", f"A{1 + k % 2}", *row, "" if k else "thanks"]
+        for k, row in enumerate(people)
+    ]
+    data = read_first(workbook(tmp_path / "t.xlsx", Responses=[header, *rows], Codebook=lines))
+    assert {*data.class_names} == {*names.values()} and len(data) == len(asked)

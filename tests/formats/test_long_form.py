@@ -17,6 +17,8 @@ from pll.formats import ReadOptions
 from pll.formats.reading import Question, question
 from pll.formats.roles import roles_of
 
+from .test_forms import read_first
+
 LABELS = np.array(["gut", "schlecht", "teils"])
 PEOPLE = ("Anna", "Bert", "Chloé")
 
@@ -396,3 +398,34 @@ def test_a_number_that_counts_the_texts_names_them_whatever_it_is_called(tmp_pat
     assert asked is not None
     data = formats.read(path, columns=asked.answers[0][1])
     assert sorted(data.ids) == [str(k) for k in range(1000, 1040)] and data.texts is not None
+
+
+def test_numbers_in_blocks_name_the_example_and_withdrawn_lines_are_no_second_answer(tmp_path: Path) -> None:
+    """Clauses `1.1`, `1.2`, of which some have the same text; who withdraws an answer gives another."""
+    rolls = random.Random(3)
+    lines = ["Clause,Clause text,Reviewer,Risk,Status"]
+    for k in range(40):
+        clause, meant = f"{1 + k // 8}.{1 + k % 8}", rolls.choice(["low", "medium", "high"])
+        for who in rolls.sample(PEOPLE, 3):
+            said = meant if rolls.random() < 0.7 else "low"
+            line = f"{clause},What the parties agreed on in {k // 2},{who},{{}},{{}}"
+            lines += [line.format("high", "withdrawn")] * (rolls.random() < 0.2) + [line.format(said, "submitted")]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data = read_first(path)
+    assert len(data) == 40 and {*data.class_names} == {"low", "medium", "high"}
+    assert data.annotations is not None and data.annotations.n_answers == 120
+
+
+def test_the_answer_that_test_questions_have_a_gold_label_of_may_be_about_a_person(tmp_path: Path) -> None:
+    rows = [
+        f"{k},false,w{w},{('male', 'female', 'brand')[(k + (w == k % 5)) % 3]},some words of user {k},,"
+        for k in range(20)
+        for w in range(5)
+    ]
+    rows += [f"99,true,w{w},{'male' if w else 'brand'},words of a shop,brand," for w in range(5)]
+    path = tmp_path / "f1.csv"
+    path.write_text("\n".join(["_unit_id,_golden,_worker_id,gender,description,gender_gold,gender_gold_reason", *rows]))
+    data = formats.read(path)
+    assert {*data.class_names} == {"male", "female", "brand"} and data.y is not None
+    assert data.annotations is not None and data.annotations.n_answers == 105

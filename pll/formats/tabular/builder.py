@@ -287,7 +287,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
             *_without_labels(columns, labels),
         ),
     )
-    coded = [one.name for one in columns if one.role in (*LABELLED, "true_label")]
+    coded = [column.name for column, _ in asked if column.role in (*LABELLED, "item", "true_label")]
     return with_names(data, table.codes, coded, table.names)
 
 

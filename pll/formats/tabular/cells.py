@@ -1144,6 +1144,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
     ends = ("}", "```", "}]", "]]", ")]", ")")
     may_be = any(cell.rstrip().endswith(ends) for cell in cells if cell)  # rare, and cheap to check
+    may_be |= any(_TIMES.match(cell) for cell in cells[:_FEW] if cell)
     if may_be and nearly_all(_is_list_of_answers, cells):
         return "voters", cells
     if not may_be or not nearly_all(is_object, cells):
@@ -1255,11 +1256,12 @@ def _object(cell: str) -> dict[str, Any] | None:
     ({'cat': 2}, {'cat': 2, 'dog': None}, None)
     >>> _object("[['cat', 0.7], ['dog', 0.3]]"), _object("[['cat', 'dog']]"), _object("[['cat', 1], ['cat', 2]]")
     ({'cat': 0.7, 'dog': 0.3}, None, None)
-    >>> _object("mould (6), rancid oil (2)"), _object("a (x), b (2)")
-    ({'mould': 6, 'rancid oil': 2}, None)
+    >>> _object("mould (6), rancid oil (2)"), _object("5x mould, 1 x rancid oil"), _object("a (x), b (2)")
+    ({'mould': 6, 'rancid oil': 2}, {'mould': 5, 'rancid oil': 1}, None)
     """
-    if cell.endswith(")") and _SAID_OFTEN.fullmatch(cell):
-        return {name.strip(): int(times) for name, times in _ONE_SAID.findall(cell)}
+    if (cell[-1:] == ")" or cell[:1].isdecimal()) and _SAID_OFTEN.fullmatch(cell):
+        said = (match.groupdict("") for match in _ONE_SAID.finditer(cell))
+        return {(one["name"] or one["after"]).strip(): int(one["times"] or one["before"]) for one in said}
     fenced = _FENCE.fullmatch(cell)
     text = (cell if fenced is None else fenced[1]).strip()
     with suppress(RecursionError):
@@ -1271,9 +1273,14 @@ def _object(cell: str) -> dict[str, Any] | None:
     return None
 
 
-_ONE_SAID = re.compile(r"([^,;()|\d][^,;()|]*)\((\d{1,2})\s*[x×]?\)\s*")
-_SAID_OFTEN = re.compile(rf"{_ONE_SAID.pattern}(?:[,;|]{_ONE_SAID.pattern})*")
+_ONE_SAID = re.compile(
+    r"\s*(?:(?P<name>[^,;()|\d][^,;()|]*)\((?P<times>\d{1,2})\s*[x×]?\)"
+    r"|(?P<before>\d{1,2})\s*[x×]\s*(?P<after>[^,;()|\d\s][^,;()|]*))\s*"
+)
+_ANY_SAID = re.sub(r"\?P<\w+>", "?:", _ONE_SAID.pattern)
+_SAID_OFTEN = re.compile(rf"{_ANY_SAID}(?:[,;|]{_ANY_SAID})*")
 """Labels, and how many gave each, as people write it: a year has four digits."""
+_TIMES = re.compile(r"\d{1,2}\s*[x×]")
 _OBJECTS = ("{", "[[", "[(", "([", "((")
 """How objects begin, and lists of pairs."""
 

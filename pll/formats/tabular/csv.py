@@ -29,7 +29,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats.base import HEAD_BYTES, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
-from pll.formats.codebook import codes_below
+from pll.formats.codebook import codes_noted
 from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, as_utf8, encode_like, encoding_of, without_marks
 from pll.formats.names import sample_rows
 from pll.formats.records import Records
@@ -330,7 +330,7 @@ class Delimited(TableFormat):
             ),
             first=text.sample(),
             titles=header.titles,
-            codes=codes_below(text.end[1]),
+            codes=codes_noted([[header.title], *text.end[1]]),
         )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

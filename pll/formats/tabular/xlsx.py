@@ -25,7 +25,7 @@ from pll.extras import require_extra
 from pll.formats.archive import key_of, names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
-from pll.formats.codebook import MOST_CODES, codes_below, codes_beside, codes_in
+from pll.formats.codebook import MOST_CODES, codes_beside, codes_in, codes_noted
 from pll.formats.label_frame import NUMBERS
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.proposal import Codes
@@ -256,7 +256,7 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
         below, last = below[:-count], [row for _, row in below[-count:]]
     said = ["Cells that were made one over several rows stand for each of these."] if over else []
     notes = (*header.notes, *([AGAIN] if again else []), *notes_on_rows(last), *said, *empty)
-    return _Sheet(name, header, (top[0], *again), below, left, notes, codes_below(last))
+    return _Sheet(name, header, (top[0], *again), below, left, notes, codes_noted([[header.title], *last]))
 
 
 def _empty_formulas(sheet: Any) -> list[str]:

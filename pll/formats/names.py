@@ -69,7 +69,7 @@ CLASS_COLUMN = re.compile(
 
 _NAMED_ID = re.compile(
     rf"(?:.*[\W_])?(?:{'|'.join(sorted(WORDS['id']))})[\W_]*|.*(?:nummer|number)[\W_]*|"
-    r"(?:.* )?#|n[°º]\s?.+|(?:id|kod|codigo|codice)[\W_].+|"
+    r"(?:.* )?#|n[°º]\s?.+|(?:id|kod|codigo|codice)[\W_]+(?:(?:d\w{1,2}|dell\w)[\W_]+)?[^\W_]+|"
     r"signatuu?r|segnatura|sygnatura|signatura|cote|shelfmark|barcode",
     re.IGNORECASE,
 )

@@ -462,12 +462,12 @@ def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
 
     Examples
     --------
-    >>> [is_no_answer(label) for label in ("N/A", "k. A.", "–", "late", "abstain")]
-    [True, True, True, False, False]
+    >>> [is_no_answer(label) for label in ("N/A", "k. A.", "–", "dont_know", "late", "abstain")]
+    [True, True, True, True, False, False]
     >>> is_no_answer("ABSTAIN", among_votes=True)
     True
     """
-    plain, words = spelling(label), NO_ANSWER["everywhere"]
+    plain, words = spelling(label).replace("_", " "), NO_ANSWER["everywhere"]
     is_one = not words.isdisjoint((plain, plain.replace(". ", "."), label.strip())) or is_error(label)
     is_one = is_one or (" / " in plain and words.issuperset(plain.split(" / ")))
     is_one = is_one or (among_votes and plain in NO_ANSWER["votes"])

@@ -199,13 +199,30 @@ def agree(columns: Sequence[Sequence[Hashable | None]]) -> bool:
     columns
         Of what stands in each row, None where nothing does.
     """
+    same, chance, rows = agreed(columns)
+    return same - chance > LEAST_AGREED_PEOPLE * (rows - chance)
+
+
+def agreed(columns: Sequence[Sequence[Hashable | None]]) -> tuple[int, float, int]:
+    """Return in how many rows two columns have the same, over all pairs; in how many they would by chance; of how many.
+
+    Parameters
+    ----------
+    columns
+        Of what stands in each row, None where nothing does.
+
+    Examples
+    --------
+    >>> agreed(["abab", "abba"])
+    (2, 2.0, 4)
+    """
     same, chance, rows = 0, 0.0, 0
     for one, other in combinations(columns[:MOST_COLUMNS_COMPARED], 2):
         pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
         ours, theirs = (Counter(pair[k] for pair in pairs) for k in (0, 1))
         same, rows = same + sum(a == b for a, b in pairs), rows + len(pairs)
         chance += sum(ours[code] * theirs[code] for code in ours) / max(len(pairs), 1)
-    return same - chance > LEAST_AGREED_PEOPLE * (rows - chance)
+    return same, chance, rows
 
 
 MOST_COLUMNS_COMPARED, LEAST_AGREED_PEOPLE = 12, 0.25

@@ -570,14 +570,19 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
     ({'气虚证': '气虚'}, {})
     >>> same_as({"气虚": 98, "血瘀": 74, "气虚证": 30, "血瘀证": 5}), same_as({"气虚": 98, "血瘀": 74, "气虚证": 30})
     ({'气虚证': '气虚', '血瘀证': '血瘀'}, {})
+    >>> same_as({"sandy loam": 70, "loam": 63, "sand": 48, "loamy sand": 38})
+    {}
     """
     same = dict[str, str]()
     names = sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_NAMES_COMPARED else []
+    parts = {bare(word) for name in names if len(words := name.split()) > 1 for word in words}
     for _ in range(3):  # since only then it is known which are other names of one that is itself another's
         found = dict[str, tuple[int, str]]()
         for name in names:
             rivals = (other for other in counts if name not in (other, same.get(other), *found.get(other, ())))
             kinds = {other: _likeness(name, other) for other in rivals}
+            if bare(name) in parts:  # `sand` of `loamy sand` is a word, and not `sandy loam` cut short
+                kinds = {other: kind for other, kind in kinds.items() if kind != _CUT}
             kinds = {o: kind for o, kind in kinds.items() if counts[o] * (1 + (kind == _CUT)) > counts[name]}
             best = min(filter(None, kinds.values()), default=0)
             alike = {same.get(other, other) for other, kind in kinds.items() if kind == best > 0}

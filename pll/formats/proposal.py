@@ -752,7 +752,8 @@ def _are_states(cells: Cells) -> bool:
 
 def _follows_occasion(table: Proposal, name: str) -> bool:
     """Whether a column is the same in all rows of a day, or of one of the people: it is not of the thing."""
-    dates = [cells for cells in table.raw.values() if are_dates(cells)]
+    named = table.having("task", "id")  # numbers of ten digits may be seconds, and ids
+    dates = [cells for other, cells in table.raw.items() if other not in named and are_dates(cells)]
     days = [[re.split("[T ,]", cell or "")[0] for cell in cells] for cells in dates]
     people = [table.raw[who] for who in table.usual("worker", list(table.raw)) if who != name]
     return any(follows(table.raw[name], keys) for keys in (*days, *people))

@@ -27,6 +27,7 @@ from pll.formats.names import (
     CONSENSUS_COLUMNS,
     FIRST_CELLS,
     LABEL_COLUMNS,
+    LIKE_A_MODEL,
     PAYLOAD_COLUMNS,
     ROLE_PREFIXES,
     UNNAMED,
@@ -379,7 +380,7 @@ def _may_be_truth(table: Proposal, name: str) -> bool:
 
     One that is still empty, to be filled in, is none, nor are sentences of which nobody said one. In long form `label`
     may be another answer; `gold` is the truth where all lines of an example have the same. Of pupils, `class` is where
-    they go to school, beside columns that have other words in common.
+    they go to school, and a `target` what a text is about, beside columns that have other words in common.
     """
     if which(table, "rows", "empty", among=[name]):
         return False
@@ -388,7 +389,9 @@ def _may_be_truth(table: Proposal, name: str) -> bool:
     words, said = table.words(name), table.answers_given()
     if said and not share_among(words, said) and which(table, "described", among=[name]):
         return False  # sentences, as of a translation: the target
-    others = which(table, "answers", "labels") if plain_name(name) in USUAL["school"] and len(words) > 1 else []
+    may_be_another = plain_name(name) in USUAL["school"] and len(words) > 1
+    others = which(table, "answers", "labels") if may_be_another else []
+    others += [one for one in which(table, "answers") if LIKE_A_MODEL.search(one)] if may_be_another else []
     groups = of_one_vocabulary(table, [other for other in others if other != name])
     if plain_name(name) in USUAL["school"]:
         groups += [group for group in (*graded(table), table.having("annotator")) if name not in group]

@@ -765,7 +765,8 @@ def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     free = [*table.open(), *table.having("id", "text", "image", "worker")]
     keys = which(table, "again", "!fractions", "!dates", "!decimal commas", among=free)
     keys = which(table, "!of a fact", among=keys) + which(table, "of a fact", "of a person", among=keys)
-    keys = [name for name in keys if _may_be_key(table, name)]
+    ids = which(table, "named id", among=keys)  # what an id says of its example names none, and nobody
+    keys = [n for n in keys if _may_be_key(table, n) and not any(table.is_function(n, one) for one in ids if one != n)]
     if len(next(iter(table.raw.values()), ())) < SOME_ROWS or len(keys) > MOST_KEYS or not answers:
         return []
     people = which(table, "repeats", among=keys)  # of the examples the first rows may hold many once
@@ -935,7 +936,7 @@ def _weights(table: Proposal, task: str, vote: str) -> dict[str, str]:
             sums[key or ""] += amount(cell) or 0.0
         if sum(abs(one - 1) <= MOST_FROM_ONE for one in sums.values()) >= NEARLY_ALL * len(sums):
             found[name] = "probability"
-        elif not has_fractions(table.cells[name]):
+        elif not (has_fractions(table.cells[name]) or table.is_function(name, task)):  # as the year of an entry is
             found[name] = "count"
     return found
 

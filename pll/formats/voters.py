@@ -10,7 +10,16 @@ from itertools import combinations
 from typing import Any, TypeVar
 
 from pll.formats.checks import listing
-from pll.formats.class_groups import MADE_OF_SHARES, agree, amount, apart, are_amounts, says_total, stranger_among
+from pll.formats.class_groups import (
+    MADE_OF_SHARES,
+    agree,
+    agreed,
+    amount,
+    apart,
+    are_amounts,
+    says_total,
+    stranger_among,
+)
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
 from pll.formats.names import LIKE_A_MODEL, NAMED, NUMBERED, scored_by
@@ -354,10 +363,13 @@ def scores(table: Proposal) -> None:
         cells = [cell.replace(",", ".") for cell in table.raw[name] if cell and cell.strip()]
         if 2 * sum(map(is_number, cells)) >= len(cells) > 0:
             table.give(name, "score", people[scored_by(name).casefold()])
-    ranks = {rank for name in table.having("annotator", "candidate") if (rank := _rank_in(name)[1])}
-    beside = [name for name in which(table, "number") if _rank_in(name)[1] in ranks]
-    beside = [name for name in beside if says_counts(bare := _rank_in(name)[0]) or says("sure", bare)]
+    ranked = {rank: stem for stem, rank in map(_rank_in, table.having("annotator", "candidate")) if rank}
+    numbers = [(name, *_rank_in(name)) for name in which(table, "number")]
+    numbers = [one for one in numbers if one[2] in ranked]
+    beside = [name for name, bare, _ in numbers if says_counts(bare) or says("sure", bare)]
     table.give_all(beside, "keep", why="how sure an answer is")
+    about = [name for name, bare, rank in numbers if ranked[rank] and bare.startswith(ranked[rank])]
+    table.give_all(about, "keep", why="about an answer, as the year of a determination")
     there = {name.casefold() for name in table.raw}
     sure = [name for name in table.open() if says("sure", name) and scored_by(name).casefold() in there]
     table.give_all(sure, "keep", why="how sure an answer is")
@@ -941,12 +953,9 @@ def _are_mostly_silent(columns: Sequence[Sequence[int | None]]) -> bool:
 
 
 def _are_one_scale(columns: Sequence[Sequence[int | None]]) -> bool:
-    """Whether columns have the same few numbers each, and the first of them agree more often than by chance."""
+    """Whether columns have the same few numbers each, and each agrees with the others more often than by chance."""
     words = [{*some} - {None} for some in columns]
-    every = set().union(*words)
-    pairs = [pair for pair in zip(*columns[:2], strict=True) if None not in pair]
-    one, other = (Counter(some) for some in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
-    chance = sum(one[a] * other[a] for a in one) / max(len(pairs), 1) ** 2
-    return all(2 * len(some) >= len(every) for some in words) and sum(a == b for a, b in pairs) > (
-        1.2 * chance * len(pairs)
-    )
+    first = columns[:MOST_COLUMNS_OF_VOTERS]
+    pairs = [[agreed([one, other]) for other in first if other is not one] for one in first]
+    agrees = (sum(same for same, *_ in some) > 1.2 * sum(chance for _, chance, _ in some) for some in pairs)
+    return all(2 * len(some) >= len(set().union(*words)) for some in words) and all(agrees)

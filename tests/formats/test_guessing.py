@@ -18,6 +18,7 @@ from pll.runs.data import warnings_about
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table
+from .test_forms import read_first
 
 
 def roles(explicit: dict[str, str] | None = None, /, **columns: list[str | None]) -> dict[str, str]:
@@ -815,3 +816,25 @@ def test_functions_of_another_name_abstain_too_and_the_truth_is_none_of_them() -
     other = [("-1", "-1", "1", "0")[k % 4] for k in range(60)]
     columns = {"lf_link": said, "lf_song": other, "textblob_polarity": other[::-1], "gold": said[::-1]}
     assert [*roles(**columns).values()] == ["annotator", "annotator", "annotator", "true_label"]
+
+
+def test_what_a_text_is_about_is_no_truth_and_the_year_of_an_answer_is_never_learnt(tmp_path: Path) -> None:
+    rolls = random.Random(2)
+    said = ["against", "favor", "none"]
+    lines = ["id,tweet,target,gpt-4o,claude-3,llama-3.1,human_gold"]
+    for k in range(80):
+        votes = [said[k % 3] if rolls.random() < 0.8 else rolls.choice(said) for _ in range(4)]
+        lines.append(f"s{k},what was said of it in tweet number {k},{['climate', 'vaccines'][k % 2]},{','.join(votes)}")
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    roles = {column.name: column.role for column in formats.columns(tmp_path / "a.csv")}
+    assert roles["target"] == "keep" and {roles[name] for name in ("gpt-4o", "claude-3", "llama-3.1")} == {"annotator"}
+
+    lines = ["sheet,leaf_mm,det1,det_by1,det_year1,det2,det_by2,det_year2"]
+    for k in range(60):
+        found = [rolls.choice(["Carex nigra", "Carex elata"]) for _ in range(2)]
+        by = rolls.sample(["A. Neumann", "F. Kulesza", "H. Schmid"], 2)
+        years = sorted(rolls.randint(1900, 1990) for _ in range(2))
+        parts = [f"{one},{who},{year}" for one, who, year in zip(found, by, years, strict=True)]
+        lines.append(f"K{k},{rolls.uniform(2, 6):.1f},{','.join(parts)}")
+    (tmp_path / "b.csv").write_text("\n".join(lines))
+    assert read_first(tmp_path / "b.csv").feature_names == ("leaf_mm",)

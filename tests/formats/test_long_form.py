@@ -429,3 +429,30 @@ def test_the_answer_that_test_questions_have_a_gold_label_of_may_be_about_a_pers
     data = formats.read(path)
     assert {*data.class_names} == {"male", "female", "brand"} and data.y is not None
     assert data.annotations is not None and data.annotations.n_answers == 105
+
+
+def test_what_an_id_says_of_its_entry_names_no_example_and_counts_nothing(tmp_path: Path) -> None:
+    """A line is a reading that is possible: the folio and the year stand in each line of an entry."""
+    rolls = random.Random(5)
+    lines = ["entry_id,folio,year,name,as_written,possible_occupation"]
+    for k in range(90):
+        name, written = rolls.choice(["Tho. Cole", "Mary Hext", "Wm Yeo"]), rolls.choice(["…er", "w..ver", "lab[..]er"])
+        for said in rolls.sample(["weaver", "baker", "labourer", "tanner"], rolls.randint(1, 3)):
+            lines.append(f"BR{k:04},f.{k // 9}r,{1700 + k // 5},{name},{written},{said}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data = read_first(path)
+    assert len(data) == 90 and {*data.class_names} == {"weaver", "baker", "labourer", "tanner"}
+    assert data.prior is None or "year" not in data.reading["roles"] or data.reading["roles"]["year"] != "count"
+
+
+def test_ids_that_could_be_seconds_are_no_days(tmp_path: Path) -> None:
+    """What was searched for is of the example, though a number of ten digits says the same of it as a day would."""
+    rows = [
+        f"{1187000000 + k},w{w},{('yes', 'no')[(k + (w == k % 3)) % 2]},{('mayor', 'train', 'cinema')[k % 3]}"
+        for k in range(60)
+        for w in range(3)
+    ]
+    path = tmp_path / "f1.csv"
+    path.write_text("\n".join(["_unit_id,_worker_id,relevance,query", *rows]))
+    assert [*formats.read(path).categories] == ["query"]

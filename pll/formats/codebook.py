@@ -77,7 +77,7 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     if not width:
         return {}
     at = max(range(width), key=lambda k: len({code for row in cells if (code := _pair(row, k)[0])}))
-    words = [*words_of(title), *words_of(header[at] if len(header) > at else "")]
+    words = [*words_of(title), *(word for name in header[at : at + 2] for word in words_of(name))]
     if not _BOOK.search(" ".join(words)):
         labels = [row[0] for row in cells[1:] if row and row[0] and not any(row[1:])]
         is_list = len(labels) == len(cells) - 1 > 1 and not WORDS["list"].isdisjoint(words)

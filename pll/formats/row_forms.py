@@ -732,9 +732,23 @@ def _marked_in(table: Proposal, classes: Iterable[str]) -> dict[str, Cells]:
 
 
 def _numbers(table: Proposal) -> dict[str, Cells]:
-    """Columns of few whole numbers, of nearly every line."""
-    numbers = {name: grades_in(table.raw[name]) for name in which(table, "answers")}
+    """Columns of few whole numbers, or of codes as long as each other, of nearly every line."""
+    numbers = {
+        n: grades_in(table.raw[n], codes) for n, codes in ((n, _codes(table, n)) for n in which(table, "answers"))
+    }
     return {name: table.raw[name] for name, some in numbers.items() if some.count(None) <= (1 - NEARLY_ALL) * len(some)}
+
+
+def _codes(table: Proposal, name: str) -> set[str]:
+    """The numbers of a column, if they have as many digits each, as those of a list of goods (`4202`); else none."""
+    numbers = {cell.strip() for cell in present_cells(table.raw[name])}
+    lengths = {*map(len, numbers)}
+    are_codes = len(lengths) == 1 and min(lengths) >= DIGITS_OF_CODE and all(map(str.isdecimal, numbers))
+    return numbers if are_codes else set()
+
+
+DIGITS_OF_CODE = 3
+"""Digits that numbers have at least, if they are codes by their length alone."""
 
 
 def _told_where_answered(table: Proposal) -> list[_Told]:
@@ -764,7 +778,12 @@ def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     """What all pairs of columns tell that may name an example and a person."""
     free = [*table.open(), *table.having("id", "text", "image", "worker")]
     keys = which(table, "again", "!fractions", "!dates", "!decimal commas", among=free)
-    keys = which(table, "!of a fact", among=keys) + which(table, "of a fact", "of a person", among=keys)
+    facts = which(table, "of a fact", among=keys)  # the id of a comment is one, and the comment none
+    keys = (
+        [n for n in keys if n not in facts]
+        + which(table, "of a person", among=facts)
+        + which(table, "named id", "!of a person", among=facts)
+    )
     ids = which(table, "named id", among=keys)  # what an id says of its example names none, and nobody
     keys = [n for n in keys if _may_be_key(table, n) and not any(table.is_function(n, one) for one in ids if one != n)]
     if len(next(iter(table.raw.values()), ())) < SOME_ROWS or len(keys) > MOST_KEYS or not answers:

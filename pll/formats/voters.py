@@ -881,6 +881,7 @@ def graded(table: Proposal) -> list[list[str]]:
     if len(fitting) == 3:
         groups = [[name for name in fitting if not decides(table, name, [*fitting])]]
     groups = [_of_one_scale({name: fitting[name] for name in names}) for names in groups]
+    groups = [[n for n in names if is_settled or n not in stranger_among(names)] for names in groups]
     return [names for names in groups if len(names) > 1]
 
 

@@ -259,3 +259,10 @@ def test_a_dictionary_of_a_survey_says_what_the_codes_of_each_question_mean(tmp_
     ]
     data = read_first(workbook(tmp_path / "t.xlsx", Responses=[header, *rows], Codebook=lines))
     assert {*data.class_names} == {*names.values()} and len(data) == len(asked)
+
+
+def test_a_sheet_of_any_title_is_a_codebook_by_its_column_of_meanings(tmp_path: Path) -> None:
+    rows = [[f"k{k}", *row] for k, row in enumerate(answers([*NAMES]))]
+    sheets = {"Scores": [["id", "Dr Jansen", "Dr de Wit", "Dr Bakker"], *rows]}
+    data = read_first(workbook(tmp_path / "t.xlsx", **sheets, Scale=[["Score", "Meaning"], *map(list, PAIRS)]))
+    assert {*data.class_names} == {*NAMES.values()}

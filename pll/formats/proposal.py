@@ -514,11 +514,12 @@ def withdrawn_by(name: str, cells: Cells) -> list[bool] | None:
     >>> withdrawn_by("created_at", ["2023-04-14"]), withdrawn_by("deleted", ["by mistake", ""])
     (None, None)
     """
+    if (WORDS["withdrawn"] - MARKS.keys()).isdisjoint(words_of(name)):
+        return None
     said = [cell if cell and not is_no_answer(cell) else "" for cell in cells]
     dates = are_dates([cell for cell in said if cell])
     marks = [bool(cell) and (dates or mark_in(cell)) for cell in said]
-    is_called_so = not (WORDS["withdrawn"] - MARKS.keys()).isdisjoint(words_of(name))
-    return [mark is True for mark in marks] if is_called_so and None not in marks else None
+    return None if None in marks else [mark is True for mark in marks]
 
 
 def says_aggregate(name: str) -> bool:

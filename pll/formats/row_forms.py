@@ -399,6 +399,12 @@ def states(table: Proposal) -> None:
             return
 
 
+def _counting(table: Proposal) -> list[bool]:
+    """Which lines count, by the first column that says of some that they do not."""
+    rows = len(next(iter(table.raw.values()), ()))
+    return [not gone for gone in next(filter(any, (_withdrawn(table, name) for name in table.open())), [False] * rows)]
+
+
 def _withdrawn(table: Proposal, name: str) -> list[bool]:
     """Which lines do not count, as a column of their state, or of what was withdrawn, says of fewer than half."""
     words = [spelling(cell or "") for cell in table.raw[name]]
@@ -462,8 +468,7 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     if not tasks:
         few = which(table, "!measured", "!fractions", "!dates", "!of a fact") if worker in table.explicit else []
         keys += [n for n in few if n not in (*keys, worker) and 1 < len({*table.raw[n]}) < ONCE * rows]
-        out = next(filter(any, (_withdrawn(table, name) for name in table.open())), [False] * rows)
-        count = [not gone for gone in out]  # who withdrew an answer gave another
+        count = _counting(table)  # who withdrew an answer gave another
         pairs = {key: [*compress(zip(table.raw[key], table.raw[worker], strict=True), count)] for key in keys}
         once = [key for key, some in pairs.items() if len({*some}) >= ONCE * len(some)]
         usual = [name for name in keys if plain_name(name) in USUAL["task"]]
@@ -663,20 +668,22 @@ def _by_structure(table: Proposal) -> bool:
     no function of either, and lines of one example have the same one more often than by chance. So do the marks of
     columns of which nearly each line marks one.
     """
-    sets = [name for name in which(table, "several") if table.holds_sets(name)]
+    counting = _counting(table)
+    part = table if all(counting) else table.only(counting)
+    sets = [name for name in which(part, "several") if part.holds_sets(name)]
 
     def said_in(names: Iterable[str]) -> dict[str, Cells]:
-        words = {name: table.raw[name] for name in names}
-        words = {name: some for name, some in words.items() if 2 * len(present_cells(table.cells[name])) >= len(some)}
-        return {name: some for name, some in words.items() if not any(_is_within(table, name, one) for one in sets)}
+        words = {name: part.raw[name] for name in names}
+        words = {name: some for name, some in words.items() if 2 * len(present_cells(part.cells[name])) >= len(some)}
+        return {name: some for name, some in words.items() if not any(_is_within(part, name, one) for one in sets)}
 
-    classes = _one_hot(table, table.open())
-    numbers = {name: cells for name, cells in _numbers(table).items() if name not in classes}
-    found = [*_told_where_answered(table), *_told(table, said_in(which(table, *_SHORT_ANSWERS)) | numbers)]
-    found = found or _told(table, _marked_in(table, classes))
-    facts = [] if found else which(table, "of a fact", "word", "repeats")  # so called, though people agree on them
-    facts = [name for name in facts if table.may_be_answers(name, facts=True)]
-    told = _likeliest(table, found or _told(table, said_in(facts)))
+    classes = _one_hot(part, part.open())
+    numbers = {name: cells for name, cells in _numbers(part).items() if name not in classes}
+    found = [*_told_where_answered(part), *_told(part, said_in(which(part, *_SHORT_ANSWERS)) | numbers)]
+    found = found or _told(part, _marked_in(part, classes))
+    facts = [] if found else which(part, "of a fact", "word", "repeats")  # so called, though people agree on them
+    facts = [name for name in facts if part.may_be_answers(name, facts=True)]
+    told = _likeliest(part, found or _told(part, said_in(facts)))
     # What a site counts of an example stands in every line about it: these are no votes for classes.
     if told is None or not all(table.is_function(name, told.task) for name in counted(table)):
         return False

@@ -460,14 +460,15 @@ def test_ids_that_could_be_seconds_are_no_days(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answers", [("very offensive", "not offensive"), ("4202", "6307", "3926")])
 def test_comments_have_ids_and_codes_of_four_digits_may_be_answers(tmp_path: Path, answers: tuple[str, ...]) -> None:
-    """Nobody is called by a usual name, and `comment` says no remark before `id`."""
+    """Nobody is called by a usual name, some withdrew an answer, and `comment` says no remark before `id`."""
     rolls = random.Random(4)
-    lines = ["comment_id,comment_text,Officer,Heading"]
+    lines = ["comment_id,comment_text,Officer,Heading,Status"]
     for k in range(60):
         meant = rolls.choice(answers)
         for who in rolls.sample(["J. Mwangi", "S. Aalto", "D. Novak", "P. Lund"], 3):
             line = f"c_{k},what somebody wrote below video number {k},{who}"
-            lines.append(f"{line},{meant if rolls.random() < 0.8 else rolls.choice(answers)}")
+            lines += [f"{line},{rolls.choice(answers)},withdrawn"] * (rolls.random() < 0.2)
+            lines.append(f"{line},{meant if rolls.random() < 0.8 else rolls.choice(answers)},submitted")
     path = tmp_path / "t.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
     data = read_first(path)

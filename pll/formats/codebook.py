@@ -82,7 +82,7 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
         labels = [row[0] for row in cells[1:] if row and row[0] and not any(row[1:])]
         is_list = len(labels) == len(cells) - 1 > 1 and not WORDS["list"].isdisjoint(words)
         return {"": {spelling(name): name for name in labels}} if is_list else {}
-    of_rows = {k: [row[k] for row in cells[1:] if row[k : k + 1] > [""]] for k in range(at)}
+    of_rows = {k: [row[k] for row in cells[1:] if len(row) > k and row[k]] for k in range(at)}
     kinds = {k: len({*some}) for k, some in of_rows.items() if 2 * len({*some}) < len(cells)}
     by = max(kinds, key=kinds.__getitem__, default=at - 1)  # the column of variables, be there one of types beside it
     found, variable = dict[str, dict[str, str]](), ""

@@ -251,9 +251,8 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         yield from _to_drop("class-names", "A class is a whole sentence", sentences)
     minus, if_none = ["-1"] if {*names} == {"-1", "0", "1"} else [], "means that there is no answer, drop it."
     yield from _to_drop("mark", "A class is called −1, beside 0 and 1", minus, f"If −1 {if_none}")
-    errors = [
-        name for name in names if re.fullmatch(r"error(\W*|\s*[\d:(].*)", name, re.IGNORECASE)
-    ]  # no kind of errors
+    # `Error: timeout`, and no kind of errors, as `Error grave` is
+    errors = [name for name in names if re.fullmatch(r"error(\W*|\s*[\d:(].*)", name, re.IGNORECASE)]
     yield from _to_drop("mark", "A class is what a program says that failed", errors)
     remedy = "If they mean that there is no answer, drop them."
     yield from _to_drop("mark", "Numbers stand apart from those of the others", _far_codes(names), remedy)

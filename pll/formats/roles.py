@@ -389,11 +389,11 @@ def _may_be_truth(table: Proposal, name: str) -> bool:
     words, said = table.words(name), table.answers_given()
     if said and not share_among(words, said) and which(table, "described", among=[name]):
         return False  # sentences, as of a translation: the target
-    may_be_another = plain_name(name) in USUAL["school"] and len(words) > 1
-    others = which(table, "answers", "labels") if may_be_another else []
-    others += [one for one in which(table, "answers") if LIKE_A_MODEL.search(one)] if may_be_another else []
+    is_vague = plain_name(name) in USUAL["school"]
+    free = which(table, "answers") if is_vague and len(words) > 1 else []
+    others = [*dict.fromkeys([*which(table, "labels", among=free), *filter(LIKE_A_MODEL.search, free)])]
     groups = of_one_vocabulary(table, [other for other in others if other != name])
-    if plain_name(name) in USUAL["school"]:
+    if is_vague:
         groups += [group for group in (*graded(table), table.having("annotator")) if name not in group]
     least = 2 if all(map(_SCHOOL_CLASS.fullmatch, words)) else 3
     is_school = any(len(group) >= least and words.keys().isdisjoint(table.words(*group)) for group in groups)

@@ -392,7 +392,8 @@ def states(table: Proposal) -> None:
     for name in table.open() if examples and table.having("vote", "class") else ():
         some = {*compress(examples, practice_in(name, table.raw[name]))}
         # of many kinds one is about what is called so
-        are_few = says("practice", name) or len(table.words(name)) <= MOST_KINDS_OF_TRIALS
+        kinds = {spelling(cell or "") for cell in table.raw[name]}
+        are_few = says("practice", name) or len(kinds) <= MOST_KINDS_OF_TRIALS
         is_practice = are_few and table.repeats(name) and 0 < len(some) <= MOST_PRACTICE * len({*examples})
         if is_practice or any(_withdrawn(table, name)):
             table.give(name, "state", why="which answers do not count")

@@ -956,7 +956,11 @@ def _are_mostly_silent(columns: Sequence[Sequence[int | None]]) -> bool:
 def _are_one_scale(columns: Sequence[Sequence[int | None]]) -> bool:
     """Whether columns have the same few numbers each, and each agrees with the others more often than by chance."""
     words = [{*some} - {None} for some in columns]
-    first = columns[:MOST_COLUMNS_OF_VOTERS]
-    pairs = [[agreed([one, other]) for other in first if other is not one] for one in first]
-    agrees = (sum(same for same, *_ in some) > 1.2 * sum(chance for _, chance, _ in some) for some in pairs)
-    return all(2 * len(some) >= len(set().union(*words)) for some in words) and all(agrees)
+    least = len(set().union(*words)) / 2
+    first = range(min(len(columns), MOST_COLUMNS_OF_VOTERS))
+    same, chance = [0] * len(first), [0.0] * len(first)
+    for pair in combinations(first, 2):
+        times, by_chance, _ = agreed([columns[at] for at in pair])
+        for at in pair:
+            same[at], chance[at] = same[at] + times, chance[at] + by_chance
+    return all(len(some) >= least for some in words) and all(same[at] > 1.2 * chance[at] for at in first)

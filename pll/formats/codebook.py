@@ -104,8 +104,8 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
 def codes_beside(columns: Mapping[str, Cells], rows: Sequence[Sequence[str | None]]) -> Codes:
     """Return what a sheet says that the codes in some columns mean, whatever it is called.
 
-    It names a column, a code and what that means in each line; or all that stands in a column, by short codes that are
-    no words and no numbers, unless these have three digits each (`000`, `100`).
+    It names a column, a code and what that means in each line; or all that stands in a column, or what some columns are
+    called, by short codes that are no words and no numbers, unless these have three digits each (`000`, `100`).
 
     Parameters
     ----------
@@ -123,6 +123,9 @@ def codes_beside(columns: Mapping[str, Cells], rows: Sequence[Sequence[str | Non
     {}
     >>> codes_beside(art, [["VAR", "RESPONSE", "MEANING"], ["n", "1", "good"], ["n", "2", "bad"]])
     {'n': {'1': 'good', '2': 'bad'}}
+    >>> bats = [["", ""], ["Mdau", "Myotis daubentonii"], ["Ppip", "Pipistrellus pipistrellus"]]
+    >>> codes_beside({"Mdau": ["x"], "Ppip": [""]}, bats)
+    {'': {'Mdau': 'Myotis daubentonii', 'Ppip': 'Pipistrellus pipistrellus'}}
     """
     lines = [[(cell or "").strip() for cell in row] for row in rows[1:MOST_CODES]]
     width = min(map(len, lines), default=0)
@@ -135,17 +138,30 @@ def codes_beside(columns: Mapping[str, Cells], rows: Sequence[Sequence[str | Non
     for at in range(width - 1):
         codes = {row[at]: row[at + 1] for row in lines if row[at] and row[at + 1]}
         if _are_codes(codes) and 1 < len(codes) == len({*codes.values()}) == sum(bool(row[at]) for row in lines):
-            return {name: codes for name, cells in columns.items() if _is_coded(cells, codes)}
+            coded = {name: codes for name, cells in columns.items() if _is_coded(cells, codes)}
+            return coded or ({"": codes} if codes.keys() <= {name.strip() for name in columns} else {})
     return {}
 
 
 def _are_codes(codes: Mapping[str, str]) -> bool:
     """Whether short names stand for longer ones, and are no words."""
-    are_words = any(len(code) >= LEAST_WORD and code.isalpha() and not code.isupper() for code in codes)
+    are_words = any(_is_word(code, name) for code, name in codes.items())
     are_numbers = any(map(is_number, codes)) and {*map(len, codes)} != {LONG_NUMBER}
     are_short = max(map(len, codes), default=0) <= LONGEST_CODE and all(map(len, codes.values()))
     are_named = sum(map(len, codes)) < sum(map(len, codes.values())) and not any(map(is_number, codes.values()))
     return are_short and are_named and not are_words and not are_numbers
+
+
+def _is_word(code: str, name: str) -> bool:
+    """Whether a code is a name itself, of which is said what it means, and not the name in short.
+
+    >>> _is_word("Rojo", "the red ones"), _is_word("Mdau", "Myotis daubentonii"), _is_word("MSKY", "smoky")
+    (True, False, False)
+    """
+    left = iter(name.casefold())
+    is_short = code[:1].casefold() == name[:1].casefold() and all(letter in left for letter in code.casefold())
+    is_short = is_short and 2 * len(code) <= len(name) and code.casefold() not in words_of(name)
+    return len(code) >= LEAST_WORD and code.isalpha() and not code.isupper() and not is_short
 
 
 LONG_NUMBER = 3
@@ -265,7 +281,7 @@ def with_names(
     alike = same_as(dict.fromkeys(covers[0].values(), RARE) | dict.fromkeys(left, 1))
     names |= {name: alike[name] for name in left if name in alike}  # cut short, or a slip, whatever it is as often as
     left = [name for name in left if name not in alike]
-    are_words = any(len(code) >= LEAST_WORD and code.isalpha() and not code.isupper() for code in names)
+    are_words = any(_is_word(code, name) for code, name in names.items())
     short = sum(_NAME.fullmatch(name) is not None for name in names.values())
     are_numbered = all(re.search(r"\d", code) for code in names)  # `A2` of a survey is one code of many
     are_called_so = are_numbered or (not are_words and short >= LEAST_SHORT_NAMES * len(names))

@@ -12,7 +12,7 @@ import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -129,7 +129,10 @@ def findings_in(data: PartialLabelDataset, options: ReadOptions) -> list[Oddity]
     options
         What it was read with.
     """
-    return [finding for check in CHECKS for finding in check(data, options)]
+    found = [finding for check in CHECKS for finding in check(data, options)]
+    column = "--column NAME=ROLE"  # is wrong where nothing would be left
+    every = [{*one.edits} >= {*data.class_names} and None in one.edits.values() for one in found]
+    return [replace(one, edits={}, hint=column) if is_all else one for one, is_all in zip(found, every, strict=True)]
 
 
 Check = Callable[[PartialLabelDataset, ReadOptions], Iterator[Oddity]]

@@ -101,7 +101,8 @@ def settled(table: Proposal) -> None:
     is_one_more = any(_filled(table.cells[one], silent) > NEARLY_ALL * len(table.cells[one]) for one in last)
     series = {re.sub(r"\d.*", "#", one) for one in (*voters, name)}  # `Coder 3 (Ann)` after 1 and 2
     is_next = len(series) == 1 < len(voters) and name not in named and "#" in min(series)
-    if agrees_less or is_one_more or is_next:
+    is_sure = name in named and classes.issuperset(map(spelling, said))  # as a test in a laboratory is
+    if (agrees_less and not is_sure) or is_one_more or is_next:
         ways.reverse()  # what somebody settled is what most voters say, and was not made of what they say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
     ways = [*ways[-1:], *ways[:-1]] if says("machine", name) else ways  # what a model guessed settles nothing

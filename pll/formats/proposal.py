@@ -713,6 +713,41 @@ def are_dense(numbers: Sequence[int]) -> bool:
     return n >= 2 * FEW and len({*numbers}) == n and min(numbers) >= 0 and 2 * (max(numbers) - min(numbers)) < 3 * n
 
 
+_DOTTED = re.compile(r"(\d+)\.(\d+)")
+
+
+def _are_dotted(cells: Cells) -> bool:
+    """Whether numbers have two parts of which the second counts: clauses `1.1`, `1.2`, `2.1`, or posts and finds.
+
+    It counts from 1 in every first part, or, twenty at least, in all of them (`51.001`, `32.002`), or those of one year
+    (`1987.32`).
+    """
+    parts = [match and (int(match[1]), int(match[2])) for match in map(_DOTTED.fullmatch, {*map(_bare, cells)} - {""})]
+    if len(parts) < FEW // 2 or None in parts:
+        return False
+    of_first: dict[int, list[int]] = {}
+    for first, second in filter(None, parts):
+        of_first.setdefault(first, []).append(second)
+    every = [second for some in of_first.values() for second in some]
+    is_one_year = len(of_first) == 1 and min(of_first) >= LEAST_YEAR
+    if (len(of_first) > 1 or is_one_year) and are_dense(every):
+        return True
+    return len(of_first) > 1 and all(sorted(some) == [*range(1, len(some) + 1)] for some in of_first.values())
+
+
+LEAST_YEAR = 1000
+"""The first part of a number of one year, at least."""
+
+
+def _are_of_one_shape(cells: Cells) -> bool:
+    """Whether cells differ in the numbers of half of their words alone, but for a last letter: `c. 1r`, `c. 1v`, …"""
+    filled = [cell.strip() for cell in present_cells(cells)]
+    shapes = {re.sub(r"\d+", "#", re.sub(r"(?<=\d)[a-z]$", "", cell)) for cell in filled}
+    shape = shapes.pop() if len(shapes) == 1 and len(filled) >= FEW else ""
+    numbered = sum("#" in word for word in shape.split())
+    return any(map(str.isalpha, shape)) and 2 * numbered >= len(shape.split()) > 0
+
+
 def _are_too_many(cells: Cells) -> bool:
     kinds = len(set(present_cells(cells)))
     return 2 * kinds > FEW and LEAST_ROWS_A_WORD * kinds > len(cells)
@@ -722,6 +757,19 @@ def _have_small_words(cells: Cells) -> bool:
     """Whether half of the cells have a word after the first that begins with a small letter, as names do not."""
     filled = present_cells(cells)
     return 0 < len(filled) <= 2 * sum(any(word[:1].islower() for word in cell.split()[1:]) for cell in filled)
+
+
+def _are_phrases(cells: Cells) -> bool:
+    """Whether cells are too many phrases for categories: half have small words, or numbers (`Telekom Festnetz 281`)."""
+    filled = present_cells(cells)
+    words = [cell.split() for cell in filled]
+    numbered = [some for some in words if some[0][:1].isalpha() and any(one.strip("#").isdecimal() for one in some)]
+    are_long = sum(map(len, words)) >= LEAST_WORDS * len(filled) and len({*filled}) > FEW
+    return (_have_small_words(cells) or 0 < len(filled) <= 2 * len(numbered)) and (_are_too_many(cells) or are_long)
+
+
+LEAST_WORDS = 4
+"""Words of a text, on average at least."""
 
 
 def _are_people(cells: Cells) -> bool:
@@ -868,7 +916,8 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "pictures": are_pictures,
     "titles": lambda cells: are_texts(cells, 2),
     "described": _have_small_words,
-    "texts": lambda cells: are_texts(cells, 4),
+    "phrases": _are_phrases,
+    "texts": lambda cells: are_texts(cells, LEAST_WORDS),
     "lists": are_lists,
     "lists of numbers": are_lists_of_numbers,
     "some list of numbers": lambda cells: any(numbers_in(cell or "") for cell in cells),
@@ -881,6 +930,8 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "ids": _are_ids,
     "digits of ids": _have_digits_of_ids,
     "numbered names": are_numbered,
+    "dotted numbers": _are_dotted,
+    "of one shape": _are_of_one_shape,
     "too many words": _are_too_many,
 }
 """What the cells of a column are; in long form those of the first line of each example."""

@@ -435,6 +435,8 @@ def _ids(table: Proposal) -> None:
     usual = [name for name in named if plain_name(name) in USUAL["id"]]
     others = {*named, *which(table, "counts rows", among=distinct)}
     found = [*usual, *filter(others.__contains__, distinct), *which(table, "numbered names", among=distinct)]
+    found += which(table, "dotted numbers", among=distinct)
+    found += which(table, "of one shape", "!pictures", "!dates", "!addresses", among=distinct)
     table.give_first(sorted(found, key=lambda name: name.startswith(UNNAMED)), "id")  # a number of the row at last
 
 
@@ -445,8 +447,10 @@ def _payload(table: Proposal) -> None:
     texts = table.usual("text", which(table, "titles", "!measured"))
     texts += which(table, "texts", "!measured")
     if not texts and not table.having("text", "image"):  # short descriptions, where there is nothing else to read
-        short = which(table, "titles", "described", "too many words", "!measured", "!an id", "!of a fact", "!varying")
-        texts = [n for n in short if n in _before_labels(table) and plain_name(n) not in USUAL["person"]]
+        before = [name for name in _before_labels(table) if name in table.open()]
+        short = which(table, "phrases", "!measured", "!an id", "!varying", among=before)
+        short = short if before == short[:1] else which(table, "!of a fact", among=short)  # remarks, if no more is told
+        texts = [name for name in short if plain_name(name) not in USUAL["person"]]
     table.give_first(texts, "text")
     for name in _more_texts(table):
         if not any(_say_the_same(table.raw[name], table.raw[other]) for other in table.having("text")):

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, compress, groupby
+from itertools import combinations, compress
 
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import agree, amount, counted
@@ -401,9 +401,14 @@ def states(table: Proposal) -> None:
 
 
 def _counting(table: Proposal) -> list[bool]:
-    """Which lines count, by the first column that says of some that they do not."""
+    """Which lines count, by the first column that says of some that they do not, and by the answer, where it is known.
+
+    In between, an experiment notes its pauses.
+    """
     rows = len(next(iter(table.raw.values()), ()))
-    return [not gone for gone in next(filter(any, (_withdrawn(table, name) for name in table.open())), [False] * rows)]
+    gone = next(filter(any, (_withdrawn(table, name) for name in table.open())), [False] * rows)
+    said = next((table.cells[name] for name in table.having("vote") if any(table.cells[name])), ["?"] * rows)
+    return [not out and bool(answer) for out, answer in zip(gone, said, strict=True)]
 
 
 def _withdrawn(table: Proposal, name: str) -> list[bool]:
@@ -435,6 +440,7 @@ def _keys(table: Proposal) -> Iterator[str]:
     seen += which(table, "named id", "again")
     read = [*own, *which(table, "described")]
     seen += [name for name in which(table, "again", "number") if _numbers_each(table, name, read)]
+    seen += which(table, "again", "dotted numbers")
     seen += own
     seen += which(table, "repeats", among=table.usual("text", table.open()))
     yield from dict.fromkeys(seen)
@@ -446,14 +452,6 @@ def _numbers_each(table: Proposal, name: str, read: Sequence[str]) -> bool:
     return are_dense(numbers) and any(table.is_function(one, name) for one in read if one != name)
 
 
-def _in_blocks(table: Proposal) -> list[str]:
-    """Columns of numbers that stand in blocks of what there is to read: `1.1`, `1.2`, of the clauses of a contract."""
-    read = which(table, "described")
-    blocks = {name: len([*groupby(table.raw[name])]) for name in which(table, "again", "number")}
-    names = [name for name, times in blocks.items() if times == len({*table.raw[name]})]
-    return [name for name in names if any(table.is_function(one, name) for one in read)]
-
-
 def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     rows = len(table.raw[worker])
     about = [name for name in table.open() if _is_about(name, worker) and table.is_function(name, worker)]
@@ -462,7 +460,7 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     # words that nobody answers twice may be the examples too
     words = which(table, "repeats", "word", "!dates") if rows >= SOME_ROWS else []
     words = [name for name in words if plain_name(name) not in USUAL["vote"]]
-    keys = [name for name in dict.fromkeys([*_keys(table), *words, *_in_blocks(table)]) if name != worker]
+    keys = [name for name in dict.fromkeys([*_keys(table), *words]) if name != worker]
     if [name for name in tasks if table.is_one_a_row(name) and name not in table.explicit] and keys:
         table.give_all(tasks, "keep")  # of the answer, and not of the example
         tasks = []
@@ -939,7 +937,7 @@ def _has_another_truth(table: Proposal, task: str) -> bool:
 def _lines_of_nobody(table: Proposal) -> None:
     """An example stands in several lines with different labels, and no column may be who gave them: the user is asked.
 
-    Whatever else the lines say is the same in all lines of an example, or says when they were written.
+    Whatever else most lines say is the same in all lines of an example, or says when they were written.
     """
     for task in dict.fromkeys([*_keys(table), *which(table, "pictures")]):
         words = [n for n in which(table, "labels", "answers") if n != task and not table.is_function(n, task)]
@@ -947,6 +945,7 @@ def _lines_of_nobody(table: Proposal) -> None:
         weights = _weights(table, task, votes[0]) if votes else {}
         others = [name for name in table.raw if name not in (task, *votes, *weights)]
         others = which(table, "!named id", "!of a fact", "!dates", among=others)
+        others = [name for name in others if 2 * len(present_cells(table.raw[name])) > len(table.raw[name])]
         if votes and all(table.is_function(name, task) for name in others):
             _ask_whether_lines(table, task, votes[0], weights)
             return

@@ -20,6 +20,7 @@ from pll.formats.checks import listing
 from pll.formats.codebook import codes_noted, decoded
 from pll.formats.crossed import with_voters
 from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits
+from pll.formats.paired import with_pairs
 from pll.formats.proposal import says_fact
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
@@ -62,7 +63,7 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     given = given or {}
     table = table if table.first else replace(table, first=table.sample())  # looked at often
     table = _with_numbered_shares(_decoded(table), given)
-    table = _with_answers(table if table.form else with_voters(table, given), given)
+    table = _with_answers(table if table.form else with_voters(with_pairs(table, given), given), given)
     return table if table.form is None else _as_signed(table, table.form, given)
 
 

@@ -341,8 +341,9 @@ def note_doubted(doubted: Mapping[str, Sequence[str]]) -> list[str]:
 
 FEW_CLASSES = "few classes"
 """Kind of the error where answers name no classes."""
-LEAST_DRESSED, LEAST_NAMING = 0.05, 0.8
-"""Share of the answers that name one class among other words, and of all that name any, from which they are read so."""
+LEAST_DRESSED, LEAST_NAMING, MOST_OTHER = 0.05, 0.8, 0.2
+"""Share of the answers that name one class among other words, and of all that name any, from which they are read so;
+and of one that names none, up to which they are."""
 NUMBER = re.compile(r"\s*(\d{1,9})(?:[.,]0+)?\s*", re.ASCII)
 
 
@@ -400,15 +401,20 @@ def classes_in(
 
 
 def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bool:
-    """Whether answers name classes among other words: `**Cat**`, `The category is: cat`, beside `cat`."""
-    dressed = named = 0
+    """Whether answers name classes among other words: `**Cat**`, `The category is: cat`, beside `cat`.
+
+    Not where one that names none is given often: it is a class, and so are perhaps those.
+    """
+    dressed = named = other = 0
     for cell, n in counts.items():
         names = (reader.read(cell) or ((), 0.0))[0]
         is_list = cell.strip()[:1] in "[{" or "|" in cell or ";" in cell
         is_dressed = len(names) == 1 and reader.class_of(cell) is None and not is_list
         named += n * bool(names)
+        other = max(other, n * (not names and len(cell.split()) <= MOST_WORDS_OF_CLASS))
         dressed += n * (is_dressed and not NUMBER.fullmatch(cell))
-    return dressed >= LEAST_DRESSED * counts.total() and named >= least * counts.total()
+    are_all = named >= least * counts.total() and other < MOST_OTHER * counts.total()
+    return are_all and dressed >= LEAST_DRESSED * counts.total()
 
 
 def _note_proposed(classes: Sequence[str]) -> list[str]:

@@ -266,7 +266,10 @@ def with_items(people: Mapping[str, Records], others: Mapping[str, Records]) -> 
     """
     answers, first = stacked([*people], [*people.values()]), next(iter(people))
     if len(people) == 1:
-        return joined({first: answers, **others})
+        words = [some for name in answers.names if _repeats(some := _words_in(answers, name))]
+        counts = {name: one for name, one in others.items() if _counts_answers(one, words)}
+        left, notes = joined({first: answers} | {name: one for name, one in others.items() if name not in counts})
+        return left | counts, notes
     once = [n for n in answers.names if all(n not in one.names or _names_rows(one, n) for one in people.values())]
     words = [_words_in(answers, name) for name in answers.names if name not in once]
     said = [some for some in words if _repeats(some)]
@@ -280,9 +283,13 @@ def _says_again(name: str, table: Records, said: Sequence[Counter[str]]) -> bool
 
     One that is called as what somebody settled, and has one column of their words, says what is right.
     """
-    are_called_so = any(sum(one in words for one in table.names) > 1 for words in said)
     alike = sum(any(_are_alike(_words_in(table, one), words) for words in said) for one in table.names)
-    return are_called_so or alike > says("settled", PurePosixPath(name).stem)
+    return _counts_answers(table, said) or alike > says("settled", PurePosixPath(name).stem)
+
+
+def _counts_answers(table: Records, said: Sequence[Counter[str]]) -> bool:
+    """Whether columns of a table are called as what is said in another."""
+    return any(sum(one in words for one in table.names) > 1 for words in said)
 
 
 def _words_in(table: Records, name: str) -> Counter[str]:

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pll.formats.checks import listing
 from pll.formats.names import is_named_id
 from pll.formats.records import Records
 from pll.formats.tabular.cells import FEW, NEARLY_ALL, Cells, are_dates, is_number, nearly_all, spelling
 
 Numbered = Mapping[str, Mapping[str, str]]
-"""Columns by their name without the number (`label_#`), and by the number."""
+"""Columns by their name without the number (`label_*`), and by the number."""
 
 
 def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
@@ -36,11 +37,12 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     pairs = [(table.names.index(numbered[who][k]), table.names.index(numbered[what][k])) for k in numbered[what]]
     answers: list[dict[str, str | list[str]]] = [{} for _ in table.texts(pairs[0][0])]
     for person, label in pairs:
-        for said, name, cell in zip(answers, table.texts(person), table.texts(label), strict=True):
+        for own, name, cell in zip(answers, table.texts(person), table.texts(label), strict=True):
             if name and cell:  # who answers again says both
-                said[name] = [*_listed(said[name]), cell] if name in said else cell
+                own[name] = [*_listed(own[name]), cell] if name in own else cell
     beside = [name for stem in numbered if {*numbered[stem]} == {*numbered[what]} for name in numbered[stem].values()]
-    note = f"Columns {who} and {what}, by their number, were read as who gave an answer, and the answer."
+    said = listing([*numbered[what].values()])
+    note = f"Columns {said} were read as answers of whom {listing([*numbered[who].values()])} name."
     roles = {**dict.fromkeys(beside, "keep"), "answers": "answers", **table.roles}
     read = replace(table, roles=roles, notes=(*table.notes, note))
     return read.with_columns({"answers": answers}, [at for pair in pairs for at in pair])
@@ -54,7 +56,7 @@ def _numbered(names: Sequence[str]) -> dict[str, dict[str, str]]:
     """The columns with one number in their name, two at least of each kind."""
     found = dict[str, dict[str, str]]()
     for name in names:
-        kind, times = re.subn(r"\d+", "#", name)
+        kind, times = re.subn(r"\d+", "*", name)
         if times == 1:
             found.setdefault(kind, {})["".join(filter(str.isdigit, name))] = name
     return {kind: by_number for kind, by_number in found.items() if len(by_number) > 1}
@@ -62,7 +64,7 @@ def _numbered(names: Sequence[str]) -> dict[str, dict[str, str]]:
 
 def _are_pairs(numbered: Numbered, who: str, what: str, cells: Mapping[str, Cells]) -> bool:
     """Whether columns name people who come again under several numbers, none twice in a row, beside what they say."""
-    if who == what or numbered[who].keys() != numbered[what].keys() or is_named_id(what):
+    if who == what or numbered[who].keys() != numbered[what].keys() or is_named_id(what.replace("*", "")):
         return False
     people = [[cell or "" for cell in cells[name]] for name in numbered[who].values()]
     labels = [[cell or "" for cell in cells[numbered[what][k]]] for k in numbered[who]]

@@ -332,6 +332,30 @@ def test_short_descriptions_are_read_and_names_of_people_are_not(
     assert (data.texts is not None) is is_text and data.feature_names == ("width",)
 
 
+@pytest.mark.parametrize("name", ["Respuesta", "Kommentar", "what was paid"])
+@pytest.mark.parametrize("kinds", [30, 60])
+def test_phrases_that_are_all_there_is_to_read_are_read_whatever_they_are_called(
+    tmp_path: Path, name: str, kinds: int
+) -> None:
+    """Though they come again, are called as answers or remarks, or are a name and a number."""
+    rolls, rows = random.Random(16), list[list[str]]()
+    texts = [f"Shop {k} by the sea No {k}" if "paid" in name else f"it was late in week {k}" for k in range(kinds)]
+    for k in range(90):
+        truth = rolls.choice(WORDS)
+        rows.append([f"e{k}", texts[k % kinds], *(said(rolls, truth, 0.8) for _ in range(3)), rolls.choice(["ok", ""])])
+    data, _ = read_first(table(tmp_path, ["id", name, "coder 1", "coder 2", "coder 3", "done"], rows))
+    assert data.texts is not None and data.texts[1] == texts[1] and not data.categories
+
+
+def test_the_remark_of_an_observer_beside_measurements_is_not_read(tmp_path: Path) -> None:
+    rolls, rows = random.Random(17), list[list[str]]()
+    for k in range(60):
+        truth = rolls.choice(WORDS)
+        rows.append([f"{rolls.gauss(9, 3):.2f}", f"late week {k}", *(said(rolls, truth, 0.8) for _ in "abc")])
+    data, _ = read_first(table(tmp_path, ["width", "Kommentar", "coder 1", "coder 2", "coder 3"], rows))
+    assert data.texts is None and data.feature_names == ("width",)
+
+
 @pytest.mark.parametrize("is_last", [True, False])
 def test_words_after_the_labels_are_learnt_from_where_a_text_is_there_too(tmp_path: Path, is_last: bool) -> None:
     rolls, rows = random.Random(8), list[list[str]]()

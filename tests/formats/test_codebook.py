@@ -62,6 +62,16 @@ def test_a_code_that_says_no_answer_is_none_and_another_sheet_is_no_codebook(tmp
     assert read(tmp_path / "b.xlsx", list(NAMES), {"People": people}).class_names == tuple(NAMES)
 
 
+def test_a_sheet_says_what_ticked_columns_are_called(tmp_path: Path) -> None:
+    names = {"Mdau": "Myotis daubentonii", "Mnat": "Myotis nattereri", "Ppip": "Pipistrellus pipistrellus"}
+    rolls = random.Random(2)
+    rows = [[f"{rolls.gauss(40, 5):.1f}", *(rolls.choice(["x", ""]) for _ in names)] for _ in range(40)]
+    rows = [[row[0], *(row[1:] if any(row[1:]) else ["x", "", ""])] for row in rows]
+    sheets = {"Calls": [["kHz", *names], *rows], "Species": [["Short", "Name"], *map(list, names.items())]}
+    data = first_answers(workbook(tmp_path / "bats.xlsx", **sheets))[0]
+    assert {*data.class_names} == {*names.values()} and data.feature_names == ("kHz",)
+
+
 def test_a_text_of_codes_beside_the_tables_in_a_zip(tmp_path: Path) -> None:
     rows = [f"{k + 1},{','.join(row)}" for k, row in enumerate(answers(list(NAMES)))]
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:

@@ -388,6 +388,23 @@ def test_an_odd_reading_is_refused_until_it_is_accepted(tmp_path: Path, kind: st
     assert len(formats.read(path, accept=(kind,))) == 12
 
 
+def test_a_task_of_gorilla_with_its_pauses(tmp_path: Path) -> None:
+    """Every row is an event: of the beginning, of a cross to look at, and of an answer."""
+    rolls, events = random.Random(1), list[list[str]]()
+    for person in range(6):
+        events.append([f"{8000 + person}", "", "BEGIN TASK", "", "", "", ""])
+        for trial, cry in enumerate(rolls.sample(range(12), 12)):
+            about = [f"{8000 + person}", f"{cry + 2}", f"{trial + 1}", "fixation", "", f"cry_{cry:02}.mp3", "sad"]
+            events += [about, [*about[:3], "answer", rolls.choice(["sad", "glad"]), *about[5:]]]
+    names = ["Participant Private ID", "Spreadsheet Row", "Trial Number", "Zone Name", "Response", "audio", "ANSWER"]
+    path = tmp_path / "data_exp.csv"
+    path.write_text("\n".join(map(",".join, [names, *events, ["", "", "", "", "", "", ""]])) + "\n")
+    data = formats.read(path)
+    votes = data.annotations
+    assert votes is not None and votes.n_annotators == 6 and votes.n_answers == 72 and len(data) == 12
+    assert data.y is not None and data.ids is not None and data.ids[0].startswith("cry_")
+
+
 def test_roles_given_by_hand_go_before_a_signature(tmp_path: Path) -> None:
     rows = [f"h{k},{who},{label(k, at)},{label(k, 0)}" for k in range(12) for at, who in enumerate(PEOPLE)]
     path = table(tmp_path, "HITId,WorkerId,Answer.kind,Answer.other", rows)

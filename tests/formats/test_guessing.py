@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,34 @@ def test_several_texts_are_read_one_after_the_other_but_no_remarks(tmp_path: Pat
     read = formats.read(path).texts
     both = f"{first}: {texts[0][0]}\n{second}: {texts[1][0]}"
     assert read is not None and read[0] == (both if are_both else texts[0][0])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        lambda k: f"{1 + k // 9}.{1 + k % 9}",  # clauses
+        lambda k: f"{1 + k // 12}.{1 + k % 12:02}",
+        lambda k: f"{(51, 32, 40)[k % 3]}.{1 + k:03}",  # posts, counted through all offices
+        lambda k: f"1987.{10 + k}",  # what came to a museum in a year
+        lambda k: f"Reg. 12, c. {1 + k // 2}{'rv'[k % 2]}",
+        lambda k: f"US 4{k % 7}/{k}",
+    ],
+)
+def test_numbers_in_parts_name_the_rows(name: Callable[[int], str]) -> None:
+    rng = np.random.default_rng(0)
+    votes = {f"rater_{k}": list(rng.choice(["cat", "dog", "fox"], 60)) for k in range(3)}
+    columns = {"where": [name(k) for k in range(60)], "width": [f"{x:.2f}" for x in rng.normal(9, 2, 60)], **votes}
+    assert roles(**columns)["where"] == "id" and roles(**columns)["width"] == "feature"
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 3])
+@pytest.mark.parametrize("mean", [0.4, 7.2, 1013.0])
+def test_measurements_name_no_rows(decimals: int, mean: float) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        widths = {f"{x:.{decimals}f}" for x in rng.normal(mean, mean / 40, 60)}  # each once
+        votes = {f"rater_{k}": list(rng.choice(["cat", "dog", "fox"], len(widths))) for k in range(3)}
+        assert roles(where=sorted(widths, key=hash), **votes)["where"] == "feature"
 
 
 def test_a_list_of_words_is_a_text(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from pll import formats
 from pll.catalog.sources import source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats import Results
+from pll.formats import ReadOptions, Results
+from pll.formats.odd import findings_in
 from pll.formats.reading import question
 from pll.formats.records import Records
 from pll.formats.tabular.parts import are_one_a_person
@@ -673,6 +674,24 @@ def test_a_sheet_that_lists_what_cells_may_hold_adds_nothing(tmp_path: Path) -> 
         listed.append(row)
     book.save(tmp_path / "calls.xlsx")
     assert [column.name for column in formats.columns(tmp_path / "calls.xlsx")] == ["reason", "outcome"]
+
+
+def test_a_sheet_that_counts_the_answers_adds_nothing(tmp_path: Path) -> None:
+    rolls, book, people = random.Random(4), openpyxl.Workbook(), ("Ana", "Rui", "Eva")
+    sheet, counted = book.active, book.create_sheet("Resumo")
+    assert sheet is not None
+    kinds = ["Leve", "Grave", "Moderada"]
+    rows = [[f"F{k:02}", k % 7, who, kinds[(k + (rolls.random() < 0.2)) % 3]] for k in range(30) for who in people]
+    for row in (["caso", "dose", "avaliador", "gravidade"], *rows):
+        sheet.append(row)
+    for row in (["avaliador", "Leve", "Moderada", "Grave"], *([who, 9, 9, 12] for who in people)):
+        counted.append(row)
+    book.save(tmp_path / "casos.xlsx")
+    data = read_first(tmp_path / "casos.xlsx")
+    assert data.class_names == ("Grave", "Leve", "Moderada") and data.annotations is not None
+    assert (
+        data.annotations.n_annotators == 3 and data.feature_names == ("dose",) and not findings_in(data, ReadOptions())
+    )
 
 
 def test_the_reference_beside_sheets_of_people_is_the_truth(tmp_path: Path) -> None:

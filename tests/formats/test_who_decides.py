@@ -67,6 +67,20 @@ def test_one_who_is_called_otherwise_than_the_others_is_asked_about(
     assert data.annotations is not None and data.annotations.n_annotators == 4 - is_truth
 
 
+def test_what_a_laboratory_found_is_the_truth_though_readers_agree_more_among_each_other(tmp_path: Path) -> None:
+    """And though it has two classes where they have four."""
+    rolls, rows = random.Random(8), list[list[str]]()
+    for k in range(150):
+        seen = rolls.choice(("benign", "probably benign", "suspicious", "malignant"))
+        found = "malignant" if seen in ("suspicious", "malignant") and k % 4 else "benign"
+        readers = [seen if rolls.random() < 0.8 else "suspicious" for _ in range(4)]
+        rows.append([f"{rolls.gauss(9, 3):.2f}", *readers, found if k % 3 == 0 else ""])
+    header = ["width", "reader_1", "reader_2", "reader_3", "reader_4", "histology"]
+    data, _ = read_first(table(tmp_path, header, rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 4 and data.n_classes == 4
+    assert data.y is not None and (data.y >= 0).sum() == 50
+
+
 @pytest.mark.parametrize("name", ["Endurteil Entscheidung", "perizia: verificato", "revealed"])
 @pytest.mark.parametrize("doubt", ["prob. {}", ""])
 def test_one_with_doubts_is_a_voter_whatever_the_name(tmp_path: Path, name: str, doubt: str) -> None:

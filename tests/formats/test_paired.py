@@ -1,0 +1,71 @@
+"""Numbered pairs of columns, of who answered and what."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from pll import formats
+
+from .test_about_the_labelling import WORDS, said, table
+
+PEOPLE = ("Ann", "Bo", "Cy", "Di", "Eve")
+
+
+def rows_of(order: tuple[int, int], *, years: bool) -> list[list[str]]:
+    """Rows of an id, a width and three answers, each of somebody, a label and perhaps a year; some of two people."""
+    rolls, rows = random.Random(7), list[list[str]]()
+    for k in range(60):
+        truth, cells = rolls.choice(WORDS), list[str]()
+        for at, who in enumerate(rolls.sample(PEOPLE, 3)):
+            pair = [who, said(rolls, truth)] if at < 2 or k % 4 else ["", ""]
+            cells += [pair[one] for one in order] + [str(1950 + rolls.randrange(60))] * years
+        rows.append([f"x{k}", f"{rolls.gauss(9, 3):.2f}", *cells])
+    return rows
+
+
+@pytest.mark.parametrize("years", [True, False])
+@pytest.mark.parametrize(
+    ("order", "names"),
+    [
+        ((0, 1), ("annotator_{}", "label_{}")),
+        ((1, 0), ("det{}", "det_by{}")),
+        ((0, 1), ("Person {}: Name", "Urteil {}")),
+    ],
+)
+def test_pairs_are_answers_of_people(
+    tmp_path: Path, order: tuple[int, int], names: tuple[str, str], years: bool
+) -> None:
+    header = ["id", "width", *(one.format(k) for k in (1, 2, 3) for one in (*names, *["year {}"] * years))]
+    rows = rows_of(order, years=years)
+    data = formats.read(table(tmp_path, header, rows))
+    votes = data.annotations
+    assert votes is not None and {*votes.annotator_names} == {*PEOPLE} and {*data.class_names} == {*WORDS}
+    assert votes.n_answers == 60 * 2 + 45 and data.feature_names == ("width",) and not data.categories
+    step, (who, what) = 2 + years, (order.index(0), order.index(1))
+    meant = {row[2 + k * step + who]: row[2 + k * step + what] for k in range(3) for row in rows[:1]}
+    given = zip(votes.annotators[votes.rows == 0], votes.labels[votes.rows == 0], strict=True)
+    assert {votes.annotator_names[a]: data.class_names[label] for a, label in given} == {
+        n: one for n, one in meant.items() if n
+    }
+
+
+def test_a_role_given_by_hand_leaves_pairs_as_they_are(tmp_path: Path) -> None:
+    header = ["id", "width", *(f"{one}_{k}" for k in (1, 2, 3) for one in ("annotator", "label"))]
+    path = table(tmp_path, header, rows_of((0, 1), years=False))
+    roles = {f"label_{k}": "annotator" for k in (1, 2, 3)} | {f"annotator_{k}": "keep" for k in (1, 2, 3)}
+    votes = formats.read(path, columns=roles).annotations
+    assert votes is not None and votes.annotator_names == ("label_1", "label_2", "label_3")
+
+
+def test_facts_that_come_in_twos_are_no_pairs(tmp_path: Path) -> None:
+    """Colours and shapes of two parts: no name comes under both numbers."""
+    rolls = random.Random(3)
+    rows = [
+        [f"x{k}", rolls.choice(("red", "blue")), rolls.choice(("round", "flat")), rolls.choice(("oak", "ash")), "long"]
+        for k in range(40)
+    ]
+    header = ["id", "colour 1", "shape 1", "colour 2", "shape 2"]
+    assert formats.read(table(tmp_path, header, rows)).annotations is None

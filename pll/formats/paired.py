@@ -29,12 +29,19 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
         Roles that a person gave: where one is of such a column, it stays as it is.
     """
     numbered = _numbered(table.names)
-    cells = dict(zip(table.names, table.first, strict=True))
-    found = [(who, what) for who in numbered for what in numbered if _are_pairs(numbered, who, what, cells)]
-    if len(found) != 1 or any(name in given for stem in found[0] for name in numbered[stem].values()):
+    at = {name: k for k, name in enumerate(table.names)}
+    cells = {kind: [table.first[at[one]] for one in names.values()] for kind, names in numbered.items()}
+    people = [who for who, columns in cells.items() if _are_people(columns)]
+    alike = [(who, what) for who in people for what in numbered if numbered[who].keys() == numbered[what].keys()]
+    found = [(who, what) for who, what in alike if who != what and _are_answers(what, cells[who], cells[what])]
+    if (
+        len(found) != 1
+        or "answers" in table.names
+        or any(name in given for stem in found[0] for name in numbered[stem].values())
+    ):
         return table
     who, what = found[0]
-    pairs = [(table.names.index(numbered[who][k]), table.names.index(numbered[what][k])) for k in numbered[what]]
+    pairs = [(at[numbered[who][k]], at[numbered[what][k]]) for k in numbered[what]]
     answers: list[dict[str, str | list[str]]] = [{} for _ in table.texts(pairs[0][0])]
     for person, label in pairs:
         for own, name, cell in zip(answers, table.texts(person), table.texts(label), strict=True):
@@ -45,7 +52,7 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     note = f"Columns {said} were read as answers of whom {listing([*numbered[who].values()])} name."
     roles = {**dict.fromkeys(beside, "keep"), "answers": "answers", **table.roles}
     read = replace(table, roles=roles, notes=(*table.notes, note))
-    return read.with_columns({"answers": answers}, [at for pair in pairs for at in pair])
+    return read.with_columns({"answers": answers}, [one for pair in pairs for one in pair])
 
 
 def _listed(said: str | list[str]) -> list[str]:
@@ -62,22 +69,27 @@ def _numbered(names: Sequence[str]) -> dict[str, dict[str, str]]:
     return {kind: by_number for kind, by_number in found.items() if len(by_number) > 1}
 
 
-def _are_pairs(numbered: Numbered, who: str, what: str, cells: Mapping[str, Cells]) -> bool:
-    """Whether columns name people who come again under several numbers, none twice in a row, beside what they say."""
-    if who == what or numbered[who].keys() != numbered[what].keys() or is_named_id(what.replace("*", "")):
+def _are_people(columns: Sequence[Cells]) -> bool:
+    """Whether columns name people: words that come again, mostly under several numbers, and none twice in a row."""
+    rows = [[cell for cell in row if cell] for row in zip(*columns, strict=True)]
+    if sum(len({*row}) == len(row) for row in rows) < NEARLY_ALL * len(rows):
         return False
-    people = [[cell or "" for cell in cells[name]] for name in numbered[who].values()]
-    labels = [[cell or "" for cell in cells[numbered[what][k]]] for k in numbered[who]]
-    said = [pair for some, of in zip(people, labels, strict=True) for pair in zip(some, map(spelling, of), strict=True)]
-    both = [pair for pair in said if all(pair)]
-    named, kinds = Counter(name for name, _ in both), Counter(label for _, label in both)
-    if len(both) < NEARLY_ALL * sum(any(pair) for pair in said) or len(named) < 2 or len(kinds) < 2:
+    named = Counter(name for row in rows for name in row)
+    several = sum(sum(name in some for some in columns) > 1 for name in named)
+    are_words = not (nearly_all(is_number, [*named]) or are_dates([*named]))
+    return are_words and 1 < len(named) <= named.total() / 2 and 2 * several >= len(named)
+
+
+def _are_answers(kind: str, people: Sequence[Cells], columns: Sequence[Cells]) -> bool:
+    """Whether columns hold few words of which some are the same in a row, each where somebody is named beside it."""
+    rows = [[spelling(cell or "") for cell in row] for row in zip(*columns, strict=True)]
+    both = [
+        pair for some, of in zip(zip(*people, strict=True), rows, strict=True) for pair in zip(some, of, strict=True)
+    ]
+    said = [label for name, label in both if name and label]
+    kinds, named = {*said}, {name for name, _ in both if name}
+    if len(said) < NEARLY_ALL * sum(bool(name or label) for name, label in both) or is_named_id(kind.replace("*", "")):
         return False
-    if any(nearly_all(is_number, [*some]) or are_dates([*some]) for some in (named, kinds)) or {*named} & {*kinds}:
-        return False
-    rows = [[name for name in row if name] for row in zip(*people, strict=True)]
-    several = sum(sum(name in some for some in people) > 1 for name in named)
-    once = sum(len({*row}) == len(row) for row in rows)
-    agreed = [len({label for label in row if label}) < sum(map(bool, row)) for row in zip(*labels, strict=True)]
-    are_few = 2 * len(named) <= len(both) and len(kinds) <= max(FEW, len(both) // 4)
-    return are_few and 2 * several >= len(named) and once >= NEARLY_ALL * len(rows) and any(agreed)
+    are_words = not (nearly_all(is_number, [*kinds]) or are_dates([*kinds]) or kinds & {*map(spelling, named)})
+    are_few = 1 < len(kinds) <= max(FEW, len(said) // 4)
+    return are_words and are_few and any(len({*filter(None, row)}) < sum(map(bool, row)) for row in rows)

@@ -271,7 +271,7 @@ class Proposal:
         cells = self.raw[name]
         return len(cells) > 1 and len(set(cells)) == len(cells)
 
-    def may_be_answers(self, name: str, *, facts: bool = False) -> bool:
+    def may_be_answers(self, name: str, *, facts: bool = False, ids: bool = False) -> bool:
         """Whether a column may hold answers: words or whole numbers that recur; no date, id, address, text or fact.
 
         Parameters
@@ -280,13 +280,15 @@ class Proposal:
             Of the column.
         facts
             Whether one that is called as a fact or a remark is may hold answers too.
+        ids
+            Whether one that is called as an id is, such as a code, may.
         """
         filled = present_cells(self.cells[name])
         kinds = len(set(filled))
         few = kinds <= max(FEW, len(filled) // 4) and (kinds < len(filled) or len(filled) < 5)
         is_other = are_dates(filled) or are_pictures(filled) or are_addresses(filled) or are_texts(filled, 6)
         is_fact = says_fact(name) and not (facts or _is_grade(self, name))
-        return kinds > 1 and few and not (is_other or is_named_id(name) or is_fact)
+        return kinds > 1 and few and not (is_other or (is_named_id(name) and not ids) or is_fact)
 
     def holds_sets(self, name: str) -> bool:
         """Whether the cells of a column name several labels more often than a voter who is not sure does."""

@@ -197,6 +197,7 @@ def persons(table: Proposal) -> None:
     named += which(table, "mails", among=distinct)
     sent = [name for name in table.open() if _are_moments(table.raw[name])]
     numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
+    named += which(table, "of a person", among=numbers)
     told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
     has_texts = any(len({*table.raw[name]}) >= NEARLY_ALL * rows for name in told)
     if grids := _alike(table, _asked_in_grid, LEAST_IN_GRID):
@@ -476,7 +477,8 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
             once.sort(key=lambda key: not _are_agreed_on(table, key, worker))
         tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1]
         tasks = tasks or _two_keys(table, keys, worker) or usual[:1]
-    if not is_told and all(map(table.is_one_a_row, tasks)) and _are_beside(table, [worker, *tasks]):
+    is_once = not is_told and all(map(table.is_one_a_row, tasks))
+    if is_once and (_are_beside(table, [worker, *tasks]) or any(map(table.holds_sets, which(table, "several")))):
         return
     given = table.having("vote", "class")
     marked = {} if given or not tasks else _one_hot(table, [n for n in table.open() if n not in (*tasks, worker)])
@@ -578,8 +580,10 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
     likely = [name for name in few if name not in named]
     likely.sort(key=lambda name: (not _agrees(table, name, tasks[0]), *_likelihood(table, name)))
     choices_first = sorted([*named, *likely], key=lambda name: _are_wrapped(table.raw[name]))
-    others = which(table, "!object", "!measured", "!of a fact", "!named id", "!pictures", among=free)
-    return choices_first or others[:MOST_OFFERED]
+    codes = which(table, "named id", among=free)
+    codes = [name for name in codes if table.may_be_answers(name, ids=True) and _agrees(table, name, tasks[0])]
+    others = which(table, "!object", "!measured", "!of a fact", "!named id", "!pictures", "!dates", among=free)
+    return choices_first or codes or others[:MOST_OFFERED]
 
 
 def _agrees(table: Proposal, name: str, task: str) -> bool:
@@ -680,8 +684,8 @@ def _by_structure(table: Proposal) -> bool:
     numbers = {name: cells for name, cells in _numbers(part).items() if name not in classes}
     found = [*_told_where_answered(part), *_told(part, said_in(which(part, *_SHORT_ANSWERS)) | numbers)]
     found = found or _told(part, _marked_in(part, classes))
-    facts = [] if found else which(part, "of a fact", "word", "repeats")  # so called, though people agree on them
-    facts = [name for name in facts if part.may_be_answers(name, facts=True)]
+    facts = [] if found else which(part, "word", "repeats")  # or codes, so called, though people agree on them
+    facts = [name for name in facts if part.may_be_answers(name, facts=True, ids=True)]
     told = _likeliest(part, found or _told(part, said_in(facts)))
     # What a site counts of an example stands in every line about it: these are no votes for classes.
     if told is None or not all(table.is_function(name, told.task) for name in counted(table)):
@@ -789,9 +793,12 @@ def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
         [n for n in keys if n not in facts]
         + which(table, "of a person", among=facts)
         + which(table, "named id", "!of a person", among=facts)
+        + which(table, "of the occasion", "word", "repeats", "!of a person", "!named id", among=facts)
     )
-    ids = which(table, "named id", among=keys)  # what an id says of its example names none, and nobody
-    keys = [n for n in keys if _may_be_key(table, n) and not any(table.is_function(n, one) for one in ids if one != n)]
+    ids = [*which(table, "named id", among=keys), *which(table, "of one shape", "!texts", "!pictures", among=keys)]
+    # what an id says of its example names none, and nobody
+    coarse = {n for n in keys for one in ids if table.is_function(n, one) and not table.is_function(one, n)}
+    keys = [name for name in keys if _may_be_key(table, name) and name not in coarse]
     if len(next(iter(table.raw.values()), ())) < SOME_ROWS or len(keys) > MOST_KEYS or not answers:
         return []
     people = which(table, "repeats", among=keys)  # of the examples the first rows may hold many once

@@ -539,7 +539,8 @@ def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
     is_of_some = sum(blank) >= LEAST_BLANK * len(blank)
     are_models = all(says("machine", other) or LIKE_A_MODEL.search(other) for other in others)
     is_known = are_models and not says("machine", name) and not _is_majority(table, name)
-    return is_of_some or is_known or len(others) - len(asked[:1]) == 2 or (says("settled", name) and bool(split))
+    is_so_called = says("standard", name) or (says("settled", name) and bool(split))
+    return is_of_some or is_known or is_so_called or len(others) - len(asked[:1]) == 2
 
 
 LEAST_BLANK = 0.1

@@ -647,6 +647,8 @@ def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
     --------
     >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell(""), split_cell("N/A", "/")
     (('cat', 'dog'), ('a|b', '1'), (), ('N/A',))
+    >>> split_cell("{NV, BCC}"), split_cell("{NV}")
+    (('NV', 'BCC'), ('NV',))
     """
     return tuple(dict.fromkeys(labels_in(cell, separator)))
 
@@ -850,6 +852,10 @@ _NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))
 """Arrays as NumPy prints them: without commas."""
 
 
+_BARE_SET = re.compile(r"""\{([^{}\[\]"':]*[^\W\d][^{}\[\]"':]*)\}""")
+"""A set as papers write it: `{NV, BCC}`."""
+
+
 def _value_in(text: str, *, as_written: bool = True) -> Any:
     """Return the list or object in a text, as JSON, Python or NumPy writes it; None of any other text.
 
@@ -873,6 +879,8 @@ def _value_in(text: str, *, as_written: bool = True) -> Any:
         return json.loads(text, **_AS_WRITTEN) if as_written else json.loads(text)
     if printed := _NUMPY_NUMBERS.fullmatch(text):
         return printed[1].split()
+    if bare := _BARE_SET.fullmatch(text):
+        return [name.strip() for name in re.split("[,;|]", bare[1]) if name.strip()]
     if _NUMPY_WORDS.fullmatch(text):  # Python would join the words
         return [word[1:-1] for word in re.findall(r"'[^']*'|\"[^\"]*\"", text)]
     try:

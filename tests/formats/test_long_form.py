@@ -474,3 +474,79 @@ def test_comments_have_ids_and_codes_of_four_digits_may_be_answers(tmp_path: Pat
     data = read_first(path)
     assert len(data) == 60 and {*data.class_names} == {*answers}
     assert data.annotations is not None and data.annotations.n_answers == 180 and data.texts is not None
+
+
+@pytest.mark.parametrize(
+    "names", ["case,what,Coder,cause_code,coded_at", "Nº caso,Texto,Tramitador,Código causa,Fecha"]
+)
+def test_codes_are_answers_and_the_shape_of_an_id_names_the_example(tmp_path: Path, names: str) -> None:
+    """Some cases have the same text, which names none; a day is no answer, however many there are."""
+    rolls, lines = random.Random(6), [names]
+    for k in range(60):
+        meant = rolls.choice(["A1", "C1", "R1"])
+        for who in rolls.sample(["P. Ruiz", "M. Gil", "L. Paz", "A. Rey"], 3):
+            code = meant if rolls.random() < 0.8 else rolls.choice(["A1", "C1", "R1"])
+            lines.append(
+                f"H23/{5600 + k},what was said of number {k // 2},{who},{code},2023-02-{1 + rolls.randrange(28)}"
+            )
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data = read_first(path)
+    assert len(data) == 60 and data.class_names == ("A1", "C1", "R1") and data.texts is not None
+    assert data.annotations is not None and data.annotations.n_annotators == 4
+
+
+@pytest.mark.parametrize("handler", ["Sachbearbeiter", "handler", "verzamelaar", "scout"])
+def test_who_has_a_case_may_be_who_answers(tmp_path: Path, handler: str) -> None:
+    rolls, lines = random.Random(7), [f"Aktenzeichen;Schilderung;{handler};Schadenart"]
+    for k in range(60):
+        meant = rolls.choice(["Glas", "Feuer", "Sturm"])
+        for who in rolls.sample(["Krüger", "Wolf", "Hofmann", "Becker"], 3):
+            lines.append(f"SA-{k:03};was von Fall {k} erzählt wird;{who};{meant if rolls.random() < 0.8 else 'Glas'}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data = read_first(path)
+    assert data.annotations is not None and data.annotations.n_annotators == 4 and len(data) == 60
+
+
+@pytest.mark.parametrize("several", [True, False])
+def test_determinations_in_terms_of_darwin_core(tmp_path: Path, several: bool) -> None:
+    """Of one line a specimen with the taxa that it may be, who named them is no voter."""
+    rolls, taxa = random.Random(8), ["Salix alba", "Salix fragilis", "Salix euxina"]
+    lines = ["catalogNumber\tleafLength_mm\tscientificName\tidentifiedBy\tdateIdentified"]
+    for k in range(60):
+        length = f"{rolls.gauss(60, 9):.1f}"
+        for who in rolls.sample(["L. Lind", "P. Collins", "A. Ochoa"], 2 if several else 1):
+            named = rolls.choice(taxa) if several else " | ".join(rolls.sample(taxa, rolls.randint(1, 3)))
+            lines.append(f"HBG-{k:04}\t{length}\t{named}\t{who}\t{1900 + k}")
+    path = tmp_path / "t.tsv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data = read_first(path)
+    assert len(data) == 60 and {*data.class_names} == {*taxa} and "leafLength_mm" in data.feature_names
+    assert (data.annotations is not None) is several
+
+
+def test_an_id_that_is_called_as_a_persons_says_that_a_row_is_one(tmp_path: Path) -> None:
+    rng = np.random.default_rng(13)
+    truth = rng.integers(1, 5, 24)
+    said = np.where(rng.random((50, 24)) < 0.8, truth, rng.integers(1, 5, (50, 24)))
+    faces = [f"{'AF'[k % 2]}{k:02}{kind}" for k, kind in enumerate(("ANS", "DIS", "HAS", "SAS") * 6)]
+    table = pd.DataFrame(said, columns=faces)
+    table.insert(0, "ParticipantNr", range(101, 151))
+    table.to_csv(tmp_path / "faces.csv", index=False)
+    data = read_first(tmp_path / "faces.csv")
+    assert len(data) == 24 and data.annotations is not None and data.annotations.n_annotators == 50
+
+
+@pytest.mark.parametrize("name", ["Standard", "Wzorzec", "Reference"])
+def test_the_standard_of_a_study_of_appraisers_is_the_truth(tmp_path: Path, name: str) -> None:
+    """Though most say the same everywhere, since parts are easily told."""
+    rolls, lines = random.Random(9), [f"Run,Part,Appraiser,Trial,{name},Rating"]
+    for run, (part, who, trial) in enumerate((p, w, t) for t in (1, 2) for w in ("Ann", "Bo", "Cy") for p in range(30)):
+        right = ("good", "flash", "bent")[part % 3]
+        lines.append(f"{run},{part},{who},{trial},{right},{'flash' if rolls.random() < 0.06 else right}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data = read_first(path)
+    assert data.y is not None and (data.y >= 0).all() and data.annotations is not None
+    assert data.annotations.n_annotators == 3

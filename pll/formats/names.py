@@ -246,7 +246,7 @@ def check_header(header: Sequence[str]) -> list[str]:
     return names
 
 
-_PERCENT = re.compile(r"\s*[(\[]?%[)\]]?$")
+_PERCENT = re.compile(r"\s*(?:\bin\b|[(\[])?\s*%[)\]]?$")
 
 
 def shown_name(name: str, role: str) -> str:

@@ -1,16 +1,17 @@
-"""Numbered pairs of columns, of who answered and what (`annotator_1`, `label_1`, `annotator_2`, `label_2`, …)."""
+"""Numbered pairs of columns: who answered and what (`annotator_1`, `label_1`, …); a label and how likely it is."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pll.formats.checks import listing
+from pll.formats.class_groups import amount
 from pll.formats.names import is_named_id
 from pll.formats.records import Records
-from pll.formats.tabular.cells import FEW, NEARLY_ALL, Cells, are_dates, is_number, nearly_all, spelling
+from pll.formats.tabular.cells import FEW, NEARLY_ALL, Cells, are_dates, has_fractions, is_number, nearly_all, spelling
 
 Numbered = Mapping[str, Mapping[str, str]]
 """Columns by their name without the number (`label_*`), and by the number."""
@@ -19,7 +20,8 @@ Numbered = Mapping[str, Mapping[str, str]]
 def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     """Return a table in which numbered pairs of columns, of a person and a label, are one column of answers.
 
-    Other columns with these numbers, such as the year, are of the answers, and carried along.
+    Other columns with these numbers, such as the year, are of the answers, and carried along; so is how likely each of
+    several labels is.
 
     Parameters
     ----------
@@ -31,23 +33,22 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     numbered = _numbered(table.names)
     at = {name: k for k, name in enumerate(table.names)}
     cells = {kind: [table.first[at[one]] for one in names.values()] for kind, names in numbered.items()}
-    people = [who for who, columns in cells.items() if _are_people(columns)]
-    alike = [(who, what) for who in people for what in numbered if numbered[who].keys() == numbered[what].keys()]
+    named = [kind for kind, columns in cells.items() if _are_names(columns)]
+    alike = [(one, other) for one in named for other in numbered if numbered[one].keys() == numbered[other].keys()]
+    shares = [other for one, other in alike if _are_shares(cells[one], cells[other])]
+    scores = [name for kind in shares for name in numbered[kind].values() if name not in given]
+    table = replace(table, roles={**dict.fromkeys(scores, "keep"), **table.roles}) if scores else table
     found = [(who, what) for who, what in alike if who != what and _are_answers(what, cells[who], cells[what])]
-    if (
-        len(found) != 1
-        or "answers" in table.names
-        or any(name in given for stem in found[0] for name in numbered[stem].values())
-    ):
+    who, what = found[0] if len(found) == 1 and "answers" not in at else ("", "")
+    if not who or any(name in given for kind in (who, what) for name in numbered[kind].values()):
         return table
-    who, what = found[0]
     pairs = [(at[numbered[who][k]], at[numbered[what][k]]) for k in numbered[what]]
     answers: list[dict[str, str | list[str]]] = [{} for _ in table.texts(pairs[0][0])]
     for person, label in pairs:
         for own, name, cell in zip(answers, table.texts(person), table.texts(label), strict=True):
             if name and cell:  # who answers again says both
                 own[name] = [*_listed(own[name]), cell] if name in own else cell
-    beside = [name for stem in numbered if {*numbered[stem]} == {*numbered[what]} for name in numbered[stem].values()]
+    beside = [name for kind in numbered if {*numbered[kind]} == {*numbered[what]} for name in numbered[kind].values()]
     said = listing([*numbered[what].values()])
     note = f"Columns {said} were read as answers of whom {listing([*numbered[who].values()])} name."
     roles = {**dict.fromkeys(beside, "keep"), "answers": "answers", **table.roles}
@@ -69,8 +70,8 @@ def _numbered(names: Sequence[str]) -> dict[str, dict[str, str]]:
     return {kind: by_number for kind, by_number in found.items() if len(by_number) > 1}
 
 
-def _are_people(columns: Sequence[Cells]) -> bool:
-    """Whether columns name people: words that come again, mostly under several numbers, and none twice in a row."""
+def _are_names(columns: Sequence[Cells]) -> bool:
+    """Whether columns name people, or labels: words that recur, mostly under several numbers, not twice in a row."""
     rows = [[cell for cell in row if cell] for row in zip(*columns, strict=True)]
     if sum(len({*row}) == len(row) for row in rows) < NEARLY_ALL * len(rows):
         return False
@@ -93,3 +94,22 @@ def _are_answers(kind: str, people: Sequence[Cells], columns: Sequence[Cells]) -
     are_words = not (nearly_all(is_number, [*kinds]) or are_dates([*kinds]) or kinds & {*map(spelling, named)})
     are_few = 1 < len(kinds) <= max(FEW, len(said) // 4)
     return are_words and are_few and any(len({*filter(None, row)}) < sum(map(bool, row)) for row in rows)
+
+
+def _are_shares(labels: Sequence[Cells], columns: Sequence[Cells]) -> bool:
+    """Whether columns hold shares, from the largest on, each beside a label."""
+    rows = [
+        [(name, cell) for name, cell in zip(some, of, strict=True) if name or cell]
+        for some, of in _rows(labels, columns)
+    ]
+    both = [bool(name and cell) for row in rows for name, cell in row]
+    if sum(both) < NEARLY_ALL * len(both) or not has_fractions([cell for row in rows for _, cell in row]):
+        return False
+    shares = [[amount(cell) for name, cell in row if name and cell] for row in rows]
+    ranked = [row for row in shares if None not in row and sorted(filter(None, row), reverse=True) == row]
+    return len(ranked) >= NEARLY_ALL * len(shares) and all(sum(filter(None, row)) <= 100 for row in ranked)
+
+
+def _rows(*columns: Sequence[Cells]) -> Iterator[tuple[tuple[str | None, ...], ...]]:
+    """The cells of several groups of columns, row by row."""
+    yield from zip(*(zip(*group, strict=True) for group in columns), strict=True)

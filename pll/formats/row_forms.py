@@ -538,6 +538,7 @@ def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
     """
     rows, found = len(table.raw[worker]), dict[tuple[str, str], float]()
     numbers = which(table, "repeats", "number", "!fractions", "!of the occasion")
+    numbers = [name for name in numbers if not says("round", name)]  # in which a person answers again
     answers = which(table, *_SHORT_ANSWERS)
     named = which(table, "!of the occasion", among=keys)
     named = [name for name in named if len(present_cells(table.raw[name])) >= NEARLY_ALL * rows]

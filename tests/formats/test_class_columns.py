@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -411,3 +412,34 @@ def test_a_stem_is_measured_and_is_no_vote(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("\n".join(lines))
     data = read_first(tmp_path / "t.csv")
     assert data.feature_names == ("stem_height_cm",) and data.n_classes == 3
+
+
+def test_counts_of_answers_stand_beside_labels_in_one_cell(tmp_path: Path) -> None:
+    """`good: 6, bad: 1` by nearly as many judges each; `ann: 3, bob: 4` are two people."""
+    rolls, lines = random.Random(3), ["no;pH;panel says;said"]
+    for k in range(60):
+        times = Counter(rolls.choices(["good", "so-so", "bad"], [5, 2, 1], k=rolls.choice([7, 8])))
+        said = ", ".join(f"{who}: {rolls.randint(1, 3)}" for who in ("ann", "bob", "cem"))
+        lines.append(f"C{k};{rolls.gauss(5, 1):.2f};{', '.join(f'{label}: {n}' for label, n in times.items())};{said}")
+    (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
+    data = formats.read(tmp_path / "t.csv", columns={"said": "keep"})
+    assert {*data.class_names} == {"good", "so-so", "bad"} and data.prior is not None and data.annotations is None
+    votes = formats.read(tmp_path / "t.csv", columns={"panel says": "keep", "said": "answers"}).annotations
+    assert votes is not None and {*votes.annotator_names} == {"ann", "bob", "cem"}
+
+
+def test_shares_in_percents_are_called_as_their_classes(tmp_path: Path) -> None:
+    rows = [f"{1.5 + k},{20 + k % 5},{50 - k % 5},30" for k in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["km,P(low) in %,P(mid) in %,P(high) in %", *rows]), encoding="utf-8")
+    assert {*formats.read(tmp_path / "t.csv").class_names} == {"low", "mid", "high"}
+
+
+def test_columns_of_one_tick_are_asked_about_as_classes_though_many_rows_have_none(tmp_path: Path) -> None:
+    rolls = random.Random(4)
+    lines = ["no;length;Puma;Zorro culpeo;Gato colocolo;Perro"]
+    for k in range(90):
+        ticks = [rolls.choice("xX") * (rolls.random() < 0.4) for _ in "abcd"]
+        lines.append(f"{k};{rolls.gauss(9, 2):.1f};{';'.join(ticks)}")
+    (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
+    asked = question(formats.columns(tmp_path / "t.csv"))
+    assert asked is not None and {*asked.answers[0][1].values()} == {"class"}

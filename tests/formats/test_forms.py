@@ -405,6 +405,33 @@ def test_a_task_of_gorilla_with_its_pauses(tmp_path: Path) -> None:
     assert data.y is not None and data.ids is not None and data.ids[0].startswith("cry_")
 
 
+def test_trials_of_psychopy_with_their_instructions(tmp_path: Path) -> None:
+    rolls, rows = random.Random(2), list[list[str]]()
+    for person in range(8):
+        rows.append(["", "", "", "", "space", "", f"{person:03}", "gram", "2022.1.4", ""])
+        for trial, item in enumerate(rolls.sample(range(20), 20)):
+            said = rolls.choice(["odd", "fine"])
+            right = ["odd", "fine"][item % 2]
+            rows.append([f"{101 + item}", f"What was said of number {item}", right, f"{trial}", "", said])
+            rows[-1] += [f"{person:03}", "gram", "2022.1.4", ""]
+    names = [
+        "item_no",
+        "sentence",
+        "corrAns",
+        "trials.thisN",
+        "instr.keys",
+        "mouse.clicked_name",
+        "participant",
+        "expName",
+    ]
+    path = tmp_path / "all.csv"
+    path.write_text("\n".join(map(",".join, [[*names, "psychopyVersion", ""], *rows])))
+    data = formats.read(path)
+    votes = data.annotations
+    assert votes is not None and votes.n_annotators == 8 and votes.n_answers == 160 and len(data) == 20
+    assert data.y is not None and data.texts is not None and not data.feature_names
+
+
 def test_roles_given_by_hand_go_before_a_signature(tmp_path: Path) -> None:
     rows = [f"h{k},{who},{label(k, at)},{label(k, 0)}" for k in range(12) for at, who in enumerate(PEOPLE)]
     path = table(tmp_path, "HITId,WorkerId,Answer.kind,Answer.other", rows)

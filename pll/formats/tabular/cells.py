@@ -963,8 +963,10 @@ def shares_of(cell: str) -> dict[str, float] | None:
     ({'cat': 3, 'dog': 1}, {'cat': 0.6, 'dog': 0.399})
     >>> shares_of('{"width": -1}'), shares_of("{cat, dog}")
     (None, None)
+    >>> shares_of("good: 6, bad: 1")
+    {'good': 6, 'bad': 1}
     """
-    fields = _object(cell)
+    fields = _object(cell) or {label: int(times) for label, times in pairs_in(cell) if times.isdecimal()}
     if not fields:
         return None
     shares = {name.strip(): 0 if value is None else value for name, value in fields.items()}
@@ -1149,6 +1151,8 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return len(values) > 0 and (are_counts or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
 
     if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:_FEW], cells)):
+        if are_times(cells):
+            return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
     ends = ("}", "```", "}]", "]]", ")]", ")")
     may_be = any(cell.rstrip().endswith(ends) for cell in cells if cell)  # rare, and cheap to check
@@ -1165,6 +1169,27 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
     if nearly_all(says_shares, cells):
         return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
     return "others", cells
+
+
+def are_times(cells: Cells) -> bool:
+    """Whether cells say how many of some people gave each label: several or one, with numbers of nearly the same sum.
+
+    Parameters
+    ----------
+    cells
+        Of the column.
+
+    Examples
+    --------
+    >>> are_times(["good: 6, bad: 1, odd: 1", "good: 7, bad: 1", "good: 8"]), are_times(["ann: 3, bob: 4", "ann: 3"])
+    (True, False)
+    """
+    rows = [[times for _, times in pairs_in(cell)] for cell in cells if cell]
+    if not rows or not all(number.isdecimal() for row in rows for number in row) or not all(rows):
+        return False
+    sums, lengths = sorted(sum(map(int, row)) for row in rows), Counter(map(len, rows))
+    is_other = sum(lengths.values()) - max(lengths.values()) > (1 - NEARLY_ALL) * len(rows)
+    return is_other and 2 * sums[-1] <= 3 * sums[0]
 
 
 def _are_counted(cells: Cells) -> bool:

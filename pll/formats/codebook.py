@@ -177,6 +177,33 @@ def _is_coded(cells: Cells, codes: Mapping[str, str]) -> bool:
     return len({*said}) > 1 and 2 * len({*said}) <= len(said) and known >= NEARLY_ALL * len(said)
 
 
+def codes_of(name: str, codes: Codes) -> Mapping[str, str]:
+    """Return what a codebook says of a column, by its name or by a range of numbered names.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    codes
+        Of `codes_in`.
+
+    Examples
+    --------
+    >>> codes_of("B07", {"B01-B30": {"1": "glad"}}), codes_of("C07", {"B01-B30": {"1": "glad"}})
+    ({'1': 'glad'}, {})
+    """
+    if name not in codes and (own := _NUMBERED.fullmatch(name)):
+        for variable, names in codes.items():
+            span = _RANGE.fullmatch(variable)
+            if span and span["stem"] == own["stem"] and int(span["first"]) <= int(own["number"]) <= int(span["last"]):
+                return names
+    return codes.get(name, {})
+
+
+_NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>\d+)")
+_RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d+)\s*(?:[-–:]|to|bis)\s*(?P=stem)?(?P<last>\d+)")
+
+
 def decoded(cell: str | None, codes: Mapping[str, str], mark: str) -> str | None:
     """Return a cell with what a codebook calls its code, or each of several.
 

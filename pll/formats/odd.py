@@ -30,7 +30,7 @@ from pll.formats.names import UNNAMED, two_names
 from pll.formats.proposal import says
 from pll.formats.reading import PERSONS, SWAPPED, option
 from pll.formats.tabular.answer_cells import is_sentence
-from pll.formats.tabular.cells import is_no_answer, is_number, spelling
+from pll.formats.tabular.cells import NEARLY_ALL, is_no_answer, is_number, spelling
 from pll.formats.tabular.header import begins_as_total
 
 FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
@@ -272,7 +272,7 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if data.y is not None and data.annotations is not None:  # what the truth says as well is a class
         odd = [name for name in odd if not (data.y == data.class_names.index(name)).any()]
     letters = [name for name in words if len(name) == 1]
-    called = [name for name in words if spelling(name) in headers]
+    called = [name for name in words if spelling(name) in headers and not _is_said_by_several(data, name)]
     ticks = [n for n in names if _TICK.fullmatch(n) and len(letters) < 2 < len(names)]  # x and y are letters
     remedy = "Say which columns hold the labels, and drop what is none."
     yield from _to_drop("class-names", "Classes are numbers beside words", odd, remedy)
@@ -283,6 +283,15 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if unnamed:
         remedy = "Give the columns names in one first row; where two rows are the header, make one of them."
         yield Oddity("unnamed-voters", "Columns without a name were taken for voters", unnamed, remedy)
+
+
+def _is_said_by_several(data: PartialLabelDataset, name: str) -> bool:
+    """Whether several voters give a class, often: it is one, whatever columns beside them are called."""
+    votes = data.annotations
+    if votes is None or votes.anonymous or spelling(name) in map(spelling, votes.annotator_names):
+        return False
+    gave = votes.annotators[votes.labels == data.class_names.index(name)]
+    return len(np.unique(gave)) > 1 and len(gave) >= (1 - NEARLY_ALL) * len(votes.labels)
 
 
 def _marks(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:

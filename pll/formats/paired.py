@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
-from pll.formats.names import is_named_id
 from pll.formats.records import Records
 from pll.formats.tabular.cells import FEW, NEARLY_ALL, Cells, are_dates, has_fractions, is_number, nearly_all, spelling
 
@@ -38,7 +37,7 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     shares = [other for one, other in alike if _are_shares(cells[one], cells[other])]
     scores = [name for kind in shares for name in numbered[kind].values() if name not in given]
     table = replace(table, roles={**dict.fromkeys(scores, "keep"), **table.roles}) if scores else table
-    found = [(who, what) for who, what in alike if who != what and _are_answers(what, cells[who], cells[what])]
+    found = [(who, what) for who, what in alike if who != what and _are_answers(cells[who], cells[what])]
     who, what = found[0] if len(found) == 1 and "answers" not in at else ("", "")
     if not who or any(name in given for kind in (who, what) for name in numbered[kind].values()):
         return table
@@ -81,7 +80,7 @@ def _are_names(columns: Sequence[Cells]) -> bool:
     return are_words and 1 < len(named) <= named.total() / 2 and 2 * several >= len(named)
 
 
-def _are_answers(kind: str, people: Sequence[Cells], columns: Sequence[Cells]) -> bool:
+def _are_answers(people: Sequence[Cells], columns: Sequence[Cells]) -> bool:
     """Whether columns hold few words of which some are the same in a row, each where somebody is named beside it."""
     rows = [[spelling(cell or "") for cell in row] for row in zip(*columns, strict=True)]
     both = [
@@ -89,7 +88,7 @@ def _are_answers(kind: str, people: Sequence[Cells], columns: Sequence[Cells]) -
     ]
     said = [label for name, label in both if name and label]
     kinds, named = {*said}, {name for name, _ in both if name}
-    if len(said) < NEARLY_ALL * sum(bool(name or label) for name, label in both) or is_named_id(kind.replace("*", "")):
+    if len(said) < NEARLY_ALL * sum(bool(name or label) for name, label in both):
         return False
     are_words = not (nearly_all(is_number, [*kinds]) or are_dates([*kinds]) or kinds & {*map(spelling, named)})
     are_few = 1 < len(kinds) <= max(FEW, len(said) // 4)

@@ -193,7 +193,8 @@ def persons(table: Proposal) -> None:
     ids = [name for name in table.having("id") if name not in table.explicit]
     distinct = which(table, "distinct", "!number", among=[*ids, *table.open()])
     distinct.sort(key=lambda name: are_dates(table.raw[name]))
-    named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", distinct)]
+    every = which(table, "distinct", among=[*ids, *table.open()])
+    named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", every)]
     named += which(table, "mails", among=distinct)
     sent = [name for name in table.open() if _are_moments(table.raw[name])]
     numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])

@@ -17,7 +17,7 @@ from typing import Any
 
 from pll.errors import Note, RowError
 from pll.formats.checks import listing
-from pll.formats.codebook import codes_noted, decoded
+from pll.formats.codebook import codes_noted, codes_of, decoded
 from pll.formats.crossed import with_voters
 from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits
 from pll.formats.paired import with_pairs
@@ -70,7 +70,7 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
 def _decoded(table: Records) -> Records:
     """Return the table with words in the columns of which a codebook, by their names, says what their codes mean."""
     written, asked = list[str](), {name: codes_noted([[text]]).get("") for name, text in table.titles.items()}
-    books = {name: codes for name in table.names if name and (codes := table.codes.get(name) or asked.get(name))}
+    books = {name: codes for name in table.names if name and (codes := codes_of(name, table.codes) or asked.get(name))}
     for name, names in books.items():  # or in the text of a question: `… (1=modern, 2=classic)`
         at = list(table.names).index(name)
         sample = present_cells(table.sample()[at])

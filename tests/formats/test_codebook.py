@@ -62,6 +62,19 @@ def test_a_code_that_says_no_answer_is_none_and_another_sheet_is_no_codebook(tmp
     assert read(tmp_path / "b.xlsx", list(NAMES), {"People": people}).class_names == tuple(NAMES)
 
 
+def test_a_codebook_of_a_range_of_columns_where_rows_are_people(tmp_path: Path) -> None:
+    rolls, kinds = random.Random(3), [str(1 + k % 3) for k in range(24)]
+    rows = [
+        [str(who), "21", *(k if rolls.random() < 0.8 else rolls.choice("1239") for k in kinds)] for who in range(40)
+    ]
+    names = [[f"B01-B{len(kinds)}", code, name] for code, name in (*NAMES.items(), ("9", "keine Angabe"))]
+    sheets = {"Daten": [["VPN", "Alter", *(f"B{k + 1:02}" for k in range(24))], *rows]}
+    sheets["Codebuch"] = [["Variable", "Wert", "Bedeutung"], ["Geschlecht", "1", "w"], ["Geschlecht", "2", "m"], *names]
+    data = first_answers(workbook(tmp_path / "faces.xlsx", **sheets))[0]
+    assert {*data.class_names} == {*NAMES.values()} and len(data) == 24
+    assert data.annotations is not None and data.annotations.n_annotators == 40
+
+
 def test_a_sheet_says_what_ticked_columns_are_called(tmp_path: Path) -> None:
     names = {"Mdau": "Myotis daubentonii", "Mnat": "Myotis nattereri", "Ppip": "Pipistrellus pipistrellus"}
     rolls = random.Random(2)

@@ -417,3 +417,16 @@ def test_people_below_one_heading_who_agree_are_voters_though_each_row_has_its_t
     book.save(tmp_path / "t.xlsx")
     asked = question(formats.columns(tmp_path / "t.xlsx"))
     assert asked is not None and "annotator" in asked.answers[0][1].values()
+
+
+def test_a_class_that_several_voters_give_is_one_though_a_column_is_called_so(tmp_path: Path) -> None:
+    """Beside the votes stands how likely a model found each class."""
+    rolls = random.Random(5)
+    lines = ["text,worker_0,worker_1,worker_2,agrees,neutral,disagrees"]
+    for k in range(60):
+        meant = rolls.choice(["agrees", "neutral", "disagrees"])
+        said = [meant if rolls.random() < 0.8 else rolls.choice(["agrees", "neutral"]) for _ in range(3)]
+        lines.append(f"what was said about number {k},{','.join(said)},0.5,0.3,0.2")
+    (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
+    data = formats.read(tmp_path / "t.csv")
+    assert {*data.class_names} == {"agrees", "neutral", "disagrees"} and data.annotations is not None

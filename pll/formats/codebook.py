@@ -177,27 +177,30 @@ def _is_coded(cells: Cells, codes: Mapping[str, str]) -> bool:
     return len({*said}) > 1 and 2 * len({*said}) <= len(said) and known >= NEARLY_ALL * len(said)
 
 
-def codes_of(name: str, codes: Codes) -> Mapping[str, str]:
-    """Return what a codebook says of a column, by its name or by a range of numbered names.
+def codes_of(names: Sequence[str], codes: Codes) -> dict[str, Mapping[str, str]]:
+    """Return what a codebook says of columns, by their names or by a range of numbered names.
 
     Parameters
     ----------
-    name
-        Of the column.
+    names
+        Of the columns.
     codes
         Of `codes_in`.
 
     Examples
     --------
-    >>> codes_of("B07", {"B01-B30": {"1": "glad"}}), codes_of("C07", {"B01-B30": {"1": "glad"}})
-    ({'1': 'glad'}, {})
+    >>> codes_of(["B07", "C07", "tone"], {"B01-B30": {"1": "glad"}, "tone": {"1": "good"}})
+    {'tone': {'1': 'good'}, 'B07': {'1': 'glad'}}
     """
-    if name not in codes and (own := _NUMBERED.fullmatch(name)):
-        for variable, names in codes.items():
-            span = _RANGE.fullmatch(variable)
-            if span and span["stem"] == own["stem"] and int(span["first"]) <= int(own["number"]) <= int(span["last"]):
-                return names
-    return codes.get(name, {})
+    found = {name: codes[name] for name in names if codes.get(name)}
+    spans = [(span, some) for variable, some in codes.items() if (span := _RANGE.fullmatch(variable))]
+    numbered = [own for name in names if spans and name not in found and (own := _NUMBERED.fullmatch(name))]
+    for own in numbered:
+        for span, some in spans:
+            is_in = int(span["first"]) <= int(own["number"]) <= int(span["last"])
+            if is_in and span["stem"] == own["stem"]:
+                found[own[0]] = some
+    return found
 
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>\d+)")

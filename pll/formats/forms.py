@@ -211,10 +211,10 @@ def plain_name(name: str) -> str:
 
     Examples
     --------
-    >>> plain_name("True label"), plain_name("Gold-Standard"), plain_name("Facit (in red)")
-    ('true_label', 'gold_standard', 'facit')
+    >>> plain_name("True label"), plain_name("Gold-Standard")
+    ('true_label', 'gold_standard')
     """
-    return re.sub(r"[\s.-]+", "_", (name.partition(" (")[0] or name).casefold())
+    return re.sub(r"[\s.-]+", "_", name.casefold())
 
 
 @lru_cache(4096)

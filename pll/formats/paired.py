@@ -9,8 +9,21 @@ from dataclasses import replace
 
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
+from pll.formats.forms import USUAL, WORDS_OF_FIELDS, plain_name, words_of
+from pll.formats.proposal import says
 from pll.formats.records import Records
-from pll.formats.tabular.cells import FEW, NEARLY_ALL, Cells, are_dates, has_fractions, is_number, nearly_all, spelling
+from pll.formats.tabular.cells import (
+    FEW,
+    NEARLY_ALL,
+    Cells,
+    are_dates,
+    has_fractions,
+    is_missing,
+    is_no_answer,
+    is_number,
+    nearly_all,
+    spelling,
+)
 
 Numbered = Mapping[str, Mapping[str, str]]
 """Columns by their name without the number (`label_*`), and by the number."""
@@ -19,8 +32,8 @@ Numbered = Mapping[str, Mapping[str, str]]
 def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     """Return a table in which numbered pairs of columns, of a person and a label, are one column of answers.
 
-    Other columns with these numbers, such as the year, are of the answers, and carried along; so is how likely each of
-    several labels is.
+    Other columns that are filled as these are, such as the year, are of the answers, and carried along; so is how
+    likely each of several labels is.
 
     Parameters
     ----------
@@ -33,23 +46,28 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     at = {name: k for k, name in enumerate(table.names)}
     cells = {kind: [table.first[at[one]] for one in names.values()] for kind, names in numbered.items()}
     named = [kind for kind, columns in cells.items() if _are_names(columns)]
-    alike = [(one, other) for one in named for other in numbered if numbered[one].keys() == numbered[other].keys()]
-    shares = [other for one, other in alike if _are_shares(cells[one], cells[other])]
+    both = [(one, other) for one in named for other in numbered if numbered[one].keys() == numbered[other].keys()]
+    shares = [other for one, other in both if _are_shares(cells[one], cells[other])]
     scores = [name for kind in shares for name in numbered[kind].values() if name not in given]
     table = replace(table, roles={**dict.fromkeys(scores, "keep"), **table.roles}) if scores else table
-    found = [(who, what) for who, what in alike if who != what and _are_answers(cells[who], cells[what])]
+    both = [(who, what) for who, what in both if who != what and _are_called_so(who, what)]
+    found = [(who, what) for who, what in both if _are_answers(cells[who], cells[what])]
     who, what = found[0] if len(found) == 1 and "answers" not in at else ("", "")
     if not who or any(name in given for kind in (who, what) for name in numbered[kind].values()):
         return table
     pairs = [(at[numbered[who][k]], at[numbered[what][k]]) for k in numbered[what]]
     answers: list[dict[str, str | list[str]]] = [{} for _ in table.texts(pairs[0][0])]
     for person, label in pairs:
-        for own, name, cell in zip(answers, table.texts(person), table.texts(label), strict=True):
-            if name and cell:  # who answers again says both
-                own[name] = [*_listed(own[name]), cell] if name in own else cell
-    beside = [name for kind in numbered if {*numbered[kind]} == {*numbered[what]} for name in numbered[kind].values()]
-    said = listing([*numbered[what].values()])
-    note = f"Columns {said} were read as answers of whom {listing([*numbered[who].values()])} name."
+        for own, cell, said in zip(answers, table.texts(person), table.texts(label), strict=True):
+            name = (cell or "").strip()
+            if said and not is_missing(name) and not is_no_answer(name):  # who answers again says both
+                own[name] = [*_listed(own[name]), said] if name in own else said
+    alike = [kind for kind in numbered if numbered[kind].keys() == numbered[what].keys()]
+    called = {*words_of(who), *words_of(what)}  # `det_year1`, beside `det1` and `det_by1`
+    about = [k for k in alike if called.intersection(words_of(k)) or _are_about(cells[k], cells[who])]
+    columns = [listing([*numbered[kind].values()]) for kind in (what, who)]
+    note = f"Columns {columns[0]} were read as answers of whom {columns[1]} name."
+    beside = [name for kind in about for name in numbered[kind].values()]
     roles = {**dict.fromkeys(beside, "keep"), "answers": "answers", **table.roles}
     read = replace(table, roles=roles, notes=(*table.notes, note))
     return read.with_columns({"answers": answers}, [one for pair in pairs for one in pair])
@@ -57,6 +75,12 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
 
 def _listed(said: str | list[str]) -> list[str]:
     return [said] if isinstance(said, str) else said
+
+
+def _are_about(columns: Sequence[Cells], people: Sequence[Cells]) -> bool:
+    """Whether columns say something of each answer: nothing where nobody is named, which is so in some rows."""
+    named = [[bool(cell) for cell in some] for some in people]
+    return not all(map(all, named)) and [[bool(cell) for cell in some] for some in columns] == named
 
 
 def _numbered(names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -69,15 +93,26 @@ def _numbered(names: Sequence[str]) -> dict[str, dict[str, str]]:
     return {kind: by_number for kind, by_number in found.items() if len(by_number) > 1}
 
 
+def _are_called_so(who: str, what: str) -> bool:
+    """Whether the name of numbered columns says that they name people, or that those beside them are labels.
+
+    >>> _are_called_so("det_by*", "det*"), _are_called_so("who*", "label_*"), _are_called_so("drug_*", "route_*")
+    (True, True, False)
+    """
+    words, said = {*words_of(who)}, what.replace("*", "").strip(" _.-")
+    is_vote = plain_name(said) in USUAL["vote"] or says("labels", said)
+    return is_vote or bool(words & {*WORDS_OF_FIELDS["who"], *USUAL["worker"], "by"})
+
+
 def _are_names(columns: Sequence[Cells]) -> bool:
     """Whether columns name people, or labels: words that recur, mostly under several numbers, not twice in a row."""
     rows = [[cell for cell in row if cell] for row in zip(*columns, strict=True)]
     if sum(len({*row}) == len(row) for row in rows) < NEARLY_ALL * len(rows):
         return False
     named = Counter(name for row in rows for name in row)
-    several = sum(sum(name in some for some in columns) > 1 for name in named)
-    are_words = not (nearly_all(is_number, [*named]) or are_dates([*named]))
-    return are_words and 1 < len(named) <= named.total() / 2 and 2 * several >= len(named)
+    are_words = 1 < len(named) <= named.total() / 2 and not (nearly_all(is_number, [*named]) or are_dates([*named]))
+    under = Counter(name for some in columns for name in {*some} if name)
+    return are_words and 2 * sum(times > 1 for times in under.values()) >= len(named)
 
 
 def _are_answers(people: Sequence[Cells], columns: Sequence[Cells]) -> bool:
@@ -104,9 +139,12 @@ def _are_shares(labels: Sequence[Cells], columns: Sequence[Cells]) -> bool:
     both = [bool(name and cell) for row in rows for name, cell in row]
     if sum(both) < NEARLY_ALL * len(both) or not has_fractions([cell for row in rows for _, cell in row]):
         return False
-    shares = [[amount(cell) for name, cell in row if name and cell] for row in rows]
-    ranked = [row for row in shares if None not in row and sorted(filter(None, row), reverse=True) == row]
-    return len(ranked) >= NEARLY_ALL * len(shares) and all(sum(filter(None, row)) <= 100 for row in ranked)
+    read = [[amount(cell) for name, cell in row if name and cell] for row in rows]
+    shares = [[one for one in row if one is not None] for row in read]
+    ranked = [
+        row for row, cells in zip(shares, read, strict=True) if row == sorted(cells, key=lambda one: -(one or 0.0))
+    ]
+    return len(ranked) >= NEARLY_ALL * len(read) and all(sum(row) <= 100 for row in ranked)
 
 
 def _rows(*columns: Sequence[Cells]) -> Iterator[tuple[tuple[str | None, ...], ...]]:

@@ -742,12 +742,12 @@ LEAST_YEAR = 1000
 
 
 def _are_of_one_shape(cells: Cells) -> bool:
-    """Whether cells differ in the numbers of half of their words alone, but for a last letter: `c. 1r`, `c. 1v`, …"""
+    """Whether words, half of them numbered, differ in their numbers alone, but for a last letter: `Reg. 1, c. 1r`."""
     filled = [cell.strip() for cell in present_cells(cells)]
     shapes = {re.sub(r"\d+", "#", re.sub(r"(?<=\d)[a-z]$", "", cell)) for cell in filled}
     shape = shapes.pop() if len(shapes) == 1 and len(filled) >= FEW else ""
     numbered = sum("#" in word for word in shape.split())
-    return any(map(str.isalpha, shape)) and 2 * numbered >= len(shape.split()) > 0
+    return shape[:1].isalpha() and 2 * numbered >= len(shape.split())
 
 
 def _are_too_many(cells: Cells) -> bool:

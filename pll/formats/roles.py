@@ -435,9 +435,14 @@ def _ids(table: Proposal) -> None:
     usual = [name for name in named if plain_name(name) in USUAL["id"]]
     others = {*named, *which(table, "counts rows", among=distinct)}
     found = [*usual, *filter(others.__contains__, distinct), *which(table, "numbered names", among=distinct)]
-    found += which(table, "dotted numbers", among=distinct)
+    first = {*list(table.raw)[:FIRST_COLUMNS]}
+    found += which(table, "dotted numbers", among=[name for name in distinct if name in first])
     found += which(table, "of one shape", "!pictures", "!dates", "!addresses", among=distinct)
     table.give_first(sorted(found, key=lambda name: name.startswith(UNNAMED)), "id")  # a number of the row at last
+
+
+FIRST_COLUMNS = 2
+"""Columns in which a number in parts names the row: further on it is measured, perhaps."""
 
 
 def _payload(table: Proposal) -> None:

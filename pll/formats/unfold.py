@@ -70,7 +70,8 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
 def _decoded(table: Records) -> Records:
     """Return the table with words in the columns of which a codebook, by their names, says what their codes mean."""
     written, asked = list[str](), {name: codes_noted([[text]]).get("") for name, text in table.titles.items()}
-    books = {name: codes for name in table.names if name and (codes := codes_of(name, table.codes) or asked.get(name))}
+    said = codes_of([name for name in table.names if name], table.codes)
+    books = {name: codes for name in table.names if name and (codes := said.get(name) or asked.get(name))}
     for name, names in books.items():  # or in the text of a question: `… (1=modern, 2=classic)`
         at = list(table.names).index(name)
         sample = present_cells(table.sample()[at])

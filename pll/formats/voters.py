@@ -189,7 +189,10 @@ def vocabulary(table: Proposal) -> None:
     groups = of_one_vocabulary(table, [*columns, *voters])
     if not table.having("true_label"):
         shared = near.union(*(group for group in groups if len(group) > 1))
-        for name in [name for name in columns if plain_name(name) in NAMES["adjudicated"] and name in shared][:1]:
+        called = [name for name in columns if plain_name(name) in NAMES["adjudicated"]]
+        # `Facit (in red)`, where no other is called so
+        more = [name for name in columns if plain_name(name.partition(" (")[0]) in NAMES["adjudicated"]]
+        for name in [name for name in called or more if name in shared and (called or len(more) == 1)][:1]:
             table.give(name, "true_label")
             near.add(name)
             is_labelled = True

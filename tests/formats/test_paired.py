@@ -21,7 +21,7 @@ def rows_of(order: tuple[int, int], *, years: bool) -> list[list[str]]:
         truth, cells = rolls.choice(WORDS), list[str]()
         for at, who in enumerate(rolls.sample(PEOPLE, 3)):
             pair = [who, said(rolls, truth)] if at < 2 or k % 4 else ["", ""]
-            cells += [pair[one] for one in order] + [str(1950 + rolls.randrange(60))] * years
+            cells += [pair[one] for one in order] + [str(1950 + rolls.randrange(60)) if pair[0] else ""] * years
         rows.append([f"x{k}", f"{rolls.gauss(9, 3):.2f}", *cells])
     return rows
 
@@ -58,6 +58,34 @@ def test_a_role_given_by_hand_leaves_pairs_as_they_are(tmp_path: Path) -> None:
     roles = {f"label_{k}": "annotator" for k in (1, 2, 3)} | {f"annotator_{k}": "keep" for k in (1, 2, 3)}
     votes = formats.read(path, columns=roles).annotations
     assert votes is not None and votes.annotator_names == ("label_1", "label_2", "label_3")
+
+
+@pytest.mark.parametrize("beside", ["text", "measure"])
+def test_what_stands_beside_pairs_is_learnt_from(tmp_path: Path, beside: str) -> None:
+    """Two texts, or two measures, of which every row has both."""
+    rows = rows_of((0, 1), years=False)
+    said = [
+        ["it was said in the street", "nobody went there"] if beside == "text" else [f"{len(r[1])}.5", r[1]]
+        for r in rows
+    ]
+    rows = [
+        [r[0], *(f"{one} {k}" if beside == "text" else one for one in two), *r[2:6]]
+        for k, (r, two) in enumerate(zip(rows, said, strict=True))
+    ]
+    header = ["id", f"{beside}_1", f"{beside}_2", *(f"{one}_{k}" for k in (1, 2) for one in ("annotator", "label"))]
+    data = formats.read(table(tmp_path, header, rows))
+    assert data.annotations is not None and {*data.annotations.annotator_names} == {*PEOPLE}
+    assert (data.texts is not None) is (beside == "text") and bool(data.feature_names) is (beside == "measure")
+
+
+def test_drugs_and_their_routes_are_no_people_and_labels(tmp_path: Path) -> None:
+    rolls = random.Random(4)
+    rows = [
+        [str(20 + k), *rolls.sample(PEOPLE, 2), *(rolls.choice(WORDS) for _ in "ab"), rolls.choice(("well", "ill"))]
+        for k in range(60)
+    ]
+    path = table(tmp_path, ["age", "drug_1", "drug_2", "route_1", "route_2", "outcome"], rows)
+    assert "answers" not in [column.role for column in formats.columns(path)]
 
 
 def test_facts_that_come_in_twos_are_no_pairs(tmp_path: Path) -> None:

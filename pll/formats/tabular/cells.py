@@ -852,7 +852,7 @@ _NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))
 """Arrays as NumPy prints them: without commas."""
 
 
-_BARE_SET = re.compile(r"""\{([^{}\[\]"':]*[^\W\d][^{}\[\]"':]*)\}""")
+_BARE_SET = re.compile(r"""\{([^{}\[\]"':=]+)\}""")
 """A set as papers write it: `{NV, BCC}`."""
 
 
@@ -879,7 +879,7 @@ def _value_in(text: str, *, as_written: bool = True) -> Any:
         return json.loads(text, **_AS_WRITTEN) if as_written else json.loads(text)
     if printed := _NUMPY_NUMBERS.fullmatch(text):
         return printed[1].split()
-    if bare := _BARE_SET.fullmatch(text):
+    if (bare := _BARE_SET.fullmatch(text)) and any(map(str.isalpha, bare[1])):
         return [name.strip() for name in re.split("[,;|]", bare[1]) if name.strip()]
     if _NUMPY_WORDS.fullmatch(text):  # Python would join the words
         return [word[1:-1] for word in re.findall(r"'[^']*'|\"[^\"]*\"", text)]
@@ -1183,13 +1183,30 @@ def are_times(cells: Cells) -> bool:
     --------
     >>> are_times(["good: 6, bad: 1, odd: 1", "good: 7, bad: 1", "good: 8"]), are_times(["ann: 3, bob: 4", "ann: 3"])
     (True, False)
+    >>> (
+    ...     are_times(["ann: 4; bob: 5; cid: 5; dan: 5"] * 9 + ["ann: 5; bob: 5; cid: 5"]),
+    ...     are_times(["10:40, 11:05", "9:10"]),
+    ... )
+    (False, False)
     """
-    rows = [[times for _, times in pairs_in(cell)] for cell in cells if cell]
-    if not rows or not all(number.isdecimal() for row in rows for number in row) or not all(rows):
+    pairs = [pairs_in(cell) for cell in cells if cell]
+    rows = [[int(times) for label, times in row if times.isdecimal() and not label.isdecimal()] for row in pairs]
+    if sum(len(row) == len(some) > 0 for row, some in zip(rows, pairs, strict=True)) < NEARLY_ALL * len(pairs):
         return False
-    sums, lengths = sorted(sum(map(int, row)) for row in rows), Counter(map(len, rows))
-    is_other = sum(lengths.values()) - max(lengths.values()) > (1 - NEARLY_ALL) * len(rows)
-    return is_other and 2 * sums[-1] <= 3 * sums[0]
+    sums, by_length = sorted(map(sum, rows)), defaultdict[int, list[int]](list)
+    for row in rows:
+        by_length[len(row)].append(sum(row))
+    often = sorted(length for length, some in by_length.items() if len(some) > LEAST_OF_LENGTH * len(rows))
+    if len(often) < 2:
+        return False
+    fewest, most = (sorted(by_length[length])[len(by_length[length]) // 2] for length in (often[0], often[-1]))
+    low, high = sums[len(sums) // 20], sums[-1 - len(sums) // 20]
+    # whoever is missing has no part of a sum of ratings, and other labels have what one that is missing has not
+    return 2 * fewest * often[-1] > most * (often[0] + often[-1]) and 2 * high <= 3 * low
+
+
+LEAST_OF_LENGTH = 0.05
+"""Share of the cells that name so many labels, at least, where these are compared."""
 
 
 def _are_counted(cells: Cells) -> bool:

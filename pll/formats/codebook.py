@@ -205,6 +205,7 @@ def codes_of(names: Sequence[str], codes: Codes) -> dict[str, Mapping[str, str]]
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>\d+)")
 _RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d+)\s*(?:[-–:]|to|bis)\s*(?P=stem)?(?P<last>\d+)")
+"""A numbered name, and a range of them: `B01-B30`, `B1 to 30`."""
 
 
 def decoded(cell: str | None, codes: Mapping[str, str], mark: str) -> str | None:

@@ -25,9 +25,6 @@ from pll.formats.tabular.cells import (
     spelling,
 )
 
-Numbered = Mapping[str, Mapping[str, str]]
-"""Columns by their name without the number (`label_*`), and by the number."""
-
 
 def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     """Return a table in which numbered pairs of columns, of a person and a label, are one column of answers.
@@ -117,36 +114,34 @@ def _are_names(columns: Sequence[Cells]) -> bool:
 
 def _are_answers(people: Sequence[Cells], columns: Sequence[Cells]) -> bool:
     """Whether columns hold few words of which some are the same in a row, each where somebody is named beside it."""
-    rows = [[spelling(cell or "") for cell in row] for row in zip(*columns, strict=True)]
-    both = [
-        pair for some, of in zip(zip(*people, strict=True), rows, strict=True) for pair in zip(some, of, strict=True)
-    ]
+    rows = [[(name, spelling(cell or "")) for name, cell in row] for row in _pairs(people, columns)]
+    both = [pair for row in rows for pair in row]
     said = [label for name, label in both if name and label]
     kinds, named = {*said}, {name for name, _ in both if name}
     if len(said) < NEARLY_ALL * sum(bool(name or label) for name, label in both):
         return False
     are_words = not (nearly_all(is_number, [*kinds]) or are_dates([*kinds]) or kinds & {*map(spelling, named)})
     are_few = 1 < len(kinds) <= max(FEW, len(said) // 4)
-    return are_words and are_few and any(len({*filter(None, row)}) < sum(map(bool, row)) for row in rows)
+    return (
+        are_words
+        and are_few
+        and any(len({label for _, label in row if label}) < sum(bool(label) for _, label in row) for row in rows)
+    )
 
 
 def _are_shares(labels: Sequence[Cells], columns: Sequence[Cells]) -> bool:
     """Whether columns hold shares, from the largest on, each beside a label."""
-    rows = [
-        [(name, cell) for name, cell in zip(some, of, strict=True) if name or cell]
-        for some, of in _rows(labels, columns)
-    ]
+    rows = [[(name, cell) for name, cell in row if name or cell] for row in _pairs(labels, columns)]
     both = [bool(name and cell) for row in rows for name, cell in row]
     if sum(both) < NEARLY_ALL * len(both) or not has_fractions([cell for row in rows for _, cell in row]):
         return False
     read = [[amount(cell) for name, cell in row if name and cell] for row in rows]
     shares = [[one for one in row if one is not None] for row in read]
-    ranked = [
-        row for row, cells in zip(shares, read, strict=True) if row == sorted(cells, key=lambda one: -(one or 0.0))
-    ]
-    return len(ranked) >= NEARLY_ALL * len(read) and all(sum(row) <= 100 for row in ranked)
+    ranked = [some for row, some in zip(read, shares, strict=True) if row == sorted(some, reverse=True)]
+    return len(ranked) >= NEARLY_ALL * len(read) and all(sum(some) <= 100 for some in ranked)
 
 
-def _rows(*columns: Sequence[Cells]) -> Iterator[tuple[tuple[str | None, ...], ...]]:
-    """The cells of several groups of columns, row by row."""
-    yield from zip(*(zip(*group, strict=True) for group in columns), strict=True)
+def _pairs(names: Sequence[Cells], columns: Sequence[Cells]) -> Iterator[list[tuple[str | None, str | None]]]:
+    """The pairs of cells of two groups of columns, row by row."""
+    for row in zip(*names, *columns, strict=True):
+        yield [*zip(row[: len(names)], row[len(names) :], strict=True)]

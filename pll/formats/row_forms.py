@@ -191,13 +191,12 @@ def persons(table: Proposal) -> None:
     if rows < 2 or (table.form is not None and table.form.form != "person"):
         return
     ids = [name for name in table.having("id") if name not in table.explicit]
-    distinct = which(table, "distinct", "!number", among=[*ids, *table.open()])
-    distinct.sort(key=lambda name: are_dates(table.raw[name]))
     every = which(table, "distinct", among=[*ids, *table.open()])
+    distinct = sorted(which(table, "!number", among=every), key=lambda name: are_dates(table.raw[name]))
     named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", every)]
     named += which(table, "mails", among=distinct)
     sent = [name for name in table.open() if _are_moments(table.raw[name])]
-    numbers = which(table, "named id", "distinct", among=[*ids, *table.open()])
+    numbers = which(table, "named id", among=every)
     named += which(table, "of a person", among=numbers)
     told = [*table.having("text", "image"), *which(table, "texts", among=distinct)]
     has_texts = any(len({*table.raw[name]}) >= NEARLY_ALL * rows for name in told)

@@ -236,16 +236,16 @@ def vocabulary(table: Proposal) -> None:
         _ask_which(table, questions)
     if len(unclear) == 1 and {*beside_known(table)} != {*unclear[0]}:  # `by_hand` asks what they are
         names, both = unclear[0], listing(unclear[0], limit=12)
-        both = both.replace(", ", " and ") if len(names) == 2 else both
-        text = f"{both} use the same words" if len(names) > 1 else f"{both} uses the words of the labels"
         marked = ("each column is a class, marked where it is a candidate", dict.fromkeys(names, "class"))
         may_be_classes = not is_labelled and _says_yes_or_no(table.words(*names))
         if may_be_classes and len(table.words(*names)) == 1:  # who ticks boxes says one thing of each
             table.give_all(names, "category")
-            text = f"{listing(names, limit=12)} are marked. What is one of these columns?"
-            table.ask(text, marked, ("nobody's: learn from them", dict.fromkeys(names, "category")))
-        else:
-            ask_whose(table, text, [names], "category", *[marked] * may_be_classes)
+            nobodys = ("nobody's: learn from them", dict.fromkeys(names, "category"))
+            table.ask(f"{both} are marked. What is one of these columns?", marked, nobodys)
+            return
+        both = both.replace(", ", " and ") if len(names) == 2 else both
+        text = f"{both} use the same words" if len(names) > 1 else f"{both} uses the words of the labels"
+        ask_whose(table, text, [names], "category", *[marked] * may_be_classes)
     elif len(unclear) > 1:
         unclear.sort(key=lambda names: all(says("sure", name) for name in names))
         table.give_all((name for names in unclear for name in names), "category")

@@ -13,6 +13,7 @@ from pll.formats.classes import with_classes
 from pll.formats.forms import WORDS, any_of, plain_name, words_of
 from pll.formats.odd import RARE, same_as
 from pll.formats.proposal import Codes
+from pll.formats.reading import CODEBOOK
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
@@ -233,13 +234,17 @@ def decoded(cell: str | None, codes: Mapping[str, str], mark: str) -> str | None
     return "".join(codes.get(part, part) for part in parts)
 
 
-def codes_noted(rows: Sequence[Sequence[str]]) -> Codes:
+def codes_noted(rows: Sequence[Sequence[str]], columns: Sequence[Cells] = ()) -> Codes:
     """Return what notes beside a table say that codes mean, several in a line; nothing where they say nothing of it.
+
+    Codes that are no numbers stand alone in a line or a cell, with what they mean in the next one, and in a column.
 
     Parameters
     ----------
     rows
         What stands above the table, or below it.
+    columns
+        First cells of its columns.
 
     Examples
     --------
@@ -249,10 +254,21 @@ def codes_noted(rows: Sequence[Sequence[str]]) -> Codes:
     {'': {'1': 'ja', '2': 'nein'}}
     >>> codes_noted([["1 = ja"], ["2 = nein"]]), codes_noted([["n = 45, mean = 2.1"]])
     ({'': {'1': 'ja', '2': 'nein'}}, {})
+    >>> codes_noted([["Key:", "+ = in"], ["", "- = out"]], [["+", "-", "-", "+"]])
+    {'': {'+': 'in', '-': 'out'}}
+    >>> codes_noted([["b", "brown"], ["n", "black"]], [["b", "n", "n", "b"]]), codes_noted([["b", "brown"]], [["x"]])
+    ({'': {'b': 'brown', 'n': 'black'}}, {})
     """
     pairs = [match for row in rows for cell in row for match in _MEANT.finditer(cell)]
     codes = {match["code"]: match["name"].strip() for match in pairs if not is_number(match["name"].strip())}
-    return {"": codes} if len(codes) > 1 and len({*codes.values()}) == len(codes) == len(pairs) else {}
+    if len(codes) > 1 and len({*codes.values()}) == len(codes) == len(pairs):
+        return {"": codes}
+    filled = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    alone = [_pair([cell], 0) for row in filled for cell in row]
+    said = alone if any(map(any, alone)) else [_pair(row, 0) for row in filled if len(row) == 2]
+    codes = {code: name for code, name in said if code}
+    is_said = len(codes) > 1 and len({*codes.values()}) == len(codes) and any(_is_coded(one, codes) for one in columns)
+    return {"": codes} if is_said else {}
 
 
 _MEANT = re.compile(r"(?:^|[,;:(\n·#]|\s{2})\s*(?P<code>-?\d{1,3})\s*=\s*(?P<name>[^,;=()\n·]{1,60})")
@@ -296,7 +312,7 @@ def with_names(
     if not is_one or data.n_classes < 2:
         return data
     if set(data.class_names) <= {*covers[0].values()}:
-        same = Note("The classes are called as the codebook in the file calls them.", kind="codebook")
+        same = Note("The classes are called as the codebook in the file calls them.", kind=CODEBOOK)
         return replace(data, notes=(*data.notes, same))
     names = {code: name for code in data.class_names if (name := covers[0].get(code)) and name != code}
     parts = {code: [one.strip() for one in re.split(r"[,;(–—]|\s-\s", name)] for code, name in names.items()}
@@ -322,7 +338,7 @@ def with_names(
     text += f": {said}." + (f" It does not name {listing(left)}." if left else "")
     text += f" No answer: {listing(silent)}." if silent else ""
     changed = with_classes(data, edits)
-    return replace(changed, notes=(*data.notes, Note(text, kind="codebook")))
+    return replace(changed, notes=(*data.notes, Note(text, kind=CODEBOOK)))
 
 
 def _says_nothing(code: str, names: Mapping[str, str]) -> bool:

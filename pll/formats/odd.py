@@ -28,7 +28,7 @@ from pll.formats.checks import listing
 from pll.formats.forms import FIRST_WITHOUT_SPACES, WORDS, any_of
 from pll.formats.names import UNNAMED, two_names
 from pll.formats.proposal import says
-from pll.formats.reading import PERSONS, SWAPPED, option
+from pll.formats.reading import CODEBOOK, PERSONS, SWAPPED, option
 from pll.formats.tabular.answer_cells import is_sentence
 from pll.formats.tabular.cells import NEARLY_ALL, is_no_answer, is_number, spelling
 from pll.formats.tabular.header import begins_as_total
@@ -259,7 +259,7 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     yield from _to_drop("mark", "A class is what a program says that failed", errors)
     remedy = "If they mean that there is no answer, drop them."
     yield from _to_drop("mark", "Numbers stand apart from those of the others", _far_codes(names), remedy)
-    is_known = data.candidates is None or any(getattr(note, "kind", "") == "codebook" for note in data.notes)
+    is_known = data.candidates is None or _has_codebook(data)
     times = [] if is_known else _times_given(data).tolist()
     short = _rare_short({} if is_known else dict(zip(data.class_names, times, strict=True)))
     yield from _to_drop("mark", "A class is rare, and an abbreviation beside words", short, f"If it {if_none}")
@@ -514,9 +514,13 @@ def _agreed(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]
         yield Oddity("agreed", text, (), "Say that it is only carried along.", "--column NAME=keep")
 
 
+def _has_codebook(data: PartialLabelDataset) -> bool:
+    return any(getattr(note, "kind", "") == CODEBOOK for note in data.notes)
+
+
 def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """Classes that look like a more frequent one, and like no other: cut short, slips of the pen, other endings."""
-    if options.class_names or not options.merge or len(data) < SOME_EXAMPLES:
+    if options.class_names or not options.merge or len(data) < SOME_EXAMPLES or _has_codebook(data):
         return
     same = dict[str, str]()
     if votes := data.annotations:

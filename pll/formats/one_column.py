@@ -76,6 +76,7 @@ def settled(table: Proposal) -> None:
     beside = [name for name in free if name in apt and name in may_be]
     among = {name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)}
     among |= {*stranger_among(voters)} & {*votes}
+    named += [name for name in _beside_programs(table, voters) if name in votes and name not in named]
     table.give_all(beside, "keep", why="it has the words of the votes")
     single = [name for name in named if not says_aggregate(name)] or named
     if len(single) > 1 and voters:  # `issue_final`, where the votes are `issue_Ann`, `issue_Bob`
@@ -110,6 +111,12 @@ def settled(table: Proposal) -> None:
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
         *ways,
     )
+
+
+def _beside_programs(table: Proposal, voters: Sequence[str]) -> list[str]:
+    """The only voter that says a label alone, where all others, two at least, are programs that say how sure they are."""
+    others = [name for name in voters if not table.objects[name]]
+    return others if len(others) == 1 and len(voters) > FEWEST else []
 
 
 def set_apart(table: Proposal, names: Sequence[str], *, by_name: bool = True) -> list[str]:

@@ -43,6 +43,8 @@ PERSONS = "persons"
 """Kind of the note that a row is a person."""
 MAJORITY = "the majority of"
 """How a reason begins why a column is neither a voter nor the truth, before the columns that it was made of."""
+CODEBOOK = "codebook"
+"""Kind of the note that classes are called as a codebook calls them: no two of these are spellings of one."""
 SWAPPED = "swapped"
 """Kind of the note that two things are compared in both orders."""
 LONGEST = 60

@@ -583,7 +583,7 @@ RULES: tuple[Rule, ...] = (
     Rule(talkers, ("vote", "answers")),
     Rule(aggregates),
     Rule(settled),
-    Rule(rounds),
+    Rule(rounds, may_be_asked=False),
     Rule(grades, (*LABELLED, "task"), may_be_asked=False),
     Rule(_ids, ("id", "task")),
     Rule(_payload),

@@ -41,7 +41,6 @@ from pll.formats.records import Chunks, Records, RowNumber, cell_of, codes_of, v
 from pll.formats.results import Results, Value
 from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
-    MINUS_ONE,
     Cells,
     are_pictures,
     are_texts,
@@ -203,9 +202,10 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     """
     refuse_questions(columns)
     form = table.form
-    pairs = [pair for codes in table.codes.values() for pair in codes.items() if pair[0] in MINUS_ONE]
-    minus = [code for code, name in pairs if not is_no_answer(name, among_votes=True)]  # a class, as the codebook says
-    kept = (*options.keep, *(form.keep if form else ()), *minus)
+    pairs = [pair for codes in table.codes.values() for pair in codes.items()]
+    # classes, as the codebook says, be they called −1, – or "probably benign"
+    meant = [one for pair in pairs if not is_no_answer(pair[1], among_votes=True) for one in pair]
+    kept = (*options.keep, *(form.keep if form else ()), *meant)
     options = replace(options, class_names=options.class_names or table.class_names, keep=kept)
     cells, X, names_of_features = table.collected(columns, options)
     row_of = table.row_of

@@ -1177,7 +1177,10 @@ def _names_shared(cell: str | None) -> str | None:
 
 
 def are_times(cells: Cells) -> bool:
-    """Whether cells say how many of some people gave each label: several or one, with numbers of nearly the same sum.
+    """Whether cells say how many of some people gave each label, several or one.
+
+    The numbers have nearly the same sum, or one of them is mostly far above the others: people agree, ratings do not
+    differ so much.
 
     Parameters
     ----------
@@ -1193,6 +1196,8 @@ def are_times(cells: Cells) -> bool:
     ...     are_times(["10:40, 11:05", "9:10"]),
     ... )
     (False, False)
+    >>> are_times(["crab:6|eel:1", "eel:10|crab:1|ray:1", "ray:21"]), are_times(["ann:4|bob:1", "ann:3|cid:2", "bob:2"])
+    (True, False)
     """
     pairs = [pairs_in(cell) for cell in cells if cell]
     rows = [[int(times) for label, times in row if times.isdecimal() and not label.isdecimal()] for row in pairs]
@@ -1204,12 +1209,17 @@ def are_times(cells: Cells) -> bool:
     often = sorted(length for length, some in by_length.items() if len(some) > LEAST_OF_LENGTH * len(rows))
     if len(often) < 2:
         return False
+    ahead = sorted((max(row) * (len(row) - 1)) / (sum(row) - max(row) or 1) for row in rows if len(row) > 1)
+    if ahead[(len(ahead) - 1) // 2] >= FAR_ABOVE:
+        return True
     fewest, most = (sorted(by_length[length])[len(by_length[length]) // 2] for length in (often[0], often[-1]))
     low, high = sums[len(sums) // 20], sums[-1 - len(sums) // 20]
     # whoever is missing has no part of a sum of ratings, and other labels have what one that is missing has not
     return 2 * fewest * often[-1] > most * (often[0] + often[-1]) and 2 * high <= 3 * low
 
 
+FAR_ABOVE = 3.0
+"""How many times the mean of the others the largest of some counts mostly is, from which they are no ratings."""
 LEAST_OF_LENGTH = 0.05
 """Share of the cells that name so many labels, at least, where these are compared."""
 

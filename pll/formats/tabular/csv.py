@@ -330,7 +330,7 @@ class Delimited(TableFormat):
             ),
             first=text.sample(),
             titles=header.titles,
-            codes=codes_noted([[header.title], *text.end[1]]),
+            codes=codes_noted([[header.title], *text.end[1]], text.sample()),
         )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

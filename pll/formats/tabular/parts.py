@@ -216,6 +216,7 @@ def settled_apart(table: Records, who: str) -> Records:
     of_whom = {name: zip(people, cells_of(table, name), strict=True) for name in plain if settled}
     words = {name: Counter(cell for one, cell in some if cell and one in settled) for name, some in of_whom.items()}
     labels = [n for n, some in words.items() if _repeats(some) and not any(word[:1] in "[{" for word in some)]
+    labels = [name for name in labels if not says_fact(name)]
     if len(settled) != 1 or len(labels) != 1 or len({*people}) < LEAST_FILES_BESIDE or settled <= {*table.names}:
         return table
     (name,), (label,) = settled, labels
@@ -675,16 +676,20 @@ def _are_alike(words: Counter[str], others: Counter[str]) -> bool:
 def people_of(paths: Sequence[str]) -> list[str]:
     """Return what the files of an archive are called: by their own names, else by the folder that tells them apart.
 
+    Where only numbers, as of a date, tell the files apart, a folder with a name of its own says more.
+
     Examples
     --------
     >>> people_of(["in/amy.csv", "in/ben.csv"]), people_of(["out/amy/all.jsonl", "out/ben/all.jsonl"])
     (['amy', 'ben'], ['amy', 'ben'])
+    >>> people_of(["gpt/run_03-01.jsonl", "llama/run_04-02.jsonl"]), people_of(["in/rater1.csv", "in/rater2.csv"])
+    (['gpt', 'llama'], ['rater1', 'rater2'])
     """
-    for part in (-1, -2, -3):
-        names = [PurePosixPath(path).stem if part == -1 else PurePosixPath(path).parts[part:][0] for path in paths]
-        if max(Counter(names).values()) == 1:
-            return names
-    return list(paths)
+    of_parts = [[PurePosixPath(path).stem for path in paths]]
+    of_parts += [[PurePosixPath(path).parts[part:][0] for path in paths] for part in (-2, -3)]
+    apart = [names for names in of_parts if len({*names}) == len(names)]
+    called = [names for names in apart if len({re.sub(r"\d", "", name) for name in names}) == len(names)]
+    return next(iter([*called, *apart]), list(paths))
 
 
 def in_common(one: Sequence[str], other: Sequence[str]) -> float:

@@ -256,7 +256,9 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
         below, last = below[:-count], [row for _, row in below[-count:]]
     said = ["Cells that were made one over several rows stand for each of these."] if over else []
     notes = (*header.notes, *([AGAIN] if again else []), *notes_on_rows(last), *said, *empty)
-    return _Sheet(name, header, (top[0], *again), below, left, notes, codes_noted([[header.title], *last]))
+    columns = [*zip(*(row for _, row in below[: sample_rows(width)]), strict=True)]
+    codes = codes_noted([[header.title], *last], columns)
+    return _Sheet(name, header, (top[0], *again), below, left, notes, codes)
 
 
 def _empty_formulas(sheet: Any) -> list[str]:

@@ -204,7 +204,14 @@ def with_answers(table: Records) -> Records:
         cells[at] = lines[0].vote if lines else None
         workers.update(line.worker for line in lines)
     roles = {"doc_id": "task", answer: "vote"} | ({"model": "worker"} if len(workers) > 1 else {})
+    targets = {text for k, name in enumerate(table.names) if name == TARGET for text in table.texts(k) if text}
+    if targets and targets <= {*cells}:  # not a whole solution, nor the number of a choice
+        roles |= {TARGET: "true_label"}
     return replace(table.with_columns({answer: cells}), roles=roles)
+
+
+TARGET = "target"
+"""Of lm-evaluation-harness, the right answer, in whatever words the task has."""
 
 
 def _chosen(table: Records, worker: str) -> Iterable[tuple[int, list[Line]]]:

@@ -530,15 +530,26 @@ def _fields(text: str) -> tuple[Record, str]:
     return values, "?"
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> Record:
-    """Return the object of these keys and values, as a hook of `json`.
+_TYPED = frozenset({"$oid", "$date", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal"})
+"""Keys under which MongoDB exports a value that plain JSON has no type for (Extended JSON v2)."""
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> Any:
+    """Return the object of these keys and values, as a hook of `json`; of a value with its type beside, that value.
 
     Raises
     ------
     UserError
         A key stands twice.
+
+    Examples
+    --------
+    >>> unique_keys([("a", 1)]), unique_keys([("$oid", "5f8a")])
+    ({'a': 1}, '5f8a')
     """
     record = dict(pairs)
+    if len(pairs) == 1 and pairs[0][0] in _TYPED:
+        return pairs[0][1]
     if len(record) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in record if names.count(name) > 1)

@@ -638,6 +638,8 @@ def _likeness(name: str, other: str) -> int:
     shared = sum(longer.startswith(one[:end]) for end in range(1, len(one) + 1))
     is_word = one.isalpha() and longer.isalpha() and len(one) < len(longer)
     slips = [pair for pair in zip(own, words, strict=False) if pair[0] != pair[1]]
+    if any(all(map(_ROMAN.fullmatch, pair)) for pair in slips):
+        return 0  # centuries, stages, types
     is_cut = is_word and any(word.startswith(one) for word in (longer, *words)) and one not in words
     by_word = len(own) == len(words) > 1 and all(
         a.startswith(b) or b.startswith(a) for a, b in zip(own, words, strict=True)
@@ -652,6 +654,9 @@ def _likeness(name: str, other: str) -> int:
         _LETTERS: is_word and len(one) > 1 and one[0] == longer[0] and _stands_in(one, longer),
     }
     return next((kind for kind, is_so in tests.items() if is_so), 0)
+
+
+_ROMAN = re.compile(r"x{0,3}(?:i[xv]|v?i{1,3}|v)|x{1,3}")
 
 
 def _ends_alike(short: str, long: str) -> bool:

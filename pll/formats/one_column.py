@@ -114,7 +114,7 @@ def settled(table: Proposal) -> None:
 
 
 def _beside_programs(table: Proposal, voters: Sequence[str]) -> list[str]:
-    """The only voter that says a label alone, where all others, two at least, are programs that say how sure they are."""
+    """The only voter that says a label alone, where two others or more say how likely it is, as programs do."""
     others = [name for name in voters if not table.objects[name]]
     return others if len(others) == 1 and len(voters) > FEWEST else []
 

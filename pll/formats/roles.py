@@ -291,7 +291,7 @@ _REST: Traits = (
     (("states",), "keep", "how far the work is"),
     (("word", "parts"), "keep", "a part of a split"),
     (("of a check", "marks"), "keep", "which rows were to check answers"),
-    (("of a person", "!of a machine"), "keep", "who it was"),
+    (("of a person", "!of a machine", "!fractions"), "keep", "who it was"),
     (("beside labels", "how sure"), "keep", "how sure somebody was"),
     (("in lines", "of a round"), "keep", "the same in a round of answers"),
     (("word", "of a day or a person"), "keep", "the same of a day, or of a person"),
@@ -323,7 +323,9 @@ def _listed(table: Proposal) -> None:
 
 
 def _lists_of_answers(table: Proposal) -> list[str]:
-    lists = which(table, "!decimal commas", "!of counts", "!of an aggregate", "lists")
+    lists = which(table, "!decimal commas", "!of an aggregate", "lists")
+    counts = which(table, "of counts", "lists of numbers", among=lists)  # `[3, 0, 1]` are votes, but nobody's
+    lists = [name for name in lists if name not in counts]
     repeated = which(table, "repeated labels", among=lists)
     people = which(table, "people", among=lists if repeated else ())
     found: list[str] = []

@@ -583,7 +583,8 @@ _DOUBT = re.compile(rf"(?:{any_of('doubt')})\.?|[?¿]+", re.IGNORECASE)
 def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
     """Return the cells that name several labels, or one with a doubt, and these labels.
 
-    All of them are cells of their own too, and each more often.
+    All of them are cells of their own too, and each more often. What is often said with a word of doubt is a label of
+    a scale, as `probably benign` is.
 
     Parameters
     ----------
@@ -598,17 +599,27 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
     {'cat? fox?': ('cat', 'fox'), 'fox (maybe cat)': ('fox', 'cat'), 'probably fox': ('fox',)}
     >>> meant({"Mano A": 5, "Mano B": 4, "Mano A o B": 1}), meant({"A": 5, "B": 4, "A?": 5})
     ({'Mano A o B': ('Mano A', 'Mano B')}, {})
+    >>> meant({"benign": 50, "probably benign": 2, "bad": 30}), meant({"benign": 50, "probably benign": 20, "bad": 30})
+    ({'probably benign': ('benign',)}, {})
     """
     counts, spelled = Counter[str](), dict[str, str]()
     for cell, times in sorted(cells.items(), key=lambda one: -one[1]) if len(cells) <= MOST_CELLS_COMPARED else ():
         counts[spelling(cell)] += times
         spelled.setdefault(spelling(cell), cell.strip())
     found, recur = {}, max(counts.values(), default=0) > 1  # among texts nothing does
+    often = max(OFTEN, LEAST_OFTEN * counts.total())
     for plain, cell in spelled.items() if recur else ():
         parts = _named_in(cell, counts)
-        if cell not in keep and parts != [plain] and all(counts[part] > max(counts[plain], 1) for part in parts):
+        is_own = len(parts) == 1 and _SIGNS.isdisjoint(cell) and counts[plain] >= often
+        are_own = all(counts[part] > max(counts[plain], 1) for part in parts)
+        if are_own and parts != [plain] and not is_own and cell not in keep:
             found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
     return {cell: found[spelling(cell)] for cell in cells if found.get(spelling(cell))}
+
+
+_SIGNS = frozenset("?¿？()[]")
+OFTEN, LEAST_OFTEN = 5, 0.05
+"""Times, and share of the cells, from which a label with a word more is one of its own."""
 
 
 def read_by_hand(

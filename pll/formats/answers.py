@@ -357,7 +357,8 @@ class _Filler:
         if named := self.having("person"):
             who, people = self._named("person", named, self.counted)
         keys = {*USUAL["true_label"], *WORDS["adjudicated"]}
-        known = [k for k, name in enumerate(people) if says("settled", name) or plain_name(name) in keys]
+        bare = [plain_name(name.partition(" (")[0]) for name in people]  # `Key (genetics)`
+        known = [k for k, name in enumerate(people) if says("settled", name) or bare[k] in keys]
         is_truth = np.isin(who, known) if len(known) == 1 else np.zeros(self.rows, dtype=np.bool_)
         said = [filled_rows(*codes_of(cells)) for _, cells in self.having("item")]
         answered = np.logical_or.reduce(said) & ~is_truth  # who said nothing is no voter

@@ -471,7 +471,7 @@ def aggregates(table: Proposal) -> None:
             called = [name for name in called if [name] != shares]
         votes = table.having(*_ANSWERS)
         people = [name for name in called if votes and not says("majority", name)]
-        people = [name for name in people if (_settles_some(table, name) or _agreed_on(table, name))]
+        people = [n for n in people if says("settled", n) or _settles_some(table, n) or _agreed_on(table, n)]
         made = [name for name in called if name not in people]  # `settled` asks what those are
         table.give_all(made, "keep", why="an aggregate of the voters")
     free = [name for name in free if table.roles[name].role != "keep" and table.roles[name].guessed]

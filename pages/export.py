@@ -7,6 +7,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.export import ExportSource, preview
 from pll.export.run_export import export_source
+from pll.review.status import ReviewStatus
 from pll.runs import fit_loop
 from pll.runs.run import Run
 from pll.ui import controls, session
@@ -31,7 +32,7 @@ def offer(run: Run) -> None:
     alone = not source.estimator.needs_features
     status, sentence = came_to(run, source.splits, source.certainty, source.health, votes_alone=alone)
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
-    tell(run, source, is_certified=bool(status.certificate))
+    tell(run, source, status)
     table = preview(source, rows=PREVIEWED)[PREVIEW_COLUMNS]
     table["confidence"] = table["confidence"].astype(float).round(4)  # beside a blank it is shown as it is
     table = table.where(table.notna(), "")  # as the files have it: a person reads None as a label
@@ -49,14 +50,14 @@ def offer(run: Run) -> None:
         download.everything(source)
 
 
-def tell(run: Run, source: ExportSource, *, is_certified: bool) -> None:
-    """Whether the labels can be used, and what a review has changed; a certificate says more than a run's health."""
+def tell(run: Run, source: ExportSource, status: ReviewStatus) -> None:
+    """Whether the labels can be used, and what a review has changed."""
     left = len(source.splits.no_answer)
     if left:
         st.caption(f"{count(left, 'example')} without an answer: their ids are under *For engineers*.")
-    if not is_certified:
-        show_health(source.health)
     show_disputes(run)
+    if not status.certificate:  # which says more than a run's health
+        show_health(source.health, is_reviewed=status.decided > 0)
 
 
 st.title("Export")

@@ -549,6 +549,8 @@ class Certainty:
         (n,) float32 in [0, 1], −Σ w log w of the held-out weights over log |S_i|; 0 for singletons.
     is_tied
         (n,) bool, whether another label has as much for it as the identified one.
+    is_given
+        (n,) bool, whether it is the only candidate: taken as right, which no model has found out.
 
     The numbers are NaN where no model has judged the example without having learnt from it.
     """
@@ -558,6 +560,7 @@ class Certainty:
     margin: npt.NDArray[np.float32]
     entropy: npt.NDArray[np.float32]
     is_tied: Flags
+    is_given: Flags
 
     @property
     def is_known(self) -> Flags:
@@ -626,9 +629,10 @@ def certainty(identified: Ints, held_out: Weights | None, candidates: CandidateS
     >>> certainty(np.array([0, 2]), known, sets, np.array([False, False])).confidence.tolist()
     [0.25, nan]
     """
+    is_given = candidates.sizes == 1
     if held_out is None:
         unknown = np.full(len(candidates), np.nan, dtype=np.float32)
-        return Certainty(identified, unknown, unknown, unknown, is_tied)
+        return Certainty(identified, unknown, unknown, unknown, is_tied, is_given)
     starts = candidates.indptr[:-1]
     is_known = ~np.isnan(held_out[starts])
     weights = np.nan_to_num(held_out, nan=0.0)
@@ -637,7 +641,7 @@ def certainty(identified: Ints, held_out: Weights | None, candidates: CandidateS
     confidence, margin, entropy = (
         np.where(is_known, values, np.float32(np.nan)) for values in (own, sharp.margin, sharp.entropy)
     )
-    return Certainty(identified, confidence, margin, entropy, is_tied)
+    return Certainty(identified, confidence, margin, entropy, is_tied, is_given)
 
 
 Values = npt.NDArray[np.floating[Any]]

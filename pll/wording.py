@@ -195,9 +195,9 @@ def ties(n: int) -> str:
     Examples
     --------
     >>> ties(1), ties(12)
-    ('1 is a tie: another label has as much for it.', '12 are ties: another label has as much for it.')
+    ('1 is a tie: nothing tells which is right.', '12 are ties: nothing tells which is right.')
     """
-    return f"{n:,} {'is a tie' if n == 1 else 'are ties'}: another label has as much for it." * bool(n)
+    return f"{n:,} {'is a tie' if n == 1 else 'are ties'}: nothing tells which is right." * bool(n)
 
 
 def duration(seconds: float) -> str:

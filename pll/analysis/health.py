@@ -19,7 +19,7 @@ from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
 from pll.io import from_json
 from pll.training.metrics import is_diverging
-from pll.weights import Ints, Sharpness
+from pll.weights import CONFIDENT, Certainty, Ints, Sharpness
 from pll.wording import percent
 
 RECENT_EPOCHS = 5
@@ -97,7 +97,8 @@ class Finding:
     Attributes
     ----------
     name
-        `"diverging"`, `"changing"`, `"unsteady"`, `"collapsed"`, `"flat"`, `"unsupported"` or `"doubtful"`.
+        `"diverging"`, `"changing"`, `"unsteady"`, `"collapsed"`, `"flat"`, `"unsupported"`, `"doubtful"` or
+        `"refuted"`.
     sentence
         Description.
     remedy
@@ -198,6 +199,7 @@ def health_of(
     doubts: Sequence[str] = (),
     top_loss: float | None = None,
     votes_alone: bool = False,
+    refuted: Finding | None = None,
 ) -> Health:
     """Return the health of a run.
 
@@ -219,6 +221,8 @@ def health_of(
         The loss of uniform predictions; None where it is not known.
     votes_alone
         Whether the labels come from votes, and no training setting can help.
+    refuted
+        See `refuted_by_truth`.
     """
     found = (_untrained(rows), _diverging(rows, top_loss), _changing(rows, len(sets)), _collapsed(final, sets))
     result = [finding for finding in found if finding is not None]
@@ -253,6 +257,8 @@ def health_of(
                 "Bring better features or further voters; review a sample before you use the labels.",
             )
         )
+    if refuted is not None:
+        result.append(refuted)
     if votes_alone and rows:
         result = [replace(finding, remedy=VOTES_REMEDY, again="") for finding in result]
     by_truth = evidence is not None and evidence.by == "truth"
@@ -339,6 +345,53 @@ def against_truth(identified: Ints, y: Ints | None, sets: CandidateSets) -> Evid
     if n < FEWEST_ASKED:
         return None
     return Evidence("truth", int((identified == y)[labelled].sum()), n, float((1 / sets.sizes[labelled]).mean()))
+
+
+def refuted_by_truth(labels: Certainty, y: Ints | None) -> Finding | None:
+    """Return what is wrong where known true labels contradict those called certain: clearly more than a tenth of these.
+
+    None where fewer than 30 certain labels have a known true one.
+
+    Parameters
+    ----------
+    labels
+        Of n examples, as people take them home.
+    y
+        (n,) true labels, −1 where unknown.
+    """
+    if y is None or not labels.is_known.any():
+        return None
+    known = (y >= 0) & (labels.confidence >= CONFIDENT)
+    wrong = known & (labels.identified != y)
+    n, n_wrong = int(known.sum()), int(wrong.sum())
+    if n < FEWEST_ASKED or wilson(n_wrong, n)[0] <= 1 - CONFIDENT:
+        return None
+    given = int((wrong & labels.is_given).sum())
+    remedy = "Check how the candidates came about; review a sample before you use the labels."
+    if 2 * given > n_wrong:
+        remedy = (
+            f"Of these, {given:,} are the only candidate: bring wider sets, or use a method that may add labels "
+            "(proden-outside)."
+        )
+    share = f"{n_wrong:,} are wrong ({percent(n_wrong / n, 0)})"
+    text = f"Of {n:,} labels that would be called certain and whose true one is known, {share}."
+    return Finding("refuted", text, remedy)
+
+
+def doubt_of_given(labels: Certainty) -> list[str]:
+    """Return a sentence where most labels are the only candidate of their example, which nothing has checked; or none.
+
+    Parameters
+    ----------
+    labels
+        Of n examples.
+    """
+    n, given = len(labels.identified), int(labels.is_given.sum())
+    text = (
+        f"{given:,} of {n:,} labels are the only candidate of their example: they are taken as right, which nothing "
+        "here has checked. If some may be wrong, use a method that may add labels (proden-outside)."
+    )
+    return [text] if 2 * given > n else []
 
 
 def against_sets(covered: tuple[float, float] | None, n: int) -> Evidence | None:

@@ -67,10 +67,11 @@ class Worth:
     def sentence(self) -> str:
         """What the votes are worth, in two sentences."""
         nobody = f"On {self.all_wrong:,} of {self.rows:,} known labels" if self.all_wrong else "On none of them"
+        shared = ", since mistakes are shared" if round(self.high, 1) < round(self.votes, 1) else ""
         return (
             f"{self.votes:.3g} answers an example are worth {self.effective:.1f} independent ones ({self.low:.1f} to "
-            f"{self.high:.1f}, by {self.rows:,} known labels), since mistakes are shared. {nobody} all are wrong: "
-            f"no rule that chooses among the answers is right on more than {percent(self.most, 0)}."
+            f"{self.high:.1f}, by {self.rows:,} known labels){shared}. {nobody} all are wrong: "
+            f"no rule that chooses among the answers is right on more than {percent(self.most, 1)}."
         )
 
 

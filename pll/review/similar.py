@@ -61,7 +61,7 @@ class Similar:
     >>> sets = CandidateSets.from_lists([[0], [0], [1], [0, 1]], n_classes=2)
     >>> data = PartialLabelDataset(np.array([[0.0], [1.0], [4.0], [1.5]], dtype=np.float32), sets)
     >>> ones = np.array([1.0, 1.0, 1.0, 0.5])
-    >>> similar = Similar(data, Certainty(np.array([0, 0, 1, 0]), ones, ones, ones, ones == 0))
+    >>> similar = Similar(data, Certainty(np.array([0, 0, 1, 0]), ones, ones, ones, ones == 0, ones == 0))
     >>> similar.of_class(3, 0).tolist(), similar.of_class(3, 1).tolist()
     ([1, 0], [2])
     """

@@ -26,6 +26,8 @@ class ReviewStatus:
     certain
         Confidence of at least `CONFIDENT`, or decided; None where it is not known how sure labels are, or they are not
         to be trusted.
+    given
+        Of them, those that nobody decided and that are the only candidate of their example: taken as right.
     wrong
         Expected number of wrong ones among the certain that nobody decided: Σ (1 − confidence).
     decided
@@ -48,6 +50,7 @@ class ReviewStatus:
 
     labels: int
     certain: int | None = None
+    given: int = 0
     wrong: float = 0.0
     decided: int = 0
     corrected: int = 0
@@ -74,11 +77,14 @@ class ReviewStatus:
 
         Examples
         --------
-        >>> ReviewStatus(60, 52, 2.6).sentence
+        >>> ReviewStatus(60, 52, wrong=2.6).sentence
         '60 labels. 52 certain, 8 worth a look. About 3 of the 52 may be wrong.'
+        >>> ReviewStatus(60, 52, 40, 2.6).sentence
+        '60 labels. 52 certain, 8 worth a look. 40 of the 52 are the only candidate, and taken as right. About 3 of \
+the others may be wrong.'
         >>> ReviewStatus(60, is_known=False).sentence
         '60 labels. How sure they are is not known.'
-        >>> ReviewStatus(60, 50, 0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
+        >>> ReviewStatus(60, 50, wrong=0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
         '60 labels. 50 certain, 7 worth a look. Hardly any of the 50 should be wrong. 21 decided of 60: 5 corrected, \
 1 none of these. 2 unsure.'
         """
@@ -95,9 +101,15 @@ class ReviewStatus:
     def _expected_wrong(self) -> str:
         if not self.certain:
             return ""
+        these, given = f"the {self.certain:,}", ""
+        if self.given:
+            one = "is" if self.given == 1 else "are"
+            given, these = f" {self.given:,} of {these} {one} the only candidate, and taken as right.", "the others"
+        if self.given == self.certain:
+            return given
         if self.wrong < 0.5:
-            return f" Hardly any of the {self.certain:,} should be wrong."
-        return f" About {round(self.wrong):,} of the {self.certain:,} may be wrong."
+            return f"{given} Hardly any of {these} should be wrong."
+        return f"{given} About {round(self.wrong):,} of {these} may be wrong."
 
     @property
     def _decisions(self) -> str:
@@ -136,17 +148,20 @@ def status_of(
     left_open = [row for row, one in outcomes if one.status in ("unsure", "conflict")]
     corrected = [row for row, one in outcomes if state and one.label is not None and one.label != state.proposed(row)]
     is_known = bool(labels.is_known.any())
-    certain, wrong = None, 0.0
+    certain, given, wrong = None, 0, 0.0
     if is_known and (health is None or health.verdict != "unhealthy"):
         confidence = labels.confidence.astype(np.float64)
         confidence[rows["label"]] = 1.0
         confidence[rows["none"] + left_open] = 0.0
         is_certain = confidence >= CONFIDENT
         certain, wrong = int(is_certain.sum()), float((1 - confidence[is_certain]).sum())
+        is_certain[rows["label"]] = False
+        given = int((is_certain & labels.is_given).sum())
     earned = judgement if judgement is not None and judgement.done else None
     return ReviewStatus(
         labels=n,
         certain=certain,
+        given=given,
         wrong=wrong,
         decided=len(rows["label"]) + len(rows["none"]),
         corrected=len(corrected),

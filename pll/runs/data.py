@@ -27,7 +27,7 @@ from pll.io import Progress, is_mapped
 from pll.methods.aggregation import CLASSIFIER_EPOCHS, VOTE_FOLDS, aggregate
 from pll.methods.base import Task
 from pll.runs.config import Preparation
-from pll.synthesis import flip
+from pll.synthesis import Flip, flip
 from pll.synthesis.label_noise import Noisy
 from pll.weights import VOTES, ChangedSets, Flags, Ints, Weights
 
@@ -307,8 +307,22 @@ def with_candidates(
             progress=folds_done,
         )
         data = replace(data, candidates=sets, prior=None, changes=())
+        data = replace(data, notes=(*data.notes, *_note_on_rate(how.flip, sets)))
     check_trainable(data, strict=how.strict)
     return data
+
+
+def _note_on_rate(flip: Flip, sets: CandidateSets) -> list[str]:
+    """Say what became of q where wrong labels enter by how likely a classifier finds them: none does so above 1."""
+    if flip.how != "instance" or flip.q is None:
+        return []
+    rate = (sets.nnz - len(sets)) / max(len(sets) * (sets.n_classes - 1), 1)
+    text = f"Wrong labels entered the sets with probability {rate:.2f} on average, and not q = {flip.q:g}: "
+    return [text + "the likeliest ones enter always, and cannot more often."] if abs(rate - flip.q) > RATE_APART else []
+
+
+RATE_APART = 0.02
+"""How far the mean rate of wrong labels may be from the q that was asked for, until it is said."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -560,7 +574,7 @@ def weighs_voters(source: Source, data: PartialLabelDataset) -> bool:
 
 def warnings_about(data: PartialLabelDataset) -> list[str]:
     """Return warnings about data before training, first the notes of its reader; empty where there are none."""
-    warnings = list(data.notes)
+    warnings, votes_alone = list(data.notes), False
     if 0 in data.input_shape:
         votes_alone = not data.contents and bool(method_of_votes(data))
         no_features = "There are no features: labels come from the votes alone."
@@ -568,7 +582,7 @@ def warnings_about(data: PartialLabelDataset) -> list[str]:
         if votes_alone and data.pictures is not None:
             warnings.append(ADDRESSES_ALONE)
     if data.candidates is not None:
-        warnings += _candidate_warnings(data, data.candidates)
+        warnings += _candidate_warnings(data, data.candidates, votes_alone=votes_alone)
     warnings += about_copies(data)
     missing = int(np.isnan(data.X).sum()) if data.kind == "table" else 0
     if missing:
@@ -654,14 +668,17 @@ def about_copies(data: PartialLabelDataset) -> list[str]:
     return [Note(text, kind="copies")]
 
 
-def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[str]:
+METHOD_THAT_ADDS = "a method that may add labels (proden-outside)"
+
+
+def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets, *, votes_alone: bool) -> list[str]:
     warnings = []
     outside = data.truth_outside()
     if len(outside):
         warnings.append(
             f"{len(outside):,} of {len(data):,} true labels are not among their candidates "
-            f"(first: id {data.row_ids[outside[0]]}); only a method that may add labels (proden-outside) can identify "
-            "these examples correctly."
+            f"(first: id {data.row_ids[outside[0]]})"
+            + ("." if votes_alone else f"; only {METHOD_THAT_ADDS} can identify these examples correctly.")
         )
     whole = int((sets.sizes == sets.n_classes).sum())  # with a prior even these carry information
     if whole and data.prior is None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from pll.analysis.health import Health, against_sets, against_truth, health_of
+from pll.analysis.health import Health, against_sets, against_truth, doubt_of_given, health_of, refuted_by_truth
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import Arrays, Progress, check_free_space, remove_parts
@@ -459,7 +459,10 @@ class FitLoop:
             if isinstance(learning, Generator):
                 learning.close()  # where it was stopped between two records: restores the thread count
             self._save_checkpoint()
-            self._end("stopped", epoch, self.estimator.finish(), str(stop))
+            if epoch:
+                self._end("stopped", epoch, self.estimator.finish(), str(stop))
+            else:  # nothing was learnt: no labels to take home
+                self.folder.set_state("stopped")
         else:
             self._end("finished", epoch, self.estimator.label_weights_)
 
@@ -637,10 +640,11 @@ class FitLoop:
             final,
             sets,
             evidence,
-            doubts=() if step is None else step.notes,
-            expected=float(np.nanmean(labels.confidence)) if labels.is_known.any() else None,
+            doubts=() if step is None else (*step.notes, *doubt_of_given(labels)),
+            expected=float(np.nanmean(labels.confidence)) if (labels.is_known & ~labels.is_given).any() else None,
             top_loss=math.log(sets.n_classes) if has_logits else None,  # of uniform predictions
             votes_alone=not self.estimator.needs_features,
+            refuted=refuted_by_truth(labels, train.y),
         )
 
 

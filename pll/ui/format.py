@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from math import prod
 
+from pll.analysis.health import Health
 from pll.errors import UserError
 from pll.runs.snapshots import SETTINGS, Snapshot
 from pll.wording import percent
@@ -153,8 +154,17 @@ def format_shape(shape: Sequence[int]) -> str:
     return f"{width} × {height} pixels, {colour}"
 
 
-def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
+def headline(metrics: Mapping[str, float | None], health: Health | None = None) -> tuple[float | None, str]:
     """The one figure that says how well a run went: against the truth where it is known, else what is expected.
+
+    Of labels that are not to be trusted nothing is expected.
+
+    Parameters
+    ----------
+    metrics
+        Of the run, by name.
+    health
+        Its verdict; None where there is none.
 
     Examples
     --------
@@ -164,10 +174,14 @@ def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
     (0.8, 'expected to be right')
     >>> headline({"transductive_accuracy": None, "mean_confidence": 0.8})
     (None, 'how sure is not known')
+    >>> headline({"expected_accuracy": 0.5}, Health("unhealthy"))
+    (None, 'not to be trusted yet')
     """
     right = metrics.get("label_accuracy", metrics.get("transductive_accuracy"))
     n_labelled = int(metrics.get("known_labels") or 0)
     if right is None:
+        if health is not None and health.verdict == "unhealthy":
+            return None, "not to be trusted yet"
         expected = metrics.get("expected_accuracy")
         return expected, "how sure is not known" if expected is None else "expected to be right"
     of_labelled = f" ({round(right * n_labelled):,} of {n_labelled:,} known)" if n_labelled else ""

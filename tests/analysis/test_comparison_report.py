@@ -67,7 +67,7 @@ def test_unknown_truth_does_not_count() -> None:
 def test_ties_of_votes_are_counted_as_on_train() -> None:
     for y in (Y, None):
         report = verdict([lane("majority", 100, n_tied=12), lane("proden", 20)], y, sizes=SIZES)
-        assert report.notes[-1] == "majority: 12 are ties: another label has as much for it."
+        assert report.notes[-1] == "majority: 12 are ties: nothing tells which is right."
 
 
 # ---- without truth ---------------------------------------------------------------------------------------------------

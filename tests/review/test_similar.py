@@ -24,7 +24,8 @@ def data() -> PartialLabelDataset:
 
 def sharp(confidence: np.ndarray) -> Certainty:
     identified = np.arange(N) % 2  # nothing is identified as a cat
-    return Certainty(identified.astype(np.int64), confidence.astype(np.float32), confidence, confidence, confidence < 0)
+    no = confidence < 0
+    return Certainty(identified.astype(np.int64), confidence.astype(np.float32), confidence, confidence, no, no)
 
 
 def test_the_nearest_sure_ones_of_a_class_by_brute_force(data: PartialLabelDataset) -> None:

@@ -77,7 +77,10 @@ def _damaged_row(one: Run, problem: str) -> None:
     name.markdown(f":material/broken_image: **Damaged**  \n{one.id}")
     with message:
         st.text(problem)
-    with actions.container(horizontal=True), st.popover("", icon=":material/delete:", type="tertiary", help="Delete"):
+    with (
+        actions.container(horizontal=True),
+        st.popover("", icon=":material/delete:", type="tertiary", help="Delete", key=f"remove-{one.id}"),
+    ):
         st.write("Move its folder to the bin, with all that may still be readable in it?")
         _confirm_delete(one)
 
@@ -111,7 +114,8 @@ def _row(one: Run, differs: str = "") -> None:
         question = f"Move this comparison{together} to the bin?"
     else:
         name.markdown(f"{title}  \n:gray[:small[{plain(differs)}]]" if differs else title, help=methods)
-        share, of_what = headline(snapshot.lane.metrics or (snapshot.lane.rows[-1] if snapshot.lane.rows else {}))
+        metrics = snapshot.lane.metrics or (snapshot.lane.rows[-1] if snapshot.lane.rows else {})
+        share, of_what = headline(metrics, snapshot.lane.health)
         figure.markdown(f"{percent(share)}  \n:gray[:small[{of_what}]]")
         question = f"Move **{plain(snapshot.name)}** with its labels and model to the bin?"
     data.caption(_data_and_date(one))
@@ -124,7 +128,10 @@ def _row(one: Run, differs: str = "") -> None:
             return
         if snapshot.state in ("stopped", "interrupted") and one.is_together:
             button("Resume", _resume, one, icon="play_arrow", key=f"resume-{one.id}")
-        with st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename or delete"):
+        # by its key it is that of the run, and not of the place, to which another run may move
+        with st.popover(
+            "", icon=":material/more_horiz:", type="tertiary", help="Rename or delete", key=f"more-{one.id}"
+        ):
             with st.form(f"rename-{one.id}", border=False):
                 st.text_input("Name", value=snapshot.name, max_chars=MOST_NAME, key=f"name-{one.id}")
                 st.form_submit_button("Rename", on_click=_rename, args=(one,))

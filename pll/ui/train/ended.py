@@ -39,11 +39,12 @@ def draw(now: Scene) -> None:
     st.markdown(f"#### {_found(now)}{sentence}")
     if "next" not in now.looking.hidden:
         _onward(now, status)
+    is_disputed = show_disputes(now.run)
     if not status.certificate:  # which proves more than a run's health can say
-        show_health(now.snapshot.health, more=[one for one in now.data.notes if one == FEATURES_ADD_NOTHING])
-    if "next" not in now.looking.hidden:
+        more = [one for one in now.data.notes if one == FEATURES_ADD_NOTHING]
+        show_health(now.snapshot.health, more=more, is_reviewed=status.decided > 0)
+    if "next" not in now.looking.hidden and not is_disputed:  # where no training tells who is right
         _again(now)
-    show_disputes(now.run)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -110,6 +111,7 @@ IN_SHORT = {
     "flat": "Nothing was learnt.",
     "unsupported": "They are not clearly better than chance.",
     "doubtful": "Too few are expected to be right.",
+    "refuted": "Known true labels contradict those called certain.",
 }
 
 
@@ -169,7 +171,8 @@ def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> 
     --------
     >>> votes = Annotations.from_votes([[0, 0], [0, 1], [1, 1]])
     >>> majority_sentence(np.array([1, 1, 1]), votes), majority_sentence(np.array([0, 0, 1]), votes)
-    ('The majority would differ on 1; on 1 it is a tie.', 'The majority would differ on 0; on 1 it is a tie.')
+    ('The majority would differ on 1; on 1 as many say another label.', 'The majority would differ on 0; on 1 as many \
+say another label.')
     """
     counts, every = votes.votes, np.arange(len(identified))
     most = counts.max(axis=1).toarray().ravel()
@@ -177,14 +180,14 @@ def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> 
     rows = np.repeat(every, np.diff(counts.indptr))
     leaders = np.bincount(rows, counts.data == most[rows], len(every))
     n_tied = int(((own == most) & (leaders > 1)).sum())
-    tied = f"; on {n_tied:,} it is a tie" if n_tied else ""
+    tied = f"; on {n_tied:,} as many say another label" if n_tied else ""
     return f"The majority would differ on {int((own < most).sum()):,}{tied}."
 
 
 # ---- whether they can be used ---------------------------------------------------------------------------------------
 
 
-def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
+def show_health(health: Health | None, *, more: Sequence[str] = (), is_reviewed: bool = False) -> None:
     """Show the verdict on a run that has ended in one line; one that is not good opens to what was found.
 
     `more` also speaks against the labels: beside a verdict that is not good, it is among what was found.
@@ -195,12 +198,14 @@ def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
         The verdict; None where there is none.
     more
         What else speaks against the labels.
+    is_reviewed
+        Whether people have decided some: how many are expected to be right was said of the labels before that.
     """
     more = list(dict.fromkeys((*more, *(() if health is None else health.doubts))))
     if health is None or health.verdict != "unhealthy":
         for warning in more:
             st.warning(plain(warning), icon=HEALTH_ICONS["unhealthy"])
-        if health is not None:
+        if health is not None and not is_reviewed:
             evidence = "" if health.evidence is None else health.evidence.sentence
             st.caption(f"{HEALTH_ICONS[health.verdict]} {health.headline}", help=evidence or None)
         return
@@ -212,18 +217,30 @@ def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
         st.markdown("  \n".join([*lines, *map(plain, more)]))
 
 
-def show_disputes(run: Run) -> None:
-    """Say where the votes of a run that has ended do not tell whom to believe, and lead to a review of those."""
+def show_disputes(run: Run) -> bool:
+    """Say where the votes of a run that has ended do not tell whom to believe, and lead to a review of those.
+
+    Parameters
+    ----------
+    run
+        The run.
+
+    Returns
+    -------
+    bool
+        Whether there are such votes.
+    """
     if not run.folder.path.joinpath(COMPUTED_FILE).exists() or run.snapshot().is_active:
-        return
+        return False
     sentence, rows = _disputed(run.id, run)
     if not len(rows):
-        return
+        return False
     with beside():
         st.warning(plain(sentence), icon=":material/balance:")
         if st.button("Settle", key=f"settle-{run.id}", icon=":material/rate_review:"):
             choose_rows(run.id, rows, DISPUTED)
             go("review", run=run.id)
+    return True
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

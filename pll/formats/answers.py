@@ -271,7 +271,7 @@ class _Filler:
             does_count = ~practice & (np.array(counts_here, dtype=np.bool_) | says("practice", column.name))
             self.counted, self.practice = does_count[codes], practice[codes]
             times = np.bincount(codes, minlength=len(distinct))[~does_count]
-            if times.sum():
+            if times.sum() and not self.having("answers"):  # of a list, each answer has a state of its own
                 out = [cell for cell, counts in zip(distinct, does_count, strict=True) if not counts]
                 said = listing([f"{state} ({n:,})" for state, n in zip(out, times.tolist(), strict=True)])
                 text = f"{times.sum():,} lines do not count, by {column.name}: {said}."

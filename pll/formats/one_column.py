@@ -13,7 +13,7 @@ from itertools import combinations
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import MOST_COLUMNS_COMPARED, apart, stranger_among
+from pll.formats.class_groups import MOST_COLUMNS_COMPARED, agree, apart, stranger_among
 from pll.formats.forms import words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, share_among
@@ -72,7 +72,10 @@ def settled(table: Proposal) -> None:
     if voters and not any(says("labels", name) for name in voters):
         named += [name for name in free if name in apt and name not in named and says("labels", name)]
     named = [name for name in named if not FUNCTION.match(name)]
-    may_be = {*named, *sparse, *(name for name in free if table.may_be_label(name) or decides(table, name))}
+    called_apart = [name for name in apt if name not in voters and stranger_among([*voters, name]) == [name]]
+    called_apart = [n for n in called_apart if any(agree([table.cells[n], table.cells[one]]) for one in voters)]
+    may_be = {*named, *sparse, *called_apart}
+    may_be |= {name for name in free if table.may_be_label(name) or decides(table, name)}
     beside = [name for name in free if name in apt and name in may_be]
     among = {name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)}
     among |= {*stranger_among(voters)} & {*votes}

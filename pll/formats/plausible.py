@@ -30,6 +30,8 @@ LEAST_BOTH = 10
 """Rows that two columns fill, from which it is no chance that they agree."""
 LEAST_PARTS = 3
 """Columns, at least, of which it is no chance that another one is their sum."""
+LARGEST_PART = 1e9
+"""Numbers above it are ids, perhaps, and no parts of a sum."""
 MOST_KINDS_OF_CODES = 10
 """Different numbers with fractions, at most, that may be codes of classes."""
 
@@ -65,6 +67,8 @@ def _sums(table: Proposal) -> Sums:
     names = list(table.raw)
     usable = {name for name in table.open() if are_amounts(table.raw[name])}
     read = [[amount(cell) or 0.0 for cell in table.raw[name]] if name in usable else None for name in names]
+    # an id of 18 digits would leave nothing of what stands beside it
+    read = [None if some is None or max(some, default=0.0) > LARGEST_PART else some for some in read]
     rows = len(table.raw[names[0]])
     amounts = np.array([some or [0.0] * rows for some in read]).reshape(len(names), rows).T
     before = np.concatenate([np.zeros((rows, 1)), amounts.cumsum(axis=1)], axis=1)

@@ -600,6 +600,9 @@ def grades_in(cells: Cells, codes: Collection[str] = ()) -> list[int | None]:
     silent = NO_ANSWER["codes"]
     filled = [one for one in plain if one and not is_no_answer(one, among_votes=True) and one not in silent]
     filled = [one for one in filled if spelling(one) not in NO_ANSWER["rare"]]
+    words = Counter(spelling(one) for one in filled if not is_number(one))
+    if len(words) == 1 < words.total() <= len(filled) / 2:  # one word among numbers, that again and again stands there
+        filled = [one for one in filled if is_number(one)]
     are_most = sum(one is not None for one in numbers) >= NEARLY_ALL * len(filled)
     return numbers if are_most and not has_fractions(filled) else [None] * len(cells)
 

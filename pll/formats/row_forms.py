@@ -584,6 +584,9 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
     codes = which(table, "named id", among=free)
     codes = [name for name in codes if table.may_be_answers(name, ids=True) and _agrees(table, name, tasks[0])]
     others = which(table, "!object", "!measured", "!of a fact", "!named id", "!pictures", "!dates", among=free)
+    apart = [name for name in choices_first if says("sure", name) or not _agrees(table, name, tasks[0])]
+    if codes and len(apart) == len(choices_first):  # beside codes, how sure somebody was, and how long it took
+        return [*codes, *apart]
     return choices_first or codes or others[:MOST_OFFERED]
 
 

@@ -412,11 +412,23 @@ def beside(table: Proposal) -> None:
         if beside := [end for end in ends if not end[:1].isalnum()]:
             table.give(name, "keep", why="beside a voter")
             asked.setdefault(min(beside), []).append(name)
+    for suffix, names in _beside_each(table, voters).items():
+        table.give_all(names, "keep", why=f"{suffix} beside a voter")
     alike = [names for names in asked.values() if len(names) == len(voters) and not any(says("sure", n) for n in names)]
     alike = [names for names in alike if all(table.may_be_answers(name) for name in names)]
     alike = [names for names in alike if agree([[cell or None for cell in table.cells[name]] for name in names])]
     if alike and table.explicit.isdisjoint(voters) and not table.is_asked():
         _ask_which(table, [voters, *alike])
+
+
+def _beside_each(table: Proposal, voters: Sequence[str]) -> dict[str, list[str]]:
+    """Columns of numbers that are called as a voter and a word more, by that word, where several voters have one."""
+    found: dict[str, list[str]] = {}
+    for name in which(table, "number"):
+        for voter in voters:
+            if (suffix := re.fullmatch(rf"{re.escape(voter)}[\W_]+(.*\w)", name)) is not None:
+                found.setdefault(suffix[1], []).append(name)
+    return {suffix: names for suffix, names in found.items() if len(names) > 1}
 
 
 # ---- beside the voters -----------------------------------------------------------------------------------------------
@@ -522,6 +534,7 @@ def _leave_majority(table: Proposal, name: str) -> None:
         ways = [way for way in ways if "true_label" not in way[1].values() or not table.having("true_label")]
         made = ("made of their answers: carried along", {name: "keep"})
         is_voter = is_all and was == "annotator" and says("settled", name)  # of a program's majority by its name
+        is_decided = is_decided or says("right", name)
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
             *([made, *ways] if is_voter or not is_decided else [*ways[:1], made, *ways[1:]]),

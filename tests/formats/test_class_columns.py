@@ -192,7 +192,7 @@ def test_what_settled_labels_of_functions_is_asked_about_and_no_function_is(tmp_
     path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
     asked = question(formats.columns(path))
     assert asked is not None and asked.answers[0][1] == {known: "true_label"}
-    data = formats.read(path, columns=asked.answers[0][1])
+    data = formats.read(path, columns=asked.answers[0][1], accept=("chance",))
     assert data.annotations is not None and len(data.annotations.annotator_names) == 6 and not data.feature_names
     assert set(data.class_names) == {"0", "1"} and int((data.y >= 0).sum()) == 12
 

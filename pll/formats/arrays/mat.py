@@ -26,7 +26,7 @@ from pll.errors import RowError, UserError
 from pll.extras import require_extra
 from pll.formats.arrays.layouts import FileArrays, arrange, kind_of_numbers, labels_beside, names_people, parts_among
 from pll.formats.base import Format, ReadOptions
-from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
+from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_ids, listing, parsing, readable
 from pll.formats.forms import ARRAYS
 from pll.formats.labels import sets_of
 from pll.formats.results import Results
@@ -104,7 +104,8 @@ class Mat(Format):
             (name, called), *_ = found.items()
             notes.append(f"The names of the classes are in {name}.")
             others = [one for one in others if one != name]
-        if unused := [name for name in others if name not in RESULTS]:
+        ids = next((name for name in others if _name_each(cells.get(name, ()), len(layout.X))), "")
+        if unused := [name for name in others if name not in (*RESULTS, ids)]:
             notes.insert(0, f"Variables not used: {listing(unused)}.")
         candidates, y, names = layout.numbered(options, called, notes)
         annotations = None
@@ -121,6 +122,7 @@ class Mat(Format):
             is_test=is_test,
             name=options.name or path.name,
             notes=tuple(notes),
+            ids=check_ids([*cells[ids]], int) if ids else None,
         )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
@@ -155,6 +157,11 @@ class Mat(Format):
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         return ["Variables that are not read, and the form of the file: it is written anew, as version 7."]
+
+
+def _name_each(cells: Sequence[str], n: int) -> bool:
+    """Whether words name n examples, each of them another."""
+    return len({*cells}) == len(cells) == n and not any(len(cell.split()) > 1 for cell in cells)
 
 
 def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, Any]:

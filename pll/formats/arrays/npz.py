@@ -177,7 +177,11 @@ class Npz(Format):
             parts, arrays = [{**parts[0], "y": next(iter(found))}], arrays | found
             others = [name for name in others if name not in found]
         ids = [name for name in others if is_named_id(name)] if "ids" not in arrays and not loose else []
-        for name, array in _those_in(source, ids, options.max_bytes, "USiu", 1).items():
+        may_name = _those_in(source, ids, options.max_bytes, "USiu", 1)
+        if "ids" not in arrays and not loose:  # text that is of one word each, whatever it is called
+            texts_of = _those_in(source, [name for name in others if name not in ids], options.max_bytes, "US", 1)
+            may_name |= {name: array for name, array in texts_of.items() if not any(map(_has_space, array.tolist()))}
+        for name, array in may_name.items():
             if len({*array.tolist()}) == len(array) == len(arrays[parts[0]["X"]]) and "ids" not in arrays:
                 arrays["ids"] = array
                 others.remove(name)
@@ -487,6 +491,10 @@ def _arrays_in(source: Path, wanted: Collection[str] | None, max_bytes: int) -> 
                 if stream.read(1):  # also makes zipfile compare the checksum
                     raise ValueError("there is more in it than its header says")
     return arrays
+
+
+def _has_space(text: str | bytes) -> bool:
+    return len(text.split()) > 1
 
 
 def _those_in(source: Path, names: Sequence[str], max_bytes: int, kinds: str = "iuf", sides: int = 2) -> Arrays:

@@ -1030,7 +1030,7 @@ def listed_answers(
         )
         value = [value] if is_one else [{"user": who, "label": _answer_inside(what)} for who, what in value.items()]
         names, said = [], []
-    if names and len(names) != len(value):
+    if names and value and len(names) != len(value):  # who was asked may have said nothing
         raise UserError(f"there are {len(value)} answers and {len(names)} people; they must be as many")
     found: list[tuple[str | None, str, float]] = []
     for at, one in enumerate(value):

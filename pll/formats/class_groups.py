@@ -13,7 +13,7 @@ import numpy as np
 
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
-from pll.formats.names import CLASS_COLUMN, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
+from pll.formats.names import CLASS_COLUMN, GRID, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
 from pll.formats.proposal import Proposal, one_of, says, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
@@ -428,8 +428,24 @@ def _alike(names: Sequence[str], every: Sequence[str] = ()) -> list[list[str]]:
     return [group for _, group in alike if len(group) > 1]
 
 
+def counted_in_grid(table: Proposal) -> list[str]:
+    """Columns of whole numbers below one that says that they are: `Number of tasters [sour]`."""
+    groups: dict[str, list[str]] = {}
+    for name in table.open():
+        match = GRID.fullmatch(name)
+        if (
+            match
+            and not WORDS["number_of"].isdisjoint(words_of(match["question"])[:1])
+            and _are_counts(table.raw[name])
+        ):
+            groups.setdefault(match["question"], []).append(name)
+    return next((names for names in groups.values() if len(names) > 1), [])
+
+
 def counted(table: Proposal) -> list[str]:
     """Columns of counts without a doubt."""
+    if grid := counted_in_grid(table):
+        return grid
     likely = [n for n in table.open() if table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)]
     likely = [name for name in likely if not NAMED.fullmatch(name)]  # what people gave, be there a sum of it
     cells = {name: table.raw[name] for name in likely if are_amounts(table.raw[name])}

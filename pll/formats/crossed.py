@@ -9,9 +9,11 @@ from typing import Any
 
 from pll.formats.checks import listing
 from pll.formats.class_groups import agree, amount, says_total
-from pll.formats.names import GRID
+from pll.formats.forms import USUAL, plain_name
+from pll.formats.names import GRID, SHARE_COLUMN
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records
+from pll.formats.results import free_name
 from pll.formats.tabular.cells import NEARLY_ALL, Cells, read_marks, says_counts
 
 MOST = 60
@@ -55,6 +57,43 @@ def with_voters(table: Records, given: Mapping[str, str]) -> Records:
     roles = {**dict.fromkeys(about, "keep"), **table.roles}
     gone = [at[name] for name in {*used, *(at.keys() & cross.keys())}]
     return replace(table, roles=roles, notes=(*table.notes, note)).with_columns(new, gone)
+
+
+def with_shares_of_lines(table: Records, given: Mapping[str, str]) -> Records:
+    """Return a table in which columns of how likely each class is are one answer a line, of several voters' lines.
+
+    A column names who gave the line (`model`), another one what it is about, which no voter names twice.
+
+    Parameters
+    ----------
+    table
+        Without a signature.
+    given
+        Roles that a person gave.
+    """
+    cells = {name.strip(): some for name, some in zip(table.names, table.first, strict=True)}
+    free = [name for name in cells if name not in given and name not in table.roles]
+    stems: dict[str, dict[str, str]] = {}
+    for name in free:
+        if match := SHARE_COLUMN.fullmatch(name):
+            stems.setdefault(match["stem"].casefold(), {})[match["name"].removesuffix(")")] = name
+    shares = max(stems.values(), key=len, default={})
+    people = [name for name in free if plain_name(name) in USUAL["worker"] and len({*cells[name]}) > 1]
+    if len(shares) < 2 or len(people) != 1 or not all(_may_be(cells[name]) for name in shares.values()):
+        return table
+    who = cells[people[0]]
+    others = [cells[name] for name in free if name != people[0] and name not in shares.values()]
+    are_lines = any(
+        2 * len({*some}) <= len(some) == len({*zip(some, who, strict=True)}) for some in others if len(some) > 1
+    )
+    if not are_lines or not _are_answers([_numbers(cells[name]) for name in shares.values()]):
+        return table
+    at = {name.strip(): k for k, name in enumerate(table.names)}
+    answer = free_name("answer", table.names)
+    new = {answer: _answers([*shares], [list(table.texts(at[name])) for name in shares.values()])}
+    note = f"{listing([*shares.values()])} were read as one answer a line, of one {people[0]}."
+    roles = {**table.roles, answer: "vote", people[0]: "worker"}
+    return replace(table, roles=roles, notes=(*table.notes, note)).with_columns(new, [at[n] for n in shares.values()])
 
 
 def _without_means(cross: Cross, cells: Mapping[str, Cells]) -> Cross:

@@ -515,11 +515,14 @@ def withdrawn_by(name: str, cells: Cells) -> list[bool] | None:
     ([True, False, False], [False, True])
     >>> withdrawn_by("created_at", ["2023-04-14"]), withdrawn_by("deleted", ["by mistake", ""])
     (None, None)
+    >>> withdrawn_by("superseded_by", ["880046", "NULL"])
+    [True, False]
     """
     if (WORDS["withdrawn"] - MARKS.keys()).isdisjoint(words_of(name)):
         return None
     said = [cell if cell and not is_no_answer(cell) else "" for cell in cells]
-    dates = are_dates([cell for cell in said if cell])
+    says_whom = words_of(name)[-1:] == ("by",)  # who withdrew it, or what took its place
+    dates = says_whom or are_dates([cell for cell in said if cell])
     marks = [bool(cell) and (dates or mark_in(cell)) for cell in said]
     return None if None in marks else [mark is True for mark in marks]
 

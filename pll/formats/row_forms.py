@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, compress
 
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import agree, amount, counted
+from pll.formats.class_groups import agree, amount, counted, counted_in_grid
 from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name, words_of
 from pll.formats.names import GRID, NUMBERED, may_hold_labels
 from pll.formats.proposal import (
@@ -188,7 +188,7 @@ def persons(table: Proposal) -> None:
     vocabulary than rows beside one that names the people.
     """
     rows = len(next(iter(table.raw.values()), ()))
-    if rows < 2 or (table.form is not None and table.form.form != "person"):
+    if rows < 2 or (table.form is not None and table.form.form != "person") or counted_in_grid(table):
         return
     ids = [name for name in table.having("id") if name not in table.explicit]
     every = which(table, "distinct", among=[*ids, *table.open()])

@@ -232,6 +232,7 @@ def vocabulary(table: Proposal) -> None:
         else:
             unclear.append(names)
     table.give_all((name for names in questions for name in names), "annotator")
+    table.give_all(_in_series(table), "annotator")
     if len(questions) > 1:
         _ask_which(table, questions)
     if len(unclear) == 1 and {*beside_known(table)} != {*unclear[0]}:  # `by_hand` asks what they are
@@ -250,6 +251,18 @@ def vocabulary(table: Proposal) -> None:
         unclear.sort(key=lambda names: all(says("sure", name) for name in names))
         table.give_all((name for names in unclear for name in names), "category")
         _ask_which(table, unclear, ("nobody's: learn from them", "category"))
+
+
+def _in_series(table: Proposal) -> list[str]:
+    """Open columns of numbers that are called as voters but for the number, and say what these say: `4`, where `4A` is.
+
+    Whoever seldom says a code with a letter seems to have measured.
+    """
+    voters = table.having("annotator")
+    series = Counter(re.sub(r"\d+", "#", name) for name in voters)
+    same = [name for name in which(table, "number") if series[re.sub(r"\d+", "#", name)] > 1]
+    words = table.words(*voters) if same else Counter[str]()
+    return [name for name in same if share_among(table.words(name), words) >= NEARLY_ALL]
 
 
 def _are_sets_alike(table: Proposal, name: str, other: str) -> bool:
@@ -483,7 +496,7 @@ def aggregates(table: Proposal) -> None:
             called = [name for name in called if [name] != shares]
         votes = table.having(*_ANSWERS)
         people = [name for name in called if votes and not says("majority", name)]
-        people = [n for n in people if says("settled", n) or _settles_some(table, n) or _agreed_on(table, n)]
+        people = [n for n in people if _is_of_people(n) or _settles_some(table, n) or _agreed_on(table, n)]
         made = [name for name in called if name not in people]  # `settled` asks what those are
         table.give_all(made, "keep", why="an aggregate of the voters")
     free = [name for name in free if table.roles[name].role != "keep" and table.roles[name].guessed]
@@ -497,6 +510,15 @@ def aggregates(table: Proposal) -> None:
     made = made or [name for name in free if name not in table.explicit and decides(table, name)]
     if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
         _leave_majority(table, made[0])
+
+
+def _is_of_people(name: str) -> bool:
+    """Whether a column is called as what somebody settled, or several agreed on, and not as a program calls it.
+
+    >>> _is_of_people("Agreed at moderation"), _is_of_people("adjudicated consensus"), _is_of_people("consensus")
+    (True, True, False)
+    """
+    return says("settled", name) or (says("agreed", name) and not re.search("[ck]onsens", name.casefold()))
 
 
 def _settles_some(table: Proposal, name: str) -> bool:
@@ -560,7 +582,7 @@ def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
     is_of_some = sum(blank) >= LEAST_BLANK * len(blank)
     are_models = all(says("machine", other) or LIKE_A_MODEL.search(other) for other in others)
     is_known = are_models and not says("machine", name) and not _is_majority(table, name)
-    is_so_called = says("standard", name) or (says("settled", name) and bool(split))
+    is_so_called = says("standard", name) or (_is_of_people(name) and bool(split))
     return is_of_some or is_known or is_so_called or len(others) - len(asked[:1]) == 2
 
 
@@ -837,11 +859,9 @@ def rounds(table: Proposal) -> None:
         groups = {stem: names for stem, names in groups.items() if 1 < len(names) <= MOST_ROUNDS_OF_VOTER}
         orders = ([int(re.sub(r"\D", "", cut[name][0])) for name in names] for names in groups.values())
         counted = [cut[name] for names in groups.values() for name in names]
-        # names that begin with R1, R2 and so on are of readers where there is nobody else
+        # R1, R2 and so on are readers where there is nobody else
         is_said = all(one["counted"] or one["said"] for one in counted)
-        is_said = is_said and (
-            len(groups) > 1 or not all(one.start() == 0 and len(one["said"] or "") == 1 for one in counted)
-        )
+        is_said = is_said and (len(groups) > 1 or not all(len(one["said"] or "") == 1 for one in counted))
         are_counted = all(sorted(order) == [*range(1, len(order) + 1)] for order in orders)
         if groups and (is_said or (are_counted and _agree_within(table, list(groups.values())))):
             whose = [re.sub(r"[\W_]+", " ", one).strip() for one in (apart([*groups]) if len(groups) > 1 else groups)]

@@ -565,11 +565,33 @@ def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:
         best = found if several and len(found) > len(best) else best
         if len(best) == len(cells):
             break
+    if len(best) < len(cells) and _see_the_same(cells):
+        return {at: {} for at in range(len(cells))}
     labels = {name for at in best for name, some in cells[at].items() if _repeats(Counter(filter(None, some)))}
     if len(best) > 1:  # a file of what nobody has answered yet is about other examples
         none = [at for at, one in enumerate(cells) if at not in best and _are_empty(one, labels)]
         best |= {at: {} for at in none}
     return best
+
+
+def _see_the_same(cells: Sequence[Mapping[str, Sequence[str | None]]]) -> bool:
+    """Whether three tables or more of the same columns are about examples most of which several of them name.
+
+    Two of them may have few in common: each was given some, and does not say the same of these.
+    """
+    first, *others = cells
+    if len(others) < 2 or any(one.keys() != first.keys() or any(map(says_people, one)) for one in cells):
+        return False
+    for key in first:
+        if not all(len({*one[key]}) == len(one[key]) for one in cells):
+            continue
+        said = Counter(cell for one in cells for cell in one[key] if cell)
+        rows = [(cell, at, row) for at, one in enumerate(cells) for row, cell in enumerate(one[key])]
+        pairs = [[(cell, cells[at][name][row]) for cell, at, row in rows] for name in first if name != key]
+        of_each = [len({*some}) / max(len(said), 1) for some in pairs]
+        if 2 * sum(times > 1 for times in said.values()) >= len(said) and min(of_each, default=0) == 1 < max(of_each):
+            return True  # a column follows from what names them, and another does not
+    return False
 
 
 def _repeats(words: Counter[str]) -> bool:

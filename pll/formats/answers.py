@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -358,7 +359,9 @@ class _Filler:
             who, people = self._named("person", named, self.counted)
         keys = {*USUAL["true_label"], *WORDS["adjudicated"]}
         bare = [plain_name(name.partition(" (")[0]) for name in people]  # `Key (genetics)`
-        known = [k for k, name in enumerate(people) if says("settled", name) or bare[k] in keys]
+        alike = Counter(re.sub(r"\d+", "", name) for name in people)  # `Lab 1`, `Lab 2` are people
+        alone = [k for k, name in enumerate(people) if alike[re.sub(r"\d+", "", name)] == 1]
+        known = [k for k in alone if says("settled", people[k]) or bare[k] in keys]
         is_truth = np.isin(who, known) if len(known) == 1 else np.zeros(self.rows, dtype=np.bool_)
         said = [filled_rows(*codes_of(cells)) for _, cells in self.having("item")]
         answered = np.logical_or.reduce(said) & ~is_truth  # who said nothing is no voter

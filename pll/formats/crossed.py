@@ -72,10 +72,10 @@ def with_shares_of_lines(table: Records, given: Mapping[str, str]) -> Records:
         Roles that a person gave.
     """
     cells = {name.strip(): some for name, some in zip(table.names, table.first, strict=True)}
-    free = [name for name in cells if name not in given and name not in table.roles]
+    free = [n for n in cells if n not in table.roles and (n not in given or given[n] in OF_LABELS)]
     stems: dict[str, dict[str, str]] = {}
     for name in free:
-        if match := SHARE_COLUMN.fullmatch(name):
+        if name not in given and (match := SHARE_COLUMN.fullmatch(name)):
             stems.setdefault(match["stem"].casefold(), {})[match["name"].removesuffix(")")] = name
     shares = max(stems.values(), key=len, default={})
     people = [name for name in free if plain_name(name) in USUAL["worker"] and len({*cells[name]}) > 1]

@@ -12,7 +12,9 @@ from pll.analysis.health import (
     Health,
     against_sets,
     against_truth,
+    doubt_of_given,
     health_of,
+    refuted_by_truth,
 )
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
@@ -114,6 +116,26 @@ def test_it_is_healthy_only_where_the_labels_are_expected_to_be_right() -> None:
     assert doubted.verdict == "unchecked" and doubted.doubts
     assert Health.from_json(doubted.to_json()) == doubted
     assert health_of(history, final, sets, GOOD, doubts=["Labels come together."]).is_healthy  # true labels tell more
+
+
+def test_known_true_labels_refute_those_called_certain() -> None:
+    """Sets of one are certain whatever is true: 30 of 100 wrong ones are clearly more than a tenth, 12 are not."""
+    sets = CandidateSets.from_lists([[k % 4] for k in range(100)], 4)
+    labels = taken_home(np.ones(100, dtype=np.float32), np.ones(100, dtype=np.float32), sets)
+    final, history = settled(labels.identified), rows([0, 0, 0], [1.0, 0.9, 0.8])
+    for wrong, verdict in ((30, "unhealthy"), (12, "healthy")):
+        y = labels.identified.copy()
+        y[:wrong] = (y[:wrong] + 1) % 4
+        refuted = refuted_by_truth(labels, y)
+        health = health_of(history, final, sets, None, expected=1.0, refuted=refuted)
+        assert health.verdict == verdict
+        assert refuted is None or ("30" in refuted.sentence and "proden-outside" in refuted.remedy)
+        y[FEWEST_ASKED - 1 :] = -1
+        assert refuted_by_truth(labels, y) is None
+    assert refuted_by_truth(labels, None) is None and doubt_of_given(labels)
+    half = CandidateSets.from_lists([[k % 4] if k % 2 else [k % 4, (k + 1) % 4] for k in range(100)], 4)
+    weights = np.where(half.sizes[half.rows] == 1, 1, 0.5).astype(np.float32)
+    assert not doubt_of_given(taken_home(weights, weights, half))
 
 
 def test_always_naming_the_commonest_class_is_chance() -> None:

@@ -289,3 +289,30 @@ def test_a_sheet_of_any_title_is_a_codebook_by_its_column_of_meanings(tmp_path: 
     sheets = {"Scores": [["id", "Dr Jansen", "Dr de Wit", "Dr Bakker"], *rows]}
     data = read_first(workbook(tmp_path / "t.xlsx", **sheets, Scale=[["Score", "Meaning"], *map(list, PAIRS)]))
     assert {*data.class_names} == {*NAMES.values()}
+
+
+@pytest.mark.parametrize("as_pairs", [True, False])
+def test_a_legend_below_the_table_names_letters_and_signs(tmp_path: Path, as_pairs: bool) -> None:
+    """Also a dash, which elsewhere is no answer, and names that look like one with a doubt or like each other."""
+    codes = {"+": "benign", "o": "probably benign", "-": "malign"}
+    rows = [[f"k{k}", *row] for k, row in enumerate(answers([*codes], 40))]
+    lines = [[code, name] if as_pairs else [f"{code} = {name}", ""] for code, name in codes.items()]
+    legend = [["", "", "", ""], *([*line, "", ""] for line in lines)]
+    sheet = [["id", "Ann", "Bob", "Cyd"], *rows, *legend]
+    for data in (
+        first_answers(workbook(tmp_path / "t.xlsx", Blatt=sheet))[0],
+        first_answers(written(tmp_path / "t.csv", sheet))[0],
+    ):
+        assert len(data) == 40 and {*data.class_names} == {*codes.values()}
+        assert data.annotations is not None and data.annotations.n_answers == 120
+
+
+def written(path: Path, rows: list[list[str]]) -> Path:
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+    return path
+
+
+def test_what_a_codebook_names_apart_is_no_other_spelling(tmp_path: Path) -> None:
+    codes = {"1": "Virgen extra", "2": "Virgen", "3": "Lampante"}
+    data = read(tmp_path / "t.xlsx", [*codes], {"Códigos": [["Código", "Significado"], *map(list, codes.items())]})
+    assert {*data.class_names} == {*codes.values()}

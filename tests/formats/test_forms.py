@@ -18,7 +18,7 @@ from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, WordsInFeatures
 from pll.formats.forms import FORMS, form_told_by
-from pll.formats.odd import OddReading, same_as
+from pll.formats.odd import OddReading, findings_in, same_as
 from pll.formats.reading import question
 
 from .strategies import named_sets, named_truth
@@ -1722,3 +1722,160 @@ def test_whether_a_guess_is_right_is_not_learnt_from(tmp_path: Path) -> None:
     header = "image,target,pred_1,pred_2,pred_3,correct@1,correct@3,is_indoors"
     roles = {one.name: one.role for one in formats.columns(table(tmp_path, header, rows))}
     assert [roles[name] for name in header.split(",")[5:]] == ["keep", "keep", "feature"]
+
+
+def test_codes_come_before_how_sure_somebody_was(tmp_path: Path) -> None:
+    rolls = random.Random(4)
+    truth = [rolls.choice(["10", "11", "20"]) for _ in range(40)]
+    rows = [
+        f"c{k},obs{who},{true if rolls.random() < 0.8 else '30'},{rolls.choice(['low', 'high'])}"
+        for k, true in enumerate(truth)
+        for who in range(3)
+    ]
+    path = table(tmp_path, "clip_id,observer,species_code,confidence", rows)
+    assert first_roles(path)["species_code"] == "vote"
+
+
+def test_answers_that_agree_by_chance_are_odd_and_few_or_those_of_people_are_not(tmp_path: Path) -> None:
+    rolls = random.Random(4)
+    for right, least in ((0.0, 1), (0.6, 0)):
+        truth = [rolls.choice("xyz") for _ in range(80)]
+        said = [[true if rolls.random() < right else rolls.choice("xyz") for _ in range(3)] for true in truth]
+        path = table(
+            tmp_path, "id,annotator_1,annotator_2,annotator_3", [f"e{k},{','.join(s)}" for k, s in enumerate(said)]
+        )
+        found = findings_in(formats.read(path, check=False), formats.ReadOptions())
+        assert [one.kind for one in found] == ["chance"] * least
+        few = table(
+            tmp_path, "id,annotator_1,annotator_2,annotator_3", [f"e{k},{','.join(said[k])}" for k in range(20)]
+        )
+        assert not findings_in(formats.read(few, check=False), formats.ReadOptions())
+
+
+def test_fields_of_one_coder_are_no_rounds_of_a_label(tmp_path: Path) -> None:
+    rolls, rows = random.Random(2), list[str]()
+    for k in range(40):
+        true = rolls.choice(["netral", "ofensif"])
+        said = [true if rolls.random() < 0.85 else "kebencian" for _ in range(3)]
+        rows.append(
+            f"t{k},"
+            + ",".join(f"{one},{rolls.randint(1, 5)},{rolls.choice(['', 'sarkas?', 'kurang'])}" for one in said)
+        )
+    header = "id," + ",".join(f"R{k}_label,R{k}_yakin,R{k}_catatan" for k in (1, 2, 3))
+    data = read_first(table(tmp_path, header, rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 3
+    assert {*data.class_names} == {"netral", "ofensif", "kebencian"} and not data.feature_names
+
+
+def test_numbers_called_as_each_model_and_more_are_about_its_answers(tmp_path: Path) -> None:
+    rolls, rows = random.Random(2), list[str]()
+    for k in range(60):
+        true = rolls.choice("abc")
+        said = [true if rolls.random() < 0.8 else rolls.choice("abc") for _ in range(3)]
+        rows.append(f"e{k},{rolls.gauss(5, 1):.2f}," + ",".join(f"{one},{rolls.random():.3f}" for one in said))
+    path = table(tmp_path, "id,width,CNN_A,CNN_A_Wkt,CNN_B,CNN_B_Wkt,Forest,Forest_Wkt", rows)
+    data = read_first(path)
+    assert data.feature_names == ("width",) and data.annotations is not None and data.annotations.n_annotators == 3
+
+
+def test_lines_of_models_with_a_share_of_each_class_are_answers(tmp_path: Path) -> None:
+    rolls, rows = random.Random(2), list[str]()
+    for model in ("bert-ft", "tfidf-svm", "gpt"):
+        for k in range(40):
+            best = (k + (rolls.random() < 0.2)) % 3
+            shares = [0.8 if j == best else 0.1 for j in range(3)]
+            text = f"what ticket {k} is about in some words"
+            rows.append(f"#{k},{text},{model},{','.join(map(str, shares))},{rolls.randint(90, 900)}")
+    data = read_first(table(tmp_path, "ticket,subject,model,p_bug,p_how,p_bill,latency_ms", rows))
+    assert len(data) == 40 and data.annotations is not None and data.annotations.n_answers == 120
+    assert {*data.class_names} == {"bug", "how", "bill"} and not data.feature_names
+
+
+def test_what_people_agreed_on_is_asked_about_and_what_a_program_did_is_not(tmp_path: Path) -> None:
+    rolls, rows = random.Random(5), list[str]()
+    for k in range(60):
+        true = rolls.choice("ABC")
+        said = [true if rolls.random() < 0.8 else rolls.choice("ABC") for _ in range(4)]
+        rows.append(f"e{k},{','.join(said)},{max('ABC', key=lambda one: (said.count(one), one == true))}")
+    for name, is_asked in (("Agreed at moderation", True), ("consensus", False)):
+        asked = question(formats.columns(table(tmp_path, f"id,MRK,JHD,SPO,TBA,{name}", rows)))
+        assert (asked is not None and asked.columns == {name}) is is_asked
+
+
+def test_a_species_beside_the_shares_of_models_is_asked_about(tmp_path: Path) -> None:
+    rolls, rows = random.Random(5), list[str]()
+    for k in range(60):
+        true = rolls.randrange(3)
+        cells = [f"{0.8 if (true if rolls.random() < 0.8 else 0) == j else 0.1}" for _ in range(3) for j in range(3)]
+        rows.append(f"{k},{','.join(cells)},{('Adelie', 'Gentoo', 'Chinstrap')[true]}")
+    header = ",".join(f"{m}__{c}" for m in ("rf", "svm", "mlp") for c in ("Adelie", "Gentoo", "Chinstrap"))
+    asked = question(formats.columns(table(tmp_path, f"rowid,{header},species", rows)))
+    assert asked is not None and asked.answers[0][1] == {"species": "true_label"}
+
+
+def test_codes_with_a_letter_may_be_rare_in_one_of_several_readers(tmp_path: Path) -> None:
+    rolls, rows = random.Random(5), list[str]()
+    for k in range(60):
+        true = ("2", "3", "5", "4A")[k % 4]
+        said = [true if rolls.random() < 0.9 else "3" for _ in range(2)]
+        rows.append(f"b{k},{rolls.gauss(9, 2):.1f},{','.join(said)},{true if true != '4A' or k == 3 else '5'}")
+    data = read_first(table(tmp_path, "id,size_mm,Reader_1,Reader_2,Reader_3", rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and data.feature_names == ("size_mm",)
+
+
+def test_counts_below_a_title_that_says_so_are_no_row_of_a_person(tmp_path: Path) -> None:
+    rolls, rows = random.Random(5), list[str]()
+    for k in range(40):
+        votes = [0, 0, 0]
+        for _ in range(rolls.randint(6, 8)):
+            votes[k % 3 if rolls.random() < 0.7 else rolls.randrange(3)] += 1
+        rows.append(f"A{k},{','.join(str(n) if n else '' for n in votes)}")
+    data = read_first(
+        table(tmp_path, "Campione,N. assaggiatori [ok],N. assaggiatori [muffa],N. assaggiatori [rancido]", rows)
+    )
+    assert len(data) == 40 and data.prior is not None and {*data.class_names} == {"ok", "muffa", "rancido"}
+
+
+def test_an_id_of_many_digits_hides_no_shares(tmp_path: Path) -> None:
+    rows = [f"58772298173612{k:04},{17 + k / 9:.2f},{k / 80:.4f},{(79 - k) / 80:.4f},{1 / 80:.4f}" for k in range(80)]
+    path = table(tmp_path, "objid,mag,a01_smooth_fraction,a02_features_fraction,a03_artifact_fraction", rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and len(asked.columns) == 3
+
+
+def test_lists_of_votes_and_lists_of_states_are_read_as_lists(tmp_path: Path) -> None:
+    votes = [["SUPPORTS"] * 3, ["REFUTES"] * 3, ["SUPPORTS", "REFUTES", "SUPPORTS"]] * 20
+    records = [{"claim": f"claim {k} about diets and sleep", "votes": row} for k, row in enumerate(votes)]
+    data = read_first(lines(tmp_path, records))
+    assert data.annotations is not None and data.annotations.n_answers == 180
+    people = ["ann", "bob", "cyd"]
+    votes = [["x", "xy"[k % 2], "xyx"[k % 3]] for k in range(60)]
+    states = [["submitted"] * 3, ["submitted", "discarded", "submitted"]] * 30
+    records = [
+        {
+            "text": f"text {k}",
+            "q.responses": row if k else [],
+            "q.responses.users": people,
+            "q.responses.status": states[k],
+        }
+        for k, row in enumerate(votes)
+    ]
+    data = read_first(lines(tmp_path, records))
+    assert data.annotations is not None and data.annotations.n_annotators == 3
+    assert not any("do not count" in note for note in data.notes)
+
+
+def test_the_key_of_a_test_may_say_by_what_it_is_known(tmp_path: Path) -> None:
+    rolls, key = random.Random(3), ["dab", "sole", "brill"] * 8
+    people = [[true if rolls.random() < 0.8 else "plaice" for true in key] for _ in range(9)]
+    rows = [
+        f"{who},{','.join(row)}"
+        for who, row in zip(["KEY (genetics)", *(f"Lab-{k}" for k in range(9))], [key, *people], strict=True)
+    ]
+    data = read_first(table(tmp_path, "participant," + ",".join(f"ph{k:03}" for k in range(24)), rows))
+    assert (
+        data.y is not None
+        and (data.y >= 0).all()
+        and data.annotations is not None
+        and data.annotations.n_annotators == 9
+    )

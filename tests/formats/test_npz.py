@@ -373,3 +373,12 @@ def test_votes_alone_are_a_matrix_that_often_says_the_truth(tmp_path: Path) -> N
     np.savez(tmp_path / "b.npz", answers=rng.integers(-1, 4, (60, 9)), labels=y)
     with pytest.raises(formats.UserError, match="features"):
         formats.read(tmp_path / "b.npz")
+
+
+def test_words_that_are_one_each_name_the_examples(tmp_path: Path) -> None:
+    votes = np.random.default_rng(0).integers(0, 3, (40, 1)).repeat(4, axis=1)
+    names = np.array([f"#{k}" for k in range(40)])
+    data = saved(
+        tmp_path, L=votes, X=np.ones((40, 2)), issue=names, readme=np.array([f"line {k} of it" for k in range(40)])
+    )
+    assert data.row_ids.tolist() == names.tolist()

@@ -759,3 +759,43 @@ def test_the_same_export_twice_is_read_once(tmp_path: Path) -> None:
     text = "\n".join(map(",".join, [["name", "motif", "candidates"], *rows])) + "\n"
     data = formats.read(archive(tmp_path / "t.zip", {"tiles 5a0f.csv": text, "tiles 5a0f_all.csv": text}))
     assert len(data) == 30 and {*data.class_names} == {"Delft", "Makkum"} and data.annotations is None
+
+
+def test_people_who_were_given_some_of_the_examples_each_are_told_by_their_folders(tmp_path: Path) -> None:
+    rolls = random.Random(1)
+    given: dict[str, list[str]] = {f"out/{chr(97 + k) * 3}/annotated.jsonl": [] for k in range(8)}
+    for k in range(60):
+        for who in rolls.sample([*given], 3):
+            label = ("polite", "rude")[k % 2 if rolls.random() < 0.8 else 0]
+            given[who].append(json.dumps({"id": f"g{k}", "said": f"what was written in comment {k}", "label": label}))
+    data = formats.read(archive(tmp_path / "x.zip", {name: "\n".join(some) for name, some in given.items()}))
+    assert len(data) == 60 and data.annotations is not None and data.annotations.n_annotators == 8
+
+
+def test_samples_of_several_models_know_the_right_answer_where_it_is_one_of_theirs(tmp_path: Path) -> None:
+    def sample(k: int, said: str, target: str) -> str:
+        return json.dumps(
+            {"doc_id": k, "doc": {"q": f"what is asked in task {k}"}, "target": target, "filtered_resps": [said]}
+        )
+
+    for solution, is_truth in ((False, True), (True, False)):
+        files = {
+            f"model-{'abc'[m - 1]}/samples_2024-0{m}.jsonl": "\n".join(
+                sample(k, "yn"[(k + (k % 5 == m)) % 2], f"since {k}: " * solution + "yn"[k % 2]) for k in range(40)
+            )
+            for m in (1, 2, 3)
+        }
+        data = formats.read(archive(tmp_path / f"{solution}.zip", files))
+        assert (data.y is not None) is is_truth and data.class_names == ("n", "y")
+        assert data.annotations is not None and data.annotations.annotator_names[0] == "model-a"
+
+
+def test_a_sheet_called_as_a_review_is_asked_about_whatever_its_remarks(tmp_path: Path) -> None:
+    rolls, files = random.Random(2), dict[str, str]()
+    truth = [rolls.choice(["blast", "monocyte", "neutrophil"]) for _ in range(40)]
+    for who in ("HK", "LM", "PT", "Senior review"):
+        said = [true if rolls.random() < 0.85 else "blast" for true in truth]
+        rows = [f"W{k},{one},{rolls.choice(['smudged', '', 'edge'])}" for k, one in enumerate(said)]
+        files[who] = "\n".join(["Cell,Class,Comment", *rows]) + "\n"
+    asked = question(formats.columns(workbook(tmp_path / "t.xlsx", files)))
+    assert asked is not None and asked.answers[0][1]["Senior review"] == "true_label"

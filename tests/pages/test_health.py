@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pll.annotations.voters import FEATURES_ADD_NOTHING
@@ -48,3 +50,36 @@ def test_a_run_says_whether_it_is_to_be_trusted(open_page: Any, params: dict[str
     text = readme(source, {"labels.csv"}, ())
     assert health.headline in text
     assert source.health == health
+
+
+def test_labels_that_known_ones_refute_are_nowhere_called_certain(open_page: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = np.eye(3)[y] + rng.normal(scale=0.2, size=(120, 3))
+    given = np.where(rng.random(120) < 0.4, (y + 1) % 3, y)
+    file = tmp_path / "single.csv"
+    lines = [f"r{k},{','.join(map(str, row))},c{s},c{t}" for k, (row, s, t) in enumerate(zip(X, given, y, strict=True))]
+    file.write_text("\n".join(["id,a,b,c,candidates,true_label", *lines]) + "\n")
+    page = open_page("train")
+    run = session.registry().start(RunConfig(Source("single.csv", str(file)), params={"epochs": 5}, name="single"))
+    run.join(60)
+    page.query_params["run"] = run.id
+    page.run()
+    health = run.snapshot().lane.health
+    assert health is not None and [one.name for one in health.findings] == ["refuted"]
+    assert any("Known true labels contradict" in one.label for one in page.expander)
+    home = open_page("home")
+    figures = [one.value for one in home.markdown if "known" in one.value]
+    assert figures and not any("expected to be right" in one.value for one in home.markdown)
+
+
+def test_a_run_that_never_began_has_no_labels(open_page: Any) -> None:
+    page = open_page("train")
+    run = session.registry().start(RunConfig(Source("digits"), flip=Flip("binomial", 0.3), name="digits"))
+    run.stop()
+    run.join(60)
+    page.query_params["run"] = run.id
+    page.run()
+    assert run.snapshot().state == "stopped" and run.snapshot().epoch == 0
+    assert not [one for one in page.get("download_button") if one.proto.label == "Download"]
+    assert [one for one in page.button if one.label == "Resume"]

@@ -49,6 +49,8 @@ def test_runs_of_the_past_are_listed_and_deleted(open_page: Any) -> None:
     run.join()
     listed = open_page("home")
     assert any("digits demo" in text.value for text in listed.markdown)
+    (menu,) = [one for one in listed.get("popover") if run.id in one.proto.id]  # of the run, and not of its place
+    assert menu.proto.popover.icon
     next(button for button in listed.button if button.label == "Delete").click().run()
     assert session.registry().all() == []
 

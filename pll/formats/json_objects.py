@@ -25,7 +25,7 @@ VALUES, ANSWERS = "candidates", "answers"
 JSON_SHAPES = {
     "lines": "objects one after the other",
     "list": "a list of objects",
-    "keyed": "an object of objects, whose keys are the ids",
+    "keyed": "an object of objects, whose keys are the ids, also as the only field of an object",
     "inside": "a list of objects in one field of an object",
     "columns": "an object of lists, one a column",
     "indexed columns": "an object of objects, one a column, whose keys are the rows",
@@ -415,6 +415,8 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     (('columns', ''), ('lists', ''))
     >>> _shape('{"columns": ["a", "b"], "index": [0], "data": [["x", 1]]}', True)
     ('split', 'data')
+    >>> _shape('{"posts": {"-N1": {"text": "a", "n": 1}, "-N2": {"text": "b", "n": 2}}}', True)
+    ('keyed', 'posts')
     """
     if text.startswith("["):
         return "lists" if text[1:].lstrip(_SPACE).startswith("[") else "list", ""
@@ -432,6 +434,8 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         return "keyed people", ""
     if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
+    if rest[:1] == "@" or (closed and len(found) == 1 and _are_keyed(found[0])):  # as Firebase exports a database
+        return "keyed", rest[1:] or next(iter(values))
     if found and all(isinstance(value, list) for value in found):
         said = [one for value in found for one in value]
         if said and all(isinstance(one, list) and all(isinstance(label, str | int) for label in one) for one in said):
@@ -476,6 +480,12 @@ def _are_alike(found: Sequence[Any]) -> bool:
     return are_objects and all(2 * len(value.keys() & found[0].keys()) >= len(found[0]) for value in found)
 
 
+def _are_keyed(value: Any) -> bool:
+    """Whether a value is an object of objects alike, of which each says several things."""
+    found = list(value.values()) if isinstance(value, dict) else []
+    return _are_alike(found) and all(len(one) > 1 for one in found)
+
+
 def _are_of_people(found: Sequence[Any]) -> bool:
     """Whether values are objects of objects alike, mostly several, some with words: of each person what they said."""
     inner = [one for value in found if isinstance(value, dict) for one in value.values()]
@@ -501,8 +511,8 @@ def _fields(text: str) -> tuple[Record, str]:
     """Return the first fields of the object that a text begins with, and what follows them.
 
     That is "" where the object is all there is, "{" where another one follows, "…" after many fields; where a list is
-    cut off "[", with its field where it is one of objects; "#" where an object of values whose keys are numbers is; "?"
-    for anything else.
+    cut off "[", with its field where it is one of objects; "#" where an object of values whose keys are numbers is; "@"
+    with the first field where that is an object of objects; "?" for anything else.
     """
     values: Record = {}
     reader = _ObjectReader(StringIO(text), limit=len(text) + 1)
@@ -519,6 +529,8 @@ def _fields(text: str) -> tuple[Record, str]:
                     inner, rest = _fields(reader.text[reader.at :])
                     if _is_column(inner):
                         return values, "#"
+                    if not values and _are_keyed(inner):
+                        return values, f"@{key}"
                     return values, f"[{key}{_WITHIN}{rest[1:]}" if rest[:1] == "[" and rest[1:] else "?"
                 return values, f"[{key}" if start == "[{" else start[:1] if len(start) == 2 and start[0] == "[" else "?"
             end = reader._next_character()

@@ -1165,7 +1165,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
     if _say_who(name, cells):
         return "voters", cells
-    are_counts = says_counts(name) or _says_answers(name) or _are_counted(cells)
+    are_counts = says_counts(name) or _says_answers(name) or _are_counted(cells) or _hold_counts(cells)
     if nearly_all(says_shares, cells):
         return "shares", list(map(_names_shared, cells))
     return "others", cells
@@ -1209,13 +1209,19 @@ def are_times(cells: Cells) -> bool:
     often = sorted(length for length, some in by_length.items() if len(some) > LEAST_OF_LENGTH * len(rows))
     if len(often) < 2:
         return False
-    ahead = sorted((max(row) * (len(row) - 1)) / (sum(row) - max(row) or 1) for row in rows if len(row) > 1)
-    if ahead[(len(ahead) - 1) // 2] >= FAR_ABOVE:
+    if _one_is_far_above(rows):
         return True
     fewest, most = (sorted(by_length[length])[len(by_length[length]) // 2] for length in (often[0], often[-1]))
     low, high = sums[len(sums) // 20], sums[-1 - len(sums) // 20]
     # whoever is missing has no part of a sum of ratings, and other labels have what one that is missing has not
     return 2 * fewest * often[-1] > most * (often[0] + often[-1]) and 2 * high <= 3 * low
+
+
+def _one_is_far_above(rows: Sequence[Sequence[float]]) -> bool:
+    """Whether one of the numbers of a row is mostly far above the others, as counts are of people who agree."""
+    several = [row for row in rows if len(row) > 1]
+    ahead = sorted((max(row) * (len(row) - 1)) / (sum(row) - max(row) or 1) for row in several)
+    return bool(ahead) and ahead[(len(ahead) - 1) // 2] >= FAR_ABOVE
 
 
 FAR_ABOVE = 3.0
@@ -1229,6 +1235,15 @@ def _are_counted(cells: Cells) -> bool:
     said = [_object(cell) or {} for cell in cells if cell and _SAID_OFTEN.fullmatch(cell)]
     names = Counter(name for one in said for name in one)
     return names.total() > len(said) and 4 * len(names) <= names.total()
+
+
+def _hold_counts(cells: Cells) -> bool:
+    """Whether objects hold whole numbers, of the same few names, of which one is mostly far above the others."""
+    said = [shares_of(cell) or {} for cell in cells if cell]
+    names = Counter(name for one in said for name in one)
+    are_whole = all(float(number).is_integer() for one in said for number in one.values())
+    are_few = 1 < len(names) <= FEW and 2 * names.total() > len(said) * len(names)
+    return len(said) > 1 and are_whole and are_few and _one_is_far_above([[*one.values()] for one in said])
 
 
 def _are_one_list(cells: Cells) -> bool:

@@ -6,6 +6,7 @@ Every field is a column with a role (`columns`), `candidates` a list of names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.parquet import names_of_classes
+from pll.formats.tabular.parts import joined
 from pll.formats.tabular.writer import columns_of, records_of
 from pll.formats.unfold import value_at
 
@@ -104,6 +106,39 @@ def _pictures_of(coco: Record) -> Iterator[Record]:
     yield from (one | {"annotations": said[str(one.get("id"))]} for one in images)
 
 
+def _tables_in(path: Path) -> dict[str, list[Record]]:
+    """The tables of a database in one file, by name: of phpMyAdmin, or an object of several lists of objects."""
+    first = [record for _, record in islice(json_objects.records(path), MOST_TABLES + 1)]
+    if len(first) > MOST_TABLES:
+        return {}
+    dumped = [record for record in first if record.get("type") == "table" and isinstance(record.get("name"), str)]
+    tables = {record["name"]: record.get("data") for record in dumped}
+    if not tables and len(first) == 1 and not _is_coco(first[0]):
+        tables = dict(first[0])
+    lists = {name: rows for name, rows in tables.items() if isinstance(rows, list) and len(rows) > 1}
+    found = {name: rows for name, rows in lists.items() if all(isinstance(one, dict) for one in rows)}
+    return found if dumped or len(found) > 1 else {}  # one list of an object is of the answers to it
+
+
+def _joined_tables(path: Path) -> Records | None:
+    """The tables of a database as one, with what the others say of the rows of the largest; None of any other file."""
+    tables = {name: _as_records(rows) for name, rows in _tables_in(path).items()}
+    left, notes = joined(tables) if len(tables) > 1 else (tables, list[str]())
+    if len(left) != 1:
+        return None
+    table = next(iter(left.values()))
+    return replace(table, notes=(*table.notes, *notes))
+
+
+def _as_records(rows: Sequence[Record]) -> Records:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Records.of(pa.table({name: json_column([row.get(name) for row in rows]) for name in names}))
+
+
+MOST_TABLES = 50
+"""Records of a file, at most, of which each may be a table."""
+
+
 class JsonLines(TableFormat):
     """JSON lines: an object for each example."""
 
@@ -111,6 +146,8 @@ class JsonLines(TableFormat):
         return json_objects.first_record(path, head) is not None
 
     def table(self, path: Path, options: ReadOptions) -> Records:
+        if (several := _joined_tables(path)) is not None:
+            return several
         lines: list[int] = []
         chunks: list[dict[str, pa.Array]] = []
         sizes: list[int] = []
@@ -138,6 +175,8 @@ class JsonLines(TableFormat):
         shape = json_objects.shape_of(source)
         if shape in json_objects.WITHOUT_PLACE:
             return f"The file that came in is {json_objects.JSON_SHAPES[shape]}, which has no place for another field."
+        if _tables_in(source):
+            return "The file that came in holds several tables, of which none has a place for the label of an example."
         if _is_coco(next((record for _, record in json_objects.records(source)), {})):
             return "The file that came in is JSON of COCO, which has no place for the label of a picture."
         return super().no_place(source, options)

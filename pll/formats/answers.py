@@ -589,7 +589,7 @@ def filled_rows(codes: Numbers, cells: Sequence[str]) -> npt.NDArray[np.bool_]:
 
 def _score(cell: str) -> float:
     try:
-        return float(cell.replace(",", ".")) if cell.strip() else math.nan  # a decimal comma
+        return math.nan if is_missing(cell) else float(cell.replace(",", "."))  # a decimal comma
     except ValueError:
         raise UserError("write a number, or leave the cell empty") from None
 

@@ -246,7 +246,7 @@ def refuse_no_data(head: bytes) -> None:
         It does: what it is, and what to bring instead.
     """
     text = as_utf8(head).lstrip().lower()
-    inside = {b"<": text.startswith(b"<?xml"), b'"': text.startswith(b"{")}
+    inside = {b"<": text.startswith(b"<?xml"), b'"': text.startswith(b"{"), b"#": text.startswith(b"#")}
     for mark, words in NO_DATA.items():
         if text.startswith(mark) or (inside.get(mark[:1]) and mark in text):
             raise UserError(f"The file is {words.rstrip('.')}.")

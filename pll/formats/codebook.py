@@ -254,6 +254,8 @@ def codes_noted(rows: Sequence[Sequence[str]], columns: Sequence[Cells] = ()) ->
     {'': {'1': 'ja', '2': 'nein'}}
     >>> codes_noted([["1 = ja"], ["2 = nein"]]), codes_noted([["n = 45, mean = 2.1"]])
     ({'': {'1': 'ja', '2': 'nein'}}, {})
+    >>> codes_noted([["# ABSTAIN = -1, HAM = 0, SPAM = 1"]]), codes_noted([["n = 45, waves = 3"]])
+    ({'': {'-1': 'ABSTAIN', '0': 'HAM', '1': 'SPAM'}}, {})
     >>> codes_noted([["Key:", "+ = in"], ["", "- = out"]], [["+", "-", "-", "+"]])
     {'': {'+': 'in', '-': 'out'}}
     >>> codes_noted([["b", "brown"], ["n", "black"]], [["b", "n", "n", "b"]]), codes_noted([["b", "brown"]], [["x"]])
@@ -262,6 +264,10 @@ def codes_noted(rows: Sequence[Sequence[str]], columns: Sequence[Cells] = ()) ->
     pairs = [match for row in rows for cell in row for match in _MEANT.finditer(cell)]
     codes = {match["code"]: match["name"].strip() for match in pairs if not is_number(match["name"].strip())}
     if len(codes) > 1 and len({*codes.values()}) == len(codes) == len(pairs):
+        return {"": codes}
+    turned = [match for row in rows for cell in row for match in _CALLED.finditer(cell)]
+    codes = {match["code"]: match["name"] for match in turned}
+    if len(turned) == len(codes) > 1 and codes.keys() & {"0", "1"} and len({*codes.values()}) == len(codes):
         return {"": codes}
     filled = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     alone = [_pair([cell], 0) for row in filled for cell in row]
@@ -273,6 +279,12 @@ def codes_noted(rows: Sequence[Sequence[str]], columns: Sequence[Cells] = ()) ->
 
 _MEANT = re.compile(r"(?:^|[,;:(\n·#]|\s{2})\s*(?P<code>-?\d{1,3})\s*=\s*(?P<name>[^,;=()\n·]{1,60})")
 """A number and what it means, one of several in a line: what a word means is no name for it."""
+
+
+_CALLED = re.compile(
+    r"(?:^|[,;(:#\n]|\s{2})\s*(?P<name>[^\W\d][\w-]{1,30})\s*=\s*(?P<code>-?\d{1,3})(?=\s*(?:[,;)\n]|$))"
+)
+"""A name and its number, as programs define them: `HAM = 0, SPAM = 1`."""
 
 
 def _pair(row: Sequence[str], at: int) -> tuple[str, str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from pll.formats.checks import listing
@@ -14,7 +16,7 @@ from pll.formats.names import GRID, SHARE_COLUMN
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records
 from pll.formats.results import free_name
-from pll.formats.tabular.cells import NEARLY_ALL, Cells, read_marks, says_counts
+from pll.formats.tabular.cells import FEW, NEARLY_ALL, Cells, is_number, present_cells, read_marks, says_counts
 
 MOST = 60
 """Voters, or classes, at most."""
@@ -94,6 +96,55 @@ def with_shares_of_lines(table: Records, given: Mapping[str, str]) -> Records:
     note = f"{listing([*shares.values()])} were read as one answer a line, of one {people[0]}."
     roles = {**table.roles, answer: "vote", people[0]: "worker"}
     return replace(table, roles=roles, notes=(*table.notes, note)).with_columns(new, [at[n] for n in shares.values()])
+
+
+def with_names_in_classes(table: Records, given: Mapping[str, str]) -> Records:
+    """Return a table in which columns of classes, whose cells name who chose each, are one column a voter.
+
+    Names come again in several columns and stand in one of a row; some cells hold several of them.
+
+    Parameters
+    ----------
+    table
+        Without a signature.
+    given
+        Roles that a person gave: a column with one stays as it is.
+    """
+    at = {name.strip(): k for k, name in enumerate(table.names)}
+    first = {name.strip(): some for name, some in zip(table.names, table.first, strict=True)}
+    free = [name for name in first if name not in given and name not in table.roles]
+    free = [name for name in free if not any(is_number(cell) for cell in present_cells(first[name])[:FEW])]
+    named = {name: [_NAME_MARK.split(cell.strip()) if cell else [] for cell in first[name]] for name in free}
+    times, under = Counter[str](), dict[str, set[str]]()
+    for name, rows in named.items():
+        for who in (who for row in rows for who in row):
+            times[who] += 1
+            under.setdefault(who, set()).add(name)
+    people = {who for who, names in under.items() if len(names) > 1 and times[who] > 2 and not who.isdecimal()}
+    known = {name: sum(who in people for row in rows for who in row) for name, rows in named.items()}
+    classes = [name for name in free if known[name] >= NEARLY_ALL * max(sum(map(len, named[name])), 1)]
+    rows = [[who for who in chain(*row) if who in people] for row in zip(*(named[n] for n in classes), strict=True)]
+    said = [row for row in rows if row]
+    are_once = sum(len({*row}) == len(row) for row in said) >= NEARLY_ALL * len(said)
+    several = sum(len(some) > 1 for name in classes for some in named[name])
+    if not (
+        1 < len(people) <= MOST and len(classes) > 1 and are_once and several >= LEAST_OF_ALL_VOTERS * len(said) > 0
+    ):
+        return table
+    cells = {name: list(table.texts(at[name])) for name in classes}
+    answers: dict[str, list[Any]] = {who: [None] * len(cells[classes[0]]) for who in sorted(people)}
+    for name, column in cells.items():
+        for row, cell in enumerate(column):
+            for who in _NAME_MARK.split(cell.strip()) if cell else ():
+                if who in answers:
+                    before = answers[who][row]
+                    answers[who][row] = name if before is None else [before, name]
+    note = f"The cells of {listing(classes)} name who chose each: {listing([*answers])}."
+    roles = {**table.roles, **dict.fromkeys(answers, "annotator")}
+    return replace(table, roles=roles, notes=(*table.notes, note)).with_columns(answers, [at[name] for name in classes])
+
+
+_NAME_MARK = re.compile(r"\s*[,;/|+]\s*")
 
 
 def _without_means(cross: Cross, cells: Mapping[str, Cells]) -> Cross:

@@ -300,6 +300,8 @@ def _marks(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         many = data.annotations is not None
         names = [one for one in data.class_names if is_no_answer(one, among_votes=many) and spelling(one) != "none"]
         names = [name for name in names if name not in options.keep] if len(names) < data.n_classes - 1 else []
+        of_columns = {role for role in data.reading.get("roles", {}).values() if role in ("count", "probability")}
+        names = [] if of_columns else names  # a column of counts called `empty` is a class
         text = "A class is called as what means that there is no answer"
         yield from _to_drop("mark", text, names, "If it means that there is no answer, drop it.")
 

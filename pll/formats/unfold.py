@@ -18,7 +18,7 @@ from typing import Any
 from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.codebook import codes_noted, codes_of, decoded
-from pll.formats.crossed import with_shares_of_lines, with_voters
+from pll.formats.crossed import with_names_in_classes, with_shares_of_lines, with_voters
 from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits
 from pll.formats.paired import with_pairs
 from pll.formats.proposal import says_fact
@@ -64,7 +64,8 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     table = table if table.first else replace(table, first=table.sample())  # looked at often
     table = _with_numbered_shares(_decoded(table), given)
     if table.form is None:
-        table = with_shares_of_lines(with_voters(with_pairs(table, given), given), given)
+        table = with_names_in_classes(with_voters(with_pairs(table, given), given), given)
+        table = with_shares_of_lines(table, given)
     table = _with_answers(table, given)
     return table if table.form is None else _as_signed(table, table.form, given)
 

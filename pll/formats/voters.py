@@ -512,6 +512,10 @@ def aggregates(table: Proposal) -> None:
         _leave_majority(table, made[0])
 
 
+MOST_MARKERS = 3
+"""Voters up to which the last is asked where the others differ, perhaps: what most say is what was settled then."""
+
+
 def _is_of_people(name: str) -> bool:
     """Whether a column is called as what somebody settled, or several agreed on, and not as a program calls it.
 
@@ -555,7 +559,8 @@ def _leave_majority(table: Proposal, name: str) -> None:
         ways = [way for way in ways if not is_all or is_decided or way[1][name] == was]
         ways = [way for way in ways if "true_label" not in way[1].values() or not table.having("true_label")]
         made = ("made of their answers: carried along", {name: "keep"})
-        is_voter = is_all and was == "annotator" and says("settled", name)  # of a program's majority by its name
+        # of a program's majority by its name; of two and a third who is asked where they differ, that is what counts
+        is_voter = is_all and was == "annotator" and says("settled", name) and len(others) > MOST_MARKERS
         is_decided = is_decided or says("right", name)
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
@@ -861,9 +866,9 @@ def rounds(table: Proposal) -> None:
         counted = [cut[name] for names in groups.values() for name in names]
         # R1, R2 and so on are readers where there is nobody else
         is_said = all(one["counted"] or one["said"] for one in counted)
-        is_said = is_said and (len(groups) > 1 or not all(len(one["said"] or "") == 1 for one in counted))
+        is_one = len(groups) == 1 and all(len(one["said"] or "") == 1 for one in counted)
         are_counted = all(sorted(order) == [*range(1, len(order) + 1)] for order in orders)
-        if groups and (is_said or (are_counted and _agree_within(table, list(groups.values())))):
+        if groups and not is_one and (is_said or (are_counted and _agree_within(table, list(groups.values())))):
             whose = [re.sub(r"[\W_]+", " ", one).strip() for one in (apart([*groups]) if len(groups) > 1 else groups)]
             for who, names in zip(whose, groups.values(), strict=True):
                 for name in names:

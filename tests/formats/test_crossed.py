@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -82,3 +83,24 @@ def test_people_who_tick_several_classes_in_doubt_are_a_voter_each(tmp_path: Pat
     data = formats.read(path, columns={"Ann": "annotator", "Bob": "annotator"})
     assert data.class_names == ("dear", "kind", "late") and data.annotations is not None
     assert data.annotations.answer_sizes.tolist() == [len(m) for some in marks for m in some]
+
+
+def test_columns_of_classes_whose_cells_name_who_chose_them_are_a_voter_each(tmp_path: Path) -> None:
+    rolls, people = random.Random(3), ["AB", "MK", "JT", "RS"]
+    rows = ["apple,weight,Sound,Bruise,Rot"]
+    for k in range(60):
+        chosen: list[list[str]] = [[], [], []]
+        for who in people:
+            chosen[k % 3 if rolls.random() < 0.8 else rolls.randrange(3)].append(who)
+        rows.append(f"P{k},{rolls.gauss(200, 20):.0f}," + ",".join(f'"{", ".join(some)}"' for some in chosen))
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(rows) + "\n")
+    data = formats.read(path)
+    assert data.annotations is not None and {*data.annotations.annotator_names} == {*people}
+    assert {*data.class_names} == {"Sound", "Bruise", "Rot"} and data.annotations.n_answers == 240
+    assert data.feature_names == ("weight",)
+    plain = [
+        row.replace("AB", "red").replace("MK", "red").replace("JT", "green").replace("RS", "green") for row in rows
+    ]
+    path.write_text("\n".join(plain) + "\n")  # words that stand in several columns of a row are nobody's names
+    assert not any("name who chose" in note for note in formats.read(path, check=False).notes)

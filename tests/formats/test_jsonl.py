@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,3 +183,55 @@ def test_what_letters_stand_for_is_nobodys_answer(tmp_path: Path) -> None:
     (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     data = formats.read(tmp_path / "samples.jsonl")
     assert {*data.class_names} == {*"ABC"} and "options" not in data.categories
+
+
+def test_the_tables_of_a_database_in_one_file_are_joined(tmp_path: Path) -> None:
+    objects = [{"object_id": str(k), "what": f"a chair of walnut, number {k}"} for k in range(30)]
+    ratings = [
+        {
+            "rating_id": str(3 * k + u),
+            "object_id": str(k),
+            "user_id": str(u),
+            "verdict": "real" if (k + (u == k % 3)) % 2 else "fake",
+        }
+        for k in range(30)
+        for u in range(3)
+    ]
+    dump = [
+        {"type": "header", "version": "5.1.1"},
+        {"type": "database", "name": "db"},
+        {"type": "table", "name": "objects", "data": objects},
+        {"type": "table", "name": "ratings", "data": ratings},
+    ]
+    for content in (dump, {"objects": objects, "ratings": ratings}):
+        path = tmp_path / "db.json"
+        path.write_text(json.dumps(content))
+        asked = question(formats.columns(path))
+        data = formats.read(path, columns=dict(asked.answers[0][1]) if asked else {})
+        assert len(data) == 30 and data.annotations is not None and data.annotations.n_annotators == 3
+        assert data.texts is not None and {*data.class_names} == {"real", "fake"}
+        assert "several tables" in FORMATS["jsonl"].no_place(path, ReadOptions())
+
+
+def test_the_only_field_of_an_object_may_hold_the_examples_and_counts_of_any_name(tmp_path: Path) -> None:
+    rolls = random.Random(1)
+    said = [
+        {"fun": 20 if k % 2 else rolls.randint(0, 3), "flat": rolls.randint(0, 3) if k % 2 else 19} for k in range(40)
+    ]
+    path = tmp_path / "export.json"
+    path.write_text(
+        json.dumps(
+            {
+                "posts": {
+                    f"-N{k}": {"kop": f"headline number {k} of the day", "stemmen": one} for k, one in enumerate(said)
+                }
+            }
+        )
+    )
+    data = formats.read(path)
+    assert (
+        len(data) == 40 and data.row_ids[0] == "-N0" and data.prior is not None and data.class_names == ("flat", "fun")
+    )
+    done = Results(data.row_ids.tolist(), {"identified_label": ["fun"] * 40})
+    formats.give_back(path, tmp_path / "out.json", done)
+    assert json.loads((tmp_path / "out.json").read_text())["posts"]["-N3"]["label"] == "fun"

@@ -647,6 +647,8 @@ def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
     --------
     >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell(""), split_cell("N/A", "/")
     (('cat', 'dog'), ('a|b', '1'), (), ('N/A',))
+    >>> split_cell("teils/teils", "/"), split_cell("cat|cat")
+    (('teils/teils',), ('cat',))
     >>> split_cell("{NV, BCC}"), split_cell("{NV}")
     (('NV', 'BCC'), ('NV',))
     """
@@ -676,7 +678,10 @@ def labels_in(cell: str, separator: str = "|") -> list[str]:
         return listed
     if separator == "/" and cell.strip() in MISSING and cell.strip():
         return [cell.strip()]
-    return list(filter(None, _parts(cell, separator)))
+    parts = list(filter(None, _parts(cell, separator)))
+    if separator == "/" and len(parts) > 1 == len({*parts}):  # `teils/teils` is one word of German
+        return [cell.strip()]
+    return parts
 
 
 def elements(cell: str | None) -> list[Any] | dict[str, Any]:

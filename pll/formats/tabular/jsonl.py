@@ -108,8 +108,8 @@ def _pictures_of(coco: Record) -> Iterator[Record]:
 
 def _tables_in(path: Path) -> dict[str, list[Record]]:
     """The tables of a database in one file, by name: of phpMyAdmin, or an object of several lists of objects."""
-    first = [record for _, record in islice(json_objects.records(path), MOST_TABLES + 1)]
-    if len(first) > MOST_TABLES:
+    first = [record for _, record in islice(json_objects.records(path), MOST_TABLES_IN_JSON + 1)]
+    if len(first) > MOST_TABLES_IN_JSON:
         return {}
     dumped = [record for record in first if record.get("type") == "table" and isinstance(record.get("name"), str)]
     tables = {record["name"]: record.get("data") for record in dumped}
@@ -135,7 +135,7 @@ def _as_records(rows: Sequence[Record]) -> Records:
     return Records.of(pa.table({name: json_column([row.get(name) for row in rows]) for name in names}))
 
 
-MOST_TABLES = 50
+MOST_TABLES_IN_JSON = 50
 """Records of a file, at most, of which each may be a table."""
 
 

@@ -129,9 +129,7 @@ def _row(one: Run, differs: str = "") -> None:
         if snapshot.state in ("stopped", "interrupted") and one.is_together:
             button("Resume", _resume, one, icon="play_arrow", key=f"resume-{one.id}")
         # by its key it is that of the run, and not of the place, to which another run may move
-        with st.popover(
-            "", icon=":material/more_horiz:", type="tertiary", help="Rename or delete", key=f"more-{one.id}"
-        ):
+        with st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename, delete", key=f"more-{one.id}"):
             with st.form(f"rename-{one.id}", border=False):
                 st.text_input("Name", value=snapshot.name, max_chars=MOST_NAME, key=f"name-{one.id}")
                 st.form_submit_button("Rename", on_click=_rename, args=(one,))

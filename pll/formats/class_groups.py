@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
@@ -351,6 +352,50 @@ def amount(cell: str | None) -> float | None:
     return float(plain) if is_number(plain) and 0 <= float(plain) < math.inf else None
 
 
+LEAST_PARTS = 3
+"""Columns, at least, of which it is no chance that another one is their sum."""
+LARGEST_PART = 1e9
+"""Numbers above it are ids, perhaps, and no parts of a sum."""
+Sums = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]
+"""Of n columns: (rows, n) amounts, (rows, n + 1) what those before each add up to, (n + 1,) how many are no amounts."""
+
+
+def side_by_side(table: Proposal) -> Sums:
+    """Return what the numbers of columns side by side add up to.
+
+    Parameters
+    ----------
+    table
+        The columns; one with a role, or with words, has no amounts.
+    """
+    names = list(table.raw)
+    usable = {name for name in table.open() if are_amounts(table.raw[name])}
+    read = [[amount(cell) or 0.0 for cell in table.raw[name]] if name in usable else None for name in names]
+    # an id of 18 digits would leave nothing of what stands beside it
+    read = [None if some is None or max(some, default=0.0) > LARGEST_PART else some for some in read]
+    rows = len(table.raw[names[0]])
+    amounts = np.array([some or [0.0] * rows for some in read]).reshape(len(names), rows).T
+    before = np.concatenate([np.zeros((rows, 1)), amounts.cumsum(axis=1)], axis=1)
+    return amounts, before, np.cumsum([0, *(some is None for some in read)])
+
+
+def parts_of_total(table: Proposal) -> list[str]:
+    """Columns of numbers side by side that the one before or after them is the sum of in every row.
+
+    Two may be by chance, or what something is made of: then that one is called as a total.
+    """
+    names, (amounts, before, others) = list(table.raw), side_by_side(table)
+    for at in np.flatnonzero(np.diff(others) == 0).tolist():
+        total = amounts[:, [at]]
+        least = 2 if says("total", names[at]) else LEAST_PARTS if np.ptp(total) > 0 else len(names)
+        runs = [(k, at) for k in range(at - least + 1)] + [(at + 1, k) for k in range(len(names), at + least, -1)]
+        for first, end in runs:  # the longest on each side first
+            is_whole = others[first] == others[end] and np.allclose(before[:8, end] - before[:8, first], total[:8, 0])
+            if is_whole and np.allclose(before[:, end] - before[:, first], total[:, 0]):
+                return names[first:end]
+    return []
+
+
 def counts(table: Proposal) -> None:
     """Columns of whole numbers that are votes for a class, and of percents that make up 100.
 
@@ -447,7 +492,8 @@ def counted(table: Proposal) -> list[str]:
     if grid := counted_in_grid(table):
         return grid
     likely = [n for n in table.open() if table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)]
-    likely = [name for name in likely if not NAMED.fullmatch(name)]  # what people gave, be there a sum of it
+    # what people gave, be there a sum of it
+    likely = [name for name in likely if not (NAMED.fullmatch(name) or NUMBERED.fullmatch(name))]
     cells = {name: table.raw[name] for name in likely if are_amounts(table.raw[name])}
     percents = [n for n, some in cells.items() if all("%" in (c or "%") for c in some) and present_cells(some)]
     if any(map(says_total, cells)):  # else they may be what something is made of
@@ -461,7 +507,8 @@ def counted(table: Proposal) -> list[str]:
         return varied
     for group in _alike(whole):
         sums = sums_of(table, group)
-        if any(sums_of(table, [name]) == sums for name in whole if name not in group):
+        totals = [n for n in whole if n not in group and (len(group) >= LEAST_PARTS or says("total", n))]
+        if any(sums_of(table, [name]) == sums for name in totals):
             return group
     for group in _alike(whole):
         is_said = len(group) > 2 and all(says("ballots", name) for name in group)
@@ -473,7 +520,8 @@ def counted(table: Proposal) -> list[str]:
         return run
     for total in [name for name in whole if says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
         others = [name for name in whole if name != total]
-        if sums_of(table, others) == sums_of(table, [total]):
+        are_several = len(others) >= LEAST_PARTS or words_of(total)[-1:] != ("score",)  # of two it is what both gave
+        if are_several and sums_of(table, others) == sums_of(table, [total]):
             return others
     return []
 
@@ -519,7 +567,7 @@ def says_total(name: str) -> bool:
     plain = plain_name(name)
     is_named = plain in USUAL["votes"] or plain in WORDS["total"]
     first, *others = words_of(name) or ("",)
-    is_number = plain.startswith(("n_", "number_of_")) or (first == "num" and bool(others))
+    is_number = plain.startswith("number_of_") or (first in ("num", *WORDS["number_of"]) and bool(others))
     return says_counts(name) or is_named or is_number
 
 

@@ -10,7 +10,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import Note
 from pll.formats.checks import listing
 from pll.formats.classes import with_classes
-from pll.formats.forms import WORDS, any_of, plain_name, words_of
+from pll.formats.forms import NO_ANSWER, WORDS, any_of, plain_name, words_of
 from pll.formats.odd import RARE, same_as
 from pll.formats.proposal import Codes
 from pll.formats.reading import CODEBOOK
@@ -351,6 +351,25 @@ def with_names(
     text += f" No answer: {listing(silent)}." if silent else ""
     changed = with_classes(data, edits)
     return replace(changed, notes=(*data.notes, Note(text, kind=CODEBOOK)))
+
+
+def says_no_answer(code: str, name: str) -> bool:
+    """Whether a code means that there is no answer, by its name, or as letters that stand for a negation.
+
+    Parameters
+    ----------
+    code, name
+        Of a codebook.
+
+    Examples
+    --------
+    >>> says_no_answer("NV", "Not viewed"), says_no_answer("-", "not ripe"), says_no_answer("9", "no answer")
+    (True, False, True)
+    """
+    is_negated = not WORDS["negation"].isdisjoint(words_of(name)[:1])
+    is_mark = is_no_answer(code, among_votes=True) or spelling(code) in NO_ANSWER["rare"]
+    is_mark = is_mark and code.replace(".", "").isalpha()
+    return is_no_answer(name, among_votes=True) or (is_mark and is_negated)
 
 
 def _says_nothing(code: str, names: Mapping[str, str]) -> bool:

@@ -132,13 +132,15 @@ def with_names_in_classes(table: Records, given: Mapping[str, str]) -> Records:
     ):
         return table
     cells = {name: list(table.texts(at[name])) for name in classes}
+    grids = [GRID.fullmatch(name) for name in classes]
+    called = {name: grid["item"] if grid and all(grids) else name for name, grid in zip(classes, grids, strict=True)}
     answers: dict[str, list[Any]] = {who: [None] * len(cells[classes[0]]) for who in sorted(people)}
     for name, column in cells.items():
         for row, cell in enumerate(column):
             for who in _NAME_MARK.split(cell.strip()) if cell else ():
                 if who in answers:
                     before = answers[who][row]
-                    answers[who][row] = name if before is None else [before, name]
+                    answers[who][row] = called[name] if before is None else [before, called[name]]
     note = f"The cells of {listing(classes)} name who chose each: {listing([*answers])}."
     roles = {**table.roles, **dict.fromkeys(answers, "annotator")}
     return replace(table, roles=roles, notes=(*table.notes, note)).with_columns(answers, [at[name] for name in classes])

@@ -67,6 +67,9 @@ def settled(table: Proposal) -> None:
     full = [name for name in voters if share[name] > NEARLY_ALL]
     sparse = [name for name in apt if share[name] < SELDOM_FILLED]
     own = dict(zip(voters, apart(voters), strict=True))  # a word of all voters says nothing of one
+    for first in {words_of(name)[:1] for name in voters}:  # nor one that several begin with
+        alike = [name for name in voters if words_of(name)[:1] == first]
+        own |= zip(alike, apart(alike), strict=True) if len(alike) > 1 else ()
     named = [name for name in apt if says("settled", own.get(name, name)) or says_aggregate(name)]
     named = [name for name in named if not says("majority", name)]
     if voters and not any(says("labels", name) for name in voters):

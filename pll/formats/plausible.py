@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import MOST_COUNTS, agree, amount, are_amounts, sums_of
+from pll.formats.class_groups import LEAST_PARTS, MOST_COUNTS, agree, parts_of_total, side_by_side, sums_of
 from pll.formats.one_column import set_apart
 from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
 from pll.formats.reading import TO_FILL_IN
@@ -28,10 +27,6 @@ from pll.formats.voters import ask_whose, of_one_vocabulary
 
 LEAST_BOTH = 10
 """Rows that two columns fill, from which it is no chance that they agree."""
-LEAST_PARTS = 3
-"""Columns, at least, of which it is no chance that another one is their sum."""
-LARGEST_PART = 1e9
-"""Numbers above it are ids, perhaps, and no parts of a sum."""
 MOST_KINDS_OF_CODES = 10
 """Different numbers with fractions, at most, that may be codes of classes."""
 
@@ -44,10 +39,12 @@ def unclear(table: Proposal) -> None:
     table
         The columns and what they are so far: none is taken for labels.
     """
-    if groups := [[name for name in names if name not in set_apart(table, names)] for names in agreeing(table)]:
+    total = parts_of_total(table) if len(table.raw) <= MOST_COUNTS else []
+    groups = [[name for name in names if name not in set_apart(table, names)] for names in agreeing(table)]
+    if groups and not total:
         every = listing([name for names in groups for name in names], limit=12)
         ask_whose(table, f"{every} agree more often than by chance", groups)
-    elif len(table.raw) <= MOST_COUNTS and (parts := (total := _parts_of_total(table)) or _parts_of_whole(table)):
+    elif len(table.raw) <= MOST_COUNTS and (parts := total or _parts_of_whole(table)):
         table.give_all(parts, "feature")
         whole = "what the column beside them holds" if total else "1" if sums_of(table, parts)[0] < 2 else "100"
         table.ask(
@@ -59,42 +56,9 @@ def unclear(table: Proposal) -> None:
         _ask_for_the_column(table)
 
 
-Sums = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]
-"""Of n columns: (rows, n) amounts, (rows, n + 1) what those before each add up to, (n + 1,) how many are no amounts."""
-
-
-def _sums(table: Proposal) -> Sums:
-    names = list(table.raw)
-    usable = {name for name in table.open() if are_amounts(table.raw[name])}
-    read = [[amount(cell) or 0.0 for cell in table.raw[name]] if name in usable else None for name in names]
-    # an id of 18 digits would leave nothing of what stands beside it
-    read = [None if some is None or max(some, default=0.0) > LARGEST_PART else some for some in read]
-    rows = len(table.raw[names[0]])
-    amounts = np.array([some or [0.0] * rows for some in read]).reshape(len(names), rows).T
-    before = np.concatenate([np.zeros((rows, 1)), amounts.cumsum(axis=1)], axis=1)
-    return amounts, before, np.cumsum([0, *(some is None for some in read)])
-
-
-def _parts_of_total(table: Proposal) -> list[str]:
-    """Columns of numbers side by side that the one before or after them is the sum of in every row.
-
-    Two may be by chance, or what something is made of: then that one is called as a total.
-    """
-    names, (amounts, before, others) = list(table.raw), _sums(table)
-    for at in np.flatnonzero(np.diff(others) == 0).tolist():
-        total = amounts[:, [at]]
-        least = 2 if says("total", names[at]) else LEAST_PARTS if np.ptp(total) > 0 else len(names)
-        runs = [(k, at) for k in range(at - least + 1)] + [(at + 1, k) for k in range(len(names), at + least, -1)]
-        for first, end in runs:  # the longest on each side first
-            is_whole = others[first] == others[end] and np.allclose(before[:8, end] - before[:8, first], total[:8, 0])
-            if is_whole and np.allclose(before[:, end] - before[:, first], total[:, 0]):
-                return names[first:end]
-    return []
-
-
 def _parts_of_whole(table: Proposal) -> list[str]:
     """The most columns of numbers side by side that add up to 1 or 100 in every row, but for rounding."""
-    names, (_, before, others) = list(table.raw), _sums(table)
+    names, (_, before, others) = list(table.raw), side_by_side(table)
     for count in range(len(names), LEAST_PARTS - 1, -1):
         sums = before[:, count:] - before[:, :-count]
         for whole in (1, 100):

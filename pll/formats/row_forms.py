@@ -1007,7 +1007,7 @@ def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
     for name in free:
         ends = (name.rpartition(mark)[0] + mark for mark in (":::", ".", "_", ":", " ") if mark in name)
         stem, cells = max(ends, default="", key=len), table.cells[name]
-        if len({*present_cells(cells)}) > 1 and read_marks(cells) is not None:  # what all have marks none
+        if len({*cells}) > 1 and present_cells(cells) and read_marks(cells) is not None:  # what all have marks none
             alike = frozenset(cell.strip().casefold() for cell in present_cells(cells))
             for key in dict.fromkeys([(stem, frozenset[str]()), ("", alike)]):
                 stems.setdefault(key, []).append(name)

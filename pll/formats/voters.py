@@ -17,6 +17,7 @@ from pll.formats.class_groups import (
     amount,
     apart,
     are_amounts,
+    parts_of_total,
     says_total,
     stranger_among,
 )
@@ -960,6 +961,8 @@ def grades(table: Proposal) -> None:
     the truth, those that say what it says more often than by chance.
     """
     truth = table.having("true_label")
+    if parts_of_total(table):  # `unclear` asks what these are
+        return
     if groups := [names for names in graded(table) if not truth or _say_the_truth(table, names, truth[0])]:
         every = listing([name for names in groups for name in names], limit=12)
         ask_whose(table, f"{every} hold whole numbers", groups, "feature")

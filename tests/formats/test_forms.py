@@ -1879,3 +1879,43 @@ def test_the_key_of_a_test_may_say_by_what_it_is_known(tmp_path: Path) -> None:
         and data.annotations is not None
         and data.annotations.n_annotators == 9
     )
+
+
+def test_one_of_some_columns_is_ticked_in_each_line_of_somebody(tmp_path: Path) -> None:
+    rolls, rows = random.Random(6), list[str]()
+    for k in range(30):
+        for who in ("Ola", "Kacper", "Zuza"):
+            best = k % 3 if rolls.random() < 0.8 else rolls.randrange(3)
+            rows.append(
+                f"{who},{k},what guest {k} wrote about the soup," + ",".join("x" * (best == j) for j in range(3))
+            )
+    path = table(tmp_path, "osoba,nr opinii,opinia,pozytywna,neutralna,negatywna", rows)
+    data = read_first(path)
+    assert len(data) == 30 and data.annotations is not None and data.annotations.n_annotators == 3
+    assert {*data.class_names} == {"pozytywna", "neutralna", "negatywna"}
+
+
+def test_counts_beside_their_total_are_nobodys_grades_and_scores_of_two_no_counts(tmp_path: Path) -> None:
+    rolls, rows, scores = random.Random(6), list[str](), list[str]()
+    for k in range(48):
+        counts = [0, 0, 0, 0]
+        for _ in range(rolls.randint(4, 8)):
+            counts[k % 4 if rolls.random() < 0.7 else rolls.randrange(4)] += 1
+        rows.append(f"ruta_{k},{','.join(str(n or '') for n in counts)},{sum(counts)}")
+        first = rolls.randint(1, 6)
+        second = min(6, first + (rolls.random() < 0.3))
+        scores.append(f"{k},an essay about number {k} and more,{first},{second},{first + second}")
+    data = read_first(table(tmp_path, "Radetiketter,björk,ek,gran,tall,Totalsumma", rows))
+    assert {*data.class_names} == {"björk", "ek", "gran", "tall"} and data.prior is not None
+    data = read_first(table(tmp_path, "essay_id,essay,rater1_domain1,rater2_domain1,domain1_score", scores))
+    assert data.annotations is not None and data.annotations.n_annotators == 2
+
+
+def test_what_is_known_is_told_where_all_others_are_called_experts(tmp_path: Path) -> None:
+    rolls, rows = random.Random(6), list[str]()
+    for k in range(60):
+        true = rolls.choice(["sain", "mildiou", "esca"])
+        said = [true if rolls.random() < 0.8 else "esca" for _ in range(3)]
+        rows.append(f"F{k},{','.join(said)},{true}")
+    asked = question(formats.columns(table(tmp_path, "id_feuille,expert_MB,expert_JL,expert_CD,diagnostic_PCR", rows)))
+    assert asked is not None and asked.answers[0][1] == {"diagnostic_PCR": "true_label"}

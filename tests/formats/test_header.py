@@ -12,6 +12,7 @@ from pll import formats
 from pll.formats import ReadOptions
 from pll.formats.reading import form_of, question
 from pll.formats.results import Results
+from pll.formats.tabular.header import header_of
 
 from .test_about_the_labelling import WORDS, read_first, said, table
 from .test_xlsx import workbook
@@ -89,3 +90,14 @@ def test_a_row_of_questions_above_numbers_says_what_these_mean(tmp_path: Path, s
     assert {*data.class_names} <= {"modern", "classic", "playful"} and len(data) == 12
     assert data.annotations is not None and data.annotations.n_annotators == 24
     assert data.annotations.n_answers == sum(cell in "123" for row in rows for cell in row[2:])
+
+
+def test_a_legend_beside_the_table_hides_no_header_below_a_title() -> None:
+    rows = [
+        ["c1", "fever", "26", "R", "", "R", "red"],
+        ["c2", "fall", "74", "V", "", "V", "green"],
+        ["c3", "cut", "9", "R", "", "", ""],
+    ]
+    title, names = ["Triage, May", *[""] * 6], ["Card", "Reason", "Age", "Ann", "", "Legend", ""]
+    found = header_of([title, names, *rows])
+    assert (found.above, found.names[:4], found.title) == (1, names[:4], title[0])

@@ -21,7 +21,7 @@ from pll.errors import DuplicateIds, Note, RowError, UserError
 from pll.formats.answers import answers_in, filled_rows, names_in
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
-from pll.formats.codebook import with_names
+from pll.formats.codebook import says_no_answer, with_names
 from pll.formats.forms import WORDS
 from pll.formats.labels import CANDIDATES, Labels, labels_of
 from pll.formats.names import CLASS_COLUMN, PAYLOAD_COLUMNS, is_named_id
@@ -46,7 +46,6 @@ from pll.formats.tabular.cells import (
     are_texts,
     default_role,
     elements,
-    is_no_answer,
     picture_in,
 )
 from pll.formats.tabular.writer import limitations
@@ -203,8 +202,8 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     refuse_questions(columns)
     form = table.form
     pairs = [pair for codes in table.codes.values() for pair in codes.items()]
-    # classes, as the codebook says, be they called −1, – or "probably benign"
-    meant = [one for pair in pairs if not is_no_answer(pair[1], among_votes=True) for one in pair]
+    # classes, as the codebook says, be they called −1, – or "probably benign"; NV for "not viewed" is none
+    meant = [one for pair in pairs if not says_no_answer(*pair) for one in pair]
     kept = (*options.keep, *(form.keep if form else ()), *meant)
     options = replace(options, class_names=options.class_names or table.class_names, keep=kept)
     cells, X, names_of_features = table.collected(columns, options)

@@ -392,8 +392,13 @@ def titles_above(records: Sequence[Sequence[str]]) -> int:
         if both := _of_two_rows(records[count:]):
             header, rows = both, rows[1:]
         names = [name.strip() for name in header]
+        # behind a column that is empty stands something else, as a legend
+        blank = (
+            k for k, name in enumerate(names) if k and not name and not any(row[k : k + 1] != [""] for row in rows)
+        )
+        names = names[: next(blank, None)]
         is_header = len(names) > 1 and all(names) and len(set(names)) == len(names) and not any(map(is_number, names))
-        if is_header and len(rows) > 1 and all(len(row) == len(names) for row in rows):
+        if is_header and len(rows) > 1 and all(len(row) == len(header) for row in rows):
             return count if all(_is_title(row, len(names)) for row in records[:count]) else 0
     return 0
 

@@ -641,7 +641,8 @@ def certainty(identified: Ints, held_out: Weights | None, candidates: CandidateS
     confidence, margin, entropy = (
         np.where(is_known, values, np.float32(np.nan)) for values in (own, sharp.margin, sharp.entropy)
     )
-    return Certainty(identified, confidence, margin, entropy, is_tied, is_given)
+    # of votes the only label that was given is no sure one
+    return Certainty(identified, confidence, margin, entropy, is_tied, is_given & ~(confidence < 1))
 
 
 Values = npt.NDArray[np.floating[Any]]

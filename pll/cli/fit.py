@@ -97,7 +97,10 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 result = folder.state()
     finally:
         folder.unlock()
-    print_result(**result["metrics"], health=result["health"].to_json(), **_no_answer(folder))
+    if "metrics" in result:
+        print_result(**result["metrics"], health=result["health"].to_json(), **_no_answer(folder))
+    else:  # stopped before the first epoch
+        print_result(state=result["state"])
     if result["state"] == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return stop.status

@@ -384,6 +384,8 @@ def parts_of_total(table: Proposal) -> list[str]:
 
     Two may be by chance, or what something is made of: then that one is called as a total.
     """
+    if len(table.raw) > MOST_COUNTS:
+        return []
     names, (amounts, before, others) = list(table.raw), side_by_side(table)
     for at in np.flatnonzero(np.diff(others) == 0).tolist():
         total = amounts[:, [at]]
@@ -474,7 +476,10 @@ def _alike(names: Sequence[str], every: Sequence[str] = ()) -> list[list[str]]:
 
 
 def counted_in_grid(table: Proposal) -> list[str]:
-    """Columns of whole numbers below one that says that they are: `Number of tasters [sour]`."""
+    """Columns of whole numbers below one that says that they are: `Number of tasters [sour]`.
+
+    Of what people choose, some is nothing, and all of it about the same in each row.
+    """
     groups: dict[str, list[str]] = {}
     for name in table.open():
         match = GRID.fullmatch(name)
@@ -484,7 +489,14 @@ def counted_in_grid(table: Proposal) -> list[str]:
             and _are_counts(table.raw[name])
         ):
             groups.setdefault(match["question"], []).append(name)
-    return next((names for names in groups.values() if len(names) > 1), [])
+    return next((names for names in groups.values() if len(names) > 1 and _are_chosen(table, names)), [])
+
+
+def _are_chosen(table: Proposal, names: Sequence[str]) -> bool:
+    sums = sorted(sums_of(table, names))
+    middle, rows = sums[len(sums) // 2], _amounts(table, names)
+    alike = sum(abs(one - middle) <= middle / 4 for one in sums)
+    return alike >= 0.8 * len(sums) and 10 * sum(row.count(0.0) for row in rows) >= len(rows) * len(names)
 
 
 def counted(table: Proposal) -> list[str]:

@@ -254,7 +254,7 @@ def codes_noted(rows: Sequence[Sequence[str]], columns: Sequence[Cells] = ()) ->
     {'': {'1': 'ja', '2': 'nein'}}
     >>> codes_noted([["1 = ja"], ["2 = nein"]]), codes_noted([["n = 45, mean = 2.1"]])
     ({'': {'1': 'ja', '2': 'nein'}}, {})
-    >>> codes_noted([["# ABSTAIN = -1, HAM = 0, SPAM = 1"]]), codes_noted([["n = 45, waves = 3"]])
+    >>> codes_noted([["# ABSTAIN = -1, HAM = 0, SPAM = 1"]], [["0", "-1", "1"] * 3]), codes_noted([["a = 4, b = 3"]])
     ({'': {'-1': 'ABSTAIN', '0': 'HAM', '1': 'SPAM'}}, {})
     >>> codes_noted([["Key:", "+ = in"], ["", "- = out"]], [["+", "-", "-", "+"]])
     {'': {'+': 'in', '-': 'out'}}
@@ -267,7 +267,8 @@ def codes_noted(rows: Sequence[Sequence[str]], columns: Sequence[Cells] = ()) ->
         return {"": codes}
     turned = [match for row in rows for cell in row for match in _CALLED.finditer(cell)]
     codes = {match["code"]: match["name"] for match in turned}
-    if len(turned) == len(codes) > 1 and codes.keys() & {"0", "1"} and len({*codes.values()}) == len(codes):
+    are_defined = len(turned) == len(codes) > 1 and len({*codes.values()}) == len(codes)
+    if are_defined and any(_is_coded(one, codes) for one in columns):
         return {"": codes}
     filled = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     alone = [_pair([cell], 0) for row in filled for cell in row]
@@ -320,7 +321,7 @@ def with_names(
     fitting = [{called_so.get(spelling(code), code): name for code, name in names.items()} for names in fitting]
     known = [sum(k in names or k in names.values() for k in data.class_names) for names in fitting]
     covers = [names for names, n in zip(fitting, known, strict=True) if n >= LEAST_CLASSES_NAMED * data.n_classes]
-    is_one = bool(covers) and all(names == covers[0] for names in covers)
+    is_one = bool(covers) and all(names == covers[0] for names in covers) and not {*covers[0].values()} <= {*others}
     if not is_one or data.n_classes < 2:
         return data
     if set(data.class_names) <= {*covers[0].values()}:

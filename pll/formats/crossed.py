@@ -16,7 +16,16 @@ from pll.formats.names import GRID, SHARE_COLUMN
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records
 from pll.formats.results import free_name
-from pll.formats.tabular.cells import FEW, NEARLY_ALL, Cells, is_number, present_cells, read_marks, says_counts
+from pll.formats.tabular.cells import (
+    FEW,
+    NEARLY_ALL,
+    Cells,
+    are_dates,
+    is_number,
+    present_cells,
+    read_marks,
+    says_counts,
+)
 
 MOST = 60
 """Voters, or classes, at most."""
@@ -84,9 +93,16 @@ def with_shares_of_lines(table: Records, given: Mapping[str, str]) -> Records:
     if len(shares) < 2 or len(people) != 1 or not all(_may_be(cells[name]) for name in shares.values()):
         return table
     who = cells[people[0]]
-    others = [cells[name] for name in free if name != people[0] and name not in shares.values()]
-    are_lines = any(
-        2 * len({*some}) <= len(some) == len({*zip(some, who, strict=True)}) for some in others if len(some) > 1
+    others = {name: cells[name] for name in free if name != people[0] and name not in shares.values()}
+    is_example = any(  # a row has a name of its own, or its label beside
+        plain_name(name) in USUAL["vote"]
+        or (len({*some}) == len(some) and not any(is_number(cell) for cell in present_cells(some)[:FEW]))
+        for name, some in others.items()
+    )
+    are_lines = not is_example and any(
+        2 * len({*some}) <= len(some) == len({*zip(some, who, strict=True)}) and not are_dates(some)
+        for some in others.values()
+        if len(some) > 1
     )
     if not are_lines or not _are_answers([_numbers(cells[name]) for name in shares.values()]):
         return table
@@ -101,7 +117,8 @@ def with_shares_of_lines(table: Records, given: Mapping[str, str]) -> Records:
 def with_names_in_classes(table: Records, given: Mapping[str, str]) -> Records:
     """Return a table in which columns of classes, whose cells name who chose each, are one column a voter.
 
-    Names come again in several columns and stand in one of a row; some cells hold several of them.
+    Names come again in several columns and stand in one of a row, and most of them in most rows, as labels do not; some
+    cells hold several of them.
 
     Parameters
     ----------
@@ -114,6 +131,7 @@ def with_names_in_classes(table: Records, given: Mapping[str, str]) -> Records:
     first = {name.strip(): some for name, some in zip(table.names, table.first, strict=True)}
     free = [name for name in first if name not in given and name not in table.roles]
     free = [name for name in free if not any(is_number(cell) for cell in present_cells(first[name])[:FEW])]
+    free = [name for name in free if not any(plain_name(name) in names for names in USUAL.values())]
     named = {name: [_NAME_MARK.split(cell.strip()) if cell else [] for cell in first[name]] for name in free}
     times, under = Counter[str](), dict[str, set[str]]()
     for name, rows in named.items():
@@ -127,25 +145,27 @@ def with_names_in_classes(table: Records, given: Mapping[str, str]) -> Records:
     said = [row for row in rows if row]
     are_once = sum(len({*row}) == len(row) for row in said) >= NEARLY_ALL * len(said)
     several = sum(len(some) > 1 for name in classes for some in named[name])
-    if not (
-        1 < len(people) <= MOST and len(classes) > 1 and are_once and several >= LEAST_OF_ALL_VOTERS * len(said) > 0
-    ):
+    are_there = sum(map(len, said)) >= MOSTLY_THERE * len(people) * len(said) > 0
+    are_people = 1 < len(people) <= MOST and len(classes) > 1 and are_once and are_there
+    if not (are_people and several >= LEAST_OF_ALL_VOTERS * len(said)):
         return table
     cells = {name: list(table.texts(at[name])) for name in classes}
     grids = [GRID.fullmatch(name) for name in classes]
     called = {name: grid["item"] if grid and all(grids) else name for name, grid in zip(classes, grids, strict=True)}
-    answers: dict[str, list[Any]] = {who: [None] * len(cells[classes[0]]) for who in sorted(people)}
+    taken, answers = [name for name in table.names if name not in classes], dict[str, list[Any]]()
     for name, column in cells.items():
         for row, cell in enumerate(column):
-            for who in _NAME_MARK.split(cell.strip()) if cell else ():
-                if who in answers:
-                    before = answers[who][row]
-                    answers[who][row] = called[name] if before is None else [before, called[name]]
+            for who in filter(None, _NAME_MARK.split(cell.strip()) if cell else ()):  # whoever comes late, too
+                own = answers.setdefault(who, [None] * len(column))
+                own[row] = called[name] if own[row] is None else [own[row], called[name]]
+    answers = {free_name(who, taken): answers[who] for who in sorted(answers)}
     note = f"The cells of {listing(classes)} name who chose each: {listing([*answers])}."
     roles = {**table.roles, **dict.fromkeys(answers, "annotator")}
     return replace(table, roles=roles, notes=(*table.notes, note)).with_columns(answers, [at[name] for name in classes])
 
 
+MOSTLY_THERE = 0.6
+"""Share of the names that stand in a row, on average, from which they are those of people who answered."""
 _NAME_MARK = re.compile(r"\s*[,;/|+]\s*")
 
 

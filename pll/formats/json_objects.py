@@ -332,8 +332,8 @@ class _ObjectReader:
                 f"Where an object {{…}} should be stands {self.text[self.at : self.at + 20]!r}" if self.text[self.at :]
                 else "The file ends where an object should be"
             )  # fmt: skip
-        record: Record = self._value("The object")
-        return record
+        record = self._value("The object")
+        return record if isinstance(record, dict) else {KEY: record}  # a value with its type alone
 
     def _value(self, what: str) -> Any:
         """Read a value, reading on until it is complete."""
@@ -415,7 +415,7 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     (('columns', ''), ('lists', ''))
     >>> _shape('{"columns": ["a", "b"], "index": [0], "data": [["x", 1]]}', True)
     ('split', 'data')
-    >>> _shape('{"posts": {"-N1": {"text": "a", "n": 1}, "-N2": {"text": "b", "n": 2}}}', True)
+    >>> _shape('{"posts": {%s}}' % ", ".join(f'"-N{k}": {{"text": "a", "n": 1}}' for k in range(20)), True)
     ('keyed', 'posts')
     """
     if text.startswith("["):
@@ -434,8 +434,8 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         return "keyed people", ""
     if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
-    if rest[:1] == "@" or (closed and len(found) == 1 and _are_keyed(found[0])):  # as Firebase exports a database
-        return "keyed", rest[1:] or next(iter(values))
+    if closed and len(found) == 1 and _are_keyed(found[0]):  # as Firebase exports a database
+        return "keyed", next(iter(values))
     if found and all(isinstance(value, list) for value in found):
         said = [one for value in found for one in value]
         if said and all(isinstance(one, list) and all(isinstance(label, str | int) for label in one) for one in said):
@@ -483,7 +483,12 @@ def _are_alike(found: Sequence[Any]) -> bool:
 def _are_keyed(value: Any) -> bool:
     """Whether a value is an object of objects alike, of which each says several things."""
     found = list(value.values()) if isinstance(value, dict) else []
-    return _are_alike(found) and all(len(one) > 1 for one in found)
+    are_rows = len(found) >= LEAST_KEYS and not any(map(_is_column, found)) and not _are_of_people(found)
+    return are_rows and _are_alike(found) and all(len(one) > 1 for one in found)
+
+
+LEAST_KEYS = 10
+"""Objects of the only field of one, from which these are the examples, and not who said something of one."""
 
 
 def _are_of_people(found: Sequence[Any]) -> bool:
@@ -511,8 +516,8 @@ def _fields(text: str) -> tuple[Record, str]:
     """Return the first fields of the object that a text begins with, and what follows them.
 
     That is "" where the object is all there is, "{" where another one follows, "…" after many fields; where a list is
-    cut off "[", with its field where it is one of objects; "#" where an object of values whose keys are numbers is; "@"
-    with the first field where that is an object of objects; "?" for anything else.
+    cut off "[", with its field where it is one of objects; "#" where an object of values whose keys are numbers is; "?"
+    for anything else.
     """
     values: Record = {}
     reader = _ObjectReader(StringIO(text), limit=len(text) + 1)
@@ -529,8 +534,6 @@ def _fields(text: str) -> tuple[Record, str]:
                     inner, rest = _fields(reader.text[reader.at :])
                     if _is_column(inner):
                         return values, "#"
-                    if not values and _are_keyed(inner):
-                        return values, f"@{key}"
                     return values, f"[{key}{_WITHIN}{rest[1:]}" if rest[:1] == "[" and rest[1:] else "?"
                 return values, f"[{key}" if start == "[{" else start[:1] if len(start) == 2 and start[0] == "[" else "?"
             end = reader._next_character()
@@ -560,13 +563,11 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> Any:
     ({'a': 1}, '5f8a')
     """
     record = dict(pairs)
-    if len(pairs) == 1 and pairs[0][0] in _TYPED:
-        return pairs[0][1]
     if len(record) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in record if names.count(name) > 1)
         raise UserError(f"An object has the key {shorten(twice)} twice")
-    return record
+    return pairs[0][1] if len(pairs) == 1 and pairs[0][0] in _TYPED else record
 
 
 def _constant(word: str) -> float | None:

@@ -39,7 +39,7 @@ def unclear(table: Proposal) -> None:
     table
         The columns and what they are so far: none is taken for labels.
     """
-    total = parts_of_total(table) if len(table.raw) <= MOST_COUNTS else []
+    total = parts_of_total(table)
     groups = [[name for name in names if name not in set_apart(table, names)] for names in agreeing(table)]
     if groups and not total:
         every = listing([name for names in groups for name in names], limit=12)

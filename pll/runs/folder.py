@@ -400,7 +400,7 @@ def check_has_result(folder: RunFolder) -> None:
         if matches(name, files.FITTED):
             folder.checked(name)
     if not (folder.path / files.MODEL_FILE).exists() or not (folder.history / "final.npy").exists():
-        raise UserError(f"The run in {folder.path} has no result yet ({state}); finish or stop it first.")
+        raise UserError(f"The run in {folder.path} has no result yet ({state}); let it go on to one first.")
 
 
 def list_runs(root: Path) -> Iterable[RunFolder]:

@@ -225,7 +225,7 @@ class RunRegistry:
         lanes = [lane for run_id in run_ids for lane in self.get(run_id).lanes]
         for lane in lanes:
             if lane.folder.is_locked() or not lane.folder.metrics():
-                raise UserError(f"{lane.config.name or lane.id} has no result yet; finish or stop it first.")
+                raise UserError(f"{lane.config.name or lane.id} has no result yet; let it go on to one first.")
         path = self.root / _new_id()
         with self._guard:
             self._write_comparison(path, [lane.folder for lane in lanes], together=False)

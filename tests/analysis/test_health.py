@@ -171,3 +171,9 @@ def test_labels_of_a_run_that_was_stopped_before_its_first_epoch_are_not_healthy
     result = health_of([], settled(y), sets, GOOD, expected=0.9)
     assert result.verdict == "unhealthy" and "Nothing was learnt" in result.headline
     assert [finding.again for finding in result.findings] == ["epochs"]
+
+
+def test_of_votes_the_only_label_that_was_given_is_not_taken_as_right() -> None:
+    sets = CandidateSets.from_lists([[k % 4] for k in range(100)], 4)
+    posterior = np.full(100, 0.9, dtype=np.float32)
+    assert not doubt_of_given(taken_home(np.ones(100, dtype=np.float32), posterior, sets))

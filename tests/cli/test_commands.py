@@ -495,6 +495,26 @@ def test_ctrl_c_stops_with_a_checkpoint_and_status_130(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_ctrl_c_before_the_first_epoch_leaves_no_labels_and_a_run_to_resume(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_state = RunFolder.set_state
+
+    def press(folder: RunFolder, state: Any, **more: Any) -> None:
+        set_state(folder, state, **more)
+        if state == "running":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    fit = ("fit", data, *FLIP, "--epochs", "8", "--batch-size", "16", "--out", tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "set_state", press)
+        stopped = run(*fit)
+    assert stopped.status == 130 and "--resume" in stopped.err and stopped.json == {"state": "stopped"}
+    assert not (tmp_path / "run" / "labels.csv").exists()
+    assert run("export", tmp_path / "run", "--out", tmp_path / "out").status == 2
+    assert run(*fit, "--resume").status == 0 and (tmp_path / "run" / "labels.csv").exists()
+
+
 # ---- evaluate --------------------------------------------------------------------------------------------------------
 
 

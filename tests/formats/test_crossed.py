@@ -11,6 +11,7 @@ import pytest
 
 from pll import formats
 from pll.formats.crossed import cross_in
+from pll.formats.reading import question
 
 BIRDS = ("wren", "robin", "tit")
 
@@ -104,3 +105,26 @@ def test_columns_of_classes_whose_cells_name_who_chose_them_are_a_voter_each(tmp
     ]
     path.write_text("\n".join(plain) + "\n")  # words that stand in several columns of a row are nobody's names
     assert not any("name who chose" in note for note in formats.read(path, check=False).notes)
+
+
+def test_labels_of_two_people_with_other_rows_each_are_no_names(tmp_path: Path) -> None:
+    rolls, labels = random.Random(3), ["film", "music", "news", "sports"]
+    said = ["|".join(rolls.sample(labels, rolls.choice([1, 1, 2]))) for _ in range(60)]
+    rows = [f"d{k},what page {k} is about,{one if k % 2 else ''},{'' if k % 2 else one}" for k, one in enumerate(said)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["id,text,Ann,Bob", *rows]) + "\n")
+    assert not any("name who chose" in note for note in formats.read(path, check=False, columns=roles(path)).notes)
+
+
+def test_who_comes_late_is_a_voter_too(tmp_path: Path) -> None:
+    rows = [f'{k},"AB, MK",JT' if k % 2 else f'{k},JT,"AB, MK"' for k in range(3000)]
+    rows += [f'{k},"AB, ZZ",MK' for k in range(3000, 3020)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["id,good,bad", *rows]) + "\n")
+    data = formats.read(path, check=False)
+    assert data.annotations is not None and {*data.annotations.annotator_names} == {"AB", "MK", "JT", "ZZ"}
+
+
+def roles(path: Path) -> dict[str, str]:
+    asked = question(formats.columns(path))
+    return dict(asked.answers[0][1]) if asked else {}

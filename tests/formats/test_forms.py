@@ -1919,3 +1919,23 @@ def test_what_is_known_is_told_where_all_others_are_called_experts(tmp_path: Pat
         rows.append(f"F{k},{','.join(said)},{true}")
     asked = question(formats.columns(table(tmp_path, "id_feuille,expert_MB,expert_JL,expert_CD,diagnostic_PCR", rows)))
     assert asked is not None and asked.answers[0][1] == {"diagnostic_PCR": "true_label"}
+
+
+@pytest.mark.parametrize("classes", [("present", "absent", "equivocal"), ("OK", "WARN", "ERR")])
+def test_a_finding_that_is_often_absent_is_a_class(tmp_path: Path, classes: tuple[str, ...]) -> None:
+    rolls, rows = random.Random(8), list[str]()
+    for k in range(60):
+        true = classes[k % 3]
+        rows.append(f"e{k}," + ",".join(true if rolls.random() < 0.85 else rolls.choice(classes) for _ in range(3)))
+    data = read_first(table(tmp_path, "id,annotator_1,annotator_2,annotator_3", rows))
+    assert {*data.class_names} == {*classes}
+
+
+def test_ratings_below_a_number_are_those_of_a_person(tmp_path: Path) -> None:
+    rolls = random.Random(8)
+    rows = [
+        f"2024-03-{k + 1:02} 10:{k:02},{','.join(str(rolls.randint(4, 5) - 3 * j % 2) for j in range(3))}"
+        for k in range(20)
+    ]
+    path = table(tmp_path, "Timestamp,No. 1 [clip a],No. 1 [clip b],No. 1 [clip c]", rows)
+    assert "count" not in first_roles(path).values()

@@ -235,3 +235,14 @@ def test_the_only_field_of_an_object_may_hold_the_examples_and_counts_of_any_nam
     done = Results(data.row_ids.tolist(), {"identified_label": ["fun"] * 40})
     formats.give_back(path, tmp_path / "out.json", done)
     assert json.loads((tmp_path / "out.json").read_text())["posts"]["-N3"]["label"] == "fun"
+
+
+def test_what_several_people_said_of_one_example_and_a_table_in_a_field_are_no_examples(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    path.write_text(json.dumps({"votes": {who: {"label": "cat", "time": 3} for who in ("ann", "bob", "cyd")}}))
+    assert json_objects.shape_of(path) == "lines"
+    columns = {name: {str(k): f"{name} {k}" for k in range(12)} for name in "abcdefghijkl"}
+    path.write_text(json.dumps({"data": columns}))
+    assert json_objects.shape_of(path) != "keyed"
+    path.write_text('{"$oid": "5f8a"}\n{"$oid": "5f8b"}\n')
+    assert [record for _, record in json_objects.records(path)] == [{"id": "5f8a"}, {"id": "5f8b"}]

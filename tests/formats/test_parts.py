@@ -799,3 +799,18 @@ def test_a_sheet_called_as_a_review_is_asked_about_whatever_its_remarks(tmp_path
         files[who] = "\n".join(["Cell,Class,Comment", *rows]) + "\n"
     asked = question(formats.columns(workbook(tmp_path / "t.xlsx", files)))
     assert asked is not None and asked.answers[0][1]["Senior review"] == "true_label"
+
+
+def test_coders_in_the_folders_of_a_split_are_coders(tmp_path: Path) -> None:
+    rolls, texts = random.Random(2), [f"what is written in row {k}" for k in range(30)]
+    files = {
+        name: "\n".join(
+            [
+                "id,text,label",
+                *(f"e{k},{text},{'xy'[k % 2 if rolls.random() < 0.8 else 0]}" for k, text in enumerate(texts)),
+            ]
+        )
+        for name in ("train/coder1.csv", "test/coder2.csv")
+    }
+    data = formats.read(archive(tmp_path / "x.zip", files), check=False)
+    assert data.annotations is not None and {*data.annotations.annotator_names} == {"coder1", "coder2"}

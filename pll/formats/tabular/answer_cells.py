@@ -583,8 +583,8 @@ _DOUBT = re.compile(rf"(?:{any_of('doubt')})\.?|[?¿]+", re.IGNORECASE)
 def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
     """Return the cells that name several labels, or one with a doubt, and these labels.
 
-    All of them are cells of their own too, and each more often. What is often said with a word of doubt is a label of
-    a scale, as `probably benign` is.
+    All of them are cells of their own too, and each more often. What is often said with a word of doubt, and of some
+    labels alone, is a label of a scale, as `probably benign` is.
 
     Parameters
     ----------
@@ -601,23 +601,30 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
     ({'Mano A o B': ('Mano A', 'Mano B')}, {})
     >>> meant({"benign": 50, "probably benign": 2, "bad": 30}), meant({"benign": 50, "probably benign": 20, "bad": 30})
     ({'probably benign': ('benign',)}, {})
+    >>> meant({"cat": 50, "probably cat": 20, "dog": 30, "probably dog": 9})  # a habit
+    {'probably cat': ('cat',), 'probably dog': ('dog',)}
     """
     counts, spelled = Counter[str](), dict[str, str]()
     for cell, times in sorted(cells.items(), key=lambda one: -one[1]) if len(cells) <= MOST_CELLS_COMPARED else ():
         counts[spelling(cell)] += times
         spelled.setdefault(spelling(cell), cell.strip())
-    found, recur = {}, max(counts.values(), default=0) > 1  # among texts nothing does
-    often = max(OFTEN, LEAST_OFTEN * counts.total())
+    found, alone = dict[str, tuple[str, ...]](), dict[str, str]()
+    recur = max(counts.values(), default=0) > 1  # among texts nothing does
     for plain, cell in spelled.items() if recur else ():
         parts = _named_in(cell, counts)
-        is_own = len(parts) == 1 and _SIGNS.isdisjoint(cell) and counts[plain] >= often
         are_own = all(counts[part] > max(counts[plain], 1) for part in parts)
-        if are_own and parts != [plain] and not is_own and cell not in keep:
+        if cell not in keep and parts != [plain] and are_own:
             found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
+            if len(parts) == 1 and _SIGNS.isdisjoint(cell) and not plain.startswith(_HEDGES):
+                alone[plain] = parts[0]
+    doubted, often = {*alone.values()}, max(OFTEN, LEAST_OFTEN * counts.total())
+    is_scale = 3 * len(doubted) <= 2 * len(counts.keys() - found.keys())  # who hedges does so with any label
+    if is_scale and alone and all(counts[plain] >= often for plain in alone):
+        found = {plain: names for plain, names in found.items() if plain not in alone}
     return {cell: found[spelling(cell)] for cell in cells if found.get(spelling(cell))}
 
 
-_SIGNS = frozenset("?¿？()[]")
+_SIGNS, _HEDGES = frozenset("?¿？()[]"), ("cf", "aff", "maybe", "perhaps", "poss")
 OFTEN, LEAST_OFTEN = 5, 0.05
 """Times, and share of the cells, from which a label with a word more is one of its own."""
 

@@ -647,8 +647,6 @@ def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
     --------
     >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell(""), split_cell("N/A", "/")
     (('cat', 'dog'), ('a|b', '1'), (), ('N/A',))
-    >>> split_cell("teils/teils", "/"), split_cell("cat|cat")
-    (('teils/teils',), ('cat',))
     >>> split_cell("{NV, BCC}"), split_cell("{NV}")
     (('NV', 'BCC'), ('NV',))
     """
@@ -678,10 +676,7 @@ def labels_in(cell: str, separator: str = "|") -> list[str]:
         return listed
     if separator == "/" and cell.strip() in MISSING and cell.strip():
         return [cell.strip()]
-    parts = list(filter(None, _parts(cell, separator)))
-    if separator == "/" and len(parts) > 1 == len({*parts}):  # `teils/teils` is one word of German
-        return [cell.strip()]
-    return parts
+    return list(filter(None, _parts(cell, separator)))
 
 
 def elements(cell: str | None) -> list[Any] | dict[str, Any]:
@@ -724,6 +719,8 @@ def guess_separator(cells: Iterable[str]) -> str:
     (',', '|')
     >>> guess_separator(["cat/dog", "dog/fox", "fox"]), guess_separator(["24/7", "N/A", "A"])
     ('/', '|')
+    >>> guess_separator(["gut", "teils/teils", "teils/teils"])
+    '|'
     >>> guess_separator(["cat#dog", "dog#fox", "fox"]), guess_separator(["C#", "F#", "C"])
     ('#', '|')
     >>> guess_separator(["喜び、怒り", "怒り"]), guess_separator(["حزين أو غاضب", "غاضب"])
@@ -739,6 +736,8 @@ def guess_separator(cells: Iterable[str]) -> str:
         lists = [_parts(cell, mark) for cell in filled]
         first, later = {names[0] for names in lists}, {name for names in lists for name in names[1:]}
         both = (first & later) - {""}
+        if all(len({*names}) == 1 for names in lists):  # `teils/teils` is one word of German
+            continue
         are_apart = mark == "," or all(cell.count(mark) == cell.count(f" {mark} ") for cell in filled)
         enough = are_apart or 2 * len(both) >= len(later)
         if both and enough and len(first | later) <= len(lists):

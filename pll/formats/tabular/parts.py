@@ -698,7 +698,7 @@ def _are_alike(words: Counter[str], others: Counter[str]) -> bool:
 def people_of(paths: Sequence[str]) -> list[str]:
     """Return what the files of an archive are called: by their own names, else by the folder that tells them apart.
 
-    Where only numbers, as of a date, tell the files apart, a folder with a name of its own says more.
+    Where only a date tells the files apart, a folder with a name of its own says more, unless it is a part of a split.
 
     Examples
     --------
@@ -710,7 +710,9 @@ def people_of(paths: Sequence[str]) -> list[str]:
     of_parts = [[PurePosixPath(path).stem for path in paths]]
     of_parts += [[PurePosixPath(path).parts[part:][0] for path in paths] for part in (-2, -3)]
     apart = [names for names in of_parts if len({*names}) == len(names)]
+    dated = bool(apart) and all(re.search(r"\d\d\D?\d\d", name) for name in apart[0])
     called = [names for names in apart if len({re.sub(r"\d", "", name) for name in names}) == len(names)]
+    called = [names for names in called if dated and not split_in(names)]
     return next(iter([*called, *apart]), list(paths))
 
 

@@ -156,7 +156,11 @@ def with_names_in_classes(table: Records, given: Mapping[str, str]) -> Records:
     for name, column in cells.items():
         for row, cell in enumerate(column):
             for who in filter(None, _NAME_MARK.split(cell.strip()) if cell else ()):  # whoever comes late, too
-                own = answers.setdefault(who, [None] * len(column))
+                if who not in answers:
+                    answers[who] = [None] * len(column)
+                    if len(answers) > MOST:  # texts, further down
+                        return table
+                own = answers[who]
                 own[row] = called[name] if own[row] is None else [own[row], called[name]]
     answers = {free_name(who, taken): answers[who] for who in sorted(answers)}
     note = f"The cells of {listing(classes)} name who chose each: {listing([*answers])}."

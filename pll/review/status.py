@@ -80,8 +80,8 @@ class ReviewStatus:
         >>> ReviewStatus(60, 52, wrong=2.6).sentence
         '60 labels. 52 certain, 8 worth a look. About 3 of the 52 may be wrong.'
         >>> ReviewStatus(60, 52, 40, 2.6).sentence
-        '60 labels. 52 certain, 8 worth a look. 40 of the 52 are the only candidate, and taken as right. About 3 of \
-the others may be wrong.'
+        '60 labels. 52 certain, 8 worth a look. 40 of the 52 taken as right, as the only candidate. About 3 of the \
+others may be wrong.'
         >>> ReviewStatus(60, is_known=False).sentence
         '60 labels. How sure they are is not known.'
         >>> ReviewStatus(60, 50, wrong=0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
@@ -99,24 +99,16 @@ the others may be wrong.'
 
     @property
     def _expected_wrong(self) -> str:
-        if not self.certain:
-            return ""
-        these, given = f"the {self.certain:,}", ""
-        if self.given:
-            one = "is" if self.given == 1 else "are"
-            given, these = f" {self.given:,} of {these} {one} the only candidate, and taken as right.", "the others"
-        if self.given == self.certain:
-            return given
-        if self.wrong < 0.5:
-            return f"{given} Hardly any of {these} should be wrong."
-        return f"{given} About {round(self.wrong):,} of {these} may be wrong."
+        these = "the others" if self.given else f"the {self.certain:,}"
+        given = f" {self.given:,} of the {self.certain:,} taken as right, as the only candidate." * bool(self.given)
+        wrong = f" Hardly any of {these} should" if self.wrong < 0.5 else f" About {round(self.wrong):,} of {these} may"
+        return given + f"{wrong} be wrong." * (self.given != self.certain)
 
     @property
     def _decisions(self) -> str:
         decided = f" {self.decided:,} decided of {self.labels:,}: {self.corrected:,} corrected"
         refused = f", {self.refused:,} none of these" if self.refused else ""
-        unsure = f" {self.unsure:,} unsure." if self.unsure else ""
-        return (f"{decided}{refused}." if self.decided else "") + unsure
+        return (f"{decided}{refused}." if self.decided else "") + f" {self.unsure:,} unsure." * bool(self.unsure)
 
 
 def status_of(
@@ -155,8 +147,7 @@ def status_of(
         confidence[rows["none"] + left_open] = 0.0
         is_certain = confidence >= CONFIDENT
         certain, wrong = int(is_certain.sum()), float((1 - confidence[is_certain]).sum())
-        is_certain[rows["label"]] = False
-        given = int((is_certain & labels.is_given).sum())
+        given = int(np.delete(is_certain & labels.is_given, rows["label"]).sum())
     earned = judgement if judgement is not None and judgement.done else None
     return ReviewStatus(
         labels=n,

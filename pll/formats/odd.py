@@ -785,19 +785,23 @@ def _disagreement(data: PartialLabelDataset, options: ReadOptions) -> Iterator[O
             remedy = "Perhaps these are other codes or words for the same, or the rows of this voter are shifted: look."
             yield Oddity("disagreement", text, shown if are_codes else (name,), remedy, option(name, "keep"))
             return
-    yield from _by_chance(beside, names)
+    yield from _by_chance(beside, names, votes.n_answers / max(len(np.unique(votes.rows)), 1))
     yield from _apart(votes)
 
 
-def _by_chance(beside: _Beside, names: Sequence[str]) -> Iterator[Oddity]:
-    """Answers that agree hardly more than by chance, with enough of them to tell: perhaps of the wrong column."""
+def _by_chance(beside: _Beside, names: Sequence[str], each: float) -> Iterator[Oddity]:
+    """Answers that agree hardly more than by chance, with enough of them to tell: perhaps of the wrong column.
+
+    Of many to each example, every one may be poor: what counts is how reliable they are together (Spearman & Brown).
+    """
     n = len(beside.labels)
     if n < LEAST_ANSWERS_OF_ALL:
         return
     by_chance = beside.shares @ (np.bincount(beside.labels, minlength=len(names)) / n)
     agreed, chance = float(beside.shares[np.arange(n), beside.labels].mean()), float(by_chance.mean())
     spread = float(np.sqrt((by_chance * (1 - by_chance)).sum())) / n
-    if agreed - chance + 2 * spread < HARDLY * (1 - chance):  # the upper end of Cohen's κ
+    most = (agreed - chance + 2 * spread) / max(1 - chance, 1e-9)  # the upper end of Cohen's κ
+    if each * most < HARDLY * (1 + (each - 1) * most):
         text = f"The answers agree hardly more than by chance ({agreed:.0%}, by chance {chance:.0%})"
         remedy = "Perhaps another column holds the labels: say what the columns are."
         yield Oddity("chance", text, tuple(names[:MOST_CELLS_IN_FINDING]), remedy, "--column NAME=ROLE")
@@ -805,8 +809,8 @@ def _by_chance(beside: _Beside, names: Sequence[str]) -> Iterator[Oddity]:
 
 LEAST_ANSWERS_OF_ALL = 100
 """Answers beside those of others from which it is told how far all of them agree."""
-HARDLY = 0.1
-"""Agreement beyond chance (κ) from which answers may be to one question: people differ much on what is subjective."""
+HARDLY = 0.25
+"""Reliability of all answers to an example, from which they may be to one question: of three, where κ is .1."""
 
 
 def _apart(votes: Annotations) -> Iterator[Oddity]:

@@ -146,8 +146,6 @@ class JsonLines(TableFormat):
         return json_objects.first_record(path, head) is not None
 
     def table(self, path: Path, options: ReadOptions) -> Records:
-        if (several := _joined_tables(path)) is not None:
-            return several
         lines: list[int] = []
         chunks: list[dict[str, pa.Array]] = []
         sizes: list[int] = []
@@ -163,10 +161,13 @@ class JsonLines(TableFormat):
             options.tick("rows", len(lines), None)
         if not lines:
             raise no_rows()
+        shape = json_objects.shape_of(path)
+        may_be_tables = len(lines) <= MOST_TABLES_IN_JSON and shape in ("lines", "list")
+        if may_be_tables and (several := _joined_tables(path)) is not None:
+            return several
         if not names:
             raise UserError("The objects have no fields; bring what was labelled, and its labels.")
         columns = {name: one_column([p.get(name, n) for p, n in zip(chunks, sizes, strict=True)]) for name in names}
-        shape = json_objects.shape_of(path)
         form = form_called("plcifar") if shape == "keyed answers" else None
         is_bare = shape in json_objects.WITHOUT_PLACE
         return Records.of(pa.table(columns), row_of=lines.__getitem__, signature=form, may_be_empty=is_bare)

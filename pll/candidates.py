@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import EllipsisType
-from typing import Any, overload
+from typing import Any, TypeGuard, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -417,11 +417,18 @@ def as_name_lists(y: Any) -> list[list[str]] | None:
     values = y if isinstance(y, list | tuple) else np.asarray(y)
     if np.ndim(values) == 0 if isinstance(values, np.ndarray) else not values:
         return None
-    if any(isinstance(row, str | bytes) or not isinstance(row, Iterable) for row in values):
-        return None
-    lists = [list(row) for row in values]
-    first = next((name for row in lists for name in row), None)
-    return lists if isinstance(first, str) else None
+    first = next((name for row in values if _is_set(row) for name in row), None)
+    return [_as_set(row, at) for at, row in enumerate(values)] if isinstance(first, str) else None
+
+
+def _is_set(row: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(row, Iterable) and not isinstance(row, str | bytes)
+
+
+def _as_set(labels: object, row: int) -> list[Any]:
+    if _is_set(labels):
+        return list(labels)
+    raise RowError(f"Row {row}: {labels!r} is not a list of labels.")
 
 
 def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
@@ -434,16 +441,16 @@ def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
         # A single column of anything but booleans is a column of labels, as scikit-learn takes it.
         column = values.ndim == 2 and values.shape[1] == 1 and values.dtype != np.bool_
         return None if values.ndim == 0 or column else CandidateSets.from_mask(values)
-    if not len(values) or isinstance(values[0], str | bytes) or not isinstance(values[0], Iterable):
+    if not any(map(_is_set, values)):
         return None
     named = as_name_lists(y)
     if named is not None:
         return CandidateSets.from_names(named)
-    lists = [list(row) if isinstance(row, Iterable) else row for row in values]
-    if all(isinstance(row, list) and all(isinstance(v, bool | np.bool_) for v in row) for row in lists) and any(lists):
+    lists = [_as_set(row, at) for at, row in enumerate(values)]
+    if all(isinstance(v, bool | np.bool_) for row in lists for v in row) and any(lists):
         return CandidateSets.from_mask(lists)
     if n_classes is None:
-        highest = (int(v) for row in lists if isinstance(row, list) for v in row if isinstance(v, int | np.integer))
+        highest = (int(v) for row in lists for v in row if isinstance(v, int | np.integer))
         n_classes = max(highest, default=0) + 1
         if n_classes > MOST_CLASSES:
             raise UserError(
@@ -632,9 +639,7 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _as_labels(labels: Iterable[int], row: int) -> list[int]:
-    if not isinstance(labels, Iterable):
-        raise RowError(f"Row {row}: {labels!r} is not a list of labels.")
-    return sorted({_as_label(label, row) for label in labels})
+    return sorted({_as_label(label, row) for label in _as_set(labels, row)})
 
 
 def _as_label(label: object, row: int) -> int:

@@ -13,7 +13,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.candidates import CandidateSets, blocks_of, whole_numbers
+from pll.candidates import CandidateSets, as_candidate_sets, blocks_of, whole_numbers
 from pll.errors import UserError
 from pll.weights import restricted_softmax, sharpness, top_positions
 from tests.strategies import candidate_sets, sets_and_scores
@@ -57,6 +57,9 @@ class TestWaysIn:
         (lambda: CandidateSets.from_lists([[0], [0.5]], 3), "Row 1: the label 0.5 is not a class index"),
         (lambda: CandidateSets.from_lists([[True]], 3), "Row 0: the label True is not a class index"),
         (lambda: CandidateSets.from_lists([[0], None], 3), "Row 1: None is not a list of labels"),
+        (lambda: as_candidate_sets([["a", "b"], None]), "Row 1: None is not a list of labels"),
+        (lambda: as_candidate_sets([None, [0, 1]]), "Row 0: None is not a list of labels"),
+        (lambda: as_candidate_sets([["a", "b"], "a"]), "Row 1: 'a' is not a list of labels"),
         (lambda: CandidateSets.from_lists([[0]], 0), "There are no classes"),
         (lambda: CandidateSets.from_mask([[1, 0], [0, 0]]), "Row 1 has an empty candidate set"),
         (lambda: CandidateSets.from_mask([[1, 0], [2, 1]]), "Row 1 of the candidate mask holds"),

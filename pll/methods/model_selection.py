@@ -45,7 +45,8 @@ def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight
     Raises
     ------
     UserError
-        Not as many candidate sets as rows of features, or sets of other classes.
+        Not as many candidate sets as rows of features, sets of other classes, or numbers where the model predicts
+        names.
     """
     classes = np.asarray(estimator.classes_)
     predicted = np.asarray(estimator.predict(X))
@@ -58,5 +59,12 @@ def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight
     elif sets is not None:
         right = np.array([label in names for label, names in zip(predicted, sets, strict=True)], dtype=np.bool_)
     else:
-        right = predicted == column_or_1d(y)
+        labels = column_or_1d(y)
+        if len(labels) and isinstance(labels[0], str) != isinstance(predicted[0], str):
+            predicts, given = f"{predicted[0]!s:.40}", f"{labels[0]!s:.40}"
+            raise UserError(
+                f"The model predicts labels such as {predicts}, and the true ones are such as {given}; "
+                "give both as names, or both as numbers."
+            )
+        right = predicted == labels
     return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))

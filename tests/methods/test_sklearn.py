@@ -218,6 +218,8 @@ def test_a_pipeline_of_named_labels(name: str) -> None:
     assert covering_rate_scorer(pipeline, X, NAMES[Y]) == pipeline.score(X, NAMES[Y])
     by_index = CandidateSets.from_labels(Y, C)
     assert covering_rate_scorer(pipeline, X, by_index) == pipeline.score(X, NAMES[Y])
+    with pytest.raises(UserError, match="as names, or both as numbers"):
+        covering_rate_scorer(pipeline, X, Y)
 
 
 @several_methods

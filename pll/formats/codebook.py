@@ -341,7 +341,7 @@ def with_names(
     alike = same_as(dict.fromkeys(covers[0].values(), RARE) | dict.fromkeys(left, 1))
     names |= {name: alike[name] for name in left if name in alike}  # cut short, or a slip, whatever it is as often as
     left = [name for name in left if name not in alike]
-    are_words = any(_is_word(code, name) for code, name in names.items())
+    are_words = 2 * sum(_is_word(code, name) for code, name in names.items()) >= len(names)
     short = sum(_NAME.fullmatch(name) is not None for name in names.values())
     are_numbered = all(re.search(r"\d", code) for code in names)  # `A2` of a survey is one code of many
     are_called_so = are_numbered or (not are_words and short >= LEAST_SHORT_NAMES * len(names))

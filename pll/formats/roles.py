@@ -576,6 +576,7 @@ RULES: tuple[Rule, ...] = (
     Rule(aggregates),
     Rule(derived),
     Rule(remarks),
+    Rule(scores),
     Rule(_sets_by_type, LABELLED, may_be_asked=False),
     Rule(vocabulary, ("vote", "answers"), may_be_asked=False),
     Rule(coded, (*LABELLED, "task"), may_be_asked=False),

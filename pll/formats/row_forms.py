@@ -221,8 +221,9 @@ def persons(table: Proposal) -> None:
         numbered = _alike(table, _without_number, least) or _alike(table, _without_numbers, least) if may_be else []
         numbered = [n for n in numbered if not are_ranked(table, n)]  # as the five likeliest of a model
         has_truth = bool(table.usual("true_label", table.open()))
-        if (sent or named) and not (numbered or has_texts or has_truth):
-            numbered = _of_any_name(table, person)
+        if (sent or named or distinct) and not (numbered or has_texts or has_truth):
+            of_words = which(table, *ITEM, *(() if sent or named else ("!number",)))
+            numbered = _of_any_name(table, [name for name in of_words if name != person])
         elif not sent:
             numbered = [names for names in numbered if _are_items(table, names)]
         items, person = (numbered[0], [*named, *numbers, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
@@ -241,9 +242,8 @@ def persons(table: Proposal) -> None:
     )
 
 
-def _of_any_name(table: Proposal, person: str | None) -> list[list[str]]:
+def _of_any_name(table: Proposal, names: Sequence[str]) -> list[list[str]]:
     """The columns of one vocabulary, whatever they are called (sentences, titles), if they are a thing each."""
-    names = [name for name in which(table, *ITEM) if name != person]
     same = _of_one_question(table, names)
     names = [name for name in names if name in same]
     return [names] if len(names) >= 2 * LEAST_NUMBERED and _are_items(table, names) else []
@@ -766,11 +766,11 @@ DIGITS_OF_CODE = 3
 
 
 def _told_where_answered(table: Proposal) -> list[_Told]:
-    """What is told by the lines that have an answer alone, where many have none: what happened else, or is known."""
+    """What is told by the lines that have an answer alone, where others have none: what happened else, or is known."""
     filled: dict[tuple[bool, ...], list[str]] = {}
     for name in which(table, *_SHORT_ANSWERS):
         rows = tuple(bool((cell or "").strip()) for cell in table.raw[name])
-        if SOME_ROWS <= sum(rows) < NEARLY_ALL * len(rows):
+        if SOME_ROWS <= sum(rows) < len(rows):
             filled.setdefault(rows, []).append(name)
     some = [(table.only(rows), names) for rows, names in [*filled.items()][:MOST_OFFERED]]
     return [told for part, names in some for told in _told(part, {name: part.raw[name] for name in names})]

@@ -283,16 +283,17 @@ LONGEST_MARK = 3
 
 
 def _is_class(counts: Counter[str], nones: Collection[str], silent: Collection[str]) -> bool:
-    """Whether `none` is written mostly small, or as all classes in capitals, and at least as often as some class is.
+    """Whether `none` is written mostly small, at least as often as some class is; or in capitals, as all classes are.
 
     Programs that have no answer write None.
     """
     classes = Counter[str]()
     for cell in counts.keys() - silent:
         classes[spelling(cell)] += counts[cell]
-    small = counts["none"] + (counts["NONE"] if all(map(str.isupper, counts.keys() - silent)) else 0)
+    code = counts["NONE"] if all(map(str.isupper, counts.keys() - silent)) else 0
     least = min((n for n in classes.values() if n >= FREQUENT * counts.total()), default=0)
-    return 2 * small > sum(counts[cell] for cell in nones) >= least > 0
+    every = sum(counts[cell] for cell in nones)
+    return 2 * (counts["none"] + code) > every >= (FREQUENT * counts.total() if code else least) > 0
 
 
 def _cells_of(said: Said) -> Counter[str]:

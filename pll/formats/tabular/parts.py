@@ -156,7 +156,8 @@ def _refuse_versions(names: Sequence[str], tables: Sequence[Records]) -> None:
     """
     first, *others = tables
     cells = {name: cells_of(first, name) for name in first.names}
-    labels = [name for name, some in cells.items() if _repeats(Counter(filter(None, some)))]
+    votes = {name: some for name, some in cells.items() if plain_name(name) not in USUAL["true_label"]}
+    labels = [name for name, some in votes.items() if _repeats(Counter(filter(None, some)))]
     if first.form is not None or len(labels) < 2 or len(cells[labels[0]]) < LEAST_ROWS_SAME:
         return
     for name, other in zip(names[1:], others, strict=True):
@@ -374,7 +375,24 @@ def _right_of_columns(table: Records, about: Records) -> dict[str, str]:
     names = next((some for some in each if {*some} <= {*table.names}), [])
     words = {spelling(cell) for name in names if name for cell in cells_of(table, name) if cell}
     said = [some for some in columns.values() if names and all(cell and spelling(cell) in words for cell in some)]
-    return {name: cell for name, cell in zip(names, said[0], strict=True) if name and cell} if len(said) == 1 else {}
+    right = {name: cell for name, cell in zip(names, said[0], strict=True) if name and cell} if len(said) == 1 else {}
+    return right if _is_key(table, right) else {}
+
+
+def _is_key(table: Records, right: Mapping[str, str]) -> bool:
+    """Whether columns say what is right of them more often than what is right of others: no fact about a voter each."""
+    words, key = {name: spelling(cell) for name, cell in right.items()}, Counter(map(spelling, right.values()))
+    own = every = filled = 0.0
+    for name, word in words.items():
+        said = Counter(spelling(cell) for cell in cells_of(table, name) if cell)
+        own += said[word]
+        every += sum(said[other] * times for other, times in key.items()) / len(words)
+        filled += said.total()
+    return own - every > LEAST_LIKE_KEY * (filled - every)
+
+
+LEAST_LIKE_KEY = 0.1
+"""Share of what chance leaves that is answered as the key of a test says, at least."""
 
 
 def _with_answer_key(table: Records, right: Mapping[str, str]) -> Records:

@@ -18,7 +18,7 @@ from pll.ui.review import (
     queue_controls,
     service,
 )
-from pll.ui.review.review_tab import ONE_BY_ONE
+from pll.ui.review.review_tab import DISAGREEMENTS, ONE_BY_ONE
 from pll.ui.review.reviewer import ask, reviewer, sign
 from pll.ui.routes import link
 from pll.ui.widgets import heading, show_error
@@ -26,7 +26,7 @@ from pll.ui.widgets import heading, show_error
 VIEWS = {
     ONE_BY_ONE: desk_view.draw,
     "Look-alikes": batch.draw,
-    "Disagreements": conflicts.draw,
+    DISAGREEMENTS: conflicts.draw,
     "Progress": progress.draw,
 }
 
@@ -78,7 +78,7 @@ def review(run: Run) -> None:
     service.stay(tab)
     changes.notice(tab)
     queue_controls.chosen_rows(tab, run.id)
-    hidden = set() if conflicts.may_be(tab) else {"Disagreements"}
+    hidden = set() if conflicts.may_be(tab) else {DISAGREEMENTS}
     hidden |= set() if tab.queue.data.X.size else {"Look-alikes"}  # votes alone: nothing looks alike
     names = [name for name in VIEWS if name not in hidden]
     if st.session_state.get(tab.view_key) not in names:  # and no default beside it, of which Streamlit would warn

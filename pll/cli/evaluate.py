@@ -23,7 +23,7 @@ from pll.cli.options import (
 from pll.cli.progress import Bars
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.experiments.evaluation import UNKNOWN_SPREAD, Result, planned, read_results, results_frame
+from pll.experiments.evaluation import MEANS_OF, UNKNOWN_SPREAD, Result, planned, read_results, results_frame
 from pll.experiments.execution import fit_cell, loaded
 from pll.experiments.experiment import Cell
 from pll.experiments.tables import TableEntry, tables
@@ -126,9 +126,15 @@ def _print_table(entries: Sequence[TableEntry]) -> None:
     first = entries[0].method
     print(f"{'method':16} {'test accuracy %':>18} {'transductive %':>18} {'seconds':>9}")
     for entry in entries:
-        verdict = f"  significantly {'better' if entry.is_better else 'worse'} than {first}" if entry.mark else ""
+        verdict = f"  {entry.mark} {'better' if entry.is_better else 'worse'} than {first}" if entry.mark else ""
         figures = f"{entry.test!s:>18} {entry.transductive or '-'!s:>18}"
         print(f"{entry.method:16} {figures} {entry.seconds:9.1f}{verdict}")
+    print(f"Mean ± standard deviation over fits; of one by gradient descent {MEANS_OF}.")
+    if any(entry.mark for entry in entries):
+        print(
+            f"◦ (•): significantly better (worse) than {first}, paired t-test at 5 % over the same parts; *: also "
+            "after Holm's correction. Parts of one cross-validation share training examples, so the test is optimistic."
+        )
 
 
 def _means(entry: TableEntry) -> dict[str, float]:

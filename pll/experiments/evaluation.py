@@ -25,8 +25,10 @@ from pll.methods.deep import DeepEstimator
 from pll.runs.data import Splits
 
 LAST = 10
-"""Figures of methods trained by gradient descent are means over this many last epochs (paper, §4). Of the others, the
-last iteration alone counts."""
+"""Figures of methods trained by gradient descent are means over this many last epochs (paper, §4), of fewer than twice
+as many over the last half: the first are not trained. Of the others, the last iteration alone counts."""
+MEANS_OF = f"the mean of the last {LAST} epochs (of fewer than {2 * LAST}, of the last half)"
+"""What a figure of a method trained by gradient descent is."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,8 @@ def figures(estimator: PartialLabelEstimator, curve: EpochMetrics) -> dict[str, 
     curve
         What `measured` returned.
     """
-    last = curve[-LAST if isinstance(estimator, DeepEstimator) else -1 :]
+    n = min(LAST, len(curve) // 2) if isinstance(estimator, DeepEstimator) else 1
+    last = curve[-max(1, n) :]
     return {name: _mean(last, name) for name in ("test_accuracy", "transductive_accuracy")}
 
 

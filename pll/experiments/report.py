@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pll.experiments.evaluation import Result
+from pll.experiments.evaluation import MEANS_OF, Result
 from pll.experiments.execution import CellOutcome, ExperimentFolder, results_of
 from pll.experiments.experiment import Cell, Experiment, ExperimentPlan
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, save_figure
@@ -117,7 +117,7 @@ def _head(experiment: Experiment, plan: ExperimentPlan, outcomes: Mapping[str, C
         f"## {experiment.title or 'Experiment'}",
         "",
         f"Test accuracy in %, mean ± standard deviation over {protocol_in_words(experiment)}; for methods trained by "
-        "gradient descent the mean of the last 10 epochs. Bold: the highest of a column. • (◦): "
+        f"gradient descent {MEANS_OF}. Bold: the highest of a column. • (◦): "
         f"{first} is significantly better (worse) by the paired t-test at 5 % over the same parts, \\* also after "
         "Holm's correction for all comparisons of the table. Parts of one cross-validation share training examples, "
         "so the test is optimistic. "

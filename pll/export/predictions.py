@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class Predictions:
     confidence : (n,) float32
         Probability of the predicted class, in [0, 1], at the model's temperature; NaN where that is not known.
     warnings : tuple of str
-        Where features lie outside what the model was trained on.
+        Where features lie outside what the model was trained on, are missing, or hold words that it never saw.
     """
 
     ids: npt.NDArray[np.str_]
@@ -68,6 +69,10 @@ class Predictor:
         UserError
             The examples lack a column or have another shape.
         """
+        notes = (
+            *_missing_in(data, self._card.feature_names),
+            *(() if self._featuriser is None else self._featuriser.notes(data)),
+        )
         if self._featuriser is not None:
             made = self._featuriser
             data = replace(data, X=made.transform(data), feature_names=made.feature_names)
@@ -85,8 +90,17 @@ class Predictor:
             data.row_ids,
             np.asarray(self._estimator.class_names_, dtype=object)[np.concatenate([k for k, _ in best])],
             confidence,
-            warnings,
+            (*notes, *warnings),
         )
+
+
+def _missing_in(data: PartialLabelDataset, learnt: Collection[str]) -> tuple[str, ...]:
+    """Say which columns of numbers that the model learnt from have empty cells."""
+    if data.X.ndim != 2 or not data.feature_names:
+        return ()
+    empty = np.isnan(data.X).sum(axis=0)
+    some = [f"{name!r} ({int(n):,})" for name, n in zip(data.feature_names, empty, strict=True) if n and name in learnt]
+    return (f"Empty cells count as the mean of the training examples: {listing(some)}.",) if some else ()
 
 
 def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.NDArray[np.float32]:

@@ -45,26 +45,37 @@ def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight
     Raises
     ------
     UserError
-        Not as many candidate sets as rows of features, sets of other classes, or numbers where the model predicts
-        names.
+        Not as many candidate sets, labels or weights as rows of features, sets of other classes, labels that are not
+        known, or numbers where the model predicts names.
     """
     classes = np.asarray(estimator.classes_)
     predicted = np.asarray(estimator.predict(X))
     named = as_name_lists(y)
     sets = as_candidate_sets(y, len(classes)) if named is None else named
-    if sets is not None and len(sets) != len(predicted):
-        raise UserError(f"There are {len(predicted)} rows of features but {len(sets)} candidate sets.")
+    labels = column_or_1d(y) if sets is None else np.empty(0)
+    what, given = ("labels", labels) if sets is None else ("candidate sets", sets)
+    if len(given) != len(predicted):
+        raise UserError(f"There are {len(predicted)} rows of features but {len(given)} {what}.")
     if isinstance(sets, CandidateSets):
         right = sets.contains(np.searchsorted(classes, predicted))
     elif sets is not None:
         right = np.array([label in names for label, names in zip(predicted, sets, strict=True)], dtype=np.bool_)
     else:
-        labels = column_or_1d(y)
-        if len(labels) and isinstance(labels[0], str) != isinstance(predicted[0], str):
-            predicts, given = f"{predicted[0]!s:.40}", f"{labels[0]!s:.40}"
-            raise UserError(
-                f"The model predicts labels such as {predicts}, and the true ones are such as {given}; "
-                "give both as names, or both as numbers."
-            )
+        _check_labels(predicted, labels)
         right = predicted == labels
-    return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
+    weights = np.ones(len(right)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != right.shape or not weights.sum() > 0:
+        raise UserError(f"sample_weight must be {len(right)} numbers, one for each example, whose sum is more than 0.")
+    return float(np.average(right, weights=weights))
+
+
+def _check_labels(predicted: npt.NDArray[Any], labels: npt.NDArray[Any]) -> None:
+    """Raise UserError for labels that no prediction can be: some are not known, or they are names beside numbers."""
+    unknown = sum(label is None or label != label for label in labels.tolist())
+    if unknown:
+        raise UserError(f"{unknown} of {len(labels)} labels are not known (NaN); give the rows whose label is known.")
+    if len(labels) and isinstance(labels[0], str) != isinstance(predicted[0], str):
+        raise UserError(
+            f"The model predicts labels such as {predicted[0]!s:.40}, and the true ones are such as {labels[0]!s:.40}; "
+            "give both as names, or both as numbers."
+        )

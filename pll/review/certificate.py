@@ -62,7 +62,7 @@ count as wrong."""
 Answers = npt.NDArray[np.int8]
 
 CERTIFICATE_FORMAT = "candid-certificate"
-CERTIFICATE_VERSION = 6
+CERTIFICATE_VERSION = 7
 INFORMATION = "not_part_of_the_proof"
 """Key of entries that cannot be verified: names and dates."""
 RULE = (
@@ -614,7 +614,7 @@ class Judgement:
 
     @property
     def unsure(self) -> Flags:
-        """(n,) bool, people could not tell: the label stays as it was."""
+        """(n,) bool, people could not tell, or did not agree: the label stays as it was."""
         return np.asarray(self.answers == UNSURE)
 
     @property
@@ -677,7 +677,7 @@ class Judgement:
 
     @property
     def bound(self) -> int:
-        """Upper bound on wrong labels: those allowed plus those that reviewers left as unsure."""
+        """Upper bound on wrong labels: those allowed plus those that reviewers left as unsure, or did not agree on."""
         return self.plan.allowed + int(self.unsure.sum())
 
     @property
@@ -686,7 +686,9 @@ class Judgement:
         n, unsure, refused = self.plan.n, int(self.unsure.sum()), int(self.refused.sum())
         claim = f"at most {self.bound:,} of all {n:,} labels ({percent(self.bound / n, 2)}) are wrong, sure to "
         claim += f"{100 * self.plan.level:.4g} %."
-        claim += f" Of {unsure:,} of these, reviewers could not tell the label." if unsure else ""
+        claim += (
+            f" Of {unsure:,} of these, reviewers could not tell the label or did not agree on it." if unsure else ""
+        )
         return claim + (f" {refused:,} have no label: none of these was right." if refused else "")
 
 

@@ -346,6 +346,8 @@ class Certification:
     def decisions(self, state: ReviewState, required: Ints) -> list[CheckedLabel]:
         """Return the answers as the certificate counts them: of rows that all their reviewers have answered.
 
+        Of a row that the certificate asks of nobody, the answer of one reviewer of several is enough: it was looked at.
+
         Parameters
         ----------
         state
@@ -353,14 +355,17 @@ class Certification:
         required
             As for `status`.
         """
-        rows = sorted(row for row, _ in state.outcomes())
-        return [one for row in rows if (one := self._checked(row, state, required)) is not None]
+        rows = sorted(row for row, outcome in state.outcomes() if outcome.status != "open")
+        closed = [self._checked(row, state) for row in rows if state.is_closed(row, required)]
+        free = Judgement(self.plan, self.controls, self.order, answers_of(self.table, closed)).accepted
+        free[self.controls] = False
+        clear = [row for row in rows if free[row] and state.outcome(row).status in ("label", "none")]
+        early = [self._checked(row, state) for row in clear if not state.is_closed(row, required)]
+        return sorted((*closed, *early), key=lambda one: self.table.place[one.id])
 
-    def _checked(self, row: int, state: ReviewState, required: Ints) -> CheckedLabel | None:
-        """Return what people decided about a row; None before all who are to answer have done so."""
+    def _checked(self, row: int, state: ReviewState) -> CheckedLabel:
+        """What people decided about a row that has an answer."""
         outcome = state.outcome(row)
-        if outcome.status == "open" or not state.is_closed(row, required):
-            return None
         event = outcome.event or next((one.event for one in outcome.answers.values() if one.event is not None), None)
         by, at = ("", "") if event is None else (event.reviewer, event.at.isoformat())
         return CheckedLabel(str(self.table.ids[row]), outcome.label, by, at, outcome.status == "none")

@@ -205,7 +205,7 @@ class ReviewQueue:
             proposed = propose(signals, decided)
             if review.certification is None or not review.current.follows:  # they stay frozen, also after a restart
                 config = self._runs.get(run).config
-                restored = review.state.restored_rows
+                restored = review.state.rows_as_run
                 review.follow(followed(review.own, config, data, proposed, decided, restored))
             rows = review_order(signals, decided, proposed)
             if review.own.run == run:

@@ -72,7 +72,7 @@ class Record:
         if len(decided) < FEWEST_DECISIONS:
             return own
         proposed = propose(ReviewSignals.of_run(folder, data), decided)
-        return followed(own, folder.config(), data, proposed, decided, self.state.restored_rows)
+        return followed(own, folder.config(), data, proposed, decided, self.state.rows_as_run)
 
     @cached_property
     def required(self) -> Ints:

@@ -88,6 +88,13 @@ class Outcome:
     answers: dict[str, ReviewerAnswer]
     is_adjudicated: bool = False
 
+    @property
+    def deciders(self) -> list[str]:
+        """Who gave the answer that counts: all who agree, or who settled a conflict."""
+        if self.is_adjudicated:
+            return [] if self.event is None else [self.event.reviewer]
+        return [name for name, one in self.answers.items() if (one.status, one.label) == (self.status, self.label)]
+
 
 NO_OUTCOME = Outcome("open", None, frozenset(), None, {})
 
@@ -276,9 +283,10 @@ class ReviewState:
         return self._live[row][0].before
 
     @property
-    def restored_rows(self) -> set[int]:
-        """The examples whose label was restored to that of the run."""
-        return {event.row for event in self.all_events if event.kind == "restore" and self.is_live(event)}
+    def rows_as_run(self) -> set[int]:
+        """The examples whose label stays that of the run: it was restored, reviewers differ, or nobody could tell."""
+        restored = {event.row for event in self.all_events if event.kind == "restore" and self.is_live(event)}
+        return restored | {row for row, outcome in self.outcomes() if outcome.status in ("conflict", "unsure")}
 
     def is_live(self, event: Event) -> bool:
         """Whether it still counts: it is not an undo, and was not undone."""
@@ -294,9 +302,9 @@ class ReviewState:
         return np.array([row for row, _ in result], dtype=np.int64), [str(label) for _, label in result]
 
     def decisions(self) -> dict[int, Decision]:
-        """Labels, and "none of these", by row; unsure and unsettled conflicts are no decisions."""
+        """Labels, and "none of these", by row, and who said so; unsure and unsettled conflicts are no decisions."""
         return {
-            row: Decision(outcome.label, outcome.event.reviewer, outcome.event.at)
+            row: Decision(outcome.label, ", ".join(outcome.deciders), outcome.event.at)
             for row, outcome in sorted(self.outcomes())
             if outcome.status in ("label", "none") and outcome.event is not None
         }

@@ -17,7 +17,7 @@ from pll.weights import CONFIDENT, Certainty
 class ReviewStatus:
     """How many labels there are, how sure they are, and what people have decided.
 
-    Each label is one of: certain, worth a look, refused, unsure.
+    Each label is one of: certain, worth a look, refused, unsure, disputed.
 
     Attributes
     ----------
@@ -37,7 +37,9 @@ class ReviewStatus:
     refused
         Of them, those decided as "none of these": they have no label.
     unsure
-        Examples that nobody could tell, or on which reviewers disagree: they keep the model's label.
+        Examples that nobody could tell: they keep the model's label.
+    disputed
+        Examples on which reviewers disagree, which is to be settled: they keep the model's label.
     is_known
         Whether it is known how sure the labels are.
     certificate
@@ -56,6 +58,7 @@ class ReviewStatus:
     corrected: int = 0
     refused: int = 0
     unsure: int = 0
+    disputed: int = 0
     is_known: bool = True
     certificate: str = ""
     unseen: int = 0
@@ -64,7 +67,8 @@ class ReviewStatus:
     @property
     def doubtful(self) -> int | None:
         """Labels worth a look; None where that is not known."""
-        return None if self.certain is None else self.labels - self.certain - self.refused - self.unsure
+        others = self.refused + self.unsure + self.disputed
+        return None if self.certain is None else self.labels - self.certain - others
 
     @property
     def confirmed(self) -> int:
@@ -87,6 +91,9 @@ others may be wrong.'
         >>> ReviewStatus(60, 50, wrong=0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
         '60 labels. 50 certain, 7 worth a look. Hardly any of the 50 should be wrong. 21 decided of 60: 5 corrected, \
 1 none of these. 2 unsure.'
+        >>> ReviewStatus(60, 50, wrong=0.2, decided=1, disputed=2).sentence
+        '60 labels. 50 certain, 8 worth a look. Hardly any of the 50 should be wrong. 1 decided of 60: 0 corrected. \
+2 disagreements to settle.'
         """
         text = f"{self.labels:,} label{'' if self.labels == 1 else 's'}."
         if self.certificate:
@@ -108,7 +115,11 @@ others may be wrong.'
     def _decisions(self) -> str:
         decided = f" {self.decided:,} decided of {self.labels:,}: {self.corrected:,} corrected"
         refused = f", {self.refused:,} none of these" if self.refused else ""
-        return (f"{decided}{refused}." if self.decided else "") + f" {self.unsure:,} unsure." * bool(self.unsure)
+        disputed = f" {self.disputed:,} disagreement{'' if self.disputed == 1 else 's'} to settle." * bool(
+            self.disputed
+        )
+        unsure = f" {self.unsure:,} unsure." * bool(self.unsure)
+        return (f"{decided}{refused}." if self.decided else "") + unsure + disputed
 
 
 def status_of(
@@ -136,15 +147,15 @@ def status_of(
     """
     n = len(labels.identified)
     outcomes = [] if state is None else list(state.outcomes())
-    rows = {status: [row for row, one in outcomes if one.status == status] for status in ("label", "none")}
-    left_open = [row for row, one in outcomes if one.status in ("unsure", "conflict")]
+    kinds = ("label", "none", "unsure", "conflict")
+    rows = {status: [row for row, one in outcomes if one.status == status] for status in kinds}
     corrected = [row for row, one in outcomes if state and one.label is not None and one.label != state.proposed(row)]
     is_known = bool(labels.is_known.any())
     certain, given, wrong = None, 0, 0.0
     if is_known and (health is None or health.verdict != "unhealthy"):
         confidence = labels.confidence.astype(np.float64)
         confidence[rows["label"]] = 1.0
-        confidence[rows["none"] + left_open] = 0.0
+        confidence[rows["none"] + rows["unsure"] + rows["conflict"]] = 0.0
         is_certain = confidence >= CONFIDENT
         certain, wrong = int(is_certain.sum()), float((1 - confidence[is_certain]).sum())
         given = int(np.delete(is_certain & labels.is_given, rows["label"]).sum())
@@ -157,7 +168,8 @@ def status_of(
         decided=len(rows["label"]) + len(rows["none"]),
         corrected=len(corrected),
         refused=len(rows["none"]),
-        unsure=len(left_open),
+        unsure=len(rows["unsure"]),
+        disputed=len(rows["conflict"]),
         is_known=is_known,
         certificate="" if earned is None else earned.claim,
         unseen=0 if earned is None else earned.unseen,

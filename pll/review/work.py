@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from pll.review.events import Event
 from pll.review.session import ReviewSession
@@ -101,7 +102,7 @@ def work_by_reviewer(review: ReviewSession) -> list[ReviewWork]:
 def recent_rate(state: ReviewState, name: str = "") -> float | None:
     """Decisions of late for each minute that a reviewer is at work; None where it is too early to say.
 
-    Pauses are left out, and of several reviewers the minutes are added up.
+    Pauses are left out, and so are look-alikes accepted together; of several reviewers the minutes are added up.
 
     Parameters
     ----------
@@ -110,9 +111,6 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
     name
         Of a reviewer; "" for all.
     """
-    own = [event for event in state.all_events[-RECENT_DECISIONS * 4 :] if name in ("", event.reviewer)]
-    start = max(0, len(own) - RECENT_DECISIONS)
-    while start > 0 and own[start].batch is not None and own[start].batch == own[start - 1].batch:
-        start -= 1  # the same
-    late = work_of(own[start:], state.undone)
+    alone = (event for event in reversed(state.all_events) if event.batch is None and name in ("", event.reviewer))
+    late = work_of([*islice(alone, RECENT_DECISIONS)][::-1], state.undone)
     return late.per_minute if late.decisions >= 4 else None

@@ -259,14 +259,14 @@ def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
     by_channel = X.ndim == 4 and base not in ("zscore", "zscore-unit")
     axes = (0, 2, 3) if by_channel else (0,)
     mean, std = mean_and_std(X, axes)
-    std = np.where(std < CONSTANT, 1.0, std)
+    std = np.where(std < CONSTANT, np.inf, std)  # what never varied says nothing: it stays 0, whatever comes later
     statistics: dict[str, Tensor] = {}
     shift, spread = np.zeros_like(mean), np.ones_like(std)
     if base in ("auto", "zscore", "zscore-unit"):
         shift, spread = mean, std
     elif base == "minmax":
         low, high = np.nanmin(X, axis=axes, keepdims=True)[0], np.nanmax(X, axis=axes, keepdims=True)[0]
-        shift, spread = np.where(np.isnan(low), 0.0, low), np.where(high > low, high - low, 1.0)
+        shift, spread = np.where(np.isnan(low), 0.0, low), np.where(high > low, high - low, np.inf)
     elif base == "quantile":
         statistics |= _quantile_map(X, mean)
     if base == "zscore-unit":

@@ -96,12 +96,13 @@ def test_a_conflict_has_no_label_until_it_is_settled(database_url: str) -> None:
     step = bob.decide(his, "pick", his.choices[1].label)
     assert step.event is not None and step.event.after == hers.identified  # the model's again
     assert [row for row, _ in review.conflicts()] == [hers.row]
-    assert hers.row not in review.state.decisions()
+    assert hers.row not in review.state.decisions() and review.state.rows_as_run == {hers.row}
     settled = Desk(review, "Cy").settle(hers.row, his.choices[1].label)
     assert settled.after == his.choices[1].label
     assert review.conflicts() == []
     decision = review.state.decisions()[hers.row]
     assert (decision.label, decision.reviewer) == (his.choices[1].label, "Cy")
+    assert not review.state.rows_as_run
     Desk(review, "Cy").undo()
     assert [row for row, _ in review.conflicts()] == [hers.row]
     close(review)

@@ -87,7 +87,7 @@ def test_changes_are_taken_back_one_by_one_or_all_and_an_undo_brings_them_again(
     queue.compute_order()
     assert not len(queue.changes())
     again = opened(RunRegistry(runs.root))
-    assert not len(again.changes()) and again.review.state.restored_rows == set(changed.rows.tolist())
+    assert not len(again.changes()) and again.review.state.rows_as_run == set(changed.rows.tolist())
     desk.undo()
     queue.compute_order()
     assert set(queue.changes().rows.tolist()) == set(changed.rows.tolist()) - {row}

@@ -15,7 +15,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.experiments import background
-from pll.experiments.evaluation import read_results
+from pll.experiments.evaluation import MEANS_OF, read_results
 from pll.experiments.execution import RESULTS_TABLE, ExperimentFolder, ExperimentProgress
 from pll.experiments.figures import over_fits, panel_figure, q_panels, style
 from pll.experiments.report import REPORT, protocol_in_words, tables_of
@@ -145,7 +145,7 @@ def _show_table(table: Table, number: int) -> None:
     show_table(_table_frame(table), alt, names=table.datasets, key=f"experiment-table-{number}")
     first = method_title(table.methods[0])
     st.caption(
-        f"Test accuracy in %, mean ± standard deviation of the fits; of each fit the mean of its last 10 epochs. • (◦) "
+        f"Test accuracy in %, mean ± standard deviation of the fits; of those by gradient descent {MEANS_OF}. • (◦) "
         f"{first} is significantly better (worse), paired t-test at 5 %; *: also after Holm's correction. In brackets "
         "the paper's mean and the difference. results.csv has every fit, figures/ in the ZIP its curves."
     )

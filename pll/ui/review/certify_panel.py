@@ -175,19 +175,21 @@ def standing_of(tab: ReviewTab, certification: Certification) -> Standing:
     """
     review, plan = tab.review, certification.plan
     status, checks = certification.status(review.state, review.required), tab.queue.checks()
+    disputed = len(review.conflicts())
+    settle = f" {count(disputed, 'disagreement')} to settle: each counts as wrong until then." * bool(disputed)
     if checks is None:
         unseen = f"{status.unseen:,} of {plan.n:,} labels were accepted without a look."
-        return Standing(None, f"Certified: {status.claim} {unseen}")
+        return Standing(None, f"Certified: {status.claim} {unseen}{settle}")
     done = int(status.looked_at.sum())
     share = done / max(1, done + checks.likely)
     waiting = status.controls[status.answers[status.controls] == UNANSWERED]
     if len(waiting) and (review.state.answers[waiting] > 0).all():
-        return Standing(checks, f"{count(len(waiting), 'label')} wait for a second reviewer.", share=share)
+        return Standing(checks, f"{count(len(waiting), 'label')} wait for a second reviewer.{settle}", share=share)
     rate = recent_rate(review.state)
     note = ""
     if checks.controls:
         note = f"No percentages for the first {plan.controls:,}: your answers measure the model, so it must not hint."
-    words = _sentence(checks, plan.error, plan.level)
+    words = _sentence(checks, plan.error, plan.level) + settle
     return Standing(checks, words, note, max(1, round(checks.likely / rate)) if rate else None, share)
 
 

@@ -72,7 +72,7 @@ def notice(tab: ReviewTab) -> None:
 def _came_of_it(tab: ReviewTab, *, key: str) -> None:
     """What the last training on decisions changed."""
     changed = len(changed_by_retraining(tab.review))
-    words = f":material/school: **{count(changed, 'other label')}** changed because of your decisions."
+    words = f":material/school: Training on the decisions changed **{count(changed, 'other label')}**."
     st.markdown(words, width="content")
     if changed:
         button("Review these next", _look, tab, key=key)
@@ -126,7 +126,7 @@ def followed(tab: ReviewTab) -> None:
     if not len(changed):
         return
     answers = count(len(review.state.decisions()), "answer")
-    st.markdown(f"**{answers} changed {count(len(changed), 'other label')} that nobody has looked at**")
+    st.markdown(f"**By {answers}, {count(len(changed), 'label')} of the model changed that nobody has looked at**")
     more = f"review-changed-rows-{review.id}"
     most = int(st.session_state.get(more, SHOWN_CHANGES))
     chosen = show_table(

@@ -135,7 +135,7 @@ def _figures(tab: ReviewTab) -> None:
         followed = "Labels that nobody has looked at and that followed the decisions."
         pace = "–" if rate is None else _format_rate(rate)
         cells.append(ShownFigure("Other labels changed", changed, followed))
-        cells.append(ShownFigure("Pace", pace, "Recent decisions per minute of work."))
+        cells.append(ShownFigure("Pace", pace, "Recent decisions per minute of work, but for look-alikes."))
     show_figures(cells, width=150)
 
 
@@ -149,8 +149,7 @@ def _work(review: ReviewSession) -> None:
     rows = []
     for one in done:
         name = (one.name or "all") + ("" if one.verified or not one.name else " (unverified)")
-        rate = recent_rate(review.state, one.name)
-        pace = "" if rate is None else f"{_rounded(rate):,g}"
+        pace = "" if one.per_minute is None else f"{_rounded(one.per_minute):,g}"
         rows.append((name, one.decisions, one.unsure, one.none, one.undone, short_duration(one.seconds), pace))
     columns = ["reviewer", "decisions", "unsure", "none of these", "undone", "at work", "decisions a minute"]
     show_table(pd.DataFrame(rows, columns=columns), "What each reviewer has done")

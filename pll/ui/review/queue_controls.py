@@ -12,7 +12,7 @@ from pll.annotations.agreement import Pair, rows_of_disagreement
 from pll.ui.format import count, plain
 from pll.ui.review import certify_panel
 from pll.ui.review.keys import action_keys, stand_for_classes
-from pll.ui.review.review_tab import Chosen, ReviewTab
+from pll.ui.review.review_tab import DISAGREEMENTS, Chosen, ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import pairs_of
 from pll.ui.widgets import beside, bound, button, choose, kept_in, toast_errors
@@ -111,6 +111,20 @@ def _restrict(tab: ReviewTab, only: Chosen | None) -> None:
     tab.reassign()
 
 
+def _left(tab: ReviewTab) -> npt.NDArray[np.int64]:
+    """The examples that need further answers: of all, or of those that a certificate asks for."""
+    review = tab.review
+    asked = np.arange(len(review.required))
+    if review.certification is not None:
+        asked = review.certification.queue(review.state, review.required)[1]
+    return asked[review.state.answers[asked] < review.required[asked]]
+
+
+def _settle(tab: ReviewTab) -> None:
+    """Look at what reviewers disagree on."""
+    st.session_state[tab.view_key] = DISAGREEMENTS
+
+
 def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
     review = tab.review
@@ -120,13 +134,18 @@ def nothing_left(tab: ReviewTab) -> None:
         certify_panel.certified(tab, certification)
     elif tab.only is not None:
         st.info("None of the chosen examples is left.", icon=":material/check_circle:")
-    elif not bool(np.all(state.answers >= review.required)):
-        st.info("Other reviewers are working on the examples left. Refresh in a moment.", icon=":material/group:")
+    elif len(left := _left(tab)):
+        mine = int(state.answered_by(tab.desk.reviewer)[left].sum())
+        waiting = f"{count(mine, 'example')} you answered wait for another reviewer." if mine else ""
+        others = f"{count(len(left) - mine, 'example')} are open at another desk." if mine < len(left) else ""
+        st.info(" ".join(filter(None, (waiting, others))), icon=":material/group:")
         button("Refresh", tab.reassign, kind="primary")
     else:
         unsure = tab.queue.status().unsure
         stayed = f" {unsure:,} stayed unsure." if unsure else ""
         st.success(f"Every example has been decided.{stayed}", icon=":material/check_circle:")
+    if review.conflicts():
+        button("Settle disagreements", _settle, tab, icon="balance")
     if tab.desk.history(1):
         key = action_keys(tab.queue.data.class_names)["undo"].lower()
         button("Undo last decision", tab.undo, icon="undo", shortcut=key if key.isalnum() else None)

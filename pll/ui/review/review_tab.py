@@ -24,8 +24,8 @@ LOOKED_BACK = 200
 """Decisions of one's own that can be looked back at."""
 DECIDING = ("decide", "accept")
 """Kinds of messages that bring decisions."""
-ONE_BY_ONE = "One by one"
-"""Name of the view with a card."""
+ONE_BY_ONE, DISAGREEMENTS = "One by one", "Disagreements"
+"""Names of the view with a card, and of that in which reviewers' disagreements are settled."""
 SAVED_AS = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -153,6 +154,11 @@ class TestArgilla:
             self.RECORD | {"suggestions": {"label": new, "stars": stars}},
             {"id": "r-2", "fields": {"text": "bad"}, "suggestions": {"label": new}},
         ]
+        made = results(**{"r-1": "neg", "r-2": "neg"})
+        by_people = replace(made, columns={**made.columns, "source": ["human", "model"], "reviewer": ["Ada, Ben", ""]})
+        first, second = (record["suggestions"]["label"] for record in given_back(path, by_people, "people.json"))
+        assert (first["type"], first["agent"]) == ("human", "m, decided by Ada, Ben")
+        assert second == new
 
 
 class TestHuggingFace:

@@ -43,6 +43,8 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
     assert not page.exception
     assert queue.review.current.run == run.id
     assert "Training on the decisions changed" in said(page)
+    for name in ("export", "train"):  # the run before says what its files have: the decisions, too
+        assert "20 decided of 150" in said(open_page(name, run=finished.id))
     queue.wait()
 
 

@@ -84,7 +84,7 @@ class Cleanlab(Csv):
 
 
 def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
-    """Return results under cleanlab's names; the label is the class number where classes have no names.
+    """Return results under cleanlab's names; the label is the number of the class, of a new one the next.
 
     Parameters
     ----------
@@ -93,15 +93,13 @@ def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
     results
         Their labels.
     """
-    rows = []
+    rows, number = [], {name: str(k) for k, name in enumerate([*dataset.class_names, *results.new_classes(dataset)])}
     for example, answers in zip(dataset.row_ids.tolist(), answers_of(dataset), strict=True):
         label = results.label(example)
-        number, share = label or "", ""
-        if label in dataset.class_names:
-            number = str(dataset.class_names.index(label))
+        share = ""
         if label is not None and answers:
             share = repr(sum(label in labels for _, labels in answers) / len(answers))
-        rows.append((str(len(answers)), number, share, results.cell(example, "confidence")))
+        rows.append((str(len(answers)), number.get(label or "", ""), share, results.cell(example, "confidence")))
     columns = dict(zip(CONSENSUS_COLUMNS, zip(*rows, strict=True), strict=True))
     return Results(dataset.row_ids.tolist(), columns, results.model)
 

@@ -184,10 +184,15 @@ def _prediction(results: Results, example: str, question: str, to_name: str | No
     label, score = results.label(example), results.confidence(example)
     if label is None:
         return None
-    is_human = results.cell(example, "source") == "human"
-    author = f"{results.model}{BY}{results.cell(example, 'reviewer')}" if is_human else results.model
+    author = _author(results, example)
     answer = choice_answer(f"{OUR_IDS}{example}"[:100], question, to_name or "text", [label])
     return {"model_version": author, "result": [answer]} | ({} if score is None else {"score": score})
+
+
+def _author(results: Results, example: str) -> str:
+    """Who says what the label of an example is: the model, with the reviewer where a person decided."""
+    is_human = results.cell(example, "source") == "human"
+    return f"{results.model}{BY}{results.cell(example, 'reviewer')}" if is_human else results.model
 
 
 def _of_others(task: Record, model: str) -> list[Any]:
@@ -266,7 +271,9 @@ def _suggested(results: Results, example: str, question: str) -> Record:
     label = results.label(example)
     if label is None:
         return {}
-    return {question: {"value": label, "score": results.confidence(example), "agent": results.model}}
+    author = _author(results, example)
+    suggested = {"value": label, "score": results.confidence(example), "agent": author}
+    return {question: suggested | ({} if author == results.model else {"type": "human"})}
 
 
 _ANSWERS = ("accept", "reject", "ignore")

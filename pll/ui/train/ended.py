@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from pll.analysis.health import Health
 from pll.annotations import Annotations
 from pll.annotations.voters import FEATURES_ADD_NOTHING
+from pll.export.run_export import export_source
 from pll.methods import METHODS
+from pll.review.state import ReviewState
 from pll.review.status import ReviewStatus, status_of
 from pll.runs.data import Splits
 from pll.runs.files import COMPUTED_FILE
@@ -25,7 +26,7 @@ from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
 from pll.ui.view_state import Scene, stored_frame
 from pll.ui.widgets import beside, button
-from pll.weights import Certainty, taken_home
+from pll.weights import Certainty, Ints, taken_home
 from pll.wording import percent, ties
 
 
@@ -133,11 +134,11 @@ def came_to(
     votes_alone
         Whether the labels come from votes and nothing else.
     """
-    (status, labels), votes = _as_reviewed(run, labels, health), splits.train.annotations
+    (status, labels, state), votes = _as_reviewed(run, splits, labels, health), splits.train.annotations
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
     words = [
         status.sentence,
-        "" if votes is None or is_one else majority_sentence(labels.identified, votes),
+        "" if votes is None or is_one else majority_sentence(_with_decisions(labels.identified, votes, state), votes),
         ties(int(labels.is_tied.sum())) if votes_alone else "",
         "" if splits.holdout is None else f"{len(splits.holdout):,} more are predicted.",
         "" if status.checks is None else f"{status.checks.sentence} for the certificate.",
@@ -145,38 +146,60 @@ def came_to(
     return status, " ".join(filter(None, words))
 
 
-def _as_reviewed(run: Run, labels: Certainty, health: Health | None) -> tuple[ReviewStatus, Certainty]:
-    """The state of the review of a run and the labels as it leaves them; else what its own come to, and these."""
+def _as_reviewed(
+    run: Run, splits: Splits, labels: Certainty, health: Health | None
+) -> tuple[ReviewStatus, Certainty, ReviewState | None]:
+    """The state of the review of a run, the labels as it leaves them, and the decisions; else what its own come to."""
     from pll.ui.review import service  # loads a database
 
-    if service.is_begun(run):
-        queue = service.queue_of(run)
-        if queue.review.own.run == run.id:
-            status, current = queue.status(), queue.review.current
-            return status, current.certainty if current.follows else labels
-    return status_of(labels, health=health), labels
+    if not service.is_begun(run):
+        return status_of(labels, health=health), labels, None
+    queue = service.queue_of(run)
+    state = queue.review.state
+    if queue.review.own.run == run.id:
+        current = queue.review.current
+        return queue.status(), current.certainty if current.follows else labels, state
+    return *_as_exported(f"{run.id} {state.last}", run, splits), state  # another one was trained on the decisions since
 
 
-def majority_sentence(identified: npt.NDArray[np.int64], votes: Annotations) -> str:
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _as_exported(_stamp: str, _run: Run, _splits: Splits) -> tuple[ReviewStatus, Certainty]:
+    """What the files of a run have in them."""
+    source = export_source(_run.folder, _splits)
+    assert source.status is not None  # it has a review
+    return source.status, source.certainty
+
+
+def _with_decisions(identified: Ints, votes: Annotations, state: ReviewState | None) -> Ints:
+    """(n,) labels as people left them; −1 where theirs is no class of the votes, or none of these."""
+    place, labels = {name: k for k, name in enumerate(votes.class_names)}, identified.copy()
+    for row, made in ({} if state is None else state.decisions()).items():
+        labels[row] = place.get(made.label or "", -1)
+    return labels
+
+
+def majority_sentence(identified: Ints, votes: Annotations) -> str:
     """Say of how many labels the votes name another one more often, and of how many another one as often.
 
     Parameters
     ----------
     identified
-        (n,) labels.
+        (n,) labels; −1 where it is no class of the votes.
     votes
         Everybody's answers about the same examples.
 
     Examples
     --------
     >>> votes = Annotations.from_votes([[0, 0], [0, 1], [1, 1]])
-    >>> majority_sentence(np.array([1, 1, 1]), votes), majority_sentence(np.array([0, 0, 1]), votes)
-    ('The majority would differ on 1; on 1 as many say another label.', 'The majority would differ on 0; on 1 as many \
-say another label.')
+    >>> for identified in ([1, 1, 1], [0, 0, 1], [-1, 0, 1]):
+    ...     majority_sentence(np.array(identified), votes)
+    'The majority would differ on 1; on 1 as many say another label.'
+    'The majority would differ on 0; on 1 as many say another label.'
+    'The majority would differ on 1; on 1 as many say another label.'
     """
     counts, every = votes.votes, np.arange(len(identified))
     most = counts.max(axis=1).toarray().ravel()
-    own = np.asarray(counts[every, identified]).ravel()
+    own = np.where(identified < 0, 0, np.asarray(counts[every, identified]).ravel())
     rows = np.repeat(every, np.diff(counts.indptr))
     leaders = np.bincount(rows, counts.data == most[rows], len(every))
     n_tied = int(((own == most) & (leaders > 1)).sum())
@@ -244,7 +267,7 @@ def show_disputes(run: Run) -> bool:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _disputed(run_id: str, _run: Run) -> tuple[str, npt.NDArray[np.int64]]:
+def _disputed(run_id: str, _run: Run) -> tuple[str, Ints]:
     """The sentence, and the rows in the order of the review."""
     computed = computed_of(_run.folder)
     notes = () if computed is None or computed.votes is None else computed.votes.notes

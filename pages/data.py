@@ -138,7 +138,7 @@ def look_closer(choice: DataConfig, data: PartialLabelDataset) -> None:
     made = loader.prepared(choice)
     if made is not None:
         synthesis_form.show_result(choice, data, made)
-        understood.warnings(made)
+        understood.warnings(made, data.notes)
         understood.figures(made)
         understood.charts_of(made)
 

@@ -67,11 +67,15 @@ class Worth:
     def sentence(self) -> str:
         """What the votes are worth, in two sentences."""
         nobody = f"On {self.all_wrong:,} of {self.rows:,} known labels" if self.all_wrong else "On none of them"
+        right = f"right on more than {percent(self.reach, 1)} of them" if self.all_wrong else ""
+        of_all = f"on more than {percent(self.most, 1)} of all labels (a one-sided 95 % bound)"
+        told = percent(self.most, 1) != percent(1.0, 1)  # of few known labels
+        limit = ", nor ".join(filter(None, (right, of_all if right else f"right {of_all}")) if told else [right])
         shared = ", since mistakes are shared" if round(self.high, 1) < round(self.votes, 1) else ""
         return (
             f"{self.votes:.3g} answers an example are worth {self.effective:.1f} independent ones ({self.low:.1f} to "
-            f"{self.high:.1f}, by {self.rows:,} known labels){shared}. {nobody} all are wrong: "
-            f"no rule that chooses among the answers is right on more than {percent(self.most, 1)}."
+            f"{self.high:.1f}, by {self.rows:,} known labels){shared}. {nobody} all are wrong"
+            + (f": no rule that chooses among the answers is {limit}." if limit else ".")
         )
 
 

@@ -122,7 +122,7 @@ class LabelCooccurrence:
 
     @property
     def gamma(self) -> float:
-        """The ambiguity degree γ: the highest share off the diagonal."""
+        """The ambiguity degree γ: the highest share off the diagonal, but for classes of which too few are known."""
         return float(self._off_diagonal.max())
 
     @cached_property
@@ -139,13 +139,20 @@ class LabelCooccurrence:
 
     @property
     def says_enough(self) -> bool:
-        """Whether γ is of all examples, or of a class with at least `FEWEST_TRUE` known labels."""
-        return not self.unlabelled or self.together[1] >= FEWEST_TRUE
+        """Whether γ is of a class with at least `FEWEST_TRUE` known labels."""
+        return self.together[1] >= FEWEST_TRUE
+
+    @property
+    def is_too_rare(self) -> npt.NDArray[np.bool_]:
+        """(c,) whether a class does not count for γ: some labels of it are known, too few, and more of another one."""
+        rare = self.examples < FEWEST_TRUE
+        return (self.examples > 0) & rare & (not rare.all())
 
     @cached_property
     def _off_diagonal(self) -> Floats:
         shares = np.nan_to_num(self.shares)
         np.fill_diagonal(shares, 0.0)
+        shares[self.is_too_rare] = 0.0  # one example alone would make γ = 1
         return shares
 
     def worst(self, most: int = 5) -> list[tuple[int, int, int, int]]:
@@ -187,10 +194,8 @@ class LabelCooccurrence:
                 "label accompanies it."
             )
         partial = f" {known:,} of {n:,} true labels are known." if self.unlabelled else ""
-        cannot = " These two cannot be told apart from the candidates alone." if self.gamma == 1 else ""
-        return (
-            f"{names[other]} is a candidate in {k:,} of the {m:,} sets that are truly {names[true]}.{cannot}{partial}"
-        )
+        never = ": none rules it out" if self.gamma == 1 else ""
+        return f"{names[other]} is a candidate in {k:,} of the {m:,} sets that are truly {names[true]}{never}.{partial}"
 
 
 FEWEST_TRUE = 10

@@ -46,7 +46,7 @@ class Way:
 
 FLIPS: dict[str, Way] = {
     "binomial": Way(
-        "Binomial: every wrong label enters with probability q",
+        "Binomial: wrong labels enter with probability q, one at least",
         *("flip_binomial", "binomial_matrix", ("q",)),
         help="Probability that a wrong label becomes a candidate. Whoever gets none is given one at random (the "
         "paper's rule), so that at 0 every example has two candidates; at 1 it has all.",

@@ -112,10 +112,10 @@ def show_details(key: str, annotations: Annotations, y: npt.NDArray[np.int64] | 
     with st.spinner("Comparing the voters…"):
         cards = voter_table(key, annotations, y)
     st.markdown("**Who said what**")
-    st.caption(
-        "Accuracy is estimated from agreement alone; voters that share mistakes look better than they are. An interval "
-        f"needs {LEAST_CHECKED} known labels."
-    )
+    counted, many = "Accuracy is counted on the labels that are known.", f"{LEAST_CHECKED} known labels"
+    estimated = "Accuracy is estimated from agreement alone; voters that share mistakes look better than they are."
+    estimated += f" With {many} it is counted, with an interval."
+    st.caption(counted if bool((cards["counted on"] > 0).all()) else estimated)
     show_voters(cards)
     show_worth(annotations, y)
     _stand_in(key, annotations, agreed.kappa.value)

@@ -74,11 +74,12 @@ def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
         for name in way.needs
         if name != "matrix"
     }
+    keys = {name: f"flip-{name}-{how}" for name in way.takes}
+    for key in keys.values():  # a field that begins with a number cannot be emptied again, but for this
+        st.session_state.setdefault(key, way.usual)
     given = {
-        name: number_field(
-            name, way.usual, key=f"flip-{name}-{how}", most=most.get(name), placeholder=way.without, **words
-        )
-        for name in way.takes
+        name: number_field(name, None, key=key, most=most.get(name), placeholder=way.without, **words)
+        for name, key in keys.items()
     }
     return needed | {name: value for name, value in given.items() if value is not None}
 

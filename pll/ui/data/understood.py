@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -137,9 +137,17 @@ def notes(data: PartialLabelDataset) -> None:
             st.caption(f":material/info: {plain(note)}")
 
 
-def warnings(data: PartialLabelDataset) -> None:
-    """What may be wrong with the candidate sets."""
-    for warning in warnings_about(data)[len(data.notes) :]:
+def warnings(data: PartialLabelDataset, known: Collection[str]) -> None:
+    """What may be wrong with the candidate sets, and what became of them.
+
+    Parameters
+    ----------
+    data
+        With candidate sets.
+    known
+        The notes of the reader, which stand above.
+    """
+    for warning in [one for one in warnings_about(data) if one not in known]:
         st.caption(f":material/warning: {plain(warning)}")
 
 

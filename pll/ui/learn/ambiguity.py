@@ -13,7 +13,7 @@ from pll.candidates import CandidateSets
 from pll.colors import ACCENT
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.synthesis.ambiguity import LabelCooccurrence, examples_to_tell, label_cooccurrence
+from pll.synthesis.ambiguity import FEWEST_TRUE, LabelCooccurrence, examples_to_tell, label_cooccurrence
 from pll.ui import charts
 from pll.ui.format import count, plain
 from pll.ui.learn.layout import IN_ADDRESS, formula, guess, line, marker
@@ -82,6 +82,8 @@ def _ask(cooccurrence: LabelCooccurrence, sets: CandidateSets) -> bool:
         f"share of all pairs. 95 % interval of this share: {low:.2f} to {high:.2f}. (The highest of many is by chance "
         "a little above the true γ.)"
     )
+    if rare := int(cooccurrence.is_too_rare.sum()):
+        st.caption(f"{count(rare, 'class', 'classes')} with fewer than {FEWEST_TRUE} examples do not count.")
     if cooccurrence.unlabelled:
         st.caption(f"{count(cooccurrence.unlabelled, 'example')} without a known label do not count.")
     needed = examples_to_tell(cooccurrence.gamma)

@@ -4,7 +4,7 @@ const OUTSIDE = 0.1;      // what the model gives to classes that are no candida
 const CARDS = 6;
 const STARTS = 10;
 const shareText = (share) => share.toFixed(2);
-const JOINS = "A wrong label joins with probability q";
+const JOINS = "A wrong label joins with probability q, one at least";
 const range = (from, to, count) => Array.from({ length: count }, (_, k) => from + ((to - from) * k) / (count - 1));
 const xlogy = (x, y) => (x > 0 ? x * Math.log(y) : 0);
 const INKS = { min: "wrong", weights: "accent", mean: "quiet" };   // one colour a reading of the candidate set
@@ -212,7 +212,8 @@ const IDEAS = {
     screen.say(() => {
       if (!screen.guessed) return "";
       const end = way().at(-1);
-      return `It ends at <strong>${degrees(end)}</strong>, ${isHome(end) ? "with the true labels" : "in a wrong valley"}. The weighted curve has ${valleys(q(), sure(), "weights")}; the minimum has ${valleys(q(), sure(), "min")}.`;
+      const place = isHome(end) ? "with the true labels" : valleys(q(), sure(), "weights").startsWith("no ") ? "where it began: the curve is flat" : "in a wrong valley";
+      return `It ends at <strong>${degrees(end)}</strong>, ${place}. The weighted curve has ${valleys(q(), sure(), "weights")}; the minimum has ${valleys(q(), sure(), "min")}.`;
     });
     screen.say(() => (screen.guessed ? "Now make the model surer, and start at 170°. The weights become one-hot, the blue curve comes near the orange one, and a wrong valley comes back. So identification must be <em>progressive</em>: when the model becomes sure, the ball must already be in the right valley." : ""));
     screen.box = screen.figure;
@@ -265,8 +266,9 @@ const IDEAS = {
     screen.guess(() => `After ${SURE_EPOCHS} epochs, the largest weight of a point is ${percent(end("sharp"))} in the mean. How many of the labels are right?`,
       ["About as many", "5 to 15 of 100 fewer", "Still fewer"],
       () => (end("sharp") - end("right") < 0.05 ? 0 : end("sharp") - end("right") <= 0.15 ? 1 : 2));
-    screen.say(() => (!screen.guessed ? "" : `<strong>${percent(end("right"))}</strong> are right. <strong>Sharp is not sure.</strong> To know how sure a label is, ask a model that has not learnt from it: eight networks, each trained on a quarter of the points and asked about the others, `
-      + `put ${percent(end("sure"))} on these labels. What one network made up, another does not confirm.`));
+    const isGap = () => end("sharp") - end("right") >= 0.05;
+    screen.say(() => (!screen.guessed ? "" : `<strong>${percent(end("right"))}</strong> are right. ${isGap() ? "<strong>Sharp is not sure.</strong>" : "Here what is sharp is right; but it is as sharp where places say nothing: move the slider."} To know how sure a label is, ask a model that has not learnt from it: eight networks, each trained on a quarter of the points and asked about the others, `
+      + `put ${percent(end("sure"))} on these labels.${isGap() ? " What one network made up, another does not confirm." : ""}`));
     screen.say(() => (screen.guessed ? "Candid says this as <em>confidence</em>, at the end of a run; the pictures show weights. What no model can tell: labels that always come together. A certificate proves how many are wrong." : ""), { class: "note" });
     screen.box = screen.figure;
     screen.chart(() => {
@@ -289,7 +291,8 @@ const IDEAS = {
     const entropy = () => -xlogy(z(), z()) - xlogy(1 - z(), 1 - z());
     const at = range(0.005, 0.995, 199);
     const cross = (g) => -z() * Math.log(g) - (1 - z()) * Math.log(1 - g);
-    const least = () => at[argmax(at.map((g) => -cross(g)))];
+    const least = () => z();   // where the slope of both is 0; at 0 and 1 the end of the curve
+    const seen = (g) => Math.min(Math.max(g, at[0]), at.at(-1));
     screen.say("In 2003 Jin and Ghahramani fitted the model to a <em>prior</em> <var>z<sub>i</sub></var> over the candidates by KL divergence, and estimated the prior again after each fit (an EM algorithm). Here the weights are in the loss.");
     screen.slider("jin-z", "Weight of the first of two candidates, z = w", { from: 0, to: 1, step: 0.05, format: shareText });
     screen.guess(() => "Where is each of the two curves at its least?", ["At the same model", "At different models"], () => 0);
@@ -305,7 +308,7 @@ const IDEAS = {
         { name: "Σ w ℓ (cross-entropy)", ink: "accent", points: at.map((g) => [g, cross(g)]) },
         { name: "KL[z ‖ g] (Jin & Ghahramani)", ink: "wrong", dash: "6 5", points: at.map((g) => [g, cross(g) - entropy()]) },
       ],
-      marks: screen.guessed ? [{ ink: "accent", x: least(), y: cross(least()), name: "least" }, { ink: "wrong", x: least(), y: cross(least()) - entropy(), name: "least" }] : [],
+      marks: screen.guessed ? [{ ink: "accent", x: least(), y: cross(seen(least())), name: "least" }, { ink: "wrong", x: least(), y: cross(seen(least())) - entropy(), name: "least" }] : [],
       x: { label: "what the model gives to the first candidate", from: 0, to: 1, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] },
       y: { label: "value", from: -0.1, to: 3, ticks: [0, 1, 2, 3] },
       words: `Cross-entropy and KL divergence of one example with weights ${shareText(z())} and ${shareText(1 - z())}: ${entropy().toFixed(3)} apart`,

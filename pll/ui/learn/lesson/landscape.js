@@ -81,8 +81,10 @@ class Landscape {
     if (!valleys.length) return "no valley at all";
     const places = valleys.map((k) => degrees(ANGLES[k + 1]));
     if (valleys.length === 1) return `one valley, at ${places[0]}`;
-    const deepest = places[argmax(valleys.map((k) => -risk[k]))];
-    const where = valleys.length < 5 ? `, at ${places.slice(0, -1).join(", ")} and ${places.at(-1)}` : "";
-    return `${valleys.length} valleys${where}, the deepest at ${deepest}`;
+    const least = Math.min(...valleys.map((k) => risk[k]));
+    const deepest = places.filter((_, at) => risk[valleys[at]] === least);
+    const listed = (some) => (some.length === 1 ? some[0] : `${some.slice(0, -1).join(", ")} and ${some.at(-1)}`);
+    const where = valleys.length < 5 ? `, at ${listed(places)}` : "";
+    return `${valleys.length} valleys${where}, ${deepest.length === places.length ? "all equally deep" : `the deepest at ${listed(deepest)}`}`;
   }
 }

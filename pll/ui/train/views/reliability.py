@@ -25,7 +25,7 @@ def draw(scene: Scene) -> None:
     charts.show(figure, table, "reliability", "Share of right labels by label weight and by confidence")
     errors = [f"{name} {percent(diagram.error)}" for name, diagram in diagrams.items()]
     n = max(int(diagram.counts.sum()) for diagram in diagrams.values())
-    st.caption(f"Sharp is not sure. Expected calibration error over {n:,} examples: {', '.join(errors)}.")
+    st.caption(f"Expected calibration error over {n:,} examples: {', '.join(errors)}.")
 
 
 def _diagrams_of(scene: Scene) -> dict[str, ReliabilityDiagram]:

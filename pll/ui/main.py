@@ -24,6 +24,7 @@ page = st.navigation(
     {"": [page for name, page in pages.items() if name not in MORE], "More": [pages[name] for name in MORE]},
     position="hidden" if session.hides_navigation() else "top",
 )
+session.enter(page.url_path)
 try:
     with startup.one_at_a_time():
         page.run()
@@ -33,5 +34,5 @@ ARRIVAL(key="arrival", data={"page": f"{page.url_path} {session.in_address()}"})
 AWAY(key="away", data={})
 login.menu()
 login.go_back()
-session.address_is_sent()
+session.address_is_sent(page.url_path)
 startup.FIRST_PAGE_SENT.set()

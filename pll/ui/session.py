@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, Literal, get_args
 
 import streamlit as st
@@ -70,11 +71,49 @@ def settle_address() -> None:
             del st.session_state[f"replaced-{kind}"]
 
 
-def address_is_sent() -> None:
-    """Note that the address was sent to the browser. Called at the end of every script run."""
+def address_is_sent(page: str) -> None:
+    """Note that the address was sent to the browser. Called at the end of every script run.
+
+    Parameters
+    ----------
+    page
+        The path of the page.
+    """
+    named = frozenset(kind for kind in get_args(Kind) if kind in st.query_params)
+    st.session_state["address-left"] = _Left(page, named, monotonic())
     for kind in get_args(Kind):
         if f"replaced-{kind}" in st.session_state:
             st.session_state[f"replaced-{kind}"].is_sent = True
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What the address of a page named at the end of a script run."""
+
+    page: str
+    kinds: frozenset[str]
+    at: float
+
+
+IN_TIME = 1.0
+"""Seconds after which the browser has the address of a script run, and sends no other one by itself."""
+
+
+def enter(page: str) -> None:
+    """Leave the run or comparison in view where the browser went back on the same page, to an address without it.
+
+    Called before the page is drawn.
+
+    Parameters
+    ----------
+    page
+        Its path.
+    """
+    left: _Left | None = st.session_state.get("address-left")
+    if left is not None and left.page == page and monotonic() - left.at > IN_TIME:
+        for kind in left.kinds:
+            if st.query_params.get(kind) is None:
+                st.session_state.pop(kind, None)
 
 
 def view(run: Run | None, kind: Kind = "run") -> None:

@@ -44,6 +44,8 @@ class LaneFigures:
         Correct and all test examples; None where there are none.
     n_tied
         Labels of votes alone for which another one has as much.
+    learns
+        That its label weights still sharpen (`pll.analysis.health.still_learns`); "" where they do not.
     """
 
     title: str
@@ -54,6 +56,7 @@ class LaneFigures:
     is_supervised: bool = False
     test: tuple[int, int] | None = None
     n_tied: int = 0
+    learns: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,10 @@ def verdict(lanes: Sequence[LaneFigures], y: Ints | None, *, sizes: Ints) -> Ver
         return Verdict("Nothing has been learnt yet: before training every candidate weighs the same.")
     report = _without_truth(running, sizes) if y is None or not (y >= 0).any() else _with_truth(running, y)
     tied = [f"{lane.title}: {ties(lane.n_tied)}" for lane in running if lane.n_tied]
-    return replace(report, notes=(*report.notes, *tied))
+    learning = [
+        f"{lane.title}: {lane.learns} Train all of them longer before you compare." for lane in running if lane.learns
+    ]
+    return replace(report, notes=(*learning, *report.notes, *tied))
 
 
 def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Ints | None]) -> Verdict:
@@ -248,9 +254,9 @@ def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Ints | None]) -
                 "from": low if n else None,
                 "to": high if n else None,
                 "test_accuracy": lane.test[0] / lane.test[1] if lane.test and lane.test[1] else None,
-                "mean_confidence": float(lane.confidence.mean()),
-                "at_least_90_sure": float(is_sharp.mean()),
-                "sure_and_wrong": int(((lane.identified != y) & (y >= 0) & is_sharp).sum())
+                "sharpness": float(lane.confidence.mean()),
+                "at_least_90_sharp": float(is_sharp.mean()),
+                "sharp_and_wrong": int(((lane.identified != y) & (y >= 0) & is_sharp).sum())
                 if y is not None and n
                 else None,
             }

@@ -35,6 +35,10 @@ SWALLOWED = 0.95
 """Share of the ambiguous sets with a class that the class takes, from which it dominates the others."""
 FLAT = 0.02
 """Minimum excess of the mean top label weight over that of uniform weights."""
+SHARPENING = 0.02
+"""Rise of the mean top label weight in the last tenth of the epochs, from which a run still learns."""
+FEWEST_EPOCHS = 20
+"""Epochs from which their last tenth says whether a run still learns."""
 LEAST_RIGHT = 0.5
 """Share of the labels that must be expected to be right."""
 FEWEST_ASKED = 30
@@ -250,11 +254,14 @@ def health_of(
         )
     right = evidence.share if evidence is not None and evidence.by == "truth" else expected
     if right is not None and right < LEAST_RIGHT:
+        learns = still_learns(rows)
+        better = "Bring better features or further voters; review a sample before you use the labels."
         result.append(
             Finding(
                 "doubtful",
-                f"Only about {percent(right, 0)} of the labels are expected to be right.",
-                "Bring better features or further voters; review a sample before you use the labels.",
+                f"Only about {percent(right, 0)} of the labels are expected to be right. {learns}".strip(),
+                "Train longer, or with a larger learning rate." if learns else better,
+                "epochs" if learns else "",
             )
         )
     if refuted is not None:
@@ -265,6 +272,31 @@ def health_of(
     is_checked = by_truth or (expected is not None and not doubts)
     verdict = "unhealthy" if result else "healthy" if is_checked else "unchecked"
     return Health(verdict, tuple(result), evidence, expected, () if by_truth else tuple(doubts))
+
+
+def still_learns(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say that the label weights still sharpened when training ended; "" where they did not.
+
+    Parameters
+    ----------
+    rows
+        Of metrics.csv: `mean_confidence` of each epoch.
+
+    Examples
+    --------
+    >>> still_learns([{"mean_confidence": 0.1 + 0.004 * k} for k in range(50)])
+    'Label weights still sharpen: from 28 % to 30 % on the first label in the mean in the last 5 epochs.'
+    >>> still_learns([{"mean_confidence": 0.9}] * 50)
+    ''
+    """
+    sharp = [float(row["mean_confidence"]) for row in rows if row.get("mean_confidence") is not None]
+    last = len(sharp) // 10
+    if len(sharp) < FEWEST_EPOCHS or sharp[-1] - sharp[-1 - last] < SHARPENING:
+        return ""
+    return (
+        f"Label weights still sharpen: from {percent(sharp[-1 - last], 0)} to {percent(sharp[-1], 0)} on the first "
+        f"label in the mean in the last {last} epochs."
+    )
 
 
 def _untrained(rows: Sequence[Mapping[str, Any]]) -> Finding | None:

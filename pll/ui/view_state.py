@@ -15,6 +15,7 @@ import numpy.typing as npt
 import streamlit as st
 
 from pll.analysis.comparison_report import LaneFigures
+from pll.analysis.health import still_learns
 from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
@@ -185,6 +186,7 @@ class Scene:
             is_supervised=config.method in METHODS and METHODS[config.method].needs_truth,
             test=_test_counts(self.row.get("test_accuracy"), self.splits),
             n_tied=self._n_tied(),
+            learns="" if self.snapshot.is_active or not self.is_latest else still_learns(self.snapshot.rows),
         )
 
     def _n_tied(self) -> int:

@@ -93,6 +93,6 @@ def test_the_table_says_the_same_as_the_words() -> None:
     lanes = [lane("a", 20, 0.95, test=(9, 10)), lane("b", 100, 0.5)]
     table = figures_table(lanes, [Y, Y])
     assert table["identified_correctly"].tolist() == [0.95, 0.75]
-    assert table["sure_and_wrong"].tolist() == [20, 0]
+    assert table["sharp_and_wrong"].tolist() == [20, 0]
     assert table.loc[0, "test_accuracy"] == 0.9 and np.isnan(table.loc[1, "test_accuracy"])
     assert figures_table(lanes, [None, None])["identified_correctly"].isna().all()

@@ -93,7 +93,7 @@ def test_counts_and_shares_alone_are_labels_as_they_are(open_page: Any, head: st
 def test_votes_are_weighed_and_nothing_contradicts_it(open_page: Any) -> None:
     rows = [f"q{k},P{at},{'yes' if (k * at + k) % 3 else 'no'}" for k in range(20) for at in range(9)]
     page = _bring(open_page("data"), "votes.csv", "\n".join(["item,worker,answer", *rows]))
-    assert understood(page).startswith("20 examples, 2 classes (no, yes), 9 people answered 180 times; they agree on")
+    assert understood(page).startswith("20 examples, 2 classes (no, yes), 9 people answered 180 times; two of them agree on")
     assert not page.warning
     page = with_details(page)
     assert "candidate" not in said(page) and "Fleiss' kappa" in figures(page)

@@ -118,6 +118,24 @@ def test_unsure_conflicts_and_overlap_count_as_wrong(url: str, clock: Clock) -> 
     close(review)
 
 
+def test_a_label_that_one_of_two_reviewers_decided_was_looked_at_where_nobody_is_asked(url: str, clock: Clock) -> None:
+    review = open_with(url, snapshot(N), clock=clock, overlap=2)
+    review.certify(0.1, 0.9)
+    certification, ann = in_force(review), Desk(review, "Ann")
+    before = certification.status(review.state, review.required)
+    free = [row for row in np.flatnonzero(before.accepted).tolist() if row not in certification.controls]
+    behind = [row for row in np.flatnonzero(~before.accepted).tolist() if row not in certification.controls]
+    for row in [*free[:1], *behind[:1]]:
+        one = ann.show(row)
+        ann.decide(one, "pick", one.identified)
+    after = certification.status(review.state, review.required)
+    assert after.unseen == before.unseen - 1 and after.accepted.tolist() == before.accepted.tolist()
+    assert after.remaining.tolist() == before.remaining.tolist()  # where two are asked, one is not enough
+    decided = [one.id for one in certification.decisions(review.state, review.required)]
+    assert decided == [str(certification.table.ids[free[0]])]
+    close(review)
+
+
 def test_the_audit_trail_is_a_chain_that_shows_what_was_altered(url: str, clock: Clock) -> None:
     review = open_with(url, snapshot(N), clock=clock)
     desk = Desk(review, "Ann")

@@ -185,9 +185,9 @@ FIGURES: dict[str, Callable[[Any], str]] = {
     "Correct": lambda lane: percent(lane.identified_correctly),
     "95 % interval": _interval,
     "Unseen correct": lambda lane: percent(lane.test_accuracy),
-    "Sharpness": lambda lane: percent(lane.mean_confidence),
-    "Label weight 90 % or more": lambda lane: percent(lane.at_least_90_sure),
-    "Sharp and wrong": lambda lane: "–" if pd.isna(lane.sure_and_wrong) else f"{lane.sure_and_wrong:,.0f}",
+    "Sharpness": lambda lane: percent(lane.sharpness),
+    "Label weight 90 % or more": lambda lane: percent(lane.at_least_90_sharp),
+    "Sharp and wrong": lambda lane: "–" if pd.isna(lane.sharp_and_wrong) else f"{lane.sharp_and_wrong:,.0f}",
 }
 """The lines of the table of results, each of a row of `figures_table`."""
 

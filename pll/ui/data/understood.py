@@ -81,7 +81,8 @@ def _answers(annotations: Annotations, agreed: Agreement | None, *, models: bool
     one, many = ("model", "models") if models else ("person", "people")
     who = f"several {many}" if annotations.anonymous else count(annotations.n_annotators, one, many)
     share = None if agreed is None else agreed.percent.value
-    agree = "" if share is None else f"; they agree on {percent(share, 0)}"
+    two = "they" if annotations.n_annotators == 2 else "two of them"
+    agree = "" if share is None else f"; {two} agree on {percent(share, 0)}"
     return f"{who} answered {count(annotations.n_answers, 'time')}{agree}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import zipfile
 from typing import Any
@@ -34,6 +35,16 @@ def test_a_good_file_after_a_broken_one(open_page: Any) -> None:
     assert "Row 3" in page.error[0].value
     page = _bring(page, "good.csv", "id,candidates,a\n1,x|y,3\n2,x,4\n3,y,6\n")
     assert understood(page).startswith("3 examples, 2 classes (x, y)")
+
+
+def test_the_address_opens_a_file_again_after_a_reload(open_page: Any) -> None:
+    text = "id,candidates,a\n1,x|y,3\n2,x,4\n3,y,6\n"
+    _bring(open_page("data"), "good.csv", text)
+    name = hashlib.sha256(text.encode()).hexdigest()[:16]
+    assert understood(open_page("data", open=name)).startswith("3 examples, 2 classes (x, y)")
+    for other in ("0" * 16, "../" + name, ""):
+        page = open_page("data", open=other)
+        assert not page.exception and not page.error and not page.subheader
 
 
 def test_a_file_without_labels_is_told_which_columns_hold_some(open_page: Any) -> None:
@@ -93,7 +104,8 @@ def test_counts_and_shares_alone_are_labels_as_they_are(open_page: Any, head: st
 def test_votes_are_weighed_and_nothing_contradicts_it(open_page: Any) -> None:
     rows = [f"q{k},P{at},{'yes' if (k * at + k) % 3 else 'no'}" for k in range(20) for at in range(9)]
     page = _bring(open_page("data"), "votes.csv", "\n".join(["item,worker,answer", *rows]))
-    assert understood(page).startswith("20 examples, 2 classes (no, yes), 9 people answered 180 times; two of them agree on")
+    said_first = "20 examples, 2 classes (no, yes), 9 people answered 180 times; two of them agree on"
+    assert understood(page).startswith(said_first)
     assert not page.warning
     page = with_details(page)
     assert "candidate" not in said(page) and "Fleiss' kappa" in figures(page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,6 +31,8 @@ VOTE_SAMPLES = tuple(SAMPLES.parent / "votes" / f"model-{letter}.jsonl" for lett
 """Answers of two models about the examples of reviews.csv."""
 SAMPLE = SAMPLES / "reviews.csv"
 """The one that the home page opens: texts that two people have labelled."""
+OPEN = "open"
+"""Name of the files that are open in the address."""
 ONLY_VOTES = "No file of examples: votes alone"
 
 
@@ -69,11 +72,23 @@ def remember_uploads(sources: Sequence[Source]) -> None:
 def _forget_upload() -> None:
     """Forget the uploaded files."""
     st.session_state.pop("uploads", None)
+    st.query_params.pop(OPEN, None)
 
 
 def last_uploads() -> list[Source]:
     """Return the files of the last upload, in the order of their choice; the uploader forgets them with its page."""
     return list(st.session_state.get("uploads", ()))
+
+
+def _keep_in_address() -> None:
+    """Have the address name the files that are open, by their hash, so that a reload opens them again."""
+    named = st.query_params.get(OPEN, "")
+    if "uploads" not in st.session_state and re.fullmatch(r"[0-9a-f,]+", named):
+        kept = [file for name in named.split(",") for file in (uploads_folder() / name).glob("*") if name]
+        remember_uploads([store_upload(file.name, file.read_bytes()) for file in kept])
+    last = ",".join((source.sha256 or "")[:16] for source in last_uploads())
+    if last and last != named:
+        st.query_params[OPEN] = last
 
 
 def begin_with(way: str) -> None:
@@ -90,6 +105,7 @@ def open_sample(*paths: Path) -> None:
 
 def drop_area() -> Source | None:
     """Show the drop area; return what the dropped files, or the last ones of this tab, are together."""
+    _keep_in_address()
     uploaded = st.container(key="open" if last_uploads() else "drop").file_uploader(
         "Tables, pictures in a ZIP, exports of tools; several are joined on their ids",
         key=_uploader_key(),
@@ -101,6 +117,7 @@ def drop_area() -> Source | None:
         if not last_uploads() or st.session_state.get("upload-id") != ids:  # hashing 200 MB takes a while
             remember_uploads([store_upload(file.name, file.getvalue()) for file in uploaded])
             st.session_state["upload-id"] = ids
+            _keep_in_address()
         return _together(last_uploads())
     last = last_uploads()
     if not last:

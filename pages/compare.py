@@ -8,10 +8,11 @@ from pll.runs.run import MOST_LANES, readable
 from pll.ui import links, run_page, session
 from pll.ui.choose_run import begun
 from pll.ui.compare import live, setup
-from pll.ui.format import count, plain, state_icon
+from pll.ui.format import plain, state_icon
 from pll.ui.routes import link, nothing_yet
 from pll.ui.train.settings_form import advice
 from pll.ui.widgets import choose, choose_one, openable, show_error
+from pll.wording import count
 
 RECENT = 3
 

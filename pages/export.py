@@ -13,10 +13,11 @@ from pll.runs.run import Run
 from pll.ui import controls, session
 from pll.ui.choose_run import choose_run
 from pll.ui.export import download, labelstudio
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.routes import link
 from pll.ui.train.ended import came_to, show_disputes, show_health
 from pll.ui.widgets import folded, show_error
+from pll.wording import count
 
 PREVIEWED = 200
 PREVIEW_COLUMNS = ["id", "identified_label", "confidence", "source", "true_label"]

@@ -5,10 +5,11 @@ import streamlit as st
 from pll.errors import UserError
 from pll.ui import controls, links, run_page, session
 from pll.ui.data import loader
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.routes import link, nothing_yet
 from pll.ui.train.settings_form import advice, choose_run_settings
 from pll.ui.widgets import show_error
+from pll.wording import count
 
 
 def prepare() -> None:

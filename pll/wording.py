@@ -189,6 +189,26 @@ def likely(share: float) -> str:
     return "> 99 %" if share >= 0.995 else percent(share, 0)
 
 
+def count(number: int, one: str, many: str | None = None) -> str:
+    """A number and its noun.
+
+    Parameters
+    ----------
+    number
+        How many.
+    one
+        The noun of one.
+    many
+        Of more; with an s where it is not given.
+
+    Examples
+    --------
+    >>> count(1, "class", "classes"), count(1797, "example")
+    ('1 class', '1,797 examples')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def ties(n: int) -> str:
     """Say how many labels are ties; "" for none.
 

@@ -37,7 +37,7 @@ FLAT = 0.02
 """Minimum excess of the mean top label weight over that of uniform weights."""
 SHARPENING = 0.02
 """Rise of the mean top label weight in the last tenth of the epochs, from which a run still learns."""
-FEWEST_EPOCHS = 20
+EPOCHS_TO_JUDGE = 20
 """Epochs from which their last tenth says whether a run still learns."""
 LEAST_RIGHT = 0.5
 """Share of the labels that must be expected to be right."""
@@ -291,7 +291,7 @@ def still_learns(rows: Sequence[Mapping[str, Any]]) -> str:
     """
     sharp = [float(row["mean_confidence"]) for row in rows if row.get("mean_confidence") is not None]
     last = len(sharp) // 10
-    if len(sharp) < FEWEST_EPOCHS or sharp[-1] - sharp[-1 - last] < SHARPENING:
+    if len(sharp) < EPOCHS_TO_JUDGE or sharp[-1] - sharp[-1 - last] < SHARPENING:
         return ""
     return (
         f"Label weights still sharpen: from {percent(sharp[-1 - last], 0)} to {percent(sharp[-1], 0)} on the first "

@@ -22,7 +22,7 @@ from pll.formats.checks import listing
 from pll.formats.reading import ROLES, Column, Reading, form_of, question, signature
 from pll.io import write_text
 from pll.runs.data import about_copies
-from pll.wording import excerpt, short_names
+from pll.wording import count, excerpt, short_names
 
 ROW_IS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
 """What a row is, in words."""
@@ -99,14 +99,14 @@ def summary(data: PartialLabelDataset) -> str:
     """What came of the file, in a line."""
     annotations, sets = data.annotations, data.candidates
     named = listing(short_names(data.class_names))
-    words = [f"{len(data):,} examples", f"{data.n_classes:,} classes ({named})"]
+    words = [count(len(data), "example"), f"{count(data.n_classes, 'class', 'classes')} ({named})"]
     if annotations is not None:
-        who = "voters without names" if annotations.anonymous else f"{annotations.n_annotators:,} voters"
-        words.append(f"{annotations.n_answers:,} answers of {who}")
+        who = "voters without names" if annotations.anonymous else count(annotations.n_annotators, "voter")
+        words.append(f"{count(annotations.n_answers, 'answer')} of {who}")
     if sets is not None:
         words.append(f"{sets.nnz / max(len(sets), 1):.2f} possible labels each")
     if data.y is not None:
-        words.append(f"{data.n_labelled:,} true labels")
+        words.append(count(data.n_labelled, "true label"))
     words.append(f"learnt from: {listing(_learnt_from(data)) or 'nothing'}")
     return "; ".join(words) + "."
 

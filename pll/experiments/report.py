@@ -14,7 +14,7 @@ from pll.experiments.tables import Table, entries_frame, markdown, tables
 from pll.extras import is_installed
 from pll.io import write_csv, write_text
 from pll.methods import method_title
-from pll.wording import percent
+from pll.wording import count, percent
 
 PLOTTING = "plotly"
 """What draws the figures; without it there are tables alone."""
@@ -103,7 +103,7 @@ def protocol_in_words(experiment: Experiment) -> str:
     >>> protocol_in_words(preset("quick"))
     '10 % held out, 3 seeds'
     """
-    seeds = f"{len(experiment.seeds)} seed{'s' * (len(experiment.seeds) != 1)}"
+    seeds = count(len(experiment.seeds), "seed")
     if experiment.folds:
         return f"{experiment.folds} folds, {seeds}"
     tested = f"{percent(experiment.holdout, 0)} held out" if experiment.holdout else "the published test part"

@@ -30,6 +30,7 @@ from pll.review.desk import Desk
 from pll.review.events import Event
 from pll.review.queue import ReviewQueue
 from pll.runs.run import Run
+from pll.wording import count
 
 Json = Mapping[str, Any]
 
@@ -268,7 +269,7 @@ class Backend:
             desk = Desk(self.queue.review, event.reviewer)
             desk.undo(event.id)
             desk.release()
-        return f"{len(result)} decision{'' if len(result) == 1 else 's'} taken back."
+        return f"{count(len(result), 'decision')} taken back."
 
 
 class RowFinder:

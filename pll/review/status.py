@@ -11,6 +11,7 @@ from pll.review.certificate import Judgement
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.state import ReviewState
 from pll.weights import CONFIDENT, Certainty
+from pll.wording import count
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ others may be wrong.'
         '60 labels. 50 certain, 8 worth a look. Hardly any of the 50 should be wrong. 1 decided of 60: 0 corrected. \
 2 disagreements to settle.'
         """
-        text = f"{self.labels:,} label{'' if self.labels == 1 else 's'}."
+        text = f"{count(self.labels, 'label')}."
         if self.certificate:
             text += f" Certified: {self.certificate}"
         elif self.certain is not None:
@@ -115,9 +116,7 @@ others may be wrong.'
     def _decisions(self) -> str:
         decided = f" {self.decided:,} decided of {self.labels:,}: {self.corrected:,} corrected"
         refused = f", {self.refused:,} none of these" if self.refused else ""
-        disputed = f" {self.disputed:,} disagreement{'' if self.disputed == 1 else 's'} to settle." * bool(
-            self.disputed
-        )
+        disputed = f" {count(self.disputed, 'disagreement')} to settle." * bool(self.disputed)
         unsure = f" {self.unsure:,} unsure." * bool(self.unsure)
         return (f"{decided}{refused}." if self.decided else "") + unsure + disputed
 

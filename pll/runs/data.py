@@ -30,6 +30,7 @@ from pll.runs.config import Preparation
 from pll.synthesis import Flip, flip
 from pll.synthesis.label_noise import Noisy
 from pll.weights import VOTES, ChangedSets, Flags, Ints, Weights
+from pll.wording import count
 
 VOTE_STEPS = CLASSIFIER_EPOCHS * VOTE_FOLDS * JOINT_ROUNDS
 ADDRESSES_ALONE = (
@@ -620,9 +621,7 @@ def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
     """
     sets = data.sets()
     if len(data) < 2:
-        raise UserError(
-            f"{data.name} has {len(data)} example{'s' * (len(data) != 1)} to learn from; at least 2 are needed."
-        )
+        raise UserError(f"{data.name} has {count(len(data), 'example')} to learn from; at least 2 are needed.")
     if sets.n_classes < 2:
         raise UserError(
             f"{data.name} has one class ({sets.class_names[0]}); there is nothing to tell apart. "

@@ -12,9 +12,10 @@ import streamlit as st
 from pll.methods import method_title
 from pll.runs.run import Run, readable
 from pll.ui import session
-from pll.ui.format import count, format_when, plain, state_icon
+from pll.ui.format import format_when, plain, state_icon
 from pll.ui.routes import link, nothing_yet
 from pll.ui.widgets import bound, openable, symbol
+from pll.wording import count
 
 MOST_RECENT_RUNS = 5
 """Runs that are offered where none is in view."""

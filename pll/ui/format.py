@@ -10,7 +10,7 @@ from math import prod
 from pll.analysis.health import Health
 from pll.errors import UserError
 from pll.runs.snapshots import SETTINGS, Snapshot
-from pll.wording import percent
+from pll.wording import count, percent
 
 STEP_NAMES = {
     "bytes checked": "checking the file",
@@ -82,26 +82,6 @@ def short_duration(seconds: float | None) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """A number and its noun.
-
-    Parameters
-    ----------
-    number
-        How many.
-    one
-        The noun of one.
-    many
-        Of more; with an s where it is not given.
-
-    Examples
-    --------
-    >>> count(1, "class", "classes"), count(1797, "example")
-    ('1 class', '1,797 examples')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def after(epochs: int) -> str:

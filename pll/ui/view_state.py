@@ -27,9 +27,9 @@ from pll.runs.lanes import lane_titles
 from pll.runs.run import Lane, Run
 from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.training.metrics import TRUTH_METRICS
-from pll.ui.format import after, count
+from pll.ui.format import after
 from pll.weights import Sharpness, Weights, accuracy, identified_labels, sharpness, taken_home
-from pll.wording import percent
+from pll.wording import count, percent
 
 CACHED_FRAMES = 12
 """Epochs whose label weights stay in memory: those just looked at are looked at again, in a comparison of each lane."""

@@ -10,8 +10,8 @@ import pytest
 from pll.review.desk import Desk
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.format import count
 from pll.ui.review import changes
+from pll.wording import count
 from tests.page_helpers import begun, button, entered, for_experts, said, turned_to
 from tests.review_helpers import given
 

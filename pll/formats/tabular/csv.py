@@ -52,6 +52,7 @@ from pll.formats.tabular.writer import (
     columns_of,
     number_blocks,
 )
+from pll.wording import count
 
 csv.field_size_limit(MAX_RECORD_BYTES)
 
@@ -479,7 +480,7 @@ def _refuse_record(text: Text, *, strict: bool) -> None:
                 has, first = len(record), "header" if text.header.rows else "first row"
                 mark = "tab" if text.delimiter == "\t" else text.delimiter
                 raise RowError(
-                    f"Row {number} has {has} field{'s' * (has != 1)}, the {first} has {width}; "
+                    f"Row {number} has {count(has, 'field')}, the {first} has {width}; "
                     f"{'fill in' if has < width else 'remove'} the difference, or put quotes around cells that hold "
                     f"the delimiter ({mark})."
                 )

@@ -20,12 +20,12 @@ from pll.training.metrics import ABOUT
 from pll.ui import charts, live_page
 from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.star import STAR, star_payload
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.routes import link
 from pll.ui.train.pictures import CORNERS, STAR_TITLE, choose_colours, labels_of, shown_classes
 from pll.ui.view_state import Scene
 from pll.ui.widgets import beside, popover
-from pll.wording import percent
+from pll.wording import count, percent
 
 HEIGHT_OF_LANES = 900
 STAR_HEIGHT, CURVES_HEIGHT = 250, 330

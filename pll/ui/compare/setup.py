@@ -21,10 +21,11 @@ from pll.runs.run import MOST_LANES, Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import loader
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.routes import link
 from pll.ui.train.settings_form import choose_model, choose_settings
 from pll.ui.widgets import beside, choose_several, share_slider
+from pll.wording import count
 
 TRAIN_TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""

@@ -16,8 +16,7 @@ import streamlit as st
 
 from pll.colors import class_colours
 from pll.ui.components.component import Component, Payload, register
-from pll.ui.format import count
-from pll.wording import excerpt, short_names
+from pll.wording import count, excerpt, short_names
 
 HERE = Path(__file__).parent
 SPOKEN = HERE / "spoken"

@@ -20,8 +20,9 @@ from pll.formats.classes import class_counts
 from pll.formats.tabular.answer_cells import FEW_CLASSES
 from pll.ui.data import columns_form
 from pll.ui.data.columns_form import Columns, classes_key
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.widgets import beside, button, edit_column, undo_all
+from pll.wording import count
 
 VISIBLE_CLASSES = 12
 """Classes that show without scrolling."""

@@ -30,8 +30,9 @@ from pll.formats.votes import VOTES_FORMAT
 from pll.io import write_text
 from pll.ui import login
 from pll.ui.data import loader, understood
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.widgets import beside, bound, button, choose, choose_several, edit_column, show_error
+from pll.wording import count
 
 VISIBLE_COLUMNS = 14
 """Columns that show without scrolling."""

@@ -16,8 +16,9 @@ from pll.io import Progress
 from pll.runs.background import Job, default_board
 from pll.ui import background
 from pll.ui.data import loader
-from pll.ui.format import count, format_shape
+from pll.ui.format import format_shape
 from pll.ui.widgets import button, choose
+from pll.wording import count
 
 
 def choose_dataset() -> Source | None:

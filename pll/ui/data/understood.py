@@ -19,9 +19,9 @@ from pll.runs.data import warnings_about
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
 from pll.ui.components.gallery import picture_uri
-from pll.ui.format import count, format_shape, plain
+from pll.ui.format import format_shape, plain
 from pll.ui.widgets import ShownFigure, show_figures, show_table
-from pll.wording import excerpt, percent, short_by_name
+from pll.wording import count, excerpt, percent, short_by_name
 
 FIRST_ROWS, SHOWN_COLUMNS = 3, 8
 """How much of a table is shown."""

@@ -24,8 +24,9 @@ from pll.io import zipped
 from pll.methods import method_title
 from pll.runs.files import MANIFEST_FILE
 from pll.ui import charts
-from pll.ui.format import STATE_ICONS, count, plain, with_left
+from pll.ui.format import STATE_ICONS, plain, with_left
 from pll.ui.widgets import button, download, heading, popover, show_error, show_table
+from pll.wording import count
 
 EXPERIMENT_SECONDS = 2.0
 """Seconds between two looks at an experiment that runs."""

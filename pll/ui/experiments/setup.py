@@ -24,8 +24,9 @@ from pll.runs.lanes import why_not
 from pll.ui import session
 from pll.ui.data import loader, server_data
 from pll.ui.data.upload import uploads_folder
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.widgets import beside, button, choose_several, number_field
+from pll.wording import count
 
 FIVE_FOLDS, FIVE_SAMPLINGS, PUBLISHED_PART = "Five folds", "90/10, five samplings", "Published test part"
 AS_THE_PRESET = "As the preset says"

@@ -15,10 +15,10 @@ from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run, readable
 from pll.ui import labelstudio, session
 from pll.ui.choose_run import begun
-from pll.ui.format import count, format_state, headline, plain, state_icon
+from pll.ui.format import format_state, headline, plain, state_icon
 from pll.ui.routes import go
 from pll.ui.widgets import beside, button, toast_errors
-from pll.wording import percent
+from pll.wording import count, percent
 
 RECENT_RUNS = 8
 """Runs shown at first, and more at each press."""

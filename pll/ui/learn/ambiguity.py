@@ -15,12 +15,12 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.synthesis.ambiguity import FEWEST_TRUE, LabelCooccurrence, examples_to_tell, label_cooccurrence
 from pll.ui import charts
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.learn.layout import IN_ADDRESS, formula, guess, line, marker
 from pll.ui.learn.lesson_data import OF_DIGITS, LessonData, choose_source, digits, labels_of
 from pll.ui.routes import nothing_yet
 from pll.ui.widgets import choose, folded
-from pll.wording import percent
+from pll.wording import count, percent
 
 BANDS = (5, 50, math.inf)
 NEEDED_ANSWERS = ("5 or fewer", "6 to 50", "more than 50", "no number is enough")

@@ -18,10 +18,11 @@ from pll.training.losses import LOSSES
 from pll.training.names import MODELS
 from pll.ui import charts
 from pll.ui.charts import QUIET
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.learn.layout import IN_ADDRESS, guess, line, marker
 from pll.ui.learn.lesson_data import choose_source, radius_of
 from pll.ui.widgets import choose, show_table
+from pll.wording import count
 
 T = TypeVar("T", int, float)
 NORMS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

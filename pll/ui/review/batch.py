@@ -10,11 +10,11 @@ import streamlit as st
 from pll.colors import class_colours
 from pll.review.desk import Assignment
 from pll.ui.components.component import Payload
-from pll.ui.format import count
 from pll.ui.review.desk_view import component
 from pll.ui.review.payload import NEIGHBOUR_PIXELS, neighbour
 from pll.ui.review.review_tab import Chosen, Message, ReviewTab, seconds_of
 from pll.ui.widgets import button, show_errors
+from pll.wording import count
 
 TILES = 24
 """Examples of a group: as many as an eye takes in."""

@@ -13,11 +13,11 @@ from pll.review.events import GOALS
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link
 from pll.ui.widgets import beside, button, choose, choose_one, download, popover
-from pll.wording import percent
+from pll.wording import count, percent
 
 LOOK, CERTIFY = GOALS
 GOAL_NAMES = {LOOK: "Look", CERTIFY: "Certify"}

@@ -11,11 +11,11 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.follow import LabelChanges
 from pll.review.retraining import changed_by_retraining
-from pll.ui.format import count, format_state, plain
+from pll.ui.format import format_state, plain
 from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.widgets import beside, button, show_table
-from pll.wording import short_by_name
+from pll.wording import count, short_by_name
 
 RETRAINING_SECONDS = 2.0
 """Seconds between looks at a model that is being retrained."""

@@ -11,11 +11,11 @@ from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
 from pll.ui.example import show_example
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.voters import show_agreement
 from pll.ui.widgets import button, show_errors, show_table
-from pll.wording import percent, short_by_name
+from pll.wording import count, percent, short_by_name
 
 NONE_OF_THESE = "None of these"
 SHOWN_CONFLICTS = 200

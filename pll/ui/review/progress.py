@@ -13,13 +13,13 @@ from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
-from pll.ui.format import count, plain, short_duration
+from pll.ui.format import plain, short_duration
 from pll.ui.review import certify_panel, changes
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import can_be_judged, show_voters, show_worth, voter_table
 from pll.ui.widgets import ShownFigure, beside, button, choose_one, folded, popover, show_figures, show_table
-from pll.wording import percent
+from pll.wording import count, percent
 
 LABEL_KINDS = ("pick", "other", "none", "accept", "settle", "eliminate")
 """Kinds of events that may change a label."""

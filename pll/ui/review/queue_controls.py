@@ -9,13 +9,14 @@ import numpy.typing as npt
 import streamlit as st
 
 from pll.annotations.agreement import Pair, rows_of_disagreement
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.review import certify_panel
 from pll.ui.review.keys import action_keys, stand_for_classes
 from pll.ui.review.review_tab import DISAGREEMENTS, Chosen, ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import pairs_of
 from pll.ui.widgets import beside, bound, button, choose, kept_in, toast_errors
+from pll.wording import count
 
 
 def display_options(tab: ReviewTab) -> None:

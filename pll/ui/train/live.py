@@ -12,14 +12,14 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT, Metric
 from pll.ui import controls, live_page, session
-from pll.ui.format import count, plain, short_duration
+from pll.ui.format import plain, short_duration
 from pll.ui.train import ended, pictures
 from pll.ui.train.pictures import choose_classes
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
 from pll.ui.view_state import RunView, Scene, identified, run_view
 from pll.ui.widgets import ShownFigure, beside, bound, button, kept_in, show_figures
 from pll.weights import CONFIDENT
-from pll.wording import percent
+from pll.wording import count, percent
 
 HEIGHT_OF_PICTURES = pictures.PICTURES_HEIGHT + 300
 

@@ -13,13 +13,13 @@ from pll.ui.choose_run import has_labels
 from pll.ui.components.canvas import Presentation, format_counts, raw
 from pll.ui.components.component import Payload
 from pll.ui.components.scatter import map_payload, mount_map
-from pll.ui.format import count
 from pll.ui.review.queue_controls import choose_rows
 from pll.ui.routes import go
 from pll.ui.train.pictures import once, shown_classes
 from pll.ui.view_state import Scene
 from pll.ui.widgets import button
 from pll.weights import Ints
+from pll.wording import count
 
 MOST_LIVE = 20_000
 """Examples drawn while the run trains, so that a refresh stays small; afterwards all are."""

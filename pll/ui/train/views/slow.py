@@ -20,9 +20,10 @@ from pll.methods.deep import DeepEstimator
 from pll.runs.run import Run
 from pll.ui import controls
 from pll.ui.example import show_picture
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.view_state import Scene
 from pll.ui.widgets import beside, bound, button, show_table
+from pll.wording import count
 
 PHASES = ("Forward", "Loss", "Gradient", "New weights")
 MOST_TERMS = 4

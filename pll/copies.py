@@ -13,11 +13,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from pll.weights import Flags, Ints
 
 MOST_ALIKE = 0.1
 """Share of the examples from which equal ones are no copies, but usual: others like them will come."""
+NEAR, NEIGHBOURS, LEAST_DIMENSIONS = 0.05, 16, 3
+"""Share of the distance to so distant a neighbour, up to which an example is nearly another one, in so many columns."""
+MOST_COMPARED = 2 * 10**10
+"""Squares of differences that are computed to find them, at most: some seconds."""
 COMPARED = 1000
 """Different examples that say how often values coincide."""
 BLOCK = 2**22
@@ -75,6 +80,54 @@ def first_copies(
         first, counts = _firsts(keys)
     are_copies = (counts > 1) & (counts <= MOST_ALIKE * n)
     return np.where(are_copies, first, np.arange(n)) if are_copies.any() else None
+
+
+def near_copies(
+    X: npt.NDArray[np.float32], first: Ints | None, starts: Ints, *answers: npt.NDArray[Any]
+) -> Ints | None:
+    """Return `first_copies` with those added whose features are nearly those of another example with the same answers.
+
+    Such as frames of a film or crops of a picture: far nearer to each other (`NEAR`) than to their `NEIGHBOURS`-th
+    neighbour. In three dimensions or more that is hardly a chance; tables of fewer columns, and larger ones than can be
+    searched at once, are left as they are.
+
+    Parameters
+    ----------
+    X
+        (n, …) features; NaN where missing.
+    first
+        `first_copies` of them.
+    starts, *answers
+        As for `first_copies`.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)
+    >>> X[7] = X[3] + 1e-3
+    >>> near_copies(X, None, np.arange(61), np.zeros(60))[[3, 7, 8]].tolist()
+    [3, 3, 8]
+    """
+    from sklearn.neighbors import NearestNeighbors  # late: reading data does not need it
+
+    n, width = len(X), math.prod(X.shape[1:])
+    if n <= 2 * NEIGHBOURS or width < LEAST_DIMENSIONS or n * n * width > MOST_COMPARED:
+        return first
+    flat = np.nan_to_num(X.reshape(n, -1).astype(np.float32))
+    spread = flat.std(axis=0)
+    scaled = (flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    distances, others = NearestNeighbors(n_neighbors=NEIGHBOURS + 1).fit(scaled).kneighbors(scaled)
+    near = (distances > 0) & (distances < NEAR * distances[:, -1:])
+    rows, which = np.nonzero(near)
+    told = [tuple(values[starts[row] : starts[row + 1]].tobytes() for values in answers) for row in range(n)]
+    pairs = [(a, b) for a, b in zip(rows, others[rows, which], strict=True) if told[a] == told[b]]
+    if not pairs:
+        return first
+    own = np.arange(n) if first is None else first
+    ends = np.array([*pairs, *zip(range(n), own, strict=True)])
+    graph = scipy.sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    group = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
+    joined, counts = _firsts(group.astype(np.int64))
+    return np.where(counts <= MOST_ALIKE * n, joined, own)
 
 
 def seen_in(X: npt.NDArray[np.float32], learnt_from: npt.NDArray[np.float32], *, are_texts: bool = False) -> Flags:

@@ -421,7 +421,8 @@ def doubt_of_given(labels: Certainty) -> list[str]:
     n, given = len(labels.identified), int(labels.is_given.sum())
     text = (
         f"{given:,} of {n:,} labels are the only candidate of their example: they are taken as right, which nothing "
-        "here has checked. If some may be wrong, use a method that may add labels (proden-outside)."
+        "here has checked. If some may be wrong, have some answered once more, or use a method that may add labels "
+        "(proden-outside)."
     )
     return [text] if 2 * given > n else []
 

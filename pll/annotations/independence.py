@@ -27,6 +27,8 @@ LEAST_KNOWN = 10
 """Known labels from which there is an interval worth showing."""
 MOST_VOTERS = 200
 """Voters up to whom pairs are counted; of more, those who answered most of the known rows."""
+LIKELY = 1.92
+"""Nats below the highest log-likelihood within which a value is in a 95 % interval: half of χ² of one degree."""
 LOADINGS = np.linspace(0.0, 0.98, 50)
 NODES, NODE_WEIGHTS = (lambda nodes: (nodes[0], nodes[1] / nodes[1].sum()))(np.polynomial.hermite_e.hermegauss(41))
 
@@ -68,7 +70,7 @@ class Worth:
         """What the votes are worth, in two sentences."""
         nobody = f"On {self.all_wrong:,} of {self.rows:,} known labels" if self.all_wrong else "On none of them"
         right = f"right on more than {percent(self.reach, 1)} of them" if self.all_wrong else ""
-        of_all = f"on more than {percent(self.most, 1)} of all labels (a one-sided 95 % bound)"
+        of_all = f"on more than {percent(self.most, 1)} of all with two answers (a one-sided 95 % bound)"
         told = percent(self.most, 1) != percent(1.0, 1)  # of few known labels
         limit = ", nor ".join(filter(None, (right, of_all if right else f"right {of_all}")) if told else [right])
         shared = ", since mistakes are shared" if round(self.high, 1) < round(self.votes, 1) else ""
@@ -115,13 +117,15 @@ def worth_of_votes(annotations: Annotations, true_labels: Ints | None) -> Worth 
     answered = ~np.isnan(wrong)
     votes = float(answered.sum(axis=1).mean())
     most_answers = np.argsort(-answered.sum(axis=0), kind="stable")[:MOST_VOTERS]
-    rho, probability = _correlation(wrong[:, most_answers[answered.sum(axis=0)[most_answers] > 0]])
+    rho, log_likelihood = _correlation(wrong[:, most_answers[answered.sum(axis=0)[most_answers] > 0]])
+    probability = np.exp(log_likelihood - log_likelihood.max()) * np.gradient(rho)
+    probability /= probability.sum()
     total = probability.cumsum()
     low = rho[int(np.searchsorted(total, 0.025))]
     high = rho[min(int(np.searchsorted(total, 0.975)), len(rho) - 1)]
     mean = float(probability @ rho)
     # A factor that the known labels do not speak for is not counted from below.
-    low = 0.0 if probability[0] >= probability.max() * np.exp(-1.92) else float(low)
+    low = 0.0 if log_likelihood[0] >= log_likelihood.max() - LIKELY else float(low)
     n, all_wrong = len(known), int((np.nansum(wrong, axis=1) == answered.sum(axis=1)).sum())
     lost = 0.0 if not all_wrong else float(betaincinv(all_wrong, n - all_wrong + 1, 0.05))
     return Worth(
@@ -144,7 +148,7 @@ def _mistakes(annotations: Annotations, y: Ints) -> Floats:
 
 
 def _correlation(wrong: Floats) -> tuple[Floats, Floats]:
-    """Mean correlation of two voters by loading of the factor, and how probable each is, uniform in the former."""
+    """Mean correlation of two voters by loading of the factor, and the log-likelihood of each."""
     answered = ~np.isnan(wrong)
     mistakes, right = np.where(answered, wrong, 0.0), np.where(answered, 1 - wrong, 0.0)
     share = (mistakes.sum(axis=0) + 0.5) / (answered.sum(axis=0) + 1)
@@ -158,5 +162,4 @@ def _correlation(wrong: Floats) -> tuple[Floats, Floats]:
         covariance = (p * NODE_WEIGHTS) @ p.T - np.outer(mean, mean)
         spread = np.sqrt(mean * (1 - mean))
         rho[k] = (covariance.sum() - np.trace(covariance)) / (spread.sum() ** 2 - (spread**2).sum())
-    probability = np.exp(log_likelihood - log_likelihood.max()) * np.gradient(rho)
-    return np.maximum(rho, 0.0), probability / probability.sum()
+    return np.maximum(rho, 0.0), log_likelihood

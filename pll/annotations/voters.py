@@ -280,6 +280,37 @@ def fit_voters(
     )
 
 
+def exchangeable_posterior(annotations: Annotations) -> Floats:
+    """Return the (n, c) posterior of the labels where it is not known who voted: all voters have one confusion matrix.
+
+    Fitted by expectation maximisation from the shares of the votes, its rows drawn to those of one coin; m votes whose
+    mistakes correlate by `PANEL_CORRELATION` count as m / (1 + (m − 1) ρ) independent ones.
+
+    Parameters
+    ----------
+    annotations
+        Counts of votes, at least one.
+
+    Examples
+    --------
+    >>> votes = Annotations.from_counts([[3, 0], [2, 1], [1, 2], [0, 3]] * 10)
+    >>> [round(float(share), 2) for share in exchangeable_posterior(votes)[:2, 0]]
+    [0.88, 0.66]
+    """
+    counts = annotations.votes.toarray().astype(np.float64)
+    c, m = counts.shape[1], counts.sum(axis=1, keepdims=True)
+    T = np.where(m > 0, counts / np.maximum(m, 1), 1 / c)
+    for _ in range(MOST_EM_ROUNDS):
+        right = ((T * counts).sum() + 1) / (counts.sum() + 2)
+        coin = np.where(np.eye(c, dtype=np.bool_), right, (1 - right) / max(c - 1, 1))
+        confusion = T.T @ counts + POOLED_SMOOTHING * coin
+        log_confusion = np.log(confusion / confusion.sum(axis=1, keepdims=True))
+        before, T = T, _softmax(np.log(T.mean(axis=0) + NONZERO) + counts @ log_confusion.T)
+        if np.abs(T - before).max() < TOLERANCE:
+            break
+    return _softmax(np.log(T + NONZERO) / (1 + np.maximum(m - 1, 0) * PANEL_CORRELATION))
+
+
 @dataclass(frozen=True, eq=False)
 class _Joint:
     """Posterior T, the same with the voters discounted, likelihood of the votes; η, and what `_repeats` says."""

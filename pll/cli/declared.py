@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import click
@@ -162,12 +163,41 @@ def click_command(name: str, kind: type[Any], place: str) -> click.Command:
     declared.sort(key=lambda one: one.name not in kind.__annotations__)  # the command's own options first
 
     def run(**values: Any) -> Any:
+        _check_written(values)
         module, _, function = place.partition(":")
         return getattr(importlib.import_module(f"pll.cli.{module}"), function)(kind(**values))
 
     grouped = issubclass(kind, TrainingOptions)
     parameters = [_parameter(one) for one in declared]
     return (GroupedCommand if grouped else click.Command)(name, params=parameters, help=kind.__doc__, callback=run)
+
+
+WRITTEN = ("out", "save", "labels_out")
+"""Options that name a file which a command writes."""
+OF_A_RUN = ("config.json", "manifest.json")
+"""Files by which a folder is told to be a run's (`pll.runs.files`, which imports NumPy)."""
+
+
+def _check_written(values: dict[str, Any]) -> None:
+    """Raise UserError where a command would write over what it reads, or over a file of a run."""
+    given = [one for name, value in values.items() if name not in WRITTEN for one in _texts(value)]
+    for out in [Path(value) for name in WRITTEN for value in _texts(values.get(name))]:
+        if not out.is_file():
+            continue
+        if any(Path(one).exists() and out.samefile(one) for one in given):
+            raise UserError(f"{out} is read by this command; write to another file.")
+        if all((out.parent / name).is_file() for name in OF_A_RUN):
+            raise UserError(f"{out} belongs to the run in {out.parent}; write to another file.")
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts among a value, short enough to name a file."""
+    every = value if isinstance(value, tuple) else (value,)
+    return [one for one in every if isinstance(one, str) and 0 < len(one) < LONGEST_PATH and "\0" not in one]
+
+
+LONGEST_PATH = 250
+"""Letters of a text that is looked for as a file."""
 
 
 def _parameter(one: dataclasses.Field[Any]) -> click.Parameter:

@@ -992,17 +992,24 @@ def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     count = np.bincount(votes.annotators[votes.answer_starts], minlength=votes.n_annotators)
     shares = [1 - pair.differing / pair.rows for pair in pairs]
     alike = Counter(who for pair in pairs if not pair.differing for who in (pair.first, pair.second))
-    are_twice = max(alike.values(), default=0) == 1  # several columns may be; three who agree are no copies
-    usual = max((share for share in shares if share < 1 or not are_twice), default=1.0)
+    usual = max((share for share in shares if share < 1), default=0.0)
+    if max(alike.values(), default=0) != 1:  # three who agree may be those who know, and the others guess
+        usual = max(usual, ALL_ALIKE)
+    copies = set[int]()
     for pair in pairs:
+        if pair.second in copies:
+            continue
         is_whole = pair.rows == count[pair.first] == count[pair.second]  # a copy has the same gaps
         if is_whole and not pair.differing and pair.rows >= SOME_EXAMPLES and usual**pair.rows < COPY:
+            copies.add(pair.second)
             names = (votes.annotator_names[pair.first], votes.annotator_names[pair.second])
             remedy = "If one is a copy of the other, leave one out."
             text = f"Two voters say the same in all {pair.rows} rows that both answered"
             yield Oddity("copies", text, names, remedy, option(names[1], "keep"))
 
 
+ALL_ALIKE = 0.97
+"""How often two voters who are asked apart say the same of what is easy, where all say the same everywhere."""
 COPY = 1e-6
 """By which chance two voters who agree as the likest of the others do would say the same everywhere."""
 

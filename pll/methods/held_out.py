@@ -43,9 +43,9 @@ from sklearn.base import clone
 from torch import Tensor
 
 from pll.annotations.data import Annotations
-from pll.annotations.voters import fit_voters
+from pll.annotations.voters import exchangeable_posterior, fit_voters
 from pll.candidates import CandidateSets, as_candidate_sets
-from pll.copies import first_copies, together, with_copies
+from pll.copies import first_copies, near_copies, together, with_copies
 from pll.errors import UserError
 from pll.io import Arrays, blocks, taken
 from pll.methods.advice import fit_seconds
@@ -63,6 +63,8 @@ from pll.weights import Floats, Ints, Weights, dense, normalise, on_candidates, 
 SUBSETS = 10
 MODEL_ROWS, WORTH_LABELS = 2000, 1000
 """Examples that a model learns from at least, and how many labels they are worth, where halves are more."""
+LEAST_PAIRED = 30
+"""Examples with two answers, or decided, from which voter models tell how good answers are; of few, half of them."""
 FEWEST_JUDGED = 4
 """With fewer examples there are no halves to learn from."""
 QUICK_SECONDS = 20.0
@@ -80,6 +82,11 @@ MOST_NUMBERS_AT_ONCE = 5 * 10**7
 """Features, or label weights, of the examples of models that are trained together, at most: 200 MB."""
 TINY = 1e-12
 
+OUTSIDE_NOTE = (
+    "The method added labels to candidate sets, and the models that say how sure labels are learnt from those sets: "
+    "two to five times as many of the certain labels may be wrong as they say."
+)
+"""Measured on five classes, .1 and .25 of the sets without the truth."""
 COMPANION_NOTE = (
     "Some labels often come together in a set. Where they also come together in the thing itself, no set tells which "
     "of the two is right: their labels may be less sure than they look. A look at some of them tells."
@@ -165,7 +172,7 @@ class HeldOut:
     Attributes
     ----------
     copies
-        `first_copies` of the training data: a model that learnt from one judges none of them.
+        `near_copies` of the training data: a model that learnt from one judges none of them.
     total
         Number of models; 0 where votes say all, or there are too few examples.
     done
@@ -180,7 +187,8 @@ class HeldOut:
         n = len(task.candidates)
         has_models = task.votes is None and n >= FEWEST_JUDGED and task.X[:1].size > 0
         told = [task.candidates.indices] if task.prior is None else [task.candidates.indices, task.prior]
-        self.copies = first_copies(task.X, task.candidates.indptr, *told) if has_models else None
+        copies = first_copies(task.X, task.candidates.indptr, *told) if has_models else None
+        self.copies = near_copies(task.X, copies, task.candidates.indptr, *told) if has_models else None
         largest = 1 if self.copies is None else int(np.bincount(self.copies).max())
         self.rows = min(subset_rows(task.candidates), (n - largest + 1) // 2)  # two subsets, without a cut group
         self.total = n_models(estimator, task) if has_models else 0
@@ -266,7 +274,8 @@ class HeldOut:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know beside the numbers, as sentences; after `weights()`."""
-        return (COMPANION_NOTE,) if self.gain[0] - self.gain[1] > COMPANIONS else ()
+        added = (OUTSIDE_NOTE,) if self.task.outside is not None else ()
+        return (*added, *((COMPANION_NOTE,) if self.gain[0] - self.gain[1] > COMPANIONS else ()))
 
     def covered(self) -> tuple[float, float] | None:
         """Return how many answers lie in the set of the example: their share, and that of the same answers shuffled.
@@ -374,6 +383,9 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
     voters (`pll.annotations.voters`): then, for methods that learn from votes alone, and where it is not known who
     voted, the posterior is that of the votes.
 
+    Where hardly any example has two answers (and few were decided), nothing tells how good the answers are: the only
+    one is taken as right, and of others it is not known how sure they are.
+
     A label that nobody named may be true, so that a set of votes sums to less than 1: five voters who agree may all be
     wrong. A set that lacks a label somebody named is known from elsewhere (a decision, say), and sums to 1.
 
@@ -386,8 +398,14 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
     votes
         On its examples.
     """
+    sets, c = task.candidates, task.candidates.n_classes
+    checked = votes.answers_per_row > 1
+    if task.decided is not None:
+        checked |= task.decided >= 0
+    if checked.sum() < min(LEAST_PAIRED, len(sets) / 2):  # hardly any answer is checked by another one
+        return np.where(sets.sizes[sets.rows] == 1, np.float32(1), np.float32(np.nan))
     if votes.anonymous:
-        posterior = fit_voters(votes, kind="majority").posterior
+        posterior = exchangeable_posterior(votes)
     elif estimator.takes_votes:
         posterior = fit_voters(votes, true_labels=task.decided).posterior
     else:
@@ -395,8 +413,8 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
         posterior = joint.posterior
         if joint.repeats_mistakes:
             posterior = fit_voters(votes, true_labels=task.decided).posterior
-    sets, c = task.candidates, task.candidates.n_classes
-    weights = on_candidates(posterior, sets).astype(np.float32)
+    most = np.nextafter(np.float32(1), np.float32(0))  # 1 is what was given and nothing has judged
+    weights = np.minimum(on_candidates(posterior, sets).astype(np.float32), most)
     is_inside = np.isin(votes.rows * c + votes.labels, sets.rows * c + sets.indices)
     is_narrowed = np.zeros(len(sets), dtype=np.bool_)
     is_narrowed[votes.rows[~is_inside]] = True

@@ -101,6 +101,8 @@ def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: It
     held_out = None if own.held_out is None else np.where(np.isnan(own.held_out), own.held_out, within)
     weights[stays] = own.weights[stays]
     if held_out is not None and own.held_out is not None:
+        alone = own.candidates.sizes[own.candidates.rows] == 1  # in these sets there is nothing to weigh
+        held_out[alone] = own.held_out[alone]
         held_out[stays] = own.held_out[stays]  # what was not known of how sure one is, stays so
     return replace(own, weights=weights, held_out=held_out, follows=True)
 

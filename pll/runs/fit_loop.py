@@ -49,7 +49,10 @@ CHECKPOINT_EVERY = 10.0
 CHECKPOINT_SHARE = 0.05
 PROGRESS_STEPS = 1000
 """A share that is done is told as so many of so many."""
-VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random controls in a review put it right."
+VOTES_CONFIDENCE = (
+    "Confidence takes it that voters share about half of their mistakes: it is too low where they share fewer, and too "
+    "high where they share more; random controls in a review put it right."
+)
 """Note on every run on votes; docs/votes.md has figures."""
 
 

@@ -318,19 +318,22 @@ def test_true_labels_that_say_what_all_agree_on_are_odd(tmp_path: Path, known: s
         formats.read(path, columns=columns)
 
 
-@pytest.mark.parametrize(("columns", "found"), [("abAB", 2), ("aba", 1), ("aaab", 0), ("abc", 0)])
-def test_columns_that_are_there_twice_are_odd_and_three_who_agree_are_not(
-    tmp_path: Path, columns: str, found: int
+@pytest.mark.parametrize(
+    ("columns", "n", "found"),
+    [("abAB", 40, 2), ("aba", 40, 1), ("aaab", 40, 0), ("aaab", 600, 2), ("aaa", 600, 2), ("abc", 40, 0)],
+)
+def test_columns_that_are_there_twice_are_odd_and_three_who_agree_on_few_rows_are_not(
+    tmp_path: Path, columns: str, n: int, found: int
 ) -> None:
     rolls = random.Random(3)
     rows = []
-    for k in range(40):
+    for k in range(n):
         said = {who: "xyz"[k % 3] if rolls.random() < 0.7 else rolls.choice("xyz") for who in "abc"}
         rows.append(",".join([f"i{k}", *(said[who.lower()] for who in columns)]))
     names = [f"rater {at}" for at, _ in enumerate(columns)]
     path, roles = write(tmp_path, ",".join(["id", *names]), *rows), dict.fromkeys(names, "annotator")
     if not found:
-        assert len(formats.read(path, columns=roles)) == 40
+        assert len(formats.read(path, columns=roles)) == n
         return
     with pytest.raises(OddReading) as refused:
         formats.read(path, columns=roles)

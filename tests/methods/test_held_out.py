@@ -126,12 +126,13 @@ def test_a_label_that_is_wrong_in_every_copy_is_not_called_sure() -> None:
     four = np.tile(np.arange(150), 4)
     y, X, sets, wrong = y[four], X[four], sets.take(four), ~sets.contains(y)[four]
     kept_together = held_out_weights(PRODEN(epochs=40), X, sets)
-    apart = held_out_weights(PRODEN(epochs=40), X + rng.normal(size=X.shape) * 1e-6, sets)  # no copy is exact
+    nearly = held_out_weights(PRODEN(epochs=40), X + rng.normal(size=X.shape) * 1e-3, sets)
+    apart = held_out_weights(PRODEN(epochs=40), X + rng.normal(size=X.shape) * 0.1, sets)  # no copy is near
     sure = [
         (np.maximum.reduceat(weights, sets.indptr[:-1]) > 0.9) & (sets.sizes > 1) & wrong
-        for weights in (kept_together, apart)
+        for weights in (kept_together, nearly, apart)
     ]
-    assert sure[0].sum() < sure[1].sum() / 2
+    assert max(sure[0].sum(), sure[1].sum()) < sure[2].sum() / 2
 
 
 def test_wide_sets_need_more_examples_than_narrow_ones() -> None:
@@ -273,6 +274,37 @@ def test_voters_who_agree_may_all_be_wrong() -> None:
     known = held_out_weights(METHODS["dawid-skene"](), np.zeros((2000, 0)), few, votes=both)
     outvoted = ~agree & (votes != y[:, None]).any(axis=1)
     assert sums(known, few)[outvoted] == pytest.approx(1, abs=1e-5)
+
+
+def test_one_answer_an_example_is_taken_as_right_and_not_as_sure() -> None:
+    """EM on answers that nothing checks confirms itself: it found .999 where .6 were right."""
+    rng = np.random.default_rng(1)
+    y, who = rng.integers(0, 3, 400), rng.integers(0, 5, 400)
+    given = np.where(rng.random(400) < 0.6, y, (y + 1) % 3)
+    votes = np.full((400, 5), -1)
+    votes[np.arange(400), who] = given
+    votes[:9, :2] = [[0, 1]] * 9  # too few that were answered twice
+    both = Annotations.from_votes(votes)
+    sets = CandidateSets.from_lists([sorted({*row} - {-1}) for row in votes.tolist()], n_classes=3)
+    for estimator in (METHODS["dawid-skene"](), PRODEN(epochs=2)):
+        weights = held_out_weights(estimator, np.zeros((400, 2), dtype=np.float32), sets, votes=both)
+        alone = (sets.sizes == 1)[sets.rows]
+        assert (weights[alone] == 1).all() and np.isnan(weights[~alone]).all() and alone.sum() > 380
+
+
+@pytest.mark.parametrize(("m", "accuracy", "c"), [(3, 0.65, 2), (2, 0.6, 4), (5, 0.8, 3)])
+def test_counts_that_agree_are_no_surer_than_they_are_right(m: int, accuracy: float, c: int) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, c, 2000)
+    wrong = (y[:, None] + rng.integers(1, c, (2000, m))) % c
+    said = np.where(rng.random((2000, m)) < accuracy, y[:, None], wrong)
+    counts = Annotations.from_counts([np.bincount(row, minlength=c) for row in said])
+    sets = CandidateSets.from_lists([sorted({*row}) for row in said.tolist()], n_classes=c)
+    weights = held_out_weights(METHODS["majority"](), np.zeros((2000, 0)), sets, votes=counts)
+    alone = sets.sizes == 1
+    confidence = sharpness(weights, sets).top[alone]
+    right = (identified_labels(weights, sets) == y)[alone].mean()
+    assert confidence.max() < 1 and confidence.mean() <= right + 0.02
 
 
 def test_labels_that_come_together_are_told_and_read_in_two_ways() -> None:

@@ -35,7 +35,9 @@ def offer(run: Run) -> None:
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
     tell(run, source, status)
     table = preview(source, rows=PREVIEWED)[PREVIEW_COLUMNS]
-    table["confidence"] = table["confidence"].astype(float).round(4)  # beside a blank it is shown as it is
+    confidence = table["confidence"].astype(float).round(4)
+    is_whole = bool(confidence.notna().all())  # numbers and blanks do not go together in a column
+    table["confidence"] = confidence if is_whole else confidence.map("{:.4f}".format, na_action="ignore")
     table = table.where(table.notna(), "")  # as the files have it: a person reads None as a label
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
     st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")

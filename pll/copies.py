@@ -19,7 +19,7 @@ from pll.weights import Flags, Ints
 
 MOST_ALIKE = 0.1
 """Share of the examples from which equal ones are no copies, but usual: others like them will come."""
-NEAR, NEIGHBOURS, LEAST_DIMENSIONS = 0.05, 16, 3
+NEAR, NOT_SO_NEAR, LEAST_DIMENSIONS = 0.05, 16, 3
 """Share of the distance to so distant a neighbour, up to which an example is nearly another one, in so many columns."""
 MOST_COMPARED = 2 * 10**10
 """Squares of differences that are computed to find them, at most: some seconds."""
@@ -87,7 +87,7 @@ def near_copies(
 ) -> Ints | None:
     """Return `first_copies` with those added whose features are nearly those of another example with the same answers.
 
-    Such as frames of a film or crops of a picture: far nearer to each other (`NEAR`) than to their `NEIGHBOURS`-th
+    Such as frames of a film or crops of a picture: far nearer to each other (`NEAR`) than to their `NOT_SO_NEAR`-th
     neighbour. In three dimensions or more that is hardly a chance; tables of fewer columns, and larger ones than can be
     searched at once, are left as they are.
 
@@ -110,12 +110,12 @@ def near_copies(
     from sklearn.neighbors import NearestNeighbors  # late: reading data does not need it
 
     n, width = len(X), math.prod(X.shape[1:])
-    if n <= 2 * NEIGHBOURS or width < LEAST_DIMENSIONS or n * n * width > MOST_COMPARED:
+    if n <= 2 * NOT_SO_NEAR or width < LEAST_DIMENSIONS or n * n * width > MOST_COMPARED:
         return first
     flat = np.nan_to_num(X.reshape(n, -1).astype(np.float32))
     spread = flat.std(axis=0)
     scaled = (flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    distances, others = NearestNeighbors(n_neighbors=NEIGHBOURS + 1).fit(scaled).kneighbors(scaled)
+    distances, others = NearestNeighbors(n_neighbors=NOT_SO_NEAR + 1).fit(scaled).kneighbors(scaled)
     near = (distances > 0) & (distances < NEAR * distances[:, -1:])
     rows, which = np.nonzero(near)
     told = [tuple(values[starts[row] : starts[row + 1]].tobytes() for values in answers) for row in range(n)]

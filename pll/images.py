@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import math
 import os
 import threading
 import warnings
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -210,6 +211,8 @@ def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
     with _opened(io.BytesIO(content), name) as picture:
         try:
             upright = ImageOps.exif_transpose(picture)
+            if upright.mode.startswith(("I", "F")):
+                return _in_8_bits(np.asarray(upright))
             if _is_grey(upright):
                 return np.asarray(upright.convert("L"))
             if upright.has_transparency_data:
@@ -221,6 +224,18 @@ def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
             raise UnreadablePicture(
                 f"The picture {name!r} is damaged ({_reason(error)}); export or copy it again."
             ) from error
+
+
+def _in_8_bits(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Grey values of 10, 12, 16 or more bits, or fractions, as uint8: white is what so many bits can say.
+
+    >>> _in_8_bits(np.array([[0, 2047, 4095]])).tolist(), _in_8_bits(np.array([[0.5, 1.0]])).tolist()
+    ([[0, 127, 255]], [[127, 255]])
+    """
+    most = float(np.nanmax(values, initial=0))
+    white = 1.0 if values.dtype.kind == "f" and most <= 1 else 2.0 ** math.ceil(math.log2(max(most, 1) + 1)) - 1
+    shares = np.clip(np.nan_to_num(values) / max(white, 255.0 if most > 1 else 1.0), 0, 1)
+    return np.asarray(shares * 255).astype(np.uint8)
 
 
 def encode(pixels: npt.NDArray[np.uint8]) -> bytes:

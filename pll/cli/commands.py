@@ -120,6 +120,8 @@ def synthesize(options: SynthesizeOptions) -> None:
 
 def predict(options: PredictOptions) -> None:
     """Predict with a run's model; write id,predicted_label,confidence."""
+    if Path(options.out).suffix.lower() not in ("", ".csv"):
+        raise UserError(f"{options.out}: predictions are written as CSV; call the file NAME.csv.")
     folder = RunFolder(Path(options.run))
     if folder.exists():  # otherwise possibly an exported model
         check_has_result(folder)

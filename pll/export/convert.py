@@ -191,6 +191,7 @@ def convert(
         No such data or format, a run without labels, or data that the format cannot hold at all.
     """
     _check_format(to)
+    _check_ending(out, to)
     if isinstance(origin, RunFolder):
         plan = of_run(origin, to, results=_decided_results(origin), by_example=by_example)
         tell(plan.notes)
@@ -396,6 +397,13 @@ def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:
     number = {name: k for k, name in enumerate(names)}
     lists = ([number[label] for label in cell] for cell in cells)
     return replace(ordered, candidates=CandidateSets.from_lists(lists, len(names), names), annotations=None, prior=None)
+
+
+def _check_ending(out: Path, to: str) -> None:
+    """Raise UserError where the name ends as files of another format do: programs go by it."""
+    ending, own = out.suffix.lower(), FORMATS[to].suffixes
+    if ending not in own and any(ending in one.suffixes for one in FORMATS.values()):
+        raise UserError(f"{out} ends as other files do; a file of {to} ends in {' or '.join(own)}.")
 
 
 def _check_other(path: Path, out: Path) -> None:

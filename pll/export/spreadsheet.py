@@ -29,13 +29,13 @@ def is_formula(cell: str) -> bool:
 
     Examples
     --------
-    >>> [is_formula(cell) for cell in ("=1+1", "@SUM(A1)", "-x", "-1.5", "+3e4", "cat", "")]
-    [True, True, True, False, False, False, False]
+    >>> [is_formula(cell) for cell in ("=1+1", "@SUM(A1)", "-x", "-1.5", "-1,5", "+3e4", "cat", "")]
+    [True, True, True, False, False, False, False, False]
     """
     if not cell.startswith(STARTS):
         return False
     with suppress(ValueError):
-        float(cell)
+        float(cell.replace(",", "."))
         return False
     return True
 

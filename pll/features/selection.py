@@ -270,6 +270,10 @@ def featurised(
     """
     if X is None or len(X) != len(data):
         X = made.transform(data, progress)
+        if data.pictures is not None and data.pictures.damaged and made.reads == ("pictures",):
+            gone = np.isin(data.pictures.names.astype(str), list(data.pictures.damaged))
+            others = X.sum(axis=0, dtype=np.float64) - X[gone].sum(axis=0, dtype=np.float64)
+            X[gone] = others / max(1, len(X) - int(gone.sum()))  # the mean says least to a model
     left_out = [what for what in data.contents if what not in made.reads]
     unused = (f"No features are made of the {' and the '.join(left_out)}.",) if left_out else ()
     return replace(

@@ -57,10 +57,17 @@ def class_edits(
     --------
     >>> class_edits([("PRAISE", "praise")], [("praise", "thanks")], ["N/A"])
     {'PRAISE': 'thanks', 'N/A': None, 'praise': 'thanks'}
+    >>> class_edits([("yes", "no"), ("no", "yes")])
+    Traceback (most recent call last):
+    pll.errors.UserError: 'yes' is to become 'no', which is merged itself; name the last one.
     """
     renamed = dict(rename)
     merged = [(name, renamed.get(becomes, becomes)) for name, becomes in merge]
     edits: dict[str, str | None] = {}
+    circular = [(name, to) for name, to in merge if to != name and to in dict(merge)]
+    if circular:
+        old, new = map(shorten, circular[0])
+        raise UserError(f"{old} is to become {new}, which is merged itself; name the last one.")
     for name, becomes in (*merged, *((name, None) for name in drop), *rename):
         if name in edits:
             raise UserError(f"There are two edits of the class {shorten(name)}; merge, rename or drop it once.")

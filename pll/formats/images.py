@@ -515,8 +515,8 @@ def _without_damaged(data: PartialLabelDataset, members: Members) -> PartialLabe
     if 2 * len(damaged) >= len(names):
         raise next(iter(damaged.values()))
     note = (
-        f"{len(damaged):,} of {len(names):,} pictures cannot be read and count as plain grey, so that the label rests "
-        f"on the candidates alone; repair or remove {listing(list(damaged))}."
+        f"{len(damaged):,} of {len(names):,} pictures cannot be read. A model sees the mean of the others instead, "
+        f"which says little: look at these labels, or repair or remove {listing(list(damaged))}."
     )
     pictures = replace(data.pictures, damaged=frozenset(damaged))
     return replace(data, pictures=pictures, notes=(*data.notes, note))

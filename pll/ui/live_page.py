@@ -59,7 +59,8 @@ def watch(run: Run, state: str, draw: Draw, height: int) -> None:
     height
         Of the placeholder until the data is ready, in pixels.
     """
-    shortest = {"running": RUN_REFRESH, "queued": RUN_REFRESH, "paused": IDLE_REFRESH}.get(state)
+    idle = dict.fromkeys(("paused", "stopped", "interrupted"), IDLE_REFRESH)  # another tab may go on with it
+    shortest = {"running": RUN_REFRESH, "queued": RUN_REFRESH, **idle}.get(state)
     interval = None if shortest is None else pace().interval(shortest)
 
     @show_errors

@@ -518,6 +518,25 @@ def test_ctrl_c_before_the_first_epoch_leaves_no_labels_and_a_run_to_resume(
 # ---- evaluate --------------------------------------------------------------------------------------------------------
 
 
+def test_nothing_is_written_over_what_is_read_or_over_a_run(run: Run, data: Path, tmp_path: Path) -> None:
+    before, folder = data.read_bytes(), tmp_path / "run"
+    assert run("fit", data, *FLIP, *SMALL, "--out", folder).status == 0
+    link = tmp_path / "link.csv"
+    link.symlink_to(data)
+    for arguments in (
+        ("read", data, "--save", data),
+        ("synthesize", data, *FLIP, "--out", link),
+        ("predict", folder, data, "--out", data),
+        ("predict", folder, data, "--out", folder / "labels.csv"),
+        ("predict", folder, data, "--out", tmp_path / "predicted.xlsx"),
+        ("convert", data, "--to", "parquet", "--out", tmp_path / "new.csv"),
+    ):
+        refused = run(*arguments)
+        assert refused.status == 2 and "Traceback" not in refused.err
+    assert data.read_bytes() == before and not (tmp_path / "new.csv").exists()
+    assert run("check", folder).status == 0
+
+
 def test_evaluate_writes_a_row_a_fit_and_prints_a_table(run: Run, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "results.csv"
     result = run(

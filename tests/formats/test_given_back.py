@@ -95,6 +95,18 @@ def test_a_text_keeps_every_byte(
     assert (was, out) == (b"", b"")
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_label_of_two_lines_stays_one_cell(tmp_path: Path, delimiter: str) -> None:
+    path = tmp_path / ("t.tsv" if delimiter == "\t" else "t.csv")
+    sets = json.dumps(["a\nb", "c"]).replace('"', '""')
+    path.write_text(f"id{delimiter}candidates\n" + "".join(f'{k}{delimiter}"{sets}"\n' for k in range(3)))
+    done = Results(["0", "1", "2"], {"identified_label": ["a\nb", "c", "a\nb"], "confidence": ["0.5"] * 3}, "m")
+    out = tmp_path / f"out{path.suffix}"
+    formats.give_back(path, out, done, options=formats.ReadOptions())
+    with out.open(newline="") as file:
+        assert [row["label"] for row in csv.DictReader(file, delimiter=delimiter)] == ["a\nb", "c", "a\nb"]
+
+
 @pytest.mark.parametrize("kind", ["example", "answer"])
 @pytest.mark.parametrize(
     "write",

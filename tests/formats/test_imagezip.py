@@ -18,10 +18,11 @@ from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import MissingPictures, UserError
 from pll.features.images import PixelFeatures
+from pll.features.selection import featurised
 from pll.formats import FORMATS, ReadOptions, checks
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.results import Results
-from pll.images import encode
+from pll.images import decode, encode
 
 from .strategies import check_held, datasets, same
 
@@ -96,6 +97,9 @@ def test_a_damaged_picture_is_named_and_does_not_stop_the_others(tmp_path: Path)
     assert is_readable == dict.fromkeys(good, True) | dict.fromkeys(bad, False)
     made = PixelFeatures().fit(data).transform(data)
     assert made.shape[-2:] == (30, 30) and np.isfinite(made).all()
+    shown = featurised(data, PixelFeatures().fit(data)).X
+    gone = [name in bad for name in data.row_ids.tolist()]
+    assert shown[gone] == pytest.approx(shown[np.invert(gone)].mean(axis=0)[None].repeat(2, axis=0), abs=1e-6)
     assert data.take(np.array([2])).picture(0) is None
 
     with pytest.raises(UserError, match=r"'cat/a\.png' is damaged"):
@@ -103,6 +107,15 @@ def test_a_damaged_picture_is_named_and_does_not_stop_the_others(tmp_path: Path)
     (tmp_path / "in.zip").unlink()
     with pytest.raises(UserError, match=r"The picture 'cat/0\.png' of in\.zip cannot be read"):
         data.picture(0)
+
+
+@pytest.mark.parametrize("most", [1023, 4095, 60_000])
+def test_grey_of_more_than_8_bits_is_seen(most: int) -> None:
+    file = io.BytesIO()
+    values = np.linspace(0, most, 64).round().astype(np.uint16).reshape(8, 8)
+    Image.fromarray(values).save(file, "PNG")
+    seen = decode(file.getvalue(), "a.png")
+    assert seen.shape == (8, 8) and seen.min() == 0 and seen.max() > 225 and len(np.unique(seen)) > 50
 
 
 @pytest.mark.parametrize("side", [8_000, 14_000])

@@ -11,6 +11,8 @@ from typing import Any
 
 import openpyxl
 import pytest
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
 
 from pll import formats
 from pll.errors import UserError
@@ -86,6 +88,23 @@ def test_labels_go_back_into_the_same_sheet(tmp_path: Path) -> None:
     assert [row[6:] for row in rows[3:]] == [(label, 0.75) for label in labels]
     sheet = openpyxl.load_workbook(tmp_path / "out.xlsx")["Labels"]
     assert sheet["G4"].data_type == "s", "text that begins with = is no formula"
+
+
+def test_what_does_not_go_back_is_said_and_letters_keep_their_look(tmp_path: Path) -> None:
+    source = workbook(tmp_path / "t.xlsx", Labels=ROWS)
+    plain = formats.FORMATS["xlsx"].cannot_give_back(source, Results([], {}), formats.ReadOptions())
+    book = openpyxl.load_workbook(source)
+    book["Labels"]["A20"] = CellRichText("one ", TextBlock(InlineFont(b=True), "bold"))
+    book["Labels"]["B20"] = "=1+1"
+    book.save(source)
+    lost = formats.FORMATS["xlsx"].cannot_give_back(source, Results([], {}), formats.ReadOptions())
+    assert [one for one in lost if one not in plain] == [one for one in lost if "formulas" in one] and len(lost) > len(
+        plain
+    )
+    done = Results([f"F-{k:03}" for k in range(6)], {"identified_label": ["late"] * 6, "confidence": ["0.75"] * 6})
+    formats.give_back(source, tmp_path / "out.xlsx", done)
+    cell = openpyxl.load_workbook(tmp_path / "out.xlsx", rich_text=True)["Labels"]["A20"].value
+    assert isinstance(cell, CellRichText) and str(cell) == "one bold"
 
 
 def test_a_sheet_of_items_is_added_to_the_one_of_what_people_say_of_them(tmp_path: Path) -> None:

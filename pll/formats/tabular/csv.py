@@ -401,12 +401,19 @@ def write_table(
             writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
+LINE_ENDS = "\r\n"
+
+
 def _joined(values: Sequence[Value], delimiter: str, comma: bool) -> str:
     """Return values as cells of a record."""
     file = io.StringIO(newline="")
     cells = [str(value).replace(".", ",") if comma and isinstance(value, float) else value for value in values]
-    csv.writer(file, delimiter=delimiter, lineterminator="").writerow(cells)
-    return file.getvalue() if len(cells) > 1 or cells[0] else ""  # a record of one empty cell is quoted
+    csv.writer(file, delimiter=delimiter, lineterminator=LINE_ENDS).writerow(
+        cells
+    )  # cells with one of these are quoted
+    return (
+        file.getvalue().removesuffix(LINE_ENDS) if len(cells) > 1 or cells[0] else ""
+    )  # one empty cell would be quoted
 
 
 def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:

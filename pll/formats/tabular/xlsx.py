@@ -105,7 +105,7 @@ class Xlsx(TableFormat):
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
         # columns beside the table of the sheet that was read, or of each
         with parsing("the workbook"), source.open("rb") as file:
-            book = _openpyxl().load_workbook(file)
+            book = _openpyxl().load_workbook(file, rich_text=True)
         start = 0
         for sheet in _sheets_of(source, options):
             taken = [name.strip() for name in sheet.header.names]
@@ -122,9 +122,19 @@ class Xlsx(TableFormat):
         lost = super().cannot_give_back(source, results, options)
         if any("vbaProject" in name for name in inside):
             lost.append("Macros.")
-        if any(name.startswith(("xl/drawings/", "xl/pivot", "xl/slicers")) for name in inside):
+        drawn = [name for name in inside if "vmlDrawing" not in name and "comments" not in name.lower()]
+        if any(name.startswith(("xl/drawings/", "xl/pivot", "xl/slicers")) for name in drawn):
             lost.append("Shapes and pivot tables; pictures and charts may look different.")
+        if _has_formulas(source):
+            lost.append("The results of formulas, until Excel or LibreOffice has opened and saved the file.")
         return lost
+
+
+def _has_formulas(source: Path) -> bool:
+    """Whether a cell of some sheet is computed."""
+    with open_zip(source) as archive:
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        return any(re.search(rb"<f[ >]", archive.read(name)) for name in sheets if name.endswith(".xml"))
 
 
 @lru_cache(maxsize=16)

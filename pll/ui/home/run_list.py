@@ -168,6 +168,7 @@ def _confirm_delete(one: Run) -> None:
     run_id, reviews = st.session_state.get(CONFIRMING, ("", ""))
     if run_id == one.id:
         st.warning(reviews, icon=":material/rate_review:")
+    st.caption("The bin is a folder on this machine: whoever runs Candid can move it back from there.")
     label = "Delete all the same" if run_id == one.id else "Delete"
     button(label, _delete, one, key=f"delete-{one.id}")
 
@@ -203,5 +204,5 @@ def _under_review(one: Run) -> str:
         return ""
     return (
         f"This is under review: {count(decisions, 'decision')} of {count(reviewers, 'reviewer')}. The decisions are "
-        "kept, and the run can be restored from the bin."
+        "kept."
     )

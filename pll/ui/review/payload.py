@@ -81,6 +81,8 @@ def _hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
     data = tab.queue.data
     picture = _picture(data, row, PICTURE_PIXELS)
     text = None if data.texts is None else str(data.texts[row])[:MOST_LETTERS_SHOWN]
+    if picture is None and text is None and data.pictures is not None and data.pictures.where is not None:
+        text = f"The picture {data.pictures.names[row]} cannot be read."
     if picture is None and text is None and not data.X.size:  # votes alone: there is the id and nothing else
         text = str(data.row_ids[row])
     place = _places(data)

@@ -284,6 +284,7 @@ def _ask_which(table: Proposal, questions: Sequence[Sequence[str]], *others: tup
         What else all of them may be, and the role.
     """
     questions = [[name for name in names if name not in set_apart(table, names)] for names in questions]
+    questions.sort(key=lambda names: all(says("sure", name) for name in names))
     said = [{cell.strip() for cell in present_cells(table.cells[names[0]])} for names in questions]
     words = [listing(sorted(some), limit=4) for some in said]
     groups = [(f"{listing(names, limit=4)} ({said})", names) for names, said in zip(questions, words, strict=True)]
@@ -443,6 +444,16 @@ def _beside_each(table: Proposal, voters: Sequence[str]) -> dict[str, list[str]]
             if (suffix := re.fullmatch(rf"{re.escape(voter)}[\W_]+(.*\w)", name)) is not None:
                 found.setdefault(suffix[1], []).append(name)
     return {suffix: names for suffix, names in found.items() if len(names) > 1}
+
+
+def _are_no_less(cells: Cells, sums: Sequence[float]) -> bool:
+    """Whether cells are numbers of which nearly none is below the sum of the row."""
+    known = [(number, total) for cell, total in zip(cells, sums, strict=False) if (number := amount(cell)) and total]
+    return not known or sum(number >= total - ROUNDED_TOTAL for number, total in known) >= NEARLY_ALL * len(known)
+
+
+ROUNDED_TOTAL = 0.5
+"""How far a total may be from the sum of its parts, written as whole numbers."""
 
 
 # ---- beside the voters -----------------------------------------------------------------------------------------------
@@ -714,7 +725,9 @@ def derived(table: Proposal) -> None:
     free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
     free = [name for name in free if not says("settled", name)]
     rows = [[amount(one) or 0.0 for one in row] for row in _rows(table, counts)] if len(counts) > 1 else []
+    given = [math.fsum(row) for row in rows]
     totals = [name for name in table.open() if says_total(name) or says("ballots", name)]
+    totals = [name for name in totals if _are_no_less(table.raw[name], given)]  # and not words of a text, or pores
     table.give_all(
         [n for n in free if rows and (n in totals or _is_made_of(table, n, counts, rows))],
         "keep",

@@ -347,8 +347,8 @@ def _joint(
             priors = {one: _softmax(one * log_proba + (1 - one) * log_share) for one in CLASSIFIER_WEIGHTS}
             predicted = {one: np.log((prior * alone).sum(axis=1)) for one, prior in priors.items()}
             eta = max(CLASSIFIER_WEIGHTS, key=lambda one: float(predicted[one].sum()))
-            if not _is_likelier(predicted[eta], predicted[0.0]):  # a useless column must not make anybody surer
-                eta = 0.0
+            if not _is_likelier(predicted[eta], predicted[0.0]) or _follows_one(em, log_proba, alone):
+                eta = 0.0  # a useless column must not make anybody surer, nor one that holds what a voter said
             repeats = eta > 0 and not em.are_functions and _repeats(log_proba, discounted)
         if eta == 0:
             return _Joint(alone, discounted, alone ** (1 / LEAST_WEIGHT), weight=0.0)
@@ -357,6 +357,28 @@ def _joint(
         T = model.T
     posterior = _softmax(exponent[:, None] * model.votes + log_prior)
     return _Joint(T, posterior, _softmax(model.votes) ** (1 / eta), eta, repeats)
+
+
+def _follows_one(em: _ExpectationMaximisation, log_proba: Floats, T: Floats) -> bool:
+    """Whether a classifier says what one voter says clearly more often than that voter is right.
+
+    Were its mistakes independent of the voter's, it would agree with them no more often than they are right, if it is
+    always right. Two voters do not tell how often each is right, and functions of what is read are like a classifier.
+    """
+    annotations = em.annotations
+    if em.are_functions or annotations.n_annotators < 3:
+        return False
+    predicted, own = log_proba.argmax(axis=1), em.shares == 1
+    who, rows, labels = annotations.annotators[own], annotations.rows[own], annotations.labels[own]
+    n = np.bincount(who, minlength=annotations.n_annotators)
+    agree = np.bincount(who, predicted[rows] == labels, len(n)) / np.maximum(n, 1)
+    right = np.bincount(who, T[rows, labels], len(n)) / np.maximum(n, 1)
+    error = np.sqrt(np.maximum(agree * (1 - agree), right * (1 - right)) / np.maximum(n, 1))
+    return bool(((n >= LEAST_CHECKED) & (agree - right > FOLLOWS + RULED_OUT * error)).any())
+
+
+FOLLOWS = 0.1
+"""How much more often than a voter is right a classifier may say what they say, beyond chance: EM may be off so far."""
 
 
 def _repeats(log_proba: Floats, posterior: Floats) -> bool:

@@ -17,6 +17,7 @@ from pll.annotations.voters import (
     voter_cards,
 )
 from pll.errors import UserError
+from pll.methods.aggregation import aggregate
 
 
 def drawn(n: int = 600, c: int = 4, right: tuple[float, ...] = (0.9, 0.7, 0.6, 0.5), seed: int = 0) -> tuple:
@@ -253,3 +254,17 @@ def test_copies_of_a_voter_make_it_no_surer_than_their_number(copies: int, seed:
     many = fit_voters(Annotations.from_votes(np.repeat(votes, copies, axis=1), "abc"))
     assert (many.exponent == 1 / (1 + (2 * copies - 1) * PANEL_CORRELATION)).all()
     assert many.posterior.sum(1) == pytest.approx(np.ones(80))
+
+
+@pytest.mark.parametrize(("kind", "used"), [("leak", False), ("telling", True)])
+def test_features_that_hold_what_one_voter_said_are_no_witness(kind: str, used: bool) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 4, 800)
+    said = np.where(rng.random((800, 3)) < 0.6, y[:, None], (y[:, None] + rng.integers(1, 4, (800, 3))) % 4)
+    shown = said[:, 0] if kind == "leak" else y
+    X = (np.eye(4)[shown] + rng.normal(scale=0.3, size=(800, 4))).astype(np.float32)
+    votes = Annotations.from_votes(said)
+    joint = aggregate(X, votes).voters
+    assert (joint.classifier_weight or 0) > 0 if used else joint.classifier_weight == 0
+    right = (joint.posterior.argmax(axis=1) == y).mean()
+    assert right >= (fit_voters(votes).posterior.argmax(axis=1) == y).mean() + (0.1 if used else 0)

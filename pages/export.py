@@ -35,7 +35,8 @@ def offer(run: Run) -> None:
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
     tell(run, source, status)
     table = preview(source, rows=PREVIEWED)[PREVIEW_COLUMNS]
-    confidence = table["confidence"].astype(float).round(4)
+    confidence = table["confidence"].astype(float)
+    confidence = confidence.where(confidence >= 1, confidence.round(4).clip(upper=0.9999))  # what is below 1 stays so
     is_whole = bool(confidence.notna().all())  # numbers and blanks do not go together in a column
     table["confidence"] = confidence if is_whole else confidence.map("{:.4f}".format, na_action="ignore")
     table = table.where(table.notna(), "")  # as the files have it: a person reads None as a label

@@ -417,8 +417,9 @@ def as_name_lists(y: Any) -> list[list[str]] | None:
     values = y if isinstance(y, list | tuple) else np.asarray(y)
     if np.ndim(values) == 0 if isinstance(values, np.ndarray) else not values:
         return None
-    first = next((name for row in values if _is_set(row) for name in row), None)
-    return [_as_set(row, at) for at, row in enumerate(values)] if isinstance(first, str) else None
+    rows = [list(row) if _is_set(row) else row for row in values]  # an iterator is read once
+    first = next((name for row in rows if isinstance(row, list) for name in row), None)
+    return [_as_set(row, at) for at, row in enumerate(rows)] if isinstance(first, str) else None
 
 
 def _is_set(row: object) -> TypeGuard[Iterable[Any]]:
@@ -443,7 +444,8 @@ def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
         return None if values.ndim == 0 or column else CandidateSets.from_mask(values)
     if not any(map(_is_set, values)):
         return None
-    named = as_name_lists(y)
+    values = [list(row) if _is_set(row) else row for row in values]  # an iterator is read once
+    named = as_name_lists(values)
     if named is not None:
         return CandidateSets.from_names(named)
     lists = [_as_set(row, at) for at, row in enumerate(values)]

@@ -19,8 +19,10 @@ from pll.weights import Flags, Ints
 
 MOST_ALIKE = 0.1
 """Share of the examples from which equal ones are no copies, but usual: others like them will come."""
-NEAR, NOT_SO_NEAR, LEAST_DIMENSIONS = 0.05, 16, 3
-"""Share of the distance to so distant a neighbour, up to which an example is nearly another one, in so many columns."""
+NEAR, GAP = 0.05, 0.8
+"""Up to which share of the usual distance two examples are nearly one, and how many of those up to twice as far are."""
+LEAST_SEARCHED, MOST_NEIGHBOURS = 32, 200
+"""Examples from which near ones are looked for, and how many of each at most."""
 MOST_COMPARED = 2 * 10**10
 """Squares of differences that are computed to find them, at most: some seconds."""
 COMPARED = 1000
@@ -87,9 +89,9 @@ def near_copies(
 ) -> Ints | None:
     """Return `first_copies` with those added whose features are nearly those of another example with the same answers.
 
-    Such as frames of a film or crops of a picture: far nearer to each other (`NEAR`) than to their `NOT_SO_NEAR`-th
-    neighbour. In three dimensions or more that is hardly a chance; tables of fewer columns, and larger ones than can be
-    searched at once, are left as they are.
+    Such as frames of a film or crops of a picture: up to `NEAR` of the usual distance of two examples apart, where
+    hardly any others are up to twice as far. Examples that fill a line or a plane have no such gap. Larger tables than
+    can be searched at once are left as they are.
 
     Parameters
     ----------
@@ -107,16 +109,24 @@ def near_copies(
     >>> near_copies(X, None, np.arange(61), np.zeros(60))[[3, 7, 8]].tolist()
     [3, 3, 8]
     """
+    n, width = len(X), math.prod(X.shape[1:])
+    if n < LEAST_SEARCHED or not width or n * n * width > MOST_COMPARED:
+        return first
     from sklearn.neighbors import NearestNeighbors  # late: reading data does not need it
 
-    n, width = len(X), math.prod(X.shape[1:])
-    if n <= 2 * NOT_SO_NEAR or width < LEAST_DIMENSIONS or n * n * width > MOST_COMPARED:
-        return first
-    flat = np.nan_to_num(X.reshape(n, -1).astype(np.float32))
+    flat = X.reshape(n, -1).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        flat -= np.nan_to_num(np.nanmean(np.where(np.isnan(flat).all(axis=0), 0, flat), axis=0))
+    flat = np.nan_to_num(flat)  # a missing value is the mean
     spread = flat.std(axis=0)
-    scaled = (flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    distances, others = NearestNeighbors(n_neighbors=NOT_SO_NEAR + 1).fit(scaled).kneighbors(scaled)
-    near = (distances > 0) & (distances < NEAR * distances[:, -1:])
+    scaled = (flat / np.where(spread > 0, spread, 1)).astype(np.float32)
+    most = min(n - 1, max(int(MOST_ALIKE * n), LEAST_SEARCHED // 2), MOST_NEIGHBOURS)
+    distances, others = NearestNeighbors(n_neighbors=most + 1, algorithm="brute").fit(scaled).kneighbors(scaled)
+    order = np.random.default_rng(0).permutation(n)
+    reach = NEAR * float(np.median(np.linalg.norm(scaled - scaled[order], axis=1)))
+    near, wider = ((distances > 0) & (distances <= far) for far in (reach, 2 * reach))
+    if not near.any() or near.sum() < GAP * wider.sum():
+        return first
     rows, which = np.nonzero(near)
     told = [tuple(values[starts[row] : starts[row + 1]].tobytes() for values in answers) for row in range(n)]
     pairs = [(a, b) for a, b in zip(rows, others[rows, which], strict=True) if told[a] == told[b]]

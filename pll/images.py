@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import io
-import math
 import os
 import threading
 import warnings
@@ -227,15 +226,20 @@ def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
 
 
 def _in_8_bits(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Grey values of 10, 12, 16 or more bits, or fractions, as uint8: white is what so many bits can say.
+    """Grey values of 12, 16 or more bits, or fractions, as uint8: white is what so many bits can say.
 
     >>> _in_8_bits(np.array([[0, 2047, 4095]])).tolist(), _in_8_bits(np.array([[0.5, 1.0]])).tolist()
     ([[0, 127, 255]], [[127, 255]])
     """
-    most = float(np.nanmax(values, initial=0))
-    white = 1.0 if values.dtype.kind == "f" and most <= 1 else 2.0 ** math.ceil(math.log2(max(most, 1) + 1)) - 1
-    shares = np.clip(np.nan_to_num(values) / max(white, 255.0 if most > 1 else 1.0), 0, 1)
-    return np.asarray(shares * 255).astype(np.uint8)
+    finite = np.nan_to_num(values.astype(np.float64), posinf=np.nan)
+    most = float(np.nanmax(finite, initial=0))
+    fractions = values.dtype.kind == "f" and most <= BRIGHTEST_FRACTION
+    white = 1.0 if fractions else next((one for one in WHITES if most <= one), most)
+    return np.asarray(np.clip(np.nan_to_num(finite, nan=white) / white, 0, 1) * 255).astype(np.uint8)
+
+
+WHITES, BRIGHTEST_FRACTION = (255.0, 4095.0, 65535.0), 1.5
+"""White of 8, 12 and 16 bits; up to which value a picture of fractions is one, whose white is 1."""
 
 
 def encode(pixels: npt.NDArray[np.uint8]) -> bytes:

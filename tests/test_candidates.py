@@ -210,3 +210,10 @@ def test_what_is_read_off_block_by_block_equals_row_by_row(case: tuple[Candidate
         positive = own[own > 0].astype(np.float64)
         entropy = -(positive * np.log(positive)).sum() / np.log(max(2, len(own)))
         np.testing.assert_allclose(sharp.entropy[i], entropy, atol=2e-6)
+
+
+def test_sets_from_iterators_are_read_once_and_whole() -> None:
+    names = as_candidate_sets([iter(("a", "b")), iter(("b", "c"))])
+    numbers = as_candidate_sets([map(int, "01"), map(int, "12")])
+    assert names is not None and [names.names(row) for row in range(2)] == [["a", "b"], ["b", "c"]]
+    assert numbers == CandidateSets.from_lists([[0, 1], [1, 2]], 3)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
-from pll.copies import dealt, first_copies, seen_in, together, with_copies
+from pll.copies import dealt, first_copies, near_copies, seen_in, together, with_copies
 
 
 def numbers(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -107,3 +107,30 @@ def test_many_rows_take_no_time() -> None:
     found = first_copies(X)
     assert found is not None and int((found != np.arange(len(X))).sum()) == 40_000
     assert time.process_time() - started < 5  # .4 s on an idle machine
+
+
+@pytest.mark.parametrize("k", [2, 5, 16, 30])
+def test_frames_of_one_film_are_nearly_copies(k: int) -> None:
+    rng = np.random.default_rng(k)
+    film = np.repeat(np.arange(600 // k), k)
+    X = rng.normal(size=(600 // k, 12))[film] + rng.normal(size=(len(film), 12)) * 1e-3
+    found = near_copies(X.astype(np.float32), None, np.arange(len(film) + 1), np.zeros(len(film)))
+    assert found is not None and (film[found] == film).all() and len(np.unique(found)) <= 600 // k + 6
+    other = np.arange(len(film)) % k  # who said something else is no copy
+    assert near_copies(X.astype(np.float32), None, np.arange(len(film) + 1), other) is None
+
+
+@pytest.mark.parametrize("kind", ["line", "plane", "words", "gaps", "huge", "grid", "empty"])
+def test_examples_that_are_near_by_chance_are_no_copies(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    t = rng.random(500)
+    X = {
+        "line": np.stack([t, t**2, np.sin(3 * t), np.cos(t)], axis=1),
+        "plane": rng.normal(size=(500, 2)),
+        "words": np.c_[rng.normal(size=(500, 2)), np.eye(20)[rng.integers(0, 20, 500)]],
+        "gaps": np.where(rng.random((500, 4)) < 0.05, np.nan, rng.normal(2000, 30, size=(500, 4))),
+        "huge": np.where(np.arange(2000).reshape(500, 4) == 0, 3e38, rng.normal(size=(500, 4))),
+        "grid": rng.integers(0, 10, size=(500, 4)),
+        "empty": np.where(np.arange(4) == 3, np.nan, rng.normal(size=(500, 4))),
+    }[kind].astype(np.float32)
+    assert near_copies(X, None, np.arange(501), np.zeros(500)) is None

@@ -291,7 +291,7 @@ def still_learns(rows: Sequence[Mapping[str, Any]]) -> str:
     """
     sharp = [float(row["mean_confidence"]) for row in rows if row.get("mean_confidence") is not None]
     last = len(sharp) // 10
-    if len(sharp) < EPOCHS_TO_JUDGE or sharp[-1] - sharp[-1 - last] < SHARPENING:
+    if len(sharp) < EPOCHS_TO_JUDGE or not sharp[-1] - sharp[-1 - last] >= SHARPENING:  # NaN of a diverged one
         return ""
     return (
         f"Label weights still sharpen: from {percent(sharp[-1 - last], 0)} to {percent(sharp[-1], 0)} on the first "

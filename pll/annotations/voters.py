@@ -304,11 +304,12 @@ def exchangeable_posterior(annotations: Annotations) -> Floats:
         right = ((T * counts).sum() + 1) / (counts.sum() + 2)
         coin = np.where(np.eye(c, dtype=np.bool_), right, (1 - right) / max(c - 1, 1))
         confusion = T.T @ counts + POOLED_SMOOTHING * coin
-        log_confusion = np.log(confusion / confusion.sum(axis=1, keepdims=True))
-        before, T = T, _softmax(np.log(T.mean(axis=0) + NONZERO) + counts @ log_confusion.T)
+        log_prior = np.log(T.mean(axis=0) + NONZERO)
+        said = counts @ np.log(confusion / confusion.sum(axis=1, keepdims=True)).T
+        before, T = T, _softmax(log_prior + said)
         if np.abs(T - before).max() < TOLERANCE:
             break
-    return _softmax(np.log(T + NONZERO) / (1 + np.maximum(m - 1, 0) * PANEL_CORRELATION))
+    return _softmax(log_prior + said / (1 + np.maximum(m - 1, 0) * PANEL_CORRELATION))
 
 
 @dataclass(frozen=True, eq=False)

@@ -191,9 +191,10 @@ def _check_written(values: dict[str, Any]) -> None:
 
 
 def _texts(value: Any) -> list[str]:
-    """The texts among a value, short enough to name a file."""
-    every = value if isinstance(value, tuple) else (value,)
-    return [one for one in every if isinstance(one, str) and 0 < len(one) < LONGEST_PATH and "\0" not in one]
+    """The texts among a value, short enough to name a file, and what stands behind a = in them."""
+    every = [one for one in (value if isinstance(value, tuple | list) else (value,)) if isinstance(one, str)]
+    every += [one.partition("=")[2] for one in every]
+    return [one for one in every if 0 < len(one) < LONGEST_PATH and "\0" not in one]
 
 
 LONGEST_PATH = 250

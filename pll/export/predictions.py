@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import load_features
+from pll.features.selection import featurised
 from pll.formats.checks import listing
 from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
@@ -74,8 +75,7 @@ class Predictor:
             *(() if self._featuriser is None else self._featuriser.notes(data)),
         )
         if self._featuriser is not None:
-            made = self._featuriser
-            data = replace(data, X=made.transform(data), feature_names=made.feature_names)
+            data = featurised(data, self._featuriser)
         card = self._card
         X = _features_for(card, data, self._name)
         best = [(part.argmax(axis=1), part.max(axis=1)) for part in self._estimator.iter_tempered(X)]

@@ -64,7 +64,8 @@ def class_edits(
     renamed = dict(rename)
     merged = [(name, renamed.get(becomes, becomes)) for name, becomes in merge]
     edits: dict[str, str | None] = {}
-    circular = [(name, to) for name, to in merge if to != name and to in dict(merge)]
+    moved = {name for name, to in merge if to != name}
+    circular = [(name, to) for name, to in merge if to != name and to in moved]
     if circular:
         old, new = map(shorten, circular[0])
         raise UserError(f"{old} is to become {new}, which is merged itself; name the last one.")

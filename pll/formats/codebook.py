@@ -71,20 +71,23 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     {'': {'0': 'ham', '1': 'spam'}}
     >>> codes_in("Info", [["Panel 2023", ""], ["", ""], ["Code", "Meaning"], ["A", "free"], ["B", "mild"]])
     {'': {'A': 'free', 'B': 'mild'}}
+    >>> codes_in("codebook", [["Key", None], ["A", "good"], ["B", "bad"]])
+    {'': {'A': 'good', 'B': 'bad'}}
     """
     cells = [[(cell or "").strip() for cell in row] for row in rows[:MOST_CODES]]
     if len(cells) == 2 and all(map(str.isdecimal, cells[0])) and not any(map(is_number, cells[1])):
         cells = [["code", "name"], *([*pair] for pair in zip(*cells, strict=True))]  # an object: the keys are codes
     begin = next((k for k, row in enumerate(cells) if sum(map(bool, row)) > 1), 0)
     above = [cell for row in cells[:begin] for cell in row if cell]
-    if not any(_LINE.fullmatch(cell) for cell in above):  # titles, and what is said of the sheet
+    is_header = begin and _BOOK.search(" ".join(word for cell in cells[begin] for word in words_of(cell)))
+    if is_header and not any(_LINE.fullmatch(cell) for cell in above):  # titles, and what is said of the sheet
         cells = cells[begin:]
     header = [plain_name(cell) for cell in cells[0]] if cells else []
     width = max(map(len, cells), default=0)
     if not width:
         return {}
     at = max(range(width), key=lambda k: len({code for row in cells if (code := _pair(row, k)[0])}))
-    words = [word for name in (title, *above[:1], *header[at : at + 2]) for word in words_of(name)]
+    words = [word for name in (title, *header[at : at + 2]) for word in words_of(name)]
     if not _BOOK.search(" ".join(words)):
         labels = [row[0] for row in cells[1:] if row and row[0] and not any(row[1:])]
         is_list = len(labels) == len(cells) - 1 > 1 and not WORDS["list"].isdisjoint(words)

@@ -71,7 +71,9 @@ def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight
 
 def _check_labels(predicted: npt.NDArray[Any], labels: npt.NDArray[Any]) -> None:
     """Raise UserError for labels that no prediction can be: some are not known, or they are names beside numbers."""
-    unknown = sum(label is None or label != label for label in labels.tolist())
+    import pandas as pd  # late: nothing else here needs it
+
+    unknown = int(pd.isna(labels).sum())
     if unknown:
         raise UserError(f"{unknown} of {len(labels)} labels are not known (NaN); give the rows whose label is known.")
     if len(labels) and isinstance(labels[0], str) != isinstance(predicted[0], str):

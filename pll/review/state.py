@@ -304,7 +304,7 @@ class ReviewState:
     def decisions(self) -> dict[int, Decision]:
         """Labels, and "none of these", by row, and who said so; unsure and unsettled conflicts are no decisions."""
         return {
-            row: Decision(outcome.label, ", ".join(outcome.deciders), outcome.event.at)
+            row: Decision(outcome.label, ", ".join(filter(None, outcome.deciders)), outcome.event.at)
             for row, outcome in sorted(self.outcomes())
             if outcome.status in ("label", "none") and outcome.event is not None
         }

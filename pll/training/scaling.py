@@ -103,7 +103,7 @@ class Scaling(nn.Module):
     def typical(self, noise: Tensor) -> Tensor:
         """Return examples such as it was fitted on, of standard normal noise (B, …)."""
         if "knots" not in self._optional:
-            return self.shift + self.spread * noise
+            return self.shift + torch.where(torch.isinf(self.spread), torch.ones_like(self.spread), self.spread) * noise
         knots = self.get_buffer("knots")
         return knots[len(knots) // 2] + (knots[-1] - knots[0]) / 6 * noise
 

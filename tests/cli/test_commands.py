@@ -525,6 +525,7 @@ def test_nothing_is_written_over_what_is_read_or_over_a_run(run: Run, data: Path
     link.symlink_to(data)
     for arguments in (
         ("read", data, "--save", data),
+        ("fit", data, "--votes", f"m={data}", "--out", data),
         ("synthesize", data, *FLIP, "--out", link),
         ("predict", folder, data, "--out", data),
         ("predict", folder, data, "--out", folder / "labels.csv"),

@@ -307,6 +307,17 @@ def test_counts_that_agree_are_no_surer_than_they_are_right(m: int, accuracy: fl
     assert confidence.max() < 1 and confidence.mean() <= right + 0.02
 
 
+@pytest.mark.parametrize(("m", "c"), [(20, 10), (50, 10), (1000, 2)])
+def test_more_counts_that_agree_are_surer(m: int, c: int) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, c, 300)
+    counts = np.stack([rng.multinomial(m, np.where(np.arange(c) == k, 0.9, 0.1 / (c - 1))) for k in y])
+    sets = CandidateSets.from_mask(counts > 0)
+    votes = Annotations.from_counts(counts)
+    weights = held_out_weights(METHODS["majority"](), np.zeros((300, 0)), sets, votes=votes)
+    assert (identified_labels(weights, sets) == y).all() and sharpness(weights, sets).top.mean() > 0.9
+
+
 def test_labels_that_come_together_are_told_and_read_in_two_ways() -> None:
     """Label y + 1 comes with nearly every y: models learn the pair, rates by class tell it apart."""
     X, y, sets = generated(5, n=600)

@@ -42,6 +42,10 @@ def test_the_address_opens_a_file_again_after_a_reload(open_page: Any) -> None:
     _bring(open_page("data"), "good.csv", text)
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
     assert understood(open_page("data", open=name)).startswith("3 examples, 2 classes (x, y)")
+    _bring(open_page("data"), "again.csv", text)  # the same content under another name
+    assert said(open_page("data", open=name)).count("again.csv") and "good.csv" not in said(
+        open_page("data", open=name)
+    )
     for other in ("0" * 16, "../" + name, ""):
         page = open_page("data", open=other)
         assert not page.exception and not page.error and not page.subheader

@@ -88,3 +88,16 @@ def test_quantiles_become_those_of_a_normal_distribution() -> None:
     mapped = apply(fit_scaling(X, "quantile"), X)
     assert (np.diff(mapped[np.argsort(X[:, 0]), 0]) >= 0).all()
     np.testing.assert_allclose(np.quantile(mapped, [0.16, 0.5, 0.84]), [-0.994, 0, 0.994], atol=0.05)
+
+
+@pytest.mark.parametrize("scale", ["auto", "zscore", "minmax", "zscore-unit"])
+def test_a_feature_that_never_varied_has_no_effect_later(scale: str) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    X[:, 1] = 7.5
+    scaling = fit_scaling(X, scale)
+    other = X.copy()
+    other[:, 1] = 20.0
+    one, two = (scaling(torch.from_numpy(values)) for values in (X, other))
+    assert bool(torch.isfinite(one).all()) and torch.equal(one, two)
+    assert bool(torch.isfinite(scaling.typical(torch.zeros(2, 3))).all())
+    assert bool(torch.isfinite(scaling.typical(torch.ones(2, 3))).all())

@@ -84,8 +84,9 @@ def _keep_in_address() -> None:
     """Have the address name the files that are open, by their hash, so that a reload opens them again."""
     named = st.query_params.get(OPEN, "")
     if "uploads" not in st.session_state and re.fullmatch(r"[0-9a-f,]+", named):
-        kept = [file for name in named.split(",") for file in (uploads_folder() / name).glob("*") if name]
-        remember_uploads([store_upload(file.name, file.read_bytes()) for file in kept])
+        folders = [uploads_folder() / name for name in named.split(",") if name]
+        kept = [sorted(one.glob("*"), key=lambda file: file.stat().st_mtime)[-1:] for one in folders]  # of one content
+        remember_uploads([store_upload(file.name, file.read_bytes()) for latest in kept for file in latest])
     last = ",".join((source.sha256 or "")[:16] for source in last_uploads())
     if last and last != named:
         st.query_params[OPEN] = last

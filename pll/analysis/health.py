@@ -169,6 +169,8 @@ class Health:
             return "Healthy: stable labels, better than chance."
         if self.verdict == "unchecked" and self.expected is not None:
             return f"Not checked: models expect {share} of the labels to be right."
+        if self.verdict == "unchecked" and self.doubts:
+            return "Not checked."
         if self.verdict == "unchecked":
             return "Not checked: it is not known how sure these labels are."
         return f"Do not trust these labels yet. {self.findings[0].sentence}"
@@ -419,11 +421,7 @@ def doubt_of_given(labels: Certainty) -> list[str]:
         Of n examples.
     """
     n, given = len(labels.identified), int(labels.is_given.sum())
-    text = (
-        f"{given:,} of {n:,} labels are the only candidate of their example: they are taken as right, which nothing "
-        "here has checked. If some may be wrong, have some answered once more, or use a method that may add labels "
-        "(proden-outside)."
-    )
+    text = f"Nothing checks {given:,} labels: the only candidates."
     return [text] if 2 * given > n else []
 
 

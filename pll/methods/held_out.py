@@ -183,6 +183,9 @@ class HeldOut:
     """
 
     def __init__(self, estimator: PartialLabelEstimator, task: Task, *, seed: int = 0) -> None:
+        learns = estimator.needs_features and not estimator.takes_votes and task.X[:1].size > 0
+        if learns and task.votes is not None and not _are_checked(task, task.votes):
+            task = replace(task, votes=None, prior=None)  # then models judge what is ambiguous, as of any sets
         self.estimator, self.task, self.seed = estimator, task, seed
         n = len(task.candidates)
         has_models = task.votes is None and n >= FEWEST_JUDGED and task.X[:1].size > 0
@@ -399,10 +402,7 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
         On its examples.
     """
     sets, c = task.candidates, task.candidates.n_classes
-    checked = votes.answers_per_row > 1
-    if task.decided is not None:
-        checked |= task.decided >= 0
-    if checked.sum() < min(LEAST_PAIRED, len(sets) / 2):  # hardly any answer is checked by another one
+    if not _are_checked(task, votes):
         return np.where(sets.sizes[sets.rows] == 1, np.float32(1), np.float32(np.nan))
     if votes.anonymous:
         posterior = exchangeable_posterior(votes)
@@ -419,6 +419,14 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
     is_narrowed = np.zeros(len(sets), dtype=np.bool_)
     is_narrowed[votes.rows[~is_inside]] = True
     return np.where(is_narrowed[sets.rows], normalise(weights, sets), weights)
+
+
+def _are_checked(task: Task, votes: Annotations) -> bool:
+    """Whether answers are checked by others, or by decisions, in so many examples that it tells how good they are."""
+    checked = votes.answers_per_row > 1
+    if task.decided is not None:
+        checked |= task.decided >= 0
+    return bool(checked.sum() >= min(LEAST_PAIRED, len(task.candidates) / 2))
 
 
 # ---- the models -----------------------------------------------------------------------------------------------------

@@ -638,13 +638,14 @@ class FitLoop:
         if evidence is None and step is not None and not self.estimator.needs_truth:
             evidence = against_sets(step.covered(), len(sets))
         has_logits = isinstance(self.estimator, DeepEstimator) and self.estimator.get_params().get("loss") == "ce"
+        given, is_judged = doubt_of_given(labels), bool((labels.is_known & ~labels.is_given).any())
         return health_of(
             self.rows,
             final,
             sets,
             evidence,
-            doubts=() if step is None else (*step.notes, *doubt_of_given(labels)),
-            expected=float(np.nanmean(labels.confidence)) if (labels.is_known & ~labels.is_given).any() else None,
+            doubts=() if step is None else (*step.notes, *given),
+            expected=float(np.nanmean(labels.confidence)) if is_judged and not given else None,
             top_loss=math.log(sets.n_classes) if has_logits else None,  # of uniform predictions
             votes_alone=not self.estimator.needs_features,
             refuted=refuted_by_truth(labels, train.y),

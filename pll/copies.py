@@ -114,12 +114,12 @@ def near_copies(
         return first
     from sklearn.neighbors import NearestNeighbors  # late: reading data does not need it
 
-    flat = X.reshape(n, -1).astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        flat -= np.nan_to_num(np.nanmean(np.where(np.isnan(flat).all(axis=0), 0, flat), axis=0))
-    flat = np.nan_to_num(flat)  # a missing value is the mean
-    spread = flat.std(axis=0)
-    scaled = (flat / np.where(spread > 0, spread, 1)).astype(np.float32)
+    flat = X.reshape(n, -1).astype(np.float64)  # squares overflow float32
+    known = ~np.isnan(flat)
+    mean = np.where(known, flat, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    filled = np.where(known, flat, mean)
+    spread = filled.std(axis=0)
+    scaled = ((filled - mean) / np.where(spread > 0, spread, 1)).astype(np.float32)
     most = min(n - 1, max(int(MOST_ALIKE * n), LEAST_SEARCHED // 2), MOST_NEIGHBOURS)
     distances, others = NearestNeighbors(n_neighbors=most + 1, algorithm="brute").fit(scaled).kneighbors(scaled)
     order = np.random.default_rng(0).permutation(n)

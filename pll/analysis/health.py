@@ -421,7 +421,7 @@ def doubt_of_given(labels: Certainty) -> list[str]:
         Of n examples.
     """
     n, given = len(labels.identified), int(labels.is_given.sum())
-    text = f"Nothing checks {given:,} labels: the only candidates."
+    text = f"{given:,} of {n:,} labels, only candidates, are unchecked."
     return [text] if 2 * given > n else []
 
 

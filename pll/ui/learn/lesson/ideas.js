@@ -291,7 +291,6 @@ const IDEAS = {
     const entropy = () => -xlogy(z(), z()) - xlogy(1 - z(), 1 - z());
     const at = range(0.005, 0.995, 199);
     const cross = (g) => -z() * Math.log(g) - (1 - z()) * Math.log(1 - g);
-    const least = () => z();   // where the slope of both is 0; at 0 and 1 the end of the curve
     const seen = (g) => Math.min(Math.max(g, at[0]), at.at(-1));
     screen.say("In 2003 Jin and Ghahramani fitted the model to a <em>prior</em> <var>z<sub>i</sub></var> over the candidates by KL divergence, and estimated the prior again after each fit (an EM algorithm). Here the weights are in the loss.");
     screen.slider("jin-z", "Weight of the first of two candidates, z = w", { from: 0, to: 1, step: 0.05, format: shareText });
@@ -300,7 +299,7 @@ const IDEAS = {
       + `here: ${fraction("1", "<var>n</var>")} Σ<sub><var>i</var></sub> Σ<sub><var>j</var></sub> <var>w<sub>ij</sub></var> ℓ(<var>g</var>(<var>x<sub>i</sub></var>), <var>e<sup>j</sup></var>)<br>`
       + "Σ<sub><var>j</var></sub> <var>z<sub>j</sub></var> (−log <var>g<sub>j</sub></var>) = KL[<var>z</var> ‖ <var>g</var>] + <var>H</var>(<var>z</var>)<br>"
       + `<var>H</var>(${shareText(z())}, ${shareText(1 - z())}) = ${entropy().toFixed(3)}`);
-    screen.say(() => (screen.guessed ? `Both at g = ${shareText(least())}: the curves are ${entropy().toFixed(3)} apart <em>everywhere</em>, and a constant has no slope. So with cross-entropy PRODEN's objective contains the older one. New are other decomposable losses, and weights that follow at every step. <em>PRODEN-itera</em> is the variant that waits.` : ""));
+    screen.say(() => (screen.guessed ? `Both at g = ${shareText(z())}: the curves are ${entropy().toFixed(3)} apart <em>everywhere</em>, and a constant has no slope. So with cross-entropy PRODEN's objective contains the older one. New are other decomposable losses, and weights that follow at every step. <em>PRODEN-itera</em> is the variant that waits.` : ""));
     screen.box = screen.figure;
     screen.chart(() => ({
       title: "Two objectives of one example",
@@ -308,7 +307,7 @@ const IDEAS = {
         { name: "Σ w ℓ (cross-entropy)", ink: "accent", points: at.map((g) => [g, cross(g)]) },
         { name: "KL[z ‖ g] (Jin & Ghahramani)", ink: "wrong", dash: "6 5", points: at.map((g) => [g, cross(g) - entropy()]) },
       ],
-      marks: screen.guessed ? [{ ink: "accent", x: least(), y: cross(seen(least())), name: "least" }, { ink: "wrong", x: least(), y: cross(seen(least())) - entropy(), name: "least" }] : [],
+      marks: screen.guessed ? [{ ink: "accent", x: z(), y: cross(seen(z())), name: "least" }, { ink: "wrong", x: z(), y: cross(seen(z())) - entropy(), name: "least" }] : [],
       x: { label: "what the model gives to the first candidate", from: 0, to: 1, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] },
       y: { label: "value", from: -0.1, to: 3, ticks: [0, 1, 2, 3] },
       words: `Cross-entropy and KL divergence of one example with weights ${shareText(z())} and ${shareText(1 - z())}: ${entropy().toFixed(3)} apart`,

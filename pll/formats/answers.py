@@ -323,8 +323,8 @@ class _Filler:
             self._leave_aggregates(workers)
             self.who, people = self._named("annotator", workers, is_answer & self.counted)
         else:  # the first, second, … answer to each example
-            self.anonymous, self.who = True, _times_before(self.example)
-            people = [f"answer {k + 1}" for k in range(int(self.who.max(initial=-1)) + 1)]
+            self.anonymous, self.who = True, times_before(self.example)
+            people = list(answer_names(int(self.who.max(initial=-1)) + 1))
         self.people = {name: k for k, name in enumerate(people)}
 
     def _leave_aggregates(self, workers: Sequence[Filled]) -> None:
@@ -493,7 +493,7 @@ class _Filler:
                 per_row = np.bincount(rows, minlength=self.rows)
                 is_matrix = len(set(per_row.tolist())) == 1 and any(_abstains(one[2]) for one in found)
                 self.anonymous = not is_matrix
-                names = (f"{column.name if is_matrix else 'answer'} {k + 1}" for k in _times_before(rows).tolist())
+                names = (f"{column.name if is_matrix else 'answer'} {k + 1}" for k in times_before(rows).tolist())
             place = dict[str, int]()
             codes = np.array([place.setdefault(one[2], len(place)) for one in found], dtype=np.int64)
             who = np.array([self.people.setdefault(name or "?", len(self.people)) for name in names], dtype=np.int64)
@@ -501,10 +501,19 @@ class _Filler:
             self._put("vote", column.name, list(place), codes, rows, who, weight, separator=guess_separator(place))
 
 
-def _times_before(codes: Numbers) -> Numbers:
+def answer_names(n: int) -> tuple[str, ...]:
+    """Return what the first, second, … answer to each example are called, where nobody says who gave them.
+
+    >>> answer_names(2)
+    ('answer 1', 'answer 2')
+    """
+    return tuple(f"answer {k + 1}" for k in range(n))
+
+
+def times_before(codes: Numbers) -> Numbers:
     """(n,) how often each code stood before, from 0.
 
-    >>> _times_before(np.array([3, 5, 3, 3])).tolist()
+    >>> times_before(np.array([3, 5, 3, 3])).tolist()
     [0, 0, 1, 2]
     """
     order = np.argsort(codes, kind="stable")

@@ -403,9 +403,27 @@ def counts(table: Proposal) -> None:
 
     They have one sum (of 2 to `MOST_VOTES_COUNTED`), or that of a column beside.
     """
-    group = counted(table)
-    shown = [shown_name(name, "count") for name in group]
-    _give(table, dict(zip(group, apart(group) if shown == group else shown, strict=True)), "count")
+    _give(table, classes_of(counted(table), "count"), "count")
+
+
+def classes_of(names: Sequence[str], role: str) -> dict[str, str]:
+    """Return the class that each of some columns is of: what is left of its name.
+
+    Parameters
+    ----------
+    names
+        Of columns of one group.
+    role
+        Of all of them: `"count"` or `"probability"`.
+
+    Examples
+    --------
+    >>> classes_of(["p_cat", "p_dog"], "probability"), classes_of(["is_cat_share", "is_dog_share"], "probability")
+    ({'p_cat': 'cat', 'p_dog': 'dog'}, {'is_cat_share': 'cat', 'is_dog_share': 'dog'})
+    """
+    shown = [shown_name(name, role) for name in names]
+    is_plain = len(names) > 1 and shown == [*names]
+    return dict(zip(names, apart(names) if is_plain else shown, strict=True))
 
 
 def apart(names: Sequence[str]) -> list[str]:
@@ -503,7 +521,13 @@ def counted(table: Proposal) -> list[str]:
     """Columns of counts without a doubt."""
     if grid := counted_in_grid(table):
         return grid
-    likely = [n for n in table.open() if table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)]
+    form = table.form if table.form is not None and table.form.answers else None
+    told = [name for name in table.open() if form is not None and form.may_answer(name)]
+    likely = [
+        n
+        for n in table.open()
+        if n in told or table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)
+    ]
     # what people gave, be there a sum of it
     likely = [name for name in likely if not (NAMED.fullmatch(name) or NUMBERED.fullmatch(name))]
     cells = {name: table.raw[name] for name in likely if are_amounts(table.raw[name])}
@@ -512,7 +536,7 @@ def counted(table: Proposal) -> list[str]:
         percents = percents or [name for name in cells if "%" in name]
     if len(percents) > 1 and all(abs(total - 100) <= len(percents) for total in sums_of(table, percents)):
         return percents
-    whole = [n for n in cells if n not in percents and table.repeats(n) and _are_counts(table.raw[n])]
+    whole = [n for n in cells if n not in percents and (n in told or table.repeats(n)) and _are_counts(table.raw[n])]
     varied = [name for name in whole if len(set(cells[name])) > 1]  # the number of votes may be the same everywhere
     one_sum = set(sums_of(table, varied))
     if len(varied) > 1 and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTES_COUNTED:
@@ -524,8 +548,7 @@ def counted(table: Proposal) -> list[str]:
             return group
     for group in _alike(whole):
         is_said = len(group) > 2 and all(says("ballots", name) for name in group)
-        is_told = table.form is not None and bool(table.form.answers) and all(map(table.form.may_answer, group))
-        sums = sums_of(table, group) if is_said or is_told else [0.0]
+        sums = sums_of(table, group) if is_said or {*told}.issuperset(group) else [0.0]
         if 1 < max(sums) <= MOST_VOTES_COUNTED and sum(map(bool, sums)) >= NEARLY_ALL * len(sums):
             return group
     if run := _won_among(table, whole):

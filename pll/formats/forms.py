@@ -125,12 +125,19 @@ class Form:
     def tells(self, record: Mapping[str, Any]) -> bool:
         """Whether a record is one of this form: its patterns know objects, lists and short words in fields apart.
 
+        One that is what a single person answered has no list of people.
+
         Examples
         --------
         >>> form_called("labelstudio").tells({"id": 1, "data": {"text": "hi"}})
         True
         """
         kinds = {kind.casefold() for name, value in record.items() for kind in _kinds(name, value)}
+        people = [
+            name for name, value in record.items() if isinstance(value, list) and plain_name(name) in USUAL["people"]
+        ]
+        if people and self.gather is not None and self.gather.each == ("",):
+            return False
         *first, last = self.told_by
         is_bare = bool(self.only) and record.keys() <= {*self.only}
         return all(_is_among(one, kinds) for one in first) and (is_bare or _is_among(last, kinds))

@@ -25,6 +25,9 @@ from pll.formats.tabular.cells import (
     spelling,
 )
 
+_SCORED = "candidate", "keep"
+"""What numbered columns of labels are, and those that say how likely each is."""
+
 
 def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     """Return a table in which numbered pairs of columns, of a person and a label, are one column of answers.
@@ -42,12 +45,17 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     numbered = _numbered(table.names)
     at = {name: k for k, name in enumerate(table.names)}
     cells = {kind: [table.first[at[one]] for one in names.values()] for kind, names in numbered.items()}
-    named = [kind for kind, columns in cells.items() if _are_names(columns)]
+    named = [kind for kind, columns in cells.items() if _recur(columns)]  # labels may be codes, people are words
     both = [(one, other) for one in named for other in numbered if numbered[one].keys() == numbered[other].keys()]
-    shares = [other for one, other in both if _are_shares(cells[one], cells[other])]
-    scores = [name for kind in shares for name in numbered[kind].values() if name not in given]
-    table = replace(table, roles={**dict.fromkeys(scores, "keep"), **table.roles}) if scores else table
-    both = [(who, what) for who, what in both if who != what and _are_called_so(who, what)]
+    scored = [(one, other) for one, other in both if one != other and _are_shares(cells[one], cells[other])]
+    roles = {
+        name: role
+        for pair in scored
+        for kind, role in zip(pair, _SCORED, strict=True)
+        for name in numbered[kind].values()
+    }
+    table = replace(table, roles={**{name: role for name, role in roles.items() if name not in given}, **table.roles})
+    both = [(who, what) for who, what in both if who != what and _are_words(cells[who]) and _are_called_so(who, what)]
     found = [(who, what) for who, what in both if _are_answers(cells[who], cells[what])]
     who, what = found[0] if len(found) == 1 and "answers" not in at else ("", "")
     if not who or any(name in given for kind in (who, what) for name in numbered[kind].values()):
@@ -101,15 +109,21 @@ def _are_called_so(who: str, what: str) -> bool:
     return is_vote or bool(words & {*WORDS_OF_FIELDS["who"], *USUAL["worker"], "by"})
 
 
-def _are_names(columns: Sequence[Cells]) -> bool:
-    """Whether columns name people, or labels: words that recur, mostly under several numbers, not twice in a row."""
+def _are_words(columns: Sequence[Cells]) -> bool:
+    """Whether columns hold neither numbers nor dates."""
+    named = [*{cell for some in columns for cell in some if cell}]
+    return not (nearly_all(is_number, named) or are_dates(named))
+
+
+def _recur(columns: Sequence[Cells]) -> bool:
+    """Whether columns may name people, or labels: what recurs, mostly under several numbers, not twice in a row."""
     rows = [[cell for cell in row if cell] for row in zip(*columns, strict=True)]
     if sum(len({*row}) == len(row) for row in rows) < NEARLY_ALL * len(rows):
         return False
     named = Counter(name for row in rows for name in row)
-    are_words = 1 < len(named) <= named.total() / 2 and not (nearly_all(is_number, [*named]) or are_dates([*named]))
     under = Counter(name for some in columns for name in {*some} if name)
-    return are_words and 2 * sum(times > 1 for times in under.values()) >= len(named)
+    are_few = 1 < len(named) <= named.total() / 2 and not has_fractions([*named])
+    return are_few and 2 * sum(times > 1 for times in under.values()) >= len(named)
 
 
 def _are_answers(people: Sequence[Cells], columns: Sequence[Cells]) -> bool:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from pll.errors import Note, UserError
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import classes, counts, probabilities
+from pll.formats.class_groups import classes, classes_of, counts, probabilities
 from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name
 from pll.formats.label_frame import NUMBERS, RESERVED_COLUMNS
 from pll.formats.names import (
@@ -46,6 +46,8 @@ from pll.formats.tabular.cells import (
     elements,
     has_fractions,
     have_decimal_commas,
+    is_number,
+    nearly_all,
     objects_in,
     present_cells,
     remembered,
@@ -186,8 +188,10 @@ def _roles_of(
     def by_rules(roles: Mapping[str, str]) -> dict[str, Column]:
         given = {**certain, **roles}
         table = Proposal(raw, cells, objects, commas, frozenset(given), form, codes)
+        shares = [classes_of([n for n, one in given.items() if one == role], role) for role in ("probability", "count")]
         for name, role in given.items():
-            table.give(name, role, called.get((name, role)), guessed=False)
+            shown = called.get((name, role), (shares[0] | shares[1]).get(name))
+            table.give(name, role, shown, guessed=False)
         for rule in RULES:
             rule(table)
         called.update({(one.name, one.role): one.display_name for one in table.roles.values()})
@@ -327,6 +331,7 @@ def _lists_of_answers(table: Proposal) -> list[str]:
     counts = which(table, "of counts", "lists of numbers", among=lists)  # `[3, 0, 1]` are votes, but nobody's
     lists = [name for name in lists if name not in counts]
     repeated = which(table, "repeated labels", among=lists)
+    repeated = [name for name in repeated if not any(_rates(table, name, one) for one in lists)]
     people = which(table, "people", among=lists if repeated else ())
     found: list[str] = []
     for name in dict.fromkeys([*table.usual("people", lists), *people]):
@@ -334,6 +339,14 @@ def _lists_of_answers(table: Proposal) -> list[str]:
     found = found or which(table, "!of a fact", among=repeated)
     usual = {*table.usual("answers", found), *which(table, "of some label", among=found)}
     return list(usual) if len(usual) == 1 else found
+
+
+def _rates(table: Proposal, name: str, other: str) -> bool:
+    """Whether lists hold a number for each word of the lists in another column: how sure it is, or how often."""
+    pairs = [(elements(a), elements(b)) for a, b in zip(table.raw[name], table.raw[other], strict=True) if a or b]
+    numbers, words = ([str(one) for pair in pairs for one in pair[at]] for at in (0, 1))
+    as_long = sum(len(some) == len(others) for some, others in pairs) >= NEARLY_ALL * len(pairs)
+    return as_long and nearly_all(is_number, numbers) and not any(map(is_number, words))
 
 
 def _beside_people(table: Proposal, people: str, lists: Sequence[str]) -> list[str]:

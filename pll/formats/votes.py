@@ -29,7 +29,7 @@ from pll.annotations import Annotations, SetRule, resolve
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import Note, RowError, UserError, notes_of
 from pll.formats import detect
-from pll.formats.answers import Answers, Chunk, Filled, answers_in, share_chunks
+from pll.formats.answers import Answers, Chunk, Filled, answer_names, answers_in, share_chunks, times_before
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing
 from pll.formats.forms import Form, form_called, form_told_by
@@ -108,7 +108,18 @@ def read_votes(
             failed = f" ({answers.failed} requests failed)" if answers.failed else ""
             raise UserError(f"{path.name} holds no answers{failed}; give a file of votes.")
         files.append(_with_own_names(answers, path.stem, files))
-    return files
+    return [_of_attempts(files[0])] if len(files) == 1 else files
+
+
+def _of_attempts(answers: Answers) -> Answers:
+    """Return answers of voters without names, one an attempt, where a voter alone was mostly asked several times."""
+    attempts = [times_before(chunk.example) if chunk.are_attempts else chunk.who for chunk in answers.chunks]
+    again = sum(int((who == 1).sum()) for who in attempts)  # how many examples have a second
+    if len(answers.people) > 1 or 2 * again <= answers.n:
+        return answers
+    most = max(int(who.max(initial=0)) for who in attempts)
+    chunks = (replace(one, who=who, are_attempts=False) for one, who in zip(answers.chunks, attempts, strict=True))
+    return replace(answers, chunks=(*chunks,), people=answer_names(most + 1), anonymous=True)
 
 
 def _with_own_names(answers: Answers, stem: str, before: Sequence[Answers]) -> Answers:
@@ -384,8 +395,8 @@ def _together(files: Sequence[Answers], rows: Sequence[Numbers], people: Annotat
             *(replace(chunk, who=chunk.who + people.n_annotators) for chunk in chunks),
         ]
         names = [*(f"{name} (data)" if name in names else name for name in people.annotator_names), *names]
-    are_free = any(file.are_free for file in files)
-    return Answers(tuple(chunks), n, people=tuple(names), are_free=are_free)
+    are_free, anonymous = any(file.are_free for file in files), all(file.anonymous for file in files) and people is None
+    return Answers(tuple(chunks), n, people=tuple(names), anonymous=anonymous, are_free=are_free)
 
 
 def _with_shares(

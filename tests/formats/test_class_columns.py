@@ -443,3 +443,27 @@ def test_columns_of_one_tick_are_asked_about_as_classes_though_many_rows_have_no
     (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
     asked = question(formats.columns(tmp_path / "t.csv"))
     assert asked is not None and {*asked.answers[0][1].values()} == {"class"}
+
+
+def test_counts_of_a_reduction_are_votes_though_one_class_is_rare(tmp_path: Path) -> None:
+    rolls, lines = random.Random(2), ["subject_id,workflow_id,data.aggregation_version,data.fox,data.hare,data.lynx"]
+    for k in range(40):
+        most, other = rolls.sample(("fox", "hare"), 2)
+        cells = {most: f"{rolls.randint(9, 14)}.0", other: "3.0" * (k % 3 == 0), "lynx": "2.0" * (k == 5)}
+        lines.append(f"{600 + k},14,4.1.0,{cells['fox']},{cells['hare']},{cells['lynx']}")
+    (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
+    data = formats.read(tmp_path / "t.csv")
+    assert {*data.class_names} == {"data.fox", "data.hare", "data.lynx"} or {*data.class_names} == {
+        "fox",
+        "hare",
+        "lynx",
+    }
+    assert data.candidates is not None and data.candidates.sizes.max() > 1
+
+
+def test_classes_of_columns_chosen_by_hand_are_what_tells_their_names_apart(tmp_path: Path) -> None:
+    rows = [f"{k / 7:.3f},{(k % 5) / 10},{(5 - k % 5) / 10},0.5" for k in range(30)]
+    names = [f"is-it_{one}_fraction" for one in ("round", "flat", "in-between")]
+    (tmp_path / "t.csv").write_text("\n".join([f"km,{','.join(names)}", *rows]), encoding="utf-8")
+    data = formats.read(tmp_path / "t.csv", columns=dict.fromkeys(names, "probability"))
+    assert {*data.class_names} == {"round", "flat", "in-between"}

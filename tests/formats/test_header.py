@@ -101,3 +101,15 @@ def test_a_legend_beside_the_table_hides_no_header_below_a_title() -> None:
     title, names = ["Triage, May", *[""] * 6], ["Card", "Reason", "Age", "Ann", "", "Legend", ""]
     found = header_of([title, names, *rows])
     assert (found.above, found.names[:4], found.title) == (1, names[:4], title[0])
+
+
+def test_triples_without_a_header_lose_no_line(tmp_path: Path) -> None:
+    """As NLTK reads them: who, what, label, of which none is a number."""
+    lines = [
+        f"c{who}\tdebate_turn{k}\t{('claim', 'question')[(k + (who == k % 7)) % 2]}"
+        for who in (1, 2, 3)
+        for k in range(24)
+    ]
+    (tmp_path / "t.tsv").write_text("\n".join(lines), encoding="utf-8")
+    data, _ = read_first(tmp_path / "t.tsv")
+    assert len(data) == 24 and data.annotations is not None and data.annotations.n_answers == len(lines)

@@ -279,3 +279,26 @@ def test_several_who_said_the_same_may_stand_in_a_list() -> None:
     ]
     found = reading_of(rows)
     assert found is None or found.who == ("by",)
+
+
+def test_a_list_of_people_beside_the_labels_of_a_text_says_who_gave_them(tmp_path: Path) -> None:
+    """Though text, id and a list `labels` are what doccano exports."""
+    said = [
+        {"id": f"t{k}", "text": f"a letter of {k} words", "labels": [*one.values()], "raters": [*one]}
+        for k, one in enumerate(ANSWERS)
+    ]
+    path = tmp_path / "letters.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in said), encoding="utf-8")
+    votes = formats.read(path).annotations
+    assert votes is not None and {*votes.annotator_names} == {"ann", "bob", "cleo"}
+
+
+def test_how_sure_each_name_is_makes_no_classes_of_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    names = [[*dict.fromkeys(one.values())] for one in ANSWERS]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        shares = ([str({name: 1 / len(some) for name in some}), str([3] * len(some)), str(some)] for some in names)
+        csv.writer(file).writerows(
+            [["case", "weighted", "how sure", "names"], *([f"c{k}", *one] for k, one in enumerate(shares))]
+        )
+    assert {*formats.read(path).class_names} == {"cat", "dog", "fox"}

@@ -72,6 +72,20 @@ def test_batch_results(tmp_path: Path) -> None:
     assert all(chunk.are_attempts for chunk in votes[0].chunks)
 
 
+def test_attempts_of_one_model_alone_are_answers_that_count(tmp_path: Path) -> None:
+    said = {"1": "dog dog cat", "2": "cat cat cat", "3": "dog cat cat"}
+    path = lines(tmp_path / "out.jsonl", [batch(name, *texts.split()) for name, texts in said.items()])
+    data = with_own_votes(source_of(str(path))).load()
+    assert data.annotations is not None and data.annotations.anonymous and data.annotations.n_answers == 9
+    assert data.candidates is not None
+    sets = {name: data.candidates.names(row) for row, name in enumerate(data.row_ids.tolist())}
+    assert {name: sorted(some) for name, some in sets.items()} == {
+        "1": ["cat", "dog"],
+        "2": ["cat"],
+        "3": ["cat", "dog"],
+    }
+
+
 def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> None:
     argilla = [
         {"id": "a", "fields": {"text": "…"}, "suggestions": {"label": {"value": "cat", "score": 0.6, "agent": "m1"}}}

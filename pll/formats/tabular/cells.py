@@ -7,6 +7,7 @@ texts, few words. Nothing here knows of roles (`pll.formats.roles`).
 from __future__ import annotations
 
 import ast
+import csv
 import json
 import math
 import re
@@ -647,8 +648,8 @@ def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
     --------
     >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell(""), split_cell("N/A", "/")
     (('cat', 'dog'), ('a|b', '1'), (), ('N/A',))
-    >>> split_cell("{NV, BCC}"), split_cell("{NV}")
-    (('NV', 'BCC'), ('NV',))
+    >>> split_cell("{NV, BCC}"), split_cell("{NV}"), split_cell('{"black, or brown",NV}')
+    (('NV', 'BCC'), ('NV',), ('black, or brown', 'NV'))
     """
     return tuple(dict.fromkeys(labels_in(cell, separator)))
 
@@ -856,8 +857,8 @@ _NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))
 """Arrays as NumPy prints them: without commas."""
 
 
-_BARE_SET = re.compile(r"""\{([^{}\[\]"':=]+)\}""")
-"""A set as papers write it: `{NV, BCC}`."""
+_BARE_SET = re.compile(r"""\{((?:"(?:[^"\\]|\\.)*"|[^{}\[\]"':=])+)\}""")
+"""A set as papers write it, or an array as PostgreSQL does: `{NV, BCC}`, `{"a, b",NV}`."""
 
 
 def _value_in(text: str, *, as_written: bool = True) -> Any:
@@ -884,7 +885,8 @@ def _value_in(text: str, *, as_written: bool = True) -> Any:
     if printed := _NUMPY_NUMBERS.fullmatch(text):
         return printed[1].split()
     if (bare := _BARE_SET.fullmatch(text)) and any(map(str.isalpha, bare[1])):
-        return [name.strip() for name in re.split("[,;|]", bare[1]) if name.strip()]
+        quoted = csv.reader([bare[1]], escapechar="\\", skipinitialspace=True) if '"' in bare[1] else ()
+        return [name.strip() for name in next(iter(quoted), re.split("[,;|]", bare[1])) if name.strip()]
     if _NUMPY_WORDS.fullmatch(text):  # Python would join the words
         return [word[1:-1] for word in re.findall(r"'[^']*'|\"[^\"]*\"", text)]
     try:

@@ -411,11 +411,13 @@ def _is_title(row: Sequence[str], width: int) -> bool:
 def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a first row is data: it has a number wherever the rows below have numbers, in two columns at least.
 
-    Or each of its cells, one of them a number, stands again in its column. Numbers in even steps (0, 1, 2 …; years) are
-    names after all; two of them, if they are 0, 1 or 1, 2; and so are `LONG` and more that rise (wavelengths).
+    Or each of its cells stands again in its column, and not in a row that repeats it, as a header may. Numbers in even
+    steps (0, 1, 2 …; years) are names after all; two of them, if they are 0, 1 or 1, 2; and so are `LONG` and more that
+    rise (wavelengths).
     """
-    again = [cell in cells for cell, cells in zip(first, zip(*below, strict=True), strict=False)]
-    if len(again) == len(first) == len({*first}) > 1 and all(again) and all(first) and any(map(is_number, first)):
+    others = zip(*(row for row in below if row != first), strict=True)
+    again = [cell in cells for cell, cells in zip(first, others, strict=False)]
+    if len(again) == len(first) == len({*first}) > 1 and all(again) and all(first):
         return True
     if sum(map(is_number, first)) < 2:
         return False

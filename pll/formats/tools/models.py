@@ -196,6 +196,10 @@ def with_answers(table: Records) -> Records:
         new = {answer: texts} | ({model: models} if any(models) else {})
         gone = [at for at, name in enumerate(table.names) if name != "custom_id"]
         roles = {"custom_id": "task", answer: "vote", model: "worker"}
+        if (
+            any(len(some) > 1 for some in of_rows) and len({*models}) == 1
+        ):  # it was asked several times: nobody else was
+            roles = {"custom_id": "id", answer: "answers", model: "keep"}
         return replace(table.with_columns(new, gone), roles=roles, signature=None)
     answer = free_name("answer", table.names)
     cells: list[str | None] = [None] * sum(len(batch) for batch in table.batches([0]))

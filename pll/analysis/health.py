@@ -159,7 +159,12 @@ class Health:
         'Healthy: about 87 % of the labels are expected to be right.'
         >>> Health("healthy", expected=0.997).headline
         'Healthy: more than 99 % of the labels are expected to be right.'
+        >>> Health("healthy", evidence=Evidence("truth", 39, 40, 0.4), expected=0.39).headline
+        'Healthy: right for 39 of 40 whose true label is known (98 %).'
         """
+        if self.verdict == "healthy" and self.evidence is not None and self.evidence.by == "truth":
+            known = f"{self.evidence.hits:,} of {self.evidence.n:,} whose true label is known"
+            return f"Healthy: right for {known} ({percent(self.evidence.share, 0)})."
         share = f"about {percent(self.expected, 0)}"
         if self.expected is not None and self.expected >= 0.995:  # it would be rounded to all of them
             share = "more than 99 %"
@@ -230,7 +235,8 @@ def health_of(
     refuted
         See `refuted_by_truth`.
     """
-    found = (_untrained(rows), _diverging(rows, top_loss), _changing(rows, len(sets)), _collapsed(final, sets))
+    collapsed = None if _is_borne_out(evidence) else _collapsed(final, sets)
+    found = (_untrained(rows), _diverging(rows, top_loss), _changing(rows, len(sets)), collapsed)
     result = [finding for finding in found if finding is not None]
     ambiguous = sets.sizes > 1
     if ambiguous.any() and not result:
@@ -338,6 +344,12 @@ def _changing(rows: Sequence[Mapping[str, Any]], n: int) -> Finding | None:
     return Finding("changing", f"Labels still change: {text}.", remedy, "epochs")
 
 
+def _is_borne_out(evidence: Evidence | None) -> bool:
+    """Whether labels of which most are one class are right so: a model of that class alone covers sets by chance."""
+    right = evidence is not None and (evidence.by == "candidates" or evidence.share > SWALLOWED)
+    return right and evidence is not None and evidence.beats_chance
+
+
 def _collapsed(final: Sharpness, sets: CandidateSets) -> Finding | None:
     """One class that takes nearly every ambiguous set it is in, and is in most of them."""
     ambiguous = sets.sizes > 1
@@ -413,15 +425,15 @@ def refuted_by_truth(labels: Certainty, y: Ints | None) -> Finding | None:
 
 
 def doubt_of_given(labels: Certainty) -> list[str]:
-    """Return a sentence where most labels are the only candidate of their example, which nothing has checked; or none.
+    """Return a sentence where most that are called certain are the only candidate, which nothing has checked; or none.
 
     Parameters
     ----------
     labels
         Of n examples.
     """
-    n, given = len(labels.identified), int(labels.is_given.sum())
-    text = f"{given:,} of {n:,} labels, only candidates, are unchecked."
+    n, given = int((labels.confidence >= CONFIDENT).sum()), int(labels.is_given.sum())
+    text = f"{given:,} of {n:,} certain labels, only candidates, are unchecked."
     return [text] if 2 * given > n else []
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its parts load when they are used
 
-from pll.annotations import Annotations
+from pll.annotations.data import Annotations
 from pll.io import blocks
 from pll.weights import Ints
 

@@ -52,9 +52,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its parts load when they are used
 
+from pll.annotations.agreement import pairs_in
 from pll.annotations.data import Annotations
 from pll.errors import UserError, unknown
 from pll.weights import Flags, Floats, Ints
+from pll.wording import percent
 
 Codes = Ints
 Classifier = Callable[[Floats], npt.NDArray[Any]]
@@ -141,6 +143,8 @@ class VoterModels:
         Rows on which one of them gives another label, in random order: the first ten are a fair sample.
     n_true_labels
         Number of true labels given.
+    are_functions
+        Whether most votes are of labelling functions.
     """
 
     annotations: Annotations
@@ -157,6 +161,7 @@ class VoterModels:
     agreement: float
     disputed: Codes
     n_true_labels: int
+    are_functions: bool
 
     @property
     def rows_to_label(self) -> Codes:
@@ -277,6 +282,7 @@ def fit_voters(
         agreement=others.agreement,
         disputed=others.disputed,
         n_true_labels=0 if true_labels is None else int((true_labels >= 0).sum()),
+        are_functions=em.are_functions,
     )
 
 
@@ -309,7 +315,71 @@ def exchangeable_posterior(annotations: Annotations) -> Floats:
         before, T = T, _softmax(log_prior + said)
         if np.abs(T - before).max() < TOLERANCE:
             break
-    return _softmax(log_prior + said / (1 + np.maximum(m - 1, 0) * PANEL_CORRELATION))
+    T = _softmax(log_prior + said / (1 + np.maximum(m - 1, 0) * PANEL_CORRELATION))
+    leads = counts == counts.max(axis=1, keepdims=True)  # a tie stays one, though classes are not equally likely
+    return np.where(leads, (T * leads).sum(axis=1, keepdims=True) / leads.sum(axis=1, keepdims=True), T)
+
+
+def shared_answers(models: VoterModels) -> str:
+    """Say which two voters agree far more often than they would if voters were independent; "" where none do.
+
+    Those who copy one another, or share mistakes, look good, and the others poor: then the others agree with each other
+    more often than that they are poor explains. With a single other voter nothing tells, but that two are alike.
+
+    Parameters
+    ----------
+    models
+        Of voters with names. From `LEAST_CHECKED` known labels on, these tell how far mistakes are shared.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y, wrong = rng.integers(3, size=400), rng.random((400, 3)) < [0.4, 0.2, 0.2]
+    >>> said = np.where(wrong, (y[:, None] + rng.integers(1, 3, (400, 3))) % 3, y[:, None])
+    >>> shared_answers(fit_voters(Annotations.from_votes(said)))
+    ''
+    >>> copies = np.where(rng.random((400, 2)) < 0.05, rng.integers(3, size=(400, 2)), said[:, :1])
+    >>> shared_answers(fit_voters(Annotations.from_votes(np.hstack([said, copies])))).split(":")[0]
+    'Voters are not independent'
+    """
+    annotations, matrices = models.annotations, models.confusions
+    known = matrices is not None and len(matrices) == annotations.n_annotators
+    if models.are_functions or not known or models.n_true_labels >= LEAST_CHECKED:
+        return ""
+    assert matrices is not None
+    pairs = [pair for pair in pairs_in(annotations) if pair.rows >= LEAST_MET]
+    prior, names = models.product.mean(axis=0), annotations.annotator_names
+    found = []
+    for pair in pairs:
+        agree = 1 - pair.differing / pair.rows
+        explained = float(prior @ (matrices[pair.first] * matrices[pair.second]).sum(axis=1))
+        error = np.sqrt(max(agree * (1 - agree), explained * (1 - explained)) / pair.rows)
+        if agree - explained > max(UNEXPLAINED, SURELY * error):
+            found.append((agree - explained, agree, explained, f"{names[pair.first]} and {names[pair.second]}"))
+    if found:
+        _, agree, explained, who = max(found)
+        return (
+            f"Voters are not independent: {who} agree on {percent(agree, 0)} of what both answered, where "
+            f"{percent(explained, 0)} would follow from how good they seem. Who shares mistakes, votes do not tell."
+        )
+    differ = {(pair.first, pair.second): pair.differing / pair.rows for pair in pairs}
+    for alone in range(annotations.n_annotators if 3 <= annotations.n_annotators <= MOST_STARTS else 0):
+        alike = [share for two, share in differ.items() if alone not in two]
+        apart = min((share for two, share in differ.items() if alone in two), default=0.0)
+        if alike and apart >= FAR_APART and ALIKE * max(alike) <= apart:
+            return (
+                f"All voters but {names[alone]} say the same on {percent(1 - max(alike), 0)} or more, and as they do "
+                f"{names[alone]} on {percent(1 - apart, 0)} at most: whether they know it or copy, votes do not tell."
+            )
+    return ""
+
+
+LEAST_MET = 30
+"""Examples that two voters both answered, at least, to count how often they agree."""
+UNEXPLAINED, SURELY = 0.15, 5.0
+"""How much more often than is explained two voters agree, at least, and by how many standard errors of many pairs."""
+FAR_APART, ALIKE = 0.4, 5.0
+"""How often one voter differs from all others, at least, and how many times as often as any two of these do."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -155,6 +155,11 @@ class Chunk:
         """The confidence, or how often or how likely it is, of each of `names`."""
         return np.array([weight for names in self.values for weight in names.values()], dtype=np.float64)
 
+    def numbered(self) -> tuple[Numbers, npt.NDArray[np.float64]]:
+        """(k,) the examples, and (k,) how often or how likely it is, of each name in every answer, as `spread`."""
+        at, within = self.spread()
+        return self.example[at], self.weights()[within] if self.weight is None else self.weight[at]
+
     def only(self, stays: npt.NDArray[np.bool_]) -> Chunk:
         """Return some of the answers."""
         weight = None if self.weight is None else self.weight[stays]
@@ -207,6 +212,36 @@ class Answers:
     def of(self, *kinds: str) -> list[Chunk]:
         """The parts of some kinds."""
         return [chunk for chunk in self.chunks if chunk.kind in kinds]
+
+    def counted(self) -> Answers:
+        """The same with votes of nobody knows whom, where sets and shares count them: whole numbers are in all of them.
+
+        Where all make up 100 they are percents, and where all make up 1, marks.
+        """
+        weighed = self.of("set", "share")
+        numbers = [chunk.numbered() for chunk in weighed if chunk.are_weighed or chunk.kind == "share"]
+        are_whole = 0 < len(numbers) == len(weighed) and all((some == np.rint(some)).all() for _, some in numbers)
+        if self.of("vote") or not are_whole:
+            return self
+        place = dict[str, int]()
+        codes = [[place.setdefault(name, len(place)) for _, name in chunk.names()] for chunk in weighed]
+        which = [np.array(some)[chunk.spread()[1]] for some, chunk in zip(codes, weighed, strict=True)]
+        example, times = np.concatenate([at for at, _ in numbers]), np.concatenate([some for _, some in numbers])
+        totals = np.bincount(example, times, minlength=self.n)
+        if not 1 < totals.max() <= MOST_VOTES_OF_ONE or {*totals.tolist()} == {100.0}:
+            return self
+        example, code = (np.repeat(some, times.astype(np.int64)) for some in (example, np.concatenate(which)))
+        values = [{name: math.nan} for name in place]
+        one = weighed[0]
+        votes = Chunk(
+            "vote", example, times_before(example), code, [*place], example, one.row_of, one.column, values=values
+        )
+        people = answer_names(int(totals.max()))
+        return replace(self, chunks=(*self.of("truth"), votes), people=people, anonymous=True)
+
+
+MOST_VOTES_OF_ONE = 1000
+"""Votes on an example, at most, for its counts to be those of single people."""
 
 
 def whole_column(name: str, cells: Chunks, row_of: RowNumber) -> Chunk:

@@ -101,6 +101,8 @@ def labels_of(
     read = [_by_hand(_read_other(chunk), options) for chunk in answers.of("set", "truth", "share")]
     others = [chunk for chunk, _ in read]
     own = _columns_of_classes([*others, *answers.of("vote")])
+    counted = replace(answers, chunks=(*others, *answers.of("vote"))).counted()
+    others, answers = [chunk for chunk in counted.chunks if chunk.kind != "vote"], counted
     votes = _read_votes(answers, {name for chunk in others for _, name in chunk.names()}, options, no_answer)
     notes, every = [*(note for _, about in read for note in about), *votes.notes], [*others, *votes.chunks]
     if options.class_names or answers.are_free:

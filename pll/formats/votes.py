@@ -254,7 +254,7 @@ def _of_table(table: Records, stem: str, keys: Sequence[Key]) -> Answers:
     filled = list(zip(columns, table.cells(columns), strict=True))
     rows, counts = len(filled[0][1]), table.form.counts if table.form else ()
     about = [(column, cells) for column, cells in filled if column.role not in ("true_label", "candidates", "ignore")]
-    answers = answers_in(about, rows, table.row_of, counts=counts)
+    answers = answers_in(about, rows, table.row_of, counts=counts).counted()
     answers = replace(answers, class_names=table.class_names)
     if answers.ids is None and form_of(columns) == "example":
         answers = replace(_with_ids(answers, filled, keys), are_free=are_free)

@@ -43,7 +43,7 @@ from sklearn.base import clone
 from torch import Tensor
 
 from pll.annotations.data import Annotations
-from pll.annotations.voters import exchangeable_posterior, fit_voters
+from pll.annotations.voters import exchangeable_posterior, fit_voters, shared_answers
 from pll.candidates import CandidateSets, as_candidate_sets
 from pll.copies import first_copies, near_copies, together, with_copies
 from pll.errors import UserError
@@ -168,6 +168,8 @@ class HeldOut:
         The training data as `iter_fit` takes it, with the labels that the method added to sets.
     seed
         Of the subsets and of the models.
+    counts
+        Votes without names that the sets are of: unanimous ones may be wrong too.
 
     Attributes
     ----------
@@ -182,7 +184,10 @@ class HeldOut:
         width of its 95 % interval.
     """
 
-    def __init__(self, estimator: PartialLabelEstimator, task: Task, *, seed: int = 0) -> None:
+    def __init__(
+        self, estimator: PartialLabelEstimator, task: Task, *, seed: int = 0, counts: Annotations | None = None
+    ) -> None:
+        self.counts = None if counts is None or not _are_checked(task, counts) else counts
         learns = estimator.needs_features and not estimator.takes_votes and task.X[:1].size > 0
         if learns and task.votes is not None and not _are_checked(task, task.votes):
             task = replace(task, votes=None, prior=None)  # then models judge what is ambiguous, as of any sets
@@ -238,10 +243,20 @@ class HeldOut:
             yield self.done
 
     def weights(self) -> Weights:
-        """Return the (nnz,) held-out weights by the models that are complete."""
+        """Return the (nnz,) held-out weights by the models that are complete.
+
+        Of sets of counted votes P(label) is P(label | the truth is in the set), of the models, times P(the truth is in
+        the set), of the votes.
+        """
+        votes = self.task.votes if self.counts is None else self.counts
+        of_votes = None if votes is None else vote_weights(self.estimator, self.task, votes)
+        if of_votes is None or (self.counts is not None and self.total):
+            of_models, sets = self._weights_of_models(), self.task.candidates
+            return of_models if of_votes is None else of_models * np.add.reduceat(of_votes, sets.indptr[:-1])[sets.rows]
+        return of_votes
+
+    def _weights_of_models(self) -> Weights:
         task, sets = self.task, self.task.candidates
-        if task.votes is not None:
-            return vote_weights(self.estimator, task, task.votes)
         sums, counts = self._answers["sums"], self._answers["counts"]
         judged = counts > 0
         mean = (1 - MIXED) * sums / np.maximum(counts, 1)[sets.rows] + MIXED / sets.n_classes
@@ -277,8 +292,15 @@ class HeldOut:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know beside the numbers, as sentences; after `weights()`."""
-        added = (OUTSIDE_NOTE,) if self.task.outside is not None else ()
-        return (*added, *((COMPANION_NOTE,) if self.gain[0] - self.gain[1] > COMPANIONS else ()))
+        votes = self.task.votes
+        found = [
+            OUTSIDE_NOTE if self.task.outside is not None else "",
+            COMPANION_NOTE if self.gain[0] - self.gain[1] > COMPANIONS else "",
+            ""
+            if votes is None or votes.anonymous
+            else shared_answers(fit_voters(votes, true_labels=self.task.decided)),
+        ]
+        return tuple(filter(None, found))
 
     def covered(self) -> tuple[float, float] | None:
         """Return how many answers lie in the set of the example: their share, and that of the same answers shuffled.

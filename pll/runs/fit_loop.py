@@ -547,7 +547,9 @@ class FitLoop:
         if not self._find_out_wanted:
             return None
         task = self.splits.task(needs_features=self.estimator.needs_features)
-        step = HeldOut(self._settings_from_the_start(), task, seed=self.config.seed)
+        votes = self.splits.train.annotations
+        counts = votes if votes is not None and votes.anonymous else None
+        step = HeldOut(self._settings_from_the_start(), task, seed=self.config.seed, counts=counts)
         if step.total and not may_train:
             return None
         if step.total:

@@ -134,8 +134,13 @@ def test_known_true_labels_refute_those_called_certain() -> None:
         assert refuted_by_truth(labels, y) is None
     assert refuted_by_truth(labels, None) is None and doubt_of_given(labels)
     half = CandidateSets.from_lists([[k % 4] if k % 2 else [k % 4, (k + 1) % 4] for k in range(100)], 4)
-    weights = np.where(half.sizes[half.rows] == 1, 1, 0.5).astype(np.float32)
-    assert not doubt_of_given(taken_home(weights, weights, half))
+    for sure, is_doubtful in (
+        (0.95, False),
+        (0.6, True),
+    ):  # of those called certain most are the only candidate, or half
+        first = np.append(True, half.rows[1:] != half.rows[:-1])
+        weights = np.where(half.sizes[half.rows] == 1, 1, np.where(first, sure, 1 - sure)).astype(np.float32)
+        assert bool(doubt_of_given(taken_home(weights, weights, half))) == is_doubtful
 
 
 def test_always_naming_the_commonest_class_is_chance() -> None:
@@ -145,6 +150,16 @@ def test_always_naming_the_commonest_class_is_chance() -> None:
     X[:, 0] = np.random.default_rng(0).normal(size=100)
     evidence = covering(judged(METHODS["proden"](model="linear", epochs=5, threads=1), Task(X, sets)))
     assert evidence is not None and not evidence.beats_chance
+
+
+def test_one_class_may_have_most_labels_where_models_that_did_not_learn_from_them_bear_it_out() -> None:
+    sets = CandidateSets.from_lists([[0, 1 + k % 3] for k in range(100)], 4)
+    final, history = settled(np.where(np.arange(100) < 97, 0, 1 + np.arange(100) % 3)), rows([0, 0, 0], [1.0, 0.9, 0.8])
+    for share, verdict in ((0.98, "healthy"), (0.8, "unhealthy")):
+        evidence = Evidence("candidates", round(100 * share), 100, 0.8)
+        health = health_of(history, final, sets, evidence, expected=0.97)
+        assert health.verdict == verdict
+    assert [finding.name for finding in health.findings][:1] == ["collapsed"]
 
 
 def test_the_check_leaves_the_run_alone() -> None:

@@ -14,6 +14,7 @@ from pll.annotations.voters import (
     POOLED_SMOOTHING,
     SMOOTHING,
     fit_voters,
+    shared_answers,
     voter_cards,
 )
 from pll.errors import UserError
@@ -254,6 +255,31 @@ def test_copies_of_a_voter_make_it_no_surer_than_their_number(copies: int, seed:
     many = fit_voters(Annotations.from_votes(np.repeat(votes, copies, axis=1), "abc"))
     assert (many.exponent == 1 / (1 + (2 * copies - 1) * PANEL_CORRELATION)).all()
     assert many.posterior.sum(1) == pytest.approx(np.ones(80))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    ("right", "copies", "c", "are_told"),
+    [
+        ((0.8,) * 5, 0, 4, False),
+        ((0.97, 0.97, 0.7), 0, 4, False),
+        ((0.95, 0.6, 0.5, 0.45), 0, 4, False),
+        ((0.6, 0.6, 0.6, 0.8, 0.8), 3, 4, True),
+        ((0.6, 0.6, 0.8), 2, 4, True),
+    ],
+)
+def test_near_copies_of_a_voter_are_told(
+    right: tuple[float, ...], copies: int, c: int, are_told: bool, seed: int
+) -> None:
+    votes, y = drawn(c=c, right=right, seed=seed)
+    rng = np.random.default_rng([seed, 1])
+    for copy in range(copies):
+        again = rng.random(len(y)) < 0.05
+        votes[:, copy] = np.where(again, rng.integers(c, size=len(y)), votes[:, 0])
+    annotations = Annotations.from_votes(votes, list("abcd")[:c])
+    assert bool(shared_answers(fit_voters(annotations))) == are_told
+    known = np.where(np.arange(len(y)) < 30, y, -1)  # these tell how far mistakes are shared
+    assert not shared_answers(fit_voters(annotations, true_labels=known))
 
 
 @pytest.mark.parametrize(("kind", "used"), [("leak", False), ("telling", True)])

@@ -29,5 +29,6 @@ def essence(data: PartialLabelDataset) -> dict[str, Any]:
         if votes is not None:
             mine = votes.rows == row
             pairs = zip(votes.annotators[mine].tolist(), votes.labels[mine].tolist(), strict=True)
-            contents[example]["votes"] = sorted((votes.annotator_names[who], names[label]) for who, label in pairs)
+            who_of = [""] * votes.n_annotators if votes.anonymous else votes.annotator_names
+            contents[example]["votes"] = sorted((who_of[who], names[label]) for who, label in pairs)
     return contents

@@ -423,7 +423,8 @@ def test_counts_of_answers_stand_beside_labels_in_one_cell(tmp_path: Path) -> No
         lines.append(f"C{k};{rolls.gauss(5, 1):.2f};{', '.join(f'{label}: {n}' for label, n in times.items())};{said}")
     (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
     data = formats.read(tmp_path / "t.csv", columns={"said": "keep"})
-    assert {*data.class_names} == {"good", "so-so", "bad"} and data.prior is not None and data.annotations is None
+    assert {*data.class_names} == {"good", "so-so", "bad"} and data.prior is not None
+    assert data.annotations is not None and data.annotations.anonymous
     votes = formats.read(tmp_path / "t.csv", columns={"panel says": "keep", "said": "answers"}).annotations
     assert votes is not None and {*votes.annotator_names} == {"ann", "bob", "cem"}
 

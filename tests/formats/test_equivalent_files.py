@@ -90,7 +90,8 @@ def counts(a: str, b: str, c: str, text: str) -> Table:
         votes = [{a: 2, b: 1}, {b: 3}, {c: 1, a: 2}, {a: 1, b: 1, c: 1}][k % 4]
         row: Row = {"id": f"{k:03d}", "width": k + 0.5}
         table.rows.append(row | {"candidates": votes, "true_label": next(iter(votes))})
-        table.expected[row["id"]] = _example(set(votes), next(iter(votes)), row)
+        said = sorted(("", name) for name, times in votes.items() for _ in range(times))
+        table.expected[row["id"]] = _example(set(votes), next(iter(votes)), row, votes=said)
     return table
 
 

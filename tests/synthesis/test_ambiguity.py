@@ -70,7 +70,7 @@ class TestDegree:
         pair = label_cooccurrence(flip_pair(y, 6, 0.8, 0), y)
         assert pair.gamma == pytest.approx(0.8, abs=0.02) and pair.pair[1] == (pair.pair[0] + 1) % 6
         low, high = pair.interval()
-        assert low < pair.gamma < high and high - low < 0.03
+        assert low < 0.8 < high and high - low < 0.05  # of all 30 pairs at once
 
     @given(st.floats(0.01, 0.99))
     def test_examples_to_tell_is_the_fewest(self, gamma: float) -> None:

@@ -79,8 +79,8 @@ def _ask(cooccurrence: LabelCooccurrence, sets: CandidateSets) -> bool:
     label = "identified as" if cooccurrence.is_estimated else "truly"
     st.markdown(
         f"Of {count(m, 'example')} {label} **{truth}**, {k:,} have **{company}** among their candidates: the highest "
-        f"share of all pairs. 95 % interval of this share: {low:.2f} to {high:.2f}. (The highest of many is by chance "
-        "a little above the true γ.)"
+        f"share of all pairs. The highest of many is by chance above the true γ, which is {low:.2f} to {high:.2f} "
+        "(95 % interval)."
     )
     if rare := int(cooccurrence.is_too_rare.sum()):
         st.caption(f"{count(rare, 'class', 'classes')} with fewer than {FEWEST_TRUE} examples do not count.")

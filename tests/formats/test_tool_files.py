@@ -121,6 +121,15 @@ class TestProdigy:
         )
         assert named_sets(data) == [{"A"}, {"C"}, {"A"}]
 
+    def test_a_question_about_one_label_comes_back_as_a_choice_of_all(self, tmp_path: Path) -> None:
+        about = {"text": "t", "_input_hash": 1, "_view_id": "classification", "answer": "reject"}
+        other = {"text": "u", "_input_hash": 2, "_task_hash": 7, "label": "C", "answer": "accept"}
+        path = lines(tmp_path, *(about | {"label": one, "_task_hash": k} for k, one in enumerate("AB")), other)
+        for task in given_back(path, results(**{"1": "C", "2": "C"})):
+            assert task["_view_id"] == "choice" and task["accept"] == ["C"]
+            assert [one["id"] for one in task["options"]] == ["A", "B", "C"]
+            assert task.keys().isdisjoint({"label", "answer", "_task_hash"})
+
 
 class TestArgilla:
     RECORD: ClassVar[dict[str, Any]] = {

@@ -278,6 +278,7 @@ def _suggested(results: Results, example: str, question: str) -> Record:
 
 _ANSWERS = ("accept", "reject", "ignore")
 _OF_AN_ANSWER = ("answer", "_annotator_id", "_session_id", "_timestamp")
+_OF_A_LABEL = ("label", "_task_hash")
 
 
 class Prodigy(LineFormat):
@@ -285,7 +286,8 @@ class Prodigy(LineFormat):
 
     The candidates of a line are what was accepted, or, without an answer, its options. A label that was rejected
     (binary questions) is ruled out: where nothing was accepted, all others are candidates. Written back, the identified
-    label is accepted beforehand and its score is in `meta`, where Prodigy's sorters read it.
+    label is accepted beforehand and its score is in `meta`, where Prodigy's sorters read it; a binary question is one
+    of all labels then.
     """
 
     def example(self, row: int, record: Record, found: Found) -> Example:
@@ -303,8 +305,10 @@ class Prodigy(LineFormat):
 
     def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
         task = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
-        own = record.get("options")
-        offered = own if isinstance(own, list) else _choices(class_names(dataset))
+        offered = record.get("options")
+        if not isinstance(offered, list):  # a question about one label, perhaps a wrong one, becomes another task
+            task = {name: value for name, value in task.items() if name not in _OF_A_LABEL} | {"_view_id": "choice"}
+            offered = _choices(class_names(dataset))
         task["options"] = _with_choice(offered, results.label(str(dataset.row_ids[i])))
         return task | _suggestion(dataset, i, results, task.get("meta"))
 

@@ -41,6 +41,8 @@ class Gather:
         From what was answered, how sure the answer is.
     ours
         The beginning of the `id` of results that Candid wrote, which are nobody's.
+    by_id
+        Whether a number may stand for what was answered, of which the file says no more.
     """
 
     each: tuple[str, ...]
@@ -54,6 +56,7 @@ class Gather:
     gold: str = ""
     score: str = ""
     ours: str = ""
+    by_id: bool = False
 
 
 @dataclass(frozen=True)

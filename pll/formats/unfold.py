@@ -291,6 +291,8 @@ def said_in(record: Mapping[str, Any], gather: Gather, names: dict[str, str], ro
         if top and not isinstance(record.get(top), dict | list | None):
             raise RowError(f"Row {row}: {top} is no object {{…}} and no list […]; export the records again.")
         for question, inner in at_path(record, path):
+            if gather.by_id and isinstance(inner, int):
+                continue
             if not isinstance(inner, dict) and gather.result != ("",):
                 raise RowError(f"Row {row}: a part of {top} is no object {{…}}; export the records again.")
             one, found = _object(inner), True

@@ -97,6 +97,31 @@ def test_what_cannot_be_converted(tmp_path: Path, given: Path | str, to: str, ou
         convert(origin(given), to, tmp_path / out, tell=lambda told: None)
 
 
+@pytest.mark.parametrize(("said", "choice"), [("pos", "single"), ({"choices": ["neg", "pos"]}, "multiple")])
+def test_one_question_in_a_table_keeps_its_name_and_a_tool_the_names_of_other_columns(
+    tmp_path: Path, said: Any, choice: str
+) -> None:
+    about = [{"id": at // 2 + 1, "annotator": at % 2 + 1, "annotation_id": at, "lead_time": 1.5} for at in range(24)]
+    rows = [
+        one
+        | {"text": f"what is said here, number {one['id']}", "source": "web", "sentiment": said if at % 3 else "neg"}
+        for at, one in enumerate(about)
+    ]
+    (tmp_path / "min.json").write_text(json.dumps(rows))
+    converted(tmp_path / "min.json", "labelstudio", tmp_path / "tasks.json")
+    tasks = json.loads((tmp_path / "tasks.json").read_text())
+    results = [one["result"][0] for task in tasks for one in task["annotations"]]
+    assert {one["from_name"] for one in results} == {"sentiment"}
+    assert {task["data"]["source"] for task in tasks} == {"web"}
+    config = (tmp_path / "tasks.config.xml").read_text()
+    assert f'<Choices name="sentiment" toName="text" choice="{choice}">' in config
+    converted(tmp_path / "min.json", "argilla", tmp_path / "records.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
+    responses = [one for record in records for one in record["responses"]["sentiment"]]
+    assert len(records) == 12 and {type(one["value"]) for one in responses} == {str if choice == "single" else list}
+    assert {record["metadata"]["source"] for record in records} == {"web"}
+
+
 class TestRuns:
     def test_label_studio_gets_predictions_and_keeps_everything(self, tmp_path: Path) -> None:
         source = SAMPLES / "reviews.labelstudio.json"

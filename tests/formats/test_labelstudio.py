@@ -158,3 +158,14 @@ def test_labels_come_back_as_predictions_and_nothing_else_changes(tmp_path: Path
     assert json.loads((tmp_path / "again.json").read_text(encoding="utf-8")) == back
     # What goes in again is what went in at first.
     assert named_sets(formats.read(tmp_path / "out.json")) == named_sets(formats.read(tmp_path / "tasks.json"))
+
+
+def test_predictions_of_which_the_file_has_the_ids_alone_are_nobodys_and_are_not_sent_back(tmp_path: Path) -> None:
+    only_ids = [task | {"predictions": [9000 + at]} for at, task in enumerate(EXPORT)]
+    assert answers(tasks(tmp_path, *only_ids)) == answers(tasks(tmp_path, *EXPORT))
+    tasks(tmp_path, *only_ids)
+    done = Results(["7", "9", "12"], {"identified_label": ["pos", "neg", "neutral"], "confidence": ["0.5"] * 3}, "m")
+    formats.give_back(tmp_path / "tasks.json", tmp_path / "out.json", done)
+    back = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    jsonschema.validate(back, IMPORT)
+    assert [[one["model_version"] for one in task["predictions"]] for task in back] == [["m"]] * 3

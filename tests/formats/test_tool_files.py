@@ -169,6 +169,15 @@ class TestArgilla:
         assert (first["type"], first["agent"]) == ("human", "m, decided by Ada, Ben")
         assert second == new
 
+    @pytest.mark.parametrize("field", ["responses", "suggestions"])
+    def test_a_question_of_several_labels_gets_lists(self, tmp_path: Path, field: str) -> None:
+        said = {"value": ["pos", "neg"], "user_id": "u1"}
+        record = {"id": "r-1", "fields": {"text": "good"}, field: {"q": said if field == "suggestions" else [said]}}
+        path = tmp_path / "data.json"
+        path.write_text(json.dumps([record, {"id": "r-2", "fields": {"text": "bad"}, "responses": {}}]))
+        back = given_back(path, results(**{"r-1": "neg", "r-2": "pos"}), "out.json")
+        assert [one["suggestions"]["q"]["value"] for one in back] == [["neg"], ["pos"]]
+
 
 class TestHuggingFace:
     def written(self, folder: Path, kind: str = "Sequence") -> Path:

@@ -141,7 +141,7 @@ def headers(columns: Sequence[TextColumn], taken: Collection[str] = (), form: Fo
             seen.add(names[at])
         free -= {*wrong}
         read = roles_of(names, cells, form=form) if free else []
-        wrong = [at for at in sorted(free) if not _is_as(read[at], columns[at]) or (form and read[at].guessed)]
+        wrong = [at for at in sorted(free) if not _is_as(read[at], columns[at])]
         if not wrong:
             return names
 
@@ -371,7 +371,7 @@ LIMITATIONS: Mapping[str, Callable[[PartialLabelDataset], bool | list[str]]] = {
     "silent": lambda data: _votes(data, lambda votes: len({*votes.annotators.tolist()}) < votes.n_annotators),
     "votes beside sets": lambda data: _votes(data, lambda _: has_own_sets(data)),
     "sets beside votes": lambda data: _votes(data, lambda _: has_own_sets(data)),
-    "several labels": lambda data: _votes(data, lambda votes: len(votes.rows) > votes.n_answers),
+    "several labels": lambda data: has_several(data),
     "nobody": lambda data: data.annotations is None,
     "annotators": lambda data: _votes(data, lambda votes: not (votes.anonymous or has_own_sets(data))),
     "tool": lambda data: (data.texts is None and data.pictures is None) or "_input_hash" in data.extras,
@@ -385,6 +385,11 @@ def has_own_sets(dataset: PartialLabelDataset) -> bool:
         return dataset.candidates is not None
     named = set(dataset.annotations.labels.tolist())  # an example without annotations may have any of these
     return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
+
+
+def has_several(dataset: PartialLabelDataset) -> bool:
+    """Whether somebody named several labels of one example."""
+    return _votes(dataset, lambda votes: len(votes.rows) > votes.n_answers)
 
 
 def are_bytes(X: npt.NDArray[np.float32]) -> bool:

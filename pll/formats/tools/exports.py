@@ -15,11 +15,12 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
+from pll.formats.forms import USUAL, Form, plain_name
 from pll.formats.json_objects import ANSWERS, Record
 from pll.formats.results import Results
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.jsonl import JsonLines
-from pll.formats.tabular.writer import answers_of, class_names, has_own_sets
+from pll.formats.tabular.writer import class_names, has_own_sets, has_several
 from pll.formats.tools.records import (
     PAYLOAD,
     Example,
@@ -31,7 +32,7 @@ from pll.formats.tools.records import (
     offers,
     table_of,
 )
-from pll.formats.unfold import said_in, value_at
+from pll.formats.unfold import Said, said_in
 
 QUESTION = "label"
 """Name of the question in the records that are written."""
@@ -45,6 +46,18 @@ CONFIG = ".config.xml"
 _LARGEST_ID = 2**31 - 1
 
 
+def _said(record: Record, form: Form) -> Iterator[Said]:
+    """Yield what people and models say in a record of a file that was read."""
+    return (one for gather in (form.gather, form.models) if gather for one in said_in(record, gather, {}))
+
+
+def _question_in(dataset: PartialLabelDataset) -> str:
+    """What the question of a dataset is called: as the one column of its file that holds answers, else `QUESTION`."""
+    asked = [name for name, role in dataset.reading.get("roles", {}).items() if role in ("vote", "answers")]
+    is_named = len(asked) == 1 and plain_name(asked[0]) not in USUAL["answers"]
+    return asked[0].removesuffix(".responses") if is_named else QUESTION
+
+
 class LabelStudio(RecordFormat):
     """Exports of Label Studio (JSON).
 
@@ -56,7 +69,7 @@ class LabelStudio(RecordFormat):
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         ids = dataset.row_ids.tolist()
         numbered = all(name.isdecimal() and str(int(name)) == name and 0 < int(name) <= _LARGEST_ID for name in ids)
-        to_name = "image" if dataset.pictures is not None else "text"
+        to_name, question = "image" if dataset.pictures is not None else "text", _question_in(dataset)
         for name, example in zip(ids, examples_of(dataset, self.form), strict=True):
             task: Record = {"id": int(name)} if numbered else {}
             task["data"] = example.fields if numbered else {"id": name} | dict(example.fields)
@@ -67,11 +80,11 @@ class LabelStudio(RecordFormat):
                     {
                         "completed_by": int(who) if who.isdecimal() and str(int(who)) == who else {"email": who},
                         "was_cancelled": False,
-                        "result": [choice_answer(f"a{number}", QUESTION, to_name, labels)],
+                        "result": [choice_answer(f"a{number}", question, to_name, labels)],
                     }
                     for number, (who, labels) in enumerate(example.people(ANSWERS))
                 ]
-            new = None if results is None else _prediction(results, name, QUESTION, to_name)
+            new = None if results is None else _prediction(results, name, question, to_name)
             yield task if new is None else task | {"predictions": [new]}
 
     def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
@@ -83,9 +96,8 @@ class LabelStudio(RecordFormat):
 
     def _targets(self, task: Record, question: str) -> Iterator[str]:
         """Yield the objects that the answers to the question refer to."""
-        gathers = (self.form.gather, self.form.models)
-        said = (one for gather in gathers if gather for one in said_in(task, gather, {}) if one.labels)
-        return (str(one.result["to_name"]) for one in said if one.question == question and one.result.get("to_name"))
+        said = (one for one in _said(task, self.form) if one.labels and one.question == question)
+        return (str(one.result["to_name"]) for one in said if one.result.get("to_name"))
 
     def _target(self, source: Path, question: str) -> str | None:
         """Return the objects that the answers in the file refer to, usually one."""
@@ -96,7 +108,8 @@ class LabelStudio(RecordFormat):
     def extra_files(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         has_payload = dataset.pictures is not None or dataset.texts is not None
         shown = None if has_payload else "id"
-        return {CONFIG: _labelling_config(dataset, results, shown=shown, own_choices=has_own_sets(dataset))}
+        own, question = has_own_sets(dataset), _question_in(dataset)
+        return {CONFIG: _labelling_config(dataset, results, question=question, shown=shown, own_choices=own)}
 
     def extra_files_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
         question, data = self.question(source, options) or QUESTION, self.read(source, options)
@@ -112,7 +125,6 @@ class LabelStudio(RecordFormat):
             own_choices=all(
                 isinstance(task["data"].get("candidates"), list) for _, task in json_objects.records(source)
             ),
-            choice="multiple" if any(len(labels) > 1 for one in answers_of(data) for _, labels in one) else "single",
         )
         return {CONFIG: config}
 
@@ -121,11 +133,10 @@ def _labelling_config(
     dataset: PartialLabelDataset,
     results: Results | None = None,
     *,
-    question: str = QUESTION,
+    question: str,
     to_name: str | None = None,
     shown: str | None = None,
     own_choices: bool = False,
-    choice: str = "single",
 ) -> str:
     """The labelling configuration for tasks that show the field `shown` and answer about `to_name`.
 
@@ -134,7 +145,7 @@ def _labelling_config(
 
     >>> import numpy as np
     >>> data = PartialLabelDataset(np.ones((1, 0)), texts=np.array(["hi"]), class_names=("a", "b"))
-    >>> print(_labelling_config(data))
+    >>> print(_labelling_config(data, question="label"))
     <View>
       <Text name="text" value="$text"/>
       <Choices name="label" toName="text" choice="single">
@@ -147,6 +158,7 @@ def _labelling_config(
 
     tag = "Text" if dataset.pictures is None else "Image"
     target = quoteattr(to_name or tag.lower())
+    choice = "multiple" if has_several(dataset) else "single"
     choices = f'  <Choices name={quoteattr(question)} toName={target} choice="{choice}"'
     if own_choices:
         lines = [f'{choices} value="$candidates"/>']
@@ -197,8 +209,8 @@ def _author(results: Results, example: str) -> str:
 
 def _of_others(task: Record, model: str) -> list[Any]:
     """Return the predictions of a task by other models, without those by reviewers of this model's labels."""
-    predictions = task.get("predictions")
-    versions = ((one, str(value_at(one, "model_version"))) for one in predictions or ())
+    full = [one for one in task.get("predictions") or () if isinstance(one, dict)]  # an id alone cannot be imported
+    versions = ((one, str(one.get("model_version"))) for one in full)
     return [one for one, by in versions if by != model and not by.startswith(model + BY)]
 
 
@@ -235,28 +247,38 @@ class Argilla(RecordFormat):
     """
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+        question, as_list = _question_in(dataset), has_several(dataset)
         for name, example in zip(dataset.row_ids.tolist(), examples_of(dataset, self.form), strict=True):
             metadata = {field: value for field, value in example.fields.items() if field not in PAYLOAD}
             if example.stated:
                 metadata["candidates"] = example.stated
             responses = [
-                {"value": labels if len(labels) > 1 else labels[0], "user_id": who}
-                for who, labels in example.people(ANSWERS)
+                {"value": labels if as_list else labels[0], "user_id": who} for who, labels in example.people(ANSWERS)
             ]
             yield {
                 "id": name,
                 "fields": {field: value for field, value in example.fields.items() if field in PAYLOAD},
                 "metadata": metadata,
-                "suggestions": {} if results is None else _suggested(results, name, QUESTION),
-                "responses": {QUESTION: responses} if responses else {},
+                "suggestions": {} if results is None else _suggested(results, name, question, as_list=as_list),
+                "responses": {question: responses} if responses else {},
                 "vectors": {},
             }
 
     def labelled_records(self, source: Path, results: Results, options: ReadOptions) -> Iterator[tuple[str, Record]]:
         question = self.question(source, options) or QUESTION
+        as_list = self._takes_lists(source, question)
         for name, record in self.named_records(source):
-            new = _suggested(results, name, question)
+            new = _suggested(results, name, question, as_list=as_list)
             yield name, record | {"suggestions": _replaced(record.get("suggestions"), new)} if new else record
+
+    def _takes_lists(self, source: Path, question: str) -> bool:
+        """Whether what a file says to the question are lists, as a question of several labels has them."""
+        return any(
+            isinstance(one.result.get("value"), list)
+            for _, record in json_objects.records(source)
+            for one in _said(record, self.form)
+            if one.question == question
+        )
 
 
 def _replaced(old: Any, new: Record) -> Record | list[Record]:
@@ -267,12 +289,12 @@ def _replaced(old: Any, new: Record) -> Record | list[Record]:
     return [*others, *({"question_name": question, **suggestion} for question, suggestion in new.items())]
 
 
-def _suggested(results: Results, example: str, question: str) -> Record:
+def _suggested(results: Results, example: str, question: str, *, as_list: bool) -> Record:
     label = results.label(example)
     if label is None:
         return {}
     author = _author(results, example)
-    suggested = {"value": label, "score": results.confidence(example), "agent": author}
+    suggested = {"value": [label] if as_list else label, "score": results.confidence(example), "agent": author}
     return {question: suggested | ({} if author == results.model else {"type": "human"})}
 
 

@@ -491,7 +491,8 @@ class RecordFormat(TableFormat):
         return ""
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        json_objects.write(path, self.records(dataset, results), as_list=self.is_list)
+        as_list = self.is_list and path.suffix.lower() != ".jsonl"
+        json_objects.write(path, self.records(dataset, results), as_list=as_list)
 
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
         raise NotImplementedError  # `give_back` writes the tool's own fields

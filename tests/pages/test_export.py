@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
 from pll.catalog.sources import Source
+from pll.errors import UserError
 from pll.export.connections import opens
 from pll.export.convert import of_run
+from pll.formats.tools.exports import LabelStudio
 from pll.review.desk import Desk
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
@@ -52,6 +56,20 @@ def test_labels_go_back_into_the_tool_they_came_from_or_into_a_format_that_says_
     page = page.selectbox("export-format").select("mat").run()
     assert any("no features" in info.value for info in page.info)
     assert len([button for button in page.get("download_button") if "-labelled" in button.proto.label]) == 1
+
+
+def test_a_file_that_cannot_be_given_back_leaves_the_others(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> list[str]:
+        raise UserError("Row 7 is damaged.")
+
+    open_page("home")
+    sample = SAMPLES / "reviews.labelstudio.json"
+    run = finished(Source(sample.name, str(sample)))
+    monkeypatch.setattr(LabelStudio, "cannot_give_back", refuse)
+    page = open_page("export", run=run.id)
+    assert not page.exception and ["Row 7 is damaged." in one.value for one in page.error] == [True]
+    offered = [button.proto.label for button in page.get("download_button")]
+    assert "Download labels.csv" in offered and "Download all" in offered
 
 
 def test_a_review_is_summed_up_by_the_labels_that_people_met(open_page: Any) -> None:

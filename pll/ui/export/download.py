@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -22,7 +22,7 @@ from pll.ui.data import loader
 from pll.ui.format import plain
 from pll.ui.review import service
 from pll.ui.routes import link
-from pll.ui.widgets import Kind, beside, choose, download
+from pll.ui.widgets import Kind, beside, choose, download, show_errors
 
 SAFE = "spreadsheet-safe"
 """Key of the switch that neutralises cells which spreadsheets would execute."""
@@ -70,14 +70,15 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
         labelled = _file_name(content.name, name, "labelled" if results is None else "certified")
         healthy = results is not None or (source.health is not None and source.health.is_healthy)
         plan = (
-            _plan(run, source, name)
+            partial(_plan, run, source, name)
             if results is None
-            else of_run(run.folder, name, results=results, load=loader.dataset)
+            else partial(of_run, run.folder, name, results=results, load=loader.dataset)
         )
         _offer(plan, labelled, about=FORMATS[name].adds, is_first=is_first and healthy, safe=source.spreadsheet_safe)
         if results is None and has_a_row_an_answer(content):
             short = _file_name(content.name, name, "by-example")
-            _offer(_plan(run, source, name, by_example=True), short, about=BY_EXAMPLE, safe=source.spreadsheet_safe)
+            by_example = partial(_plan, run, source, name, by_example=True)
+            _offer(by_example, short, about=BY_EXAMPLE, safe=source.spreadsheet_safe)
     return list(uploads)
 
 
@@ -190,7 +191,7 @@ def into_another(run: Run, source: ExportSource, own: Collection[str]) -> None:
             "would execute. Programs see it; leave it off for files that go back into a tool.",
         )
     name = f"{Path(run.config.source.name).stem}-labelled{FORMATS[to].suffixes[0]}"
-    _offer(_plan(run, source, to), name, about="", safe=source.spreadsheet_safe)
+    _offer(partial(_plan, run, source, to), name, about="", safe=source.spreadsheet_safe)
 
 
 def everything(source: ExportSource) -> None:
@@ -204,8 +205,12 @@ def everything(source: ExportSource) -> None:
                 _one_file(name, exporter, source)
 
 
-def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, safe: bool = False) -> None:
+@show_errors  # one file that cannot be made takes no other with it
+def _offer(
+    planned: Callable[[], Conversion], name: str, *, about: str, is_first: bool = False, safe: bool = False
+) -> None:
     """Offer a file, with a sentence about what it holds, and what it does not."""
+    plan = planned()
     if plan.obstacle is not None:
         st.info(plain(plan.obstacle), icon=":material/block:")
         return

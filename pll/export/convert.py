@@ -18,6 +18,7 @@ from pll.errors import UserError, unknown
 from pll.export import ExportSource
 from pll.export.run_export import export_source
 from pll.formats import ENTRIES, FORMATS, ReadOptions, Results
+from pll.formats.json_objects import shape_of
 from pll.formats.results import read_results
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.votes import VOTES_FORMAT
@@ -194,6 +195,7 @@ def convert(
     _check_ending(out, to)
     if isinstance(origin, RunFolder):
         plan = of_run(origin, to, results=_decided_results(origin), by_example=by_example)
+        _check_shape(plan, out)
         tell(plan.notes)
     else:
         if origin.path is not None:
@@ -404,6 +406,13 @@ def _check_ending(out: Path, to: str) -> None:
     ending, own = out.suffix.lower(), FORMATS[to].suffixes
     if ending not in own and any(ending in one.suffixes for one in FORMATS.values()):
         raise UserError(f"{out} ends as other files do; a file of {to} ends in {' or '.join(own)}.")
+
+
+def _check_shape(plan: Conversion, out: Path) -> None:
+    """Raise UserError where the name says lines, and labels go back into JSON of another shape, which it keeps."""
+    is_json, says_lines = ".json" in FORMATS[plan.to].suffixes, out.suffix.lower() in (".jsonl", ".ndjson")
+    if plan.back_into is not None and is_json and says_lines and shape_of(plan.back_into) != "lines":
+        raise UserError(f"{out} ends as JSON lines do, but the labels go back into JSON that is none; end it in .json.")
 
 
 def _check_other(path: Path, out: Path) -> None:

@@ -247,6 +247,16 @@ class TestRuns:
         assert dict(zip(table["id"].astype(str), table["identified_label"], strict=True)) == labels(run)
         assert len(table) == 12 < len(lines) == len(votes)
 
+    def test_a_list_of_objects_is_not_called_lines(self, tmp_path: Path) -> None:
+        rows = [json.loads(line) for line in (SAMPLES / "flowers.jsonl").read_text().splitlines()]
+        (tmp_path / "t.json").write_text(json.dumps(rows))
+        run = fit(tmp_path / "t.json", tmp_path / "run")
+        with pytest.raises(UserError, match=r"\.json"):
+            converted(run, "jsonl", tmp_path / "out.jsonl")
+        assert not (tmp_path / "out.jsonl").exists()
+        converted(run, "jsonl", tmp_path / "out.json")
+        assert len(json.loads((tmp_path / "out.json").read_text())) == len(rows)
+
     def test_a_source_that_has_changed(self, tmp_path: Path) -> None:
         run = fit(SAMPLES / "flowers.csv", tmp_path / "run")
         (run / "source" / "flowers.csv").write_text("x,candidates\n1,a\n")

@@ -62,12 +62,12 @@ def review(run: Run) -> None:
         st.info("This run is shared with you to look at, not to review.", icon=":material/visibility:")
         link("train", "Go to the run", run=run.id)
         return
+    if not service.is_begun(run) and not registry.may(run, "owner"):
+        st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
+        return
     who = reviewer()
     if who is None:
         ask()
-        return
-    if not service.is_begun(run) and not registry.may(run, "owner"):
-        st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
         return
     tab = service.tab_of(service.queue_of(run, who), who)
     with right:

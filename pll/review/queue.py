@@ -104,7 +104,7 @@ class ReviewQueue:
     def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:
         self.review = review
         self.retraining = Retraining(review, runs)
-        self._runs = runs
+        self.runs = runs
         self._lock = threading.RLock()
         self._order_lock = threading.Lock()
         self._job: Job | None = None
@@ -118,7 +118,7 @@ class ReviewQueue:
     @property
     def run(self) -> Run:
         """The run whose labels are under review: the first one, or the latest retrained one that was adopted."""
-        return self._runs.get(self.review.own.run)
+        return self.runs.get(self.review.own.run)
 
     @property
     def data(self) -> PartialLabelDataset:
@@ -204,7 +204,7 @@ class ReviewQueue:
             decided = teaching_decisions(review.state, review.own.candidates)
             proposed = propose(signals, decided)
             if review.certification is None or not review.current.follows:  # they stay frozen, also after a restart
-                config = self._runs.get(run).config
+                config = self.runs.get(run).config
                 restored = review.state.rows_as_run
                 review.follow(followed(review.own, config, data, proposed, decided, restored))
             rows = review_order(signals, decided, proposed)
@@ -257,7 +257,7 @@ class ReviewQueue:
         data, found = self._current_model()
         if found.neighbours is not None or not data.X.size:
             return
-        own, root = (self._runs.get(run).folder for run in (found.labels.run, self.review.root.run))
+        own, root = (self.runs.get(run).folder for run in (found.labels.run, self.review.root.run))
         signals = prepare_signals(own, data, like=root)  # a retrained run has the examples of the first one
         with self._lock:
             if self.review.own.run == found.labels.run:

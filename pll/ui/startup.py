@@ -112,7 +112,10 @@ def get_ready() -> None:
             service = importlib.import_module("pll.ui.review.service")
     finally:
         ALL_LOADED.set()
-    service.database()  # Label Studio waits one second for its first answer
+    try:
+        service.database()  # Label Studio waits one second for its first answer
+    except UserError as error:  # whoever opens a review reads it too, or finds it mended
+        _LOG.error("%s", error)
     warm_up()
     importlib.import_module("pll.ui.learn.lesson_files").lesson_data()
     gc.collect()

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pll.annotations.agreement import disagreeing_pairs
 from pll.catalog.sources import Source
+from pll.errors import UserError
 from pll.review.desk import Desk
 from pll.review.queue import ReviewQueue
 from pll.runs.config import RunConfig
@@ -44,6 +45,17 @@ def test_a_run_at_work_is_waited_for(open_page: Any) -> None:
     page = open_page("review", run=run.id)
     assert not page.exception
     assert "can be reviewed when it has ended" in page.info[0].value
+
+
+def test_a_database_that_cannot_be_used_is_said_before_a_name_is_asked_for(
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise UserError("The database cannot be used.")
+
+    monkeypatch.setattr(service, "database", refuse)
+    page = open_page("review", run=finished.id)
+    assert not page.exception and not page.text_input and "cannot be used" in page.error[0].value
 
 
 def test_a_typed_name_is_marked_as_unverified(open_page: Any, finished: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import subprocess
 import sys
 import threading
@@ -12,10 +13,12 @@ import pytest
 
 import pll
 from pll.catalog.sources import Source
+from pll.errors import UserError
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.synthesis import Flip
 from pll.ui import startup
+from pll.ui.review import service
 from pll.ui.startup import MODULES, get_ready_in_background
 
 HEAVY = ("torch", "sklearn", "scipy.stats", "scipy.io", "pandas", "sqlalchemy")
@@ -76,3 +79,23 @@ def test_what_is_loaded_is_not_looked_through_again(tmp_path: Path, monkeypatch:
         assert len(gc.get_objects()) < before / 5  # what a collection goes through
     finally:
         gc.freeze()
+
+
+def test_a_database_that_cannot_be_used_is_one_line_and_the_rest_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise UserError("The database cannot be used.")
+
+    lines = list[str]()
+    monkeypatch.setattr(service, "database", refuse)
+    monkeypatch.setattr(logging.getLogger("candid"), "error", lambda text, *values: lines.append(text % values))
+    monkeypatch.setenv("PLL_HOME", str(tmp_path))
+    gc.unfreeze()
+    startup.FIRST_PAGE_SENT.set()
+    try:
+        get_ready_in_background().join(60)
+        assert gc.get_freeze_count()
+    finally:
+        gc.freeze()
+    assert lines == ["The database cannot be used."]

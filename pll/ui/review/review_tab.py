@@ -16,7 +16,7 @@ from pll.review.queue import ReviewQueue
 from pll.review.session import ReviewSession
 from pll.review.state import Kind
 from pll.runs.access import Role
-from pll.ui import session
+from pll.ui import login
 
 Message = Mapping[str, Any]
 Chosen = tuple[npt.NDArray[np.int64], str]
@@ -57,9 +57,12 @@ class ReviewTab:
 
     def require(self, needed: Role) -> None:
         """Raise UserError where whoever looks at this page may not do what that role may, or no longer."""
-        registry = session.registry()
-        if registry.person is not None:
-            registry.require(registry.get(self.review.root.run), needed)
+        registry = self.queue.runs.for_person(login.person())
+        try:
+            run = registry.get(self.review.root.run)
+        except UserError as error:
+            raise UserError("This run was deleted, or is no longer shared with you.") from error
+        registry.require(run, needed)
 
     def may(self, needed: Role) -> bool:
         """Whether whoever looks at this page may do what that role may."""

@@ -144,3 +144,11 @@ def test_a_group_of_look_alikes_is_of_the_chosen_examples(tab: ReviewTab) -> Non
     group = LookAlikeBatch(tab)
     group.fill()
     assert group.tiles and all(tile.row % 2 == 0 for tile in group.tiles)
+
+
+def test_a_run_that_was_deleted_takes_no_more_decisions_and_says_so(tab: ReviewTab) -> None:
+    pick(tab)
+    tab.queue.runs.delete(tab.review.root.run)
+    pick(tab)
+    assert "deleted" in tab.problem and not tab.message
+    assert len(tab.desk.history()) == 1

@@ -16,7 +16,7 @@ from pll.annotations.data import Annotations
 from pll.annotations.rules import Resolved
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN
-from pll.errors import Note, RowError, UserError
+from pll.errors import Note, RowError, UserError, notes_of
 from pll.formats.answers import Answers, Chunk
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
@@ -131,6 +131,7 @@ def labels_of(
         lines = [chunk.row[chunk.spread()[0]] for chunk in votes.chunks] if answers.example is not None else []
         if lines and (more := len(np.unique(np.concatenate(lines))) - annotations.n_answers) > 0:
             notes.append(f"Lines that name one more label of the same person for the same example: {more:,}.")
+        notes += [] if notes_of(notes, "doubted") else _note_several(annotations)
     elif votes.unmapped:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(next(iter(votes.unmapped)))}).")
     elif votes.chunks and answers.example is not None:
@@ -142,6 +143,19 @@ def labels_of(
     candidates, prior, about = _sets(every, answers, names, number, annotations, options, may_be_empty=may_be_empty)
     y = _truth([chunk for chunk in every if chunk.kind == "truth"], answers.n, number)
     return Labels(names, candidates, y, annotations, prior, (*notes, *about))
+
+
+def _note_several(annotations: Annotations) -> list[str]:
+    """Return a note where many answers of people are several labels, all of which may be true; else none."""
+    several = int((annotations.answer_sizes > 1).sum())
+    if annotations.anonymous or several < MANY_SEVERAL * annotations.n_answers:
+        return []
+    text = f"{several:,} of {annotations.n_answers:,} answers name several labels, of which one is taken to be true"
+    return [f"{text}; where all of them are, ask about one label at a time (yes or no)."]
+
+
+MANY_SEVERAL = 0.1
+"""Share of the answers from which those of several labels are pointed out."""
 
 
 # ---- what cells mean -------------------------------------------------------------------------------------------------

@@ -118,6 +118,18 @@ def test_shares_of_labels_by_class_are_candidates(tmp_path: Path) -> None:
     assert data.prior[0] == pytest.approx(0.7 / 0.995)
 
 
+def test_answers_of_several_labels_are_pointed_out_where_there_are_many_and_sets_are_not(tmp_path: Path) -> None:
+    both = json.dumps(["cat", "dog"])
+    rows = {"annotator_1": SAID * 4, "annotator_2": OTHER * 4, "text": [f"number {k} says this" for k in range(24)]}
+
+    def notes(**columns: list[str]) -> list[str]:
+        return [note for note in read(tmp_path, **columns).notes if "several labels" in note]
+
+    assert len(notes(**rows | {"annotator_3": [both, both, *SAID[2:]] * 4})) == 1
+    assert not notes(**rows | {"annotator_3": [both, *SAID[1:], *SAID * 3]})
+    assert not notes(text=rows["text"], candidates=[both, both, *SAID[2:]] * 4)
+
+
 def test_sets_without_repetitions_have_no_prior_and_a_slip_is_none(tmp_path: Path) -> None:
     assert read(tmp_path, candidates=["cat|dog", "dog", "cat|fox"] * 2).prior is None
     rows = "".join("a|b\n" for _ in range(99)) + "a|a|b\n"

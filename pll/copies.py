@@ -85,7 +85,7 @@ def first_copies(
 
 
 def near_copies(
-    X: npt.NDArray[np.float32], first: Ints | None, starts: Ints, *answers: npt.NDArray[Any]
+    X: npt.NDArray[np.float32], first: Ints | None, starts: Ints | None = None, *answers: npt.NDArray[Any]
 ) -> Ints | None:
     """Return `first_copies` with those added whose features are nearly those of another example with the same answers.
 
@@ -128,8 +128,10 @@ def near_copies(
     if not near.any() or near.sum() < GAP * wider.sum():
         return first
     rows, which = np.nonzero(near)
-    told = [tuple(values[starts[row] : starts[row + 1]].tobytes() for values in answers) for row in range(n)]
-    pairs = [(a, b) for a, b in zip(rows, others[rows, which], strict=True) if told[a] == told[b]]
+    pairs = [*zip(rows, others[rows, which], strict=True)]
+    if starts is not None:
+        told = [tuple(values[starts[row] : starts[row + 1]].tobytes() for values in answers) for row in range(n)]
+        pairs = [(a, b) for a, b in pairs if told[a] == told[b]]
     if not pairs:
         return first
     own = np.arange(n) if first is None else first

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pll.annotations.data import Annotations
 from pll.annotations.rules import Resolved
 from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names, whole_numbers
-from pll.copies import first_copies, seen_in
+from pll.copies import first_copies, near_copies, seen_in
 from pll.errors import RowError, UserError, notes_of
 from pll.images import Pictures
 from pll.io import Column, as_column, blocks, check_finite, check_lengths, check_unique_ids, feature_array, taken
@@ -329,11 +329,23 @@ class PartialLabelDataset(HasChanges):
         """
         return first_copies(_comparable(self)[0], are_texts=self.texts is not None)
 
+    @cached_property
+    def alike(self) -> Ints | None:
+        """The same with those whose numbers are nearly another one's, where there are no words (`near_copies`)."""
+        return self.copies if self._has_words else near_copies(self.X, self.copies)
+
+    @property
+    def _has_words(self) -> bool:
+        return self.texts is not None or bool(self.categories)
+
     def copied_from(self, train: PartialLabelDataset) -> Flags:
-        """Return (n,) whether each example is a copy of one of these, as in `copies`; none is where inputs differ."""
+        """Return (n,) whether each example is a copy of one of these, as in `alike`; none is where inputs differ."""
         if self.input_shape != train.input_shape or [*self.categories] != [*train.categories]:
             return np.zeros(len(self), dtype=np.bool_)
-        return seen_in(*_comparable(self, train), are_texts=self.texts is not None)
+        parts = _comparable(self, train)
+        is_seen = seen_in(*parts, are_texts=self.texts is not None)
+        near = None if self._has_words else near_copies(np.concatenate(parts), None)
+        return is_seen if near is None else is_seen | np.isin(near[: len(self)], near[len(self) :])
 
     @cached_property
     def given_sets(self) -> CandidateSets:

@@ -182,10 +182,10 @@ def _unseen(train: PartialLabelDataset, test: PartialLabelDataset) -> tuple[Part
     count, first = int(is_seen.sum()), test.row_ids[is_seen][0]
     if is_seen.all():
         raise UserError(
-            f"All {count:,} examples to test on are exact copies of examples that are learnt from; test on others."
+            f"All {count:,} examples to test on are copies, or nearly, of examples learnt from; test on others."
         )
-    are = "is an exact copy" if count == 1 else "are exact copies"
-    what = f"{count:,} of {len(test):,} examples to test on {are} of examples learnt from (first: id {first})"
+    are = "is a copy, or nearly, of one" if count == 1 else "are copies, or nearly, of examples"
+    what = f"{count:,} of {len(test):,} examples to test on {are} learnt from (first: id {first})"
     note = Note(f"{what}; they are not tested on.", kind="copies")
     return replace(train, notes=(*train.notes, note)), test.take(~is_seen)
 
@@ -228,7 +228,7 @@ def one_fold(data: PartialLabelDataset, how: Preparation, k: int, fold: int) -> 
             f"{data.name} has no true labels to test against; a column true_label that knows some of them is enough. "
             "How sure the labels are is also found without: train on the data."
         )
-    is_test = dealt(_permutation(len(data), how.seed), k, None if is_mapped(data.X) else data.copies) == fold
+    is_test = dealt(_permutation(len(data), how.seed), k, None if is_mapped(data.X) else data.alike) == fold
     if not is_test.any():
         raise UserError(f"{k} folds of {len(data)} examples, some of them copies, cannot be made; use fewer.")
     return _splits(data.take(~is_test), data.take(is_test), None, how)

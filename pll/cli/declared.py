@@ -174,8 +174,6 @@ def click_command(name: str, kind: type[Any], place: str) -> click.Command:
 
 WRITTEN = ("out", "save", "labels_out")
 """Options that name a file which a command writes."""
-OF_A_RUN = ("config.json", "manifest.json")
-"""Files by which a folder is told to be a run's (`pll.runs.files`, which imports NumPy)."""
 
 
 def _check_written(values: dict[str, Any]) -> None:
@@ -186,8 +184,12 @@ def _check_written(values: dict[str, Any]) -> None:
             continue
         if any(Path(one).exists() and out.samefile(one) for one in given):
             raise UserError(f"{out} is read by this command; write to another file.")
-        if all((out.parent / name).is_file() for name in OF_A_RUN):
-            raise UserError(f"{out} belongs to the run in {out.parent}; write to another file.")
+        from pll.runs.files import CONFIG_FILE, MANIFEST_FILE, OF_A_RUN  # late: imports NumPy
+
+        for folder in out.parents:
+            is_run = (folder / CONFIG_FILE).is_file() and (folder / MANIFEST_FILE).is_file()
+            if is_run and out.relative_to(folder).parts[0] in OF_A_RUN:
+                raise UserError(f"{out} belongs to the run in {folder}; write to another file.")
 
 
 def _texts(value: Any) -> list[str]:

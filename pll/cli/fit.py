@@ -75,6 +75,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
         raise UserError(f"{kind.title} trains in one process; start it without torchrun. In several train: {able}.")
     config = _run_config(options, source)
     new_estimator(config)  # refuses wrong settings before anything is written
+    folder.check_free()
     folder.lock()
     try:
         if folder.exists() and folder.has_begun():

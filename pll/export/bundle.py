@@ -15,7 +15,8 @@ from pll.export.readme import readme
 from pll.export.source import ExportSource
 from pll.io import write_atomically, write_text
 
-README_FILE = "README.md"
+README_FILE, ARCHIVE_END = "README.md", "-export.zip"
+NAMES = (README_FILE, *(part.file_name for part in EXPORTS.values()))
 
 FilesDone = Callable[[int, int, str], None]
 """Called with (files done, files in all, name of the next one; at the end the archive's)."""
@@ -45,7 +46,7 @@ class ExportResult:
 def export_all(source: ExportSource, out_dir: Path | str, *, progress: FilesDone | None = None) -> ExportResult:
     """Write every file this source can give, a README.md, and `<name>-export.zip` that holds them all.
 
-    Each file is written atomically and replaces one of the same name (features that this model does not have go);
+    Each file is written atomically and replaces that of an earlier export (features that this model does not have go);
     nothing else in the folder is touched.
 
     Parameters
@@ -60,9 +61,10 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: FilesDone
     Raises
     ------
     UserError
-        The folder cannot be written to.
+        The folder cannot be written to, or holds a file of such a name that no export wrote.
     """
     folder = Path(out_dir)
+    _check_free(folder)
     archive = folder / archive_name(source)
     tell = progress or (lambda done, total, name: None)
     exporters = exporters_of(source)
@@ -96,9 +98,16 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: FilesDone
     return ExportResult(tuple(files), archive, (*notes, *stale))
 
 
+def _check_free(folder: Path) -> None:
+    """Raise UserError where a file that an export writes or deletes is there without the archive of an earlier one."""
+    there = next((name for name in NAMES if (folder / name).exists()), None)
+    if there is not None and not any(folder.glob(f"*{ARCHIVE_END}")):
+        raise UserError(f"{folder} holds {there}, which is of no export, and would be lost; choose another folder.")
+
+
 def archive_name(source: ExportSource) -> str:
     """`<name>-export.zip`."""
-    return f"{source.slug}-export.zip"
+    return f"{source.slug}{ARCHIVE_END}"
 
 
 def archive_data(source: ExportSource) -> bytes:

@@ -141,7 +141,8 @@ class Conversion:
         """
         results = None if self.results is None else replace(self.results, uncertain_first=uncertain_first)
         if self.back_into is not None and results is not None:
-            _check_other(self.back_into, out)
+            if out.exists() and out.samefile(self.back_into):
+                raise UserError(f"{out} is the file to convert; write to another.")
             files = formats.give_back(self.back_into, out, results, options=self.options, format=self.to)
         else:
             files = formats.write(self.data, out, self.to, results)
@@ -198,8 +199,6 @@ def convert(
         _check_shape(plan, out)
         tell(plan.notes)
     else:
-        if origin.path is not None:
-            _check_other(Path(origin.path), out)
         plan = _anew(origin.load(), to, None)
         tell([*plan.data.notes, *plan.notes])
     return plan.write(out, uncertain_first=uncertain_first)
@@ -413,8 +412,3 @@ def _check_shape(plan: Conversion, out: Path) -> None:
     is_json, says_lines = ".json" in FORMATS[plan.to].suffixes, out.suffix.lower() in (".jsonl", ".ndjson")
     if plan.back_into is not None and is_json and says_lines and shape_of(plan.back_into) != "lines":
         raise UserError(f"{out} ends as JSON lines do, but the labels go back into JSON that is none; end it in .json.")
-
-
-def _check_other(path: Path, out: Path) -> None:
-    if out.exists() and out.samefile(path):
-        raise UserError(f"{out} is the file to convert; write to another.")

@@ -50,3 +50,12 @@ UNLISTED = (
     *("experiment.lock", "progress.json"),  # of an experiment, which has a manifest too
 )
 """Not results, without a checksum in the manifest; the files in review/ are named by theirs."""
+OF_A_RUN = frozenset(
+    {
+        *(CONFIG_FILE, STATE_FILE, METRICS_FILE, LOG_FILE, RECIPE_FILE, OUTSIDE_FILE, COMPUTED_FILE, READING_FILE),
+        *(HELD_OUT_FILE, LABELS_FILE, NO_ANSWER_FILE, MODEL_FILE, "model.safetensors"),
+        *("features.json", "features.safetensors", "checkpoint", "history", "source", "source-test", "review"),
+        *(MANIFEST_FILE, NAME_FILE, ACCESS_FILE, DELETED_FILE, LOCK_FILE, COMPARISON_FILE),
+    }
+)
+"""All files and folders that a run writes; others in its folder are somebody's own."""

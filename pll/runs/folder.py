@@ -57,6 +57,18 @@ class RunFolder(LockedFolder):
         """Return whether the folder holds a run, be its config.json missing."""
         return (self.path / files.CONFIG_FILE).exists() or (self.path / files.MANIFEST_FILE).exists()
 
+    def check_free(self) -> None:
+        """Raise UserError where a new run would write over files that are of no run."""
+        if self.exists():
+            self.config()  # raises where another program's files have these names
+        elif self.path.is_dir() and not self._lock_file.exists():  # with it, a run was killed as it copied its source
+            there = sorted(file.name for file in self.path.iterdir() if file.name in files.OF_A_RUN)
+            if there:
+                raise UserError(
+                    f"{self.path} holds {there[0]}, which is of no run, and a run would write over it; choose another "
+                    "folder."
+                )
+
     def create(self, config: RunConfig) -> RunConfig:
         """Create the folder and return the config with its source files copied into it.
 

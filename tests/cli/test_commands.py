@@ -383,6 +383,21 @@ def test_a_folder_with_a_run_is_not_overwritten(run: Run, data: Path, tmp_path: 
     assert result_of(RunFolder(tmp_path / "run")) == before
 
 
+def test_a_folder_with_files_of_ones_own_keeps_them(run: Run, data: Path, tmp_path: Path) -> None:
+    fit = ("fit", data, *FLIP, *SMALL, "--out", tmp_path)
+    for name, content in (("labels.csv", "mine"), ("config.json", "{}"), ("history", None)):
+        own = tmp_path / name
+        own.mkdir() if content is None else own.write_text(content)
+        run(*fit).refuses(name)
+        assert list(tmp_path.iterdir()) == [own]
+        own.rmdir() if content is None else own.unlink()
+    (tmp_path / "notes.md").write_text("mine")
+    assert run(*fit).status == 0 and (tmp_path / "notes.md").read_text() == "mine"
+    evaluate = ("evaluate", data, *FLIP, *SMALL, "--holdout", 0.2, "--out", tmp_path / "results.csv")
+    assert [run(*evaluate).status for _ in range(2)] == [0, 0]  # a file of one's own in the folder of a run
+    run("predict", tmp_path, data, "--out", tmp_path / "history" / "final.json").refuses("belongs to the run", "final")
+
+
 def test_resuming_a_finished_run_prints_its_metrics_and_does_nothing(run: Run, data: Path, tmp_path: Path) -> None:
     fit = ("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run")
     first = run(*fit)

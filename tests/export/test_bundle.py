@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from pll.candidates import CandidateSets
+from pll.errors import UserError
 from pll.export import EXPORTS, ExportSource, export_all
 from pll.export.bundle import ExportResult
 from pll.export.readme import readme
@@ -184,6 +185,13 @@ def test_files_of_an_earlier_export_are_replaced_or_named(
     assert [name in note for name, note in zip(("model.pt2", "model.onnx"), stale, strict=True)] == [True, True]
     with zipfile.ZipFile(result.zip_path) as archive:
         assert "model.onnx" not in archive.namelist()
+
+
+def test_files_that_no_export_wrote_are_not_replaced(no_network: ExportSource, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    with pytest.raises(UserError, match=r"holds README\.md"):
+        export_all(no_network, tmp_path)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
 
 
 @pytest.mark.parametrize("name", ["labels-csv", "label-weights", "model-weights", "model-card"])

@@ -88,7 +88,6 @@ def test_a_catalogue_entry(tmp_path: Path) -> None:
     [
         ("nowhere.csv", "csv", "out.csv", "no file nowhere.csv"),
         (SAMPLES / "flowers.csv", "word", "out.csv", "no format called 'word'"),
-        (SAMPLES / "flowers.csv", "csv", SAMPLES / "flowers.csv", "is the file to convert"),
         (SAMPLES / "flowers.csv", "csv", "no/such/folder/out.csv", "there is no folder"),
     ],
 )

@@ -90,6 +90,7 @@ def test_an_exported_folder_predicts_as_the_run_does(
     assert main(["fit", given, "--epochs", "2", "--batch-size", "8", "--threads", "1", "--out", run]) == 0
     out.mkdir()
     (out / "features.json").write_text("of an earlier export, of another model")
+    (out / "other-export.zip").touch()
     result = export_run(RunFolder(Path(run)), out)
     names = [file.name for file in result.files]
     assert not result.notes and ("features.json" in names) == bool(reads) == (out / "features.json").exists()

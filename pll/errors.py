@@ -133,6 +133,13 @@ class MissingPictures(UserError):
     """Pictures that a table names are not there: the message names them."""
 
 
+class WriteError(OSError):
+    """Raised where the system refuses to write a file; `filename` is the one that was meant."""
+
+    def __str__(self) -> str:
+        return f"Cannot write to {self.filename}: {self.strerror}."
+
+
 def is_disk_full(error: BaseException) -> bool:
     """Return whether an error says that a disk, or a user's quota of it, is full."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

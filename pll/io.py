@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -27,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its parts load when they are used
 
-from pll.errors import NotNumbersError, RowError, UserError
+from pll.errors import NotNumbersError, RowError, UserError, WriteError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -448,23 +449,34 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
         Writes the file whose path it is given, which has the suffix of `path`.
     durable
         Flush the content to the disk before renaming, so that the file is whole after a power cut too.
+
+    Raises
+    ------
+    WriteError
+        The system refuses it.
     """
     if is_stream(path):
         write(path)
         return
     path = path.resolve() if path.is_symlink() else path
-    path.parent.mkdir(parents=True, exist_ok=True)
     end = path.name.encode()[-100:].decode(errors="ignore")  # with its suffix; a file system takes 255 bytes
-    _remove_stale_parts(path.parent)
     temporary = path.with_name(f"{PART}{_HOST}-{os.getpid()}-{threading.get_ident()}-{end}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale_parts(path.parent)
         write(temporary)
         if durable:
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        if temporary.name not in str(error) and error.filename not in map(str, path.parents):
+            raise  # of what is read meanwhile, such as a download
+        number = error.errno or errno.EIO
+        raise WriteError(number, os.strerror(number), str(path)) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 _HOST = f"{zlib.crc32(platform.node().encode()):08x}"

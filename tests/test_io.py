@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.errors import UserError
+from pll.errors import UserError, WriteError
 from pll.io import check_finite, feature_array, write_atomically, write_text, zipped
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -59,6 +59,15 @@ def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path
         write_atomically(file, fail)
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("place", ["folder", "file.txt/a.txt"])
+def test_what_cannot_be_written_is_named_as_it_was_given(place: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file.txt").touch()
+    with pytest.raises(WriteError, match=f"Cannot write to {tmp_path / place}: "):
+        write_text(tmp_path / place, "x")
+    assert len(list(tmp_path.rglob("*"))) == 2
 
 
 def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from pll.formats.odd import OddReading, refuse_odd
 from pll.formats.tabular.parquet import holds_shards
 from pll.formats.votes import VOTES_FORMAT, kind_of, read_votes, roles_beside_answers, with_votes
 from pll.images import PICTURE_SUFFIXES
-from pll.io import Progress, hash_of
+from pll.io import Progress, hash_of, is_stream
 
 MOST_FILES_LOOKED_AT = 1000
 """Files of a folder that are examined for their suffixes."""
@@ -245,6 +245,8 @@ def _source_of(data: str) -> Source:
         return Source(file.name, str(file))
     if data in catalog.CATALOG:
         return Source(data)
+    if is_stream(file):
+        raise UserError(f"{data} is a pipe or a device, which cannot be read; save its content to a file first.")
     if file.is_dir():
         if holds_data(file):
             return Source(file.resolve().name, str(file))

@@ -18,7 +18,7 @@ import click
 from pll import __version__
 from pll.cli import INTERRUPTED
 from pll.cli.declared import COMMANDS, click_command
-from pll.errors import UserError, explain, is_disk_full
+from pll.errors import UserError, WriteError, explain, is_disk_full
 from pll.extras import EXTRAS, is_installed, missing_extra
 from pll.paths import app_root
 
@@ -127,6 +127,8 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard the rest of the output
             ctx.exit(0)
         except OSError as error:
+            if isinstance(error, WriteError) and not is_disk_full(error):
+                raise Refusal(str(error)) from error
             raise Refusal(explain(error) if is_disk_full(error) else f"reading or writing failed: {error}") from error
         ctx.exit(status or 0)
 

@@ -141,8 +141,6 @@ class Conversion:
         """
         results = None if self.results is None else replace(self.results, uncertain_first=uncertain_first)
         if self.back_into is not None and results is not None:
-            if out.exists() and out.samefile(self.back_into):
-                raise UserError(f"{out} is the file to convert; write to another.")
             files = formats.give_back(self.back_into, out, results, options=self.options, format=self.to)
         else:
             files = formats.write(self.data, out, self.to, results)

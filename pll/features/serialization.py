@@ -149,8 +149,9 @@ def read_card(path: Path, form: str) -> dict[str, Any]:
     UserError
         It is missing, damaged or of another format.
     """
+    content = _read(path)
     try:
-        card = json.loads(_read(path))
+        card = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is damaged: it is not JSON ({error}). Save or export the model again.") from error
     if not isinstance(card, dict) or card.get("format") != form:

@@ -210,8 +210,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Current work between two records ("neighbours of 3,072 of 5,000 examples"); "" within ordinary epochs."""
     notes_: tuple[str, ...] = ()
     """Deviations from the original method, as sentences for a page."""
-    _labels: Labels | None = None
-    """(c,) the sorted labels, where the latest `fit` got plain labels."""
+    class_values_: Labels | None = None
+    """(c,) the sorted labels or names, where the latest `fit` got such; None where classes are indices."""
     _declared: ClassVar[Mapping[str, Setting]] = {}
     """The settings that classes declare with `setting`."""
 
@@ -400,7 +400,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def _fit(self, task: Task, labels: Labels | None) -> Self:
         for _ in self.iter_fit(task):
             pass
-        self._labels = labels
+        self.class_values_ = labels
         self._forget_training()
         return self
 
@@ -461,7 +461,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             Before `fit` or `restore`.
         """
         self.check_fitted()
-        return np.arange(len(self.class_names_)) if self._labels is None else self._labels
+        return np.arange(len(self.class_names_)) if self.class_values_ is None else self.class_values_
 
     @property
     def n_features_in_(self) -> int:

@@ -57,6 +57,10 @@ class ModelCard:
         Of the `model.safetensors` that belongs to it.
     feature_names
         d names of the columns the model was fitted on; empty where they have none.
+    columns
+        `feature_names_in_` of the estimator; empty where it was not fitted on a data frame.
+    labels
+        `classes_` of an estimator that was fitted on labels or names of classes; None where they are 0 … c−1.
     temperature
         `temperature_` of the estimator.
     versions
@@ -72,6 +76,8 @@ class ModelCard:
     class_names: Annotated[tuple[str, ...], Field(min_length=1)]
     weights_sha256: str
     feature_names: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    labels: tuple[bool | int | float | str, ...] | None = None
     temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     versions: dict[str, str] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
@@ -96,7 +102,7 @@ def save_model(
     method
         Its name in `METHODS`.
     feature_names
-        d names of the columns, where there are some.
+        d names of the columns, where there are some; those of the data frame that it was fitted on, if not given.
     extra
         Plain values (numbers, text, lists, dicts) to keep in `model.json` under `"extra"`.
 
@@ -136,6 +142,10 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
     try:
         estimator = METHODS[card.method](**card.params, **custom)
         estimator.temperature_ = card.temperature
+        if card.columns:
+            estimator.feature_names_in_ = np.array(card.columns, dtype=object)
+        if card.labels is not None:
+            estimator.class_values_ = np.array(card.labels)
         return estimator.restore(arrays, card.input_shape, card.class_names)
     except UserError:
         raise
@@ -210,6 +220,8 @@ def model_card(
         remedy = f"it is {names[0]!r}" if names else "only methods in pll.methods.METHODS can be loaded again"
         raise UserError(f"A {type(estimator).__name__} cannot be saved as method {method!r}; {remedy}.")
     params, custom = parameters_of(estimator)
+    columns, labels = getattr(estimator, "feature_names_in_", ()), estimator.class_values_
+    values = estimator.class_names_ if labels is None or labels.dtype.kind not in "biuf" else labels.tolist()
     return ModelCard(
         method=method,
         params=params,
@@ -217,7 +229,9 @@ def model_card(
         input_shape=estimator.input_shape_,
         class_names=estimator.class_names_,
         weights_sha256=hashlib.sha256(weights).hexdigest(),
-        feature_names=tuple(str(name) for name in feature_names),
+        feature_names=tuple(map(str, feature_names if len(feature_names) else columns)),
+        columns=tuple(columns),
+        labels=None if labels is None else tuple(values),
         temperature=estimator.temperature_,
         versions=versions(),
         extra=extra or {},
@@ -257,6 +271,8 @@ def read_card(folder: Path | str) -> ModelCard:
         It is missing, damaged, or not a model of Candid's.
     """
     path = Path(folder) / MODEL_CARD_FILE
+    if not path.exists() and not path.with_name(WEIGHTS_FILE).exists():
+        raise UserError(f"There is no model in {folder}; check the path.")
     value = serialization.read_card(path, MODEL_FORMAT)
     try:
         card = from_json(ModelCard, value)

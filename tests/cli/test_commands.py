@@ -165,6 +165,11 @@ def test_a_name_that_nothing_has_is_said(run: Run, word: str, tmp_path: Path) ->
     assert not (tmp_path / "run").exists()
 
 
+def test_a_pipe_is_not_read(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    run("read", tmp_path / "pipe").refuses("pipe", "save its content to a file")
+
+
 @pytest.mark.parametrize(
     ("option", "words"),
     [

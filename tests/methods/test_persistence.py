@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import safetensors.numpy
 import torch
@@ -66,6 +67,20 @@ def test_every_method_predicts_as_before(method: str, shape: tuple[int, ...], tm
         np.testing.assert_array_equal(after.fitted_arrays()[name], array, name)
     with pytest.raises(NotFittedError, match="predict"):
         after.identify()
+
+
+@pytest.mark.parametrize("classes", [["cat", "dog", "fox"], [10, 20, 30], [True, False]])
+def test_labels_and_columns_are_as_before(classes: list[Any], tmp_path: Path) -> None:
+    X, _, y = data()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    before = quick("proden").fit(frame, np.array(classes)[y % len(classes)])
+    saved(tmp_path, before)
+    after = load_model(tmp_path)
+    np.testing.assert_array_equal(after.classes_, before.classes_)
+    np.testing.assert_array_equal(after.predict(frame), before.predict(frame))
+    assert read_card(tmp_path).feature_names == tuple("abcd")
+    with pytest.raises(ValueError, match="feature names"):
+        after.predict(frame[list("bacd")])
 
 
 @pytest.mark.parametrize("model", ["linear", "mlp"])
@@ -131,6 +146,11 @@ def test_a_missing_file_is_named(missing: str, tmp_path: Path) -> None:
     (tmp_path / missing).unlink()
     with pytest.raises(UserError, match=f"{missing} is missing"):
         load_model(tmp_path)
+
+
+def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"no model in {tmp_path / 'nothing'}"):
+        load_model(tmp_path / "nothing")
 
 
 def test_truncated_weights_are_noticed(tmp_path: Path) -> None:

@@ -441,7 +441,8 @@ def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
     if isinstance(values, np.ndarray) and values.ndim != 1:
         # A single column of anything but booleans is a column of labels, as scikit-learn takes it.
         column = values.ndim == 2 and values.shape[1] == 1 and values.dtype != np.bool_
-        return None if values.ndim == 0 or column else CandidateSets.from_mask(values)
+        names = tuple(map(str, getattr(y, "columns", ())))  # of a data frame
+        return None if values.ndim == 0 or column else CandidateSets.from_mask(values, names)
     if not any(map(_is_set, values)):
         return None
     values = [list(row) if _is_set(row) else row for row in values]  # an iterator is read once

@@ -41,6 +41,11 @@ Arrays = dict[str, npt.NDArray[Any]]
 """Numbers by name: of a file, a featuriser or a model."""
 
 
+def on_cpu(values: Any) -> Any:
+    """Return a tensor of torch where NumPy can read it, without its gradient; anything else as it is."""
+    return values.detach().cpu() if hasattr(values, "detach") else values
+
+
 def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Return features as contiguous float32.
 
@@ -64,7 +69,7 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
     if not isinstance(X, np.ndarray) and scipy.sparse.issparse(X):
         return _dense(scipy.sparse.csr_array(X))
     try:
-        dense = X if isinstance(X, np.memmap) else np.asarray(X)
+        dense = X if isinstance(X, np.memmap) else np.asarray(on_cpu(X))
         if dense.dtype.kind == "c":
             raise UserError("Complex data not supported: features must be real numbers.")
         with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which `check_finite` refuses
@@ -313,7 +318,7 @@ def check_finite(
     allow_missing: bool = False,
     feature_names: Sequence[str] = (),
     of: str = "",
-    given: npt.NDArray[Any] | None = None,
+    given: npt.ArrayLike | None = None,
 ) -> None:
     """Check that all features are finite.
 
@@ -328,7 +333,7 @@ def check_finite(
     of
         What the message calls the array.
     given
-        The same numbers as they came, which the message shows.
+        The same numbers as they came, which the message shows; not sparse.
 
     Raises
     ------
@@ -357,7 +362,7 @@ def _refuse_infinite(
     allow_missing: bool,
     feature_names: Sequence[str],
     of: str,
-    given: npt.NDArray[Any] | None = None,
+    given: npt.ArrayLike | None = None,
 ) -> None:
     bad = np.isinf(X) if allow_missing else ~np.isfinite(X)
     if not bad.any():
@@ -367,10 +372,12 @@ def _refuse_infinite(
     if len(place) > 1:
         where = f"pixel {tuple(place)}"
     where += f" of {of}" * bool(of)
-    value = (X if given is None else given)[(row, *place)]
-    shown = "NaN" if np.isnan(value) else f"{value} (too large for float32)" if np.isfinite(value) else value
+    value = np.asarray(X if given is None else on_cpu(given))[(row, *place)]
+    if np.isfinite(value):
+        raise RowError(f"Row {first + row}, {where} is {value} (too large for float32); features must be below 3.4e38.")
     raise RowError(
-        f"Row {first + row}, {where} is {shown}; features must be finite numbers. Remove the row or fill in the value."
+        f"Row {first + row}, {where} is {'NaN' if np.isnan(value) else value}; features must be finite numbers. Remove "
+        "the row or fill in the value."
     )
 
 

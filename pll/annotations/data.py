@@ -174,7 +174,7 @@ class Annotations:
         Parameters
         ----------
         votes
-            (n, m) whole numbers: class indices, −1 for no answer.
+            (n, m) whole numbers: class indices, −1 or NaN for no answer.
         class_names
             c names; by default `"0"` … the largest index.
         voters
@@ -196,7 +196,10 @@ class Annotations:
         array = np.asarray(votes)
         if array.ndim != 2 or array.dtype.kind not in "biuf":
             raise UserError("Votes must be whole numbers in two dimensions (examples × voters), −1 for no answer.")
-        names = tuple(class_names) or tuple(str(j) for j in range(int(array.max(initial=0)) + 1))
+        array = np.where(np.isnan(array), -1, array)
+        names = tuple(class_names) or tuple(
+            str(j) for j in range(int(array.max(initial=0, where=np.isfinite(array))) + 1)
+        )
         bad = ~((array >= -1) & (array < len(names)) & (array == np.rint(array)))
         who = tuple(voters) or tuple(f"voter {k + 1}" for k in range(array.shape[1]))
         if len(who) != array.shape[1]:

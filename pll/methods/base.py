@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+import scipy
 import torch
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -26,8 +28,8 @@ from torch import Tensor, nn
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, as_candidate_sets, as_name_lists, whole_numbers, with_sets
 from pll.dataset import UNKNOWN
-from pll.errors import UserError, unknown
-from pll.io import Arrays, check_finite, check_lengths, feature_array
+from pll.errors import RowError, UserError, unknown
+from pll.io import Arrays, check_finite, check_lengths, feature_array, on_cpu
 from pll.methods.aggregation import aggregate, union_of
 from pll.methods.chosen import Recipe
 from pll.methods.model_selection import covering_rate_scorer
@@ -546,7 +548,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             a share in [0, 1].
         """
         self.check_fitted()
-        return covering_rate_scorer(self, X, y, sample_weight)
+        return covering_rate_scorer(self, X, on_cpu(y), sample_weight)
 
     def identify(self) -> Ints:
         """Return (n,) identified labels (class indices) of the training examples: argmax over S_i of label weights.
@@ -638,10 +640,17 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
 def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
     """Return candidate sets, and the sorted labels where `y` is one label per example or lists of class names."""
+    y = on_cpu(y)
     sets = as_candidate_sets(y)
     if sets is not None:
         return sets, None if as_name_lists(y) is None else np.array(sets.class_names)
     column = column_or_1d(y, warn=True)
+    missing = np.flatnonzero(column.dtype.kind in "OU" and pd.isna(y))  # a list's NaN is text in the column
+    if len(missing):
+        raise RowError(
+            f"Row {missing[0]} has no label; leave it out, or give candidate sets, with all classes where nothing is "
+            "known."
+        )
     assert_all_finite(column, input_name="y")
     check_classification_targets(column)
     labels, at = np.unique(column, return_inverse=True)
@@ -692,7 +701,7 @@ def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:
         Not numbers, infinite values or, unless allowed, missing ones.
     """
     array = feature_array(X)
-    check_finite(array, allow_missing=allow_missing)
+    check_finite(array, allow_missing=allow_missing, given=None if scipy.sparse.issparse(X) else X)
     return array
 
 
@@ -715,10 +724,10 @@ MISSING_CHOICES = ("error", "mean")
 MAX_INT = 2**63
 """Exclusive limit of whole numbers: 64 bits must hold them."""
 LIMITS = {
-    "above": (operator.gt, " above {:g}"),
-    "least": (operator.ge, ", {:g} or more"),
-    "below": (operator.lt, ", below {:g}"),
-    "most": (operator.le, ", at most {:g}"),
+    "above": (operator.gt, " above {:,.10g}"),
+    "least": (operator.ge, ", {:,.10g} or more"),
+    "below": (operator.lt, ", below {:,.10g}"),
+    "most": (operator.le, ", at most {:,.10g}"),
 }
 """Limits of a number: how a value compares with each, and its words."""
 
@@ -753,9 +762,13 @@ class Setting:
             raise unknown(name, value, self.words)
         whole = self.limits.get("whole", False)
         own = [(self.limits[limit], *about) for limit, about in LIMITS.items() if limit in self.limits]
-        finite = (MAX_INT if isinstance(value, Integral) else math.inf, operator.lt, ""), (-math.inf, operator.gt, "")
-        if not isinstance(value, Integral if whole else Real) or not all(
-            holds(value, limit) for limit, holds, _ in (*finite, *own)
+        if isinstance(value, Integral) and int(value) >= MAX_INT and not {"below", "most"} & self.limits.keys():
+            own.append((MAX_INT, *LIMITS["below"]))
+        finite = (math.inf, operator.lt, ""), (-math.inf, operator.gt, "")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, Integral if whole else Real)
+            or not all(holds(value, limit) for limit, holds, _ in (*finite, *own))
         ):
             is_not_finite = isinstance(value, float) and not math.isfinite(value)  # nan and inf are Real, too
             kind = "whole number" if whole else "finite number" if is_not_finite else "number"

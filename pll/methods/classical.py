@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from pll.candidates import CandidateSets
 from pll.io import Arrays, blocks, check_fits_memory
 from pll.methods.base import AFRESH, MISSING_CHOICES, PartialLabelEstimator, Start, Task, setting
+from pll.methods.names import MOST_SEED
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling, flattened
 from pll.weights import Floats, Weights, restricted_softmax
@@ -56,7 +57,7 @@ class ClassicalEstimator(PartialLabelEstimator):
 
     scale: str = setting("auto")
     missing: str = setting("error", MISSING_CHOICES)
-    seed: int = setting(0, whole=True, least=0)
+    seed: int = setting(0, whole=True, least=0, most=MOST_SEED)
 
     scale_: str
     covering_rates_: dict[Any, float]

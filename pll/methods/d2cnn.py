@@ -83,7 +83,7 @@ class D2CNN(DeepEstimator):
     consistency: float = setting(30.0, least=0)
     ensemble: float = setting(0.6, least=0, below=1)
     ramp_up: float = setting(0.3, above=0, most=1)
-    weight_decay: float = setting(1e-5, least=0)
+    weight_decay: float = setting(1e-5, least=0, most=10)
 
     def _objective(self, task: Task) -> Objective:
         return _Ensembled(

@@ -22,7 +22,7 @@ from pll.io import Arrays, is_mapped
 from pll.methods.base import AFRESH, MISSING_CHOICES, PartialLabelEstimator, Start, Task, setting
 from pll.methods.chosen import SEARCHED, Recipe
 from pll.methods.defaults import suited
-from pll.methods.names import RECIPES
+from pll.methods.names import MOST_EPOCHS, MOST_IN_A_STEP, MOST_SEED, RECIPES
 from pll.methods.published import paper_recipe
 from pll.methods.recipe import NoteFound, Problem, SearchProgress, search
 from pll.training.augment import get_augmentation
@@ -98,14 +98,14 @@ class DeepEstimator(PartialLabelEstimator):
 
     model: ModelSpec = setting("linear")
     loss: str | Loss = setting("ce")
-    epochs: int = setting(100, whole=True, least=1)
-    batch_size: int | None = setting(None, whole=True, least=1)
+    epochs: int = setting(100, whole=True, least=1, most=MOST_EPOCHS)
+    batch_size: int | None = setting(None, whole=True, least=1, most=MOST_IN_A_STEP)
     lr: float | None = setting(None, least=0)
-    momentum: float = setting(0.9, least=0)
-    weight_decay: float = setting(1e-3, least=0)
+    momentum: float = setting(0.9, least=0, below=1)
+    weight_decay: float = setting(1e-3, least=0, most=10)
     optimiser: str = setting("sgd")
     lr_decay: float = setting(1.0, above=0, most=1)
-    lr_decay_every: int = setting(10, whole=True, least=1)
+    lr_decay_every: int = setting(10, whole=True, least=1, most=MOST_EPOCHS)
     augment: str = setting("none")
     scale: str = setting("auto")
     missing: str = setting("error", MISSING_CHOICES)
@@ -113,7 +113,7 @@ class DeepEstimator(PartialLabelEstimator):
     precision: str = setting("auto")
     threads: int | None = setting(None)
     recipe: str = setting("default")
-    seed: int = setting(0, whole=True, least=0)
+    seed: int = setting(0, whole=True, least=0, most=MOST_SEED)
 
     takes_prior: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True

@@ -80,7 +80,7 @@ class GA(DeepEstimator):
 
     correction: str = setting("clamp", CORRECTIONS)
     lr: float | None = setting(3e-3, (None,), least=0)
-    weight_decay: float = setting(1e-4, least=0)
+    weight_decay: float = setting(1e-4, least=0, most=10)
 
     @classmethod
     def doubts(cls, candidates: CandidateSets) -> tuple[str, ...]:

@@ -30,6 +30,9 @@ REGISTERED = {
 """Name of a method → its file in this folder, its class, and the name that papers give it. A new method is a file, and
 a line here; `make generated` writes what lists them."""
 
+MOST_EPOCHS, MOST_IN_A_STEP, MOST_SEED = 100_000, 1_000_000, 2**32 - 1
+"""Limits of settings: of all that is counted in epochs, of the examples of a step, of seeds (NumPy's)."""
+
 RECIPES = {
     "auto": (
         "Auto",

@@ -48,6 +48,7 @@ from pll.candidates import CandidateSets
 from pll.io import blocks
 from pll.methods.base import setting
 from pll.methods.classical import SEARCH_FOLDS, SEARCH_ROWS, Cost, Iterations, LinearEstimator
+from pll.methods.names import MOST_EPOCHS, MOST_IN_A_STEP
 from pll.training.metrics import Hook
 from pll.weights import Flags, Floats, Ints
 
@@ -103,8 +104,8 @@ class PLSVM(LinearEstimator):
 
     lam: float | Literal["auto"] = setting("auto", above=0)
     starts: int = setting(5, whole=True, least=1)
-    epochs: int = setting(50, whole=True, least=1)
-    batch_size: int = setting(32, whole=True, least=1)
+    epochs: int = setting(50, whole=True, least=1, most=MOST_EPOCHS)
+    batch_size: int = setting(32, whole=True, least=1, most=MOST_IN_A_STEP)
 
     lam_: float
 

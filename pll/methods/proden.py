@@ -26,6 +26,7 @@ from torch.nn.functional import one_hot
 from pll.errors import UserError
 from pll.methods.base import Task, setting
 from pll.methods.deep import DeepEstimator
+from pll.methods.names import MOST_EPOCHS
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, ce, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
@@ -97,7 +98,7 @@ class PRODENItera(DeepEstimator):
         "Shows what the seamless update is worth."
     )
 
-    update_every: int | None = setting(None, whole=True, least=1)
+    update_every: int | None = setting(None, whole=True, least=1, most=MOST_EPOCHS)
 
     @property
     def rule(self) -> str:  # type: ignore[override]  # of an instance

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pll.errors import UserError, did_you_mean
-from pll.methods.names import RECIPES
+from pll.methods.names import MOST_EPOCHS, MOST_IN_A_STEP, MOST_SEED, RECIPES
 from pll.training.losses import LOSSES
 from pll.training.names import AUGMENTATIONS, MODELS, OPTIMISERS, PRECISIONS, SCALES
 
 FieldKind = Literal["whole", "number", "text", "flag"]
-MOST_EPOCHS = 100_000
-"""Epochs of a run, at most, and so of all that is counted in them."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,7 @@ class Field:
     default
         Of a run; None for the settings of a method, whose own default it is.
     least, most
-        Limits of a number that is typed. A method's own, in Python, are those of its mathematics: there a learning
-        rate may be 0, or so large that training diverges.
+        Limits of a number, in Python too; only a learning rate may there be 0, or so large that training diverges.
     above, below
         Whether it must be more than `least`, less than `most`.
     step
@@ -146,8 +143,9 @@ class Field:
 
 
 def _shown(value: Any) -> str:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"{value:,.10g}" if is_number else str(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
 
 
 def _named(names: tuple[str, ...]) -> dict[str, str]:
@@ -170,7 +168,7 @@ _OF_TASKS = (
           "number", None, 0, 1, True, True, 0.05, metavar="SHARE"),
     Field("strict", "Strict", "refuse a truth that is not among the candidates", "flag", False),
     Field("seed", "Seed", "the same seed, the same result",
-          "whole", 0, most=2**31 - 1),
+          "whole", 0, most=MOST_SEED),
     Field("method", "Method", "candid methods lists them", default="proden"),
 )  # fmt: skip
 _OF_METHODS = (
@@ -180,7 +178,7 @@ _OF_METHODS = (
     Field("loss", "Loss", "the loss of one label",
           choices=_titled(LOSSES), others=True),
     Field("epochs", "Epochs", "passes over all examples", "whole", None, 1, MOST_EPOCHS, step=10),
-    Field("batch_size", "Batch size", "examples a step", "whole", None, 1, 1_000_000, step=32),
+    Field("batch_size", "Batch size", "examples a step", "whole", None, 1, MOST_IN_A_STEP, step=32),
     Field("lr", "Learning rate", "size of a step; too large diverges, too small is slow",
           "number", None, 0, 10, True, step=0.01),
     Field("weight_decay", "Weight decay", "keeps parameters small; more for few examples", "number",

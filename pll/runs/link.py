@@ -29,8 +29,9 @@ from pll.features import without_folders
 from pll.formats import ReadOptions
 from pll.formats.checks import listing
 from pll.methods import METHODS
+from pll.methods.names import MOST_EPOCHS
 from pll.runs.config import AS_GIVEN, DataConfig, RunConfig, new_estimator
-from pll.runs.description import MOST_EPOCHS, RUN_FIELDS, Field, FieldKind, setting_of
+from pll.runs.description import RUN_FIELDS, Field, FieldKind, setting_of
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
 from pll.synthesis import FLIP_SETTINGS, Flip

@@ -691,7 +691,7 @@ def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:
     if not (np.isfinite(loss) and np.isfinite(weights).all()):
         raise DivergenceError(
             f"Training diverged in epoch {epoch}: the {'label weights are' if np.isfinite(loss) else 'loss is'} "
-            "no longer finite. Use a smaller learning rate, or scale the features."
+            "no longer finite. Use a smaller learning rate or weight decay, or scale the features."
         )
 
 

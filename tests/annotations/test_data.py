@@ -38,6 +38,13 @@ def test_lines_and_a_table_of_votes_say_the_same(table: list[list[str | None]]) 
         np.testing.assert_array_equal(getattr(long, name), getattr(wide, name))
 
 
+def test_nan_is_no_answer() -> None:
+    votes = np.array([[0, np.nan, 2], [np.nan, 1, 1]])
+    np.testing.assert_array_equal(Annotations.from_votes(votes).votes.toarray(), [[1, 0, 1], [0, 2, 0]])
+    with pytest.raises(UserError, match="Row 0, voter voter 2: the vote inf is no class"):
+        Annotations.from_votes([[0, np.inf]])
+
+
 class TestLong:
     def test_empty_answers_are_left_out(self) -> None:
         said = Annotations.from_long(

@@ -418,7 +418,7 @@ BAD: list[tuple[Any, Any, str]] = [
     (X[:, :0], SETS, "have no features"),
     (np.where(X[3, 2] == X, np.inf, X), SETS, "Row 3, feature 2 is inf"),
     (np.where(X[3, 2] == X, np.nan, X), SETS, "Row 3, feature 2 is NaN"),
-    (X.astype(np.float64) * 1e300, SETS, "is inf"),
+    (X.astype(np.float64) * 1e300, SETS, "(too large for float32); features must be below 3.4e38"),
     ([["a"]] * N, SETS, "Features must be numbers"),
     ([[1.0], [1.0, 2.0]], SETS, "in rows of equal length"),
     (X[:9], SETS, "There are 9 rows of features but 61 candidate sets"),
@@ -427,6 +427,8 @@ BAD: list[tuple[Any, Any, str]] = [
     (X, CandidateSets.from_labels([0] * N, 1), "There is one class"),
     (X, [[0]] * N, "There is one class"),
     (X, None, "y"),
+    (X, np.array(["a", None, *"b" * (N - 2)], dtype=object), "Row 1 has no label"),
+    (X, ["a", "b", np.nan, *"b" * (N - 3)], "Row 2 has no label"),
 ]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+import torch
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -87,6 +88,18 @@ def test_sets_in_any_form_give_the_same_result_bit_for_bit(form: str) -> None:
     np.testing.assert_array_equal(estimator.predict_scores(X), expected.predict_scores(X))
     assert estimator.classes_.tolist() == [0, 1, 2]
     assert estimator.score(X, FORMS[form]) == expected.score(X, SETS)
+
+
+def test_the_columns_of_a_mask_are_the_classes() -> None:
+    estimator = small("proden").fit(X, pd.DataFrame(SETS.mask(), columns=["cat", "dog", "fox"]))
+    assert estimator.class_names_ == ("cat", "dog", "fox")
+
+
+def test_tensors_that_were_computed_are_taken_as_numbers() -> None:
+    features, targets = torch.tensor(X, requires_grad=True), torch.tensor(SETS.mask() * 1.0, requires_grad=True)
+    estimator = small("proden").fit(features, targets)
+    np.testing.assert_array_equal(estimator.predict(features), fitted("proden").predict(X))
+    assert estimator.score(features, targets) == fitted("proden").score(X, SETS)
 
 
 @several_methods

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
+from pll.errors import UserError
 from pll.experiments.experiment import Experiment
 from pll.methods import METHODS
 from pll.runs.config import Preparation, RunConfig
@@ -35,6 +37,22 @@ def test_the_defaults_of_every_method_are_within_the_limits(method: str) -> None
         if name in RUN_FIELDS
     }
     assert not any(problems.values()), problems
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", sorted({*NUMBERS} - {"lr", "threads"}))  # these Python judges by mathematics, machine
+def test_python_takes_what_the_shell_takes(method: str, name: str) -> None:
+    one, estimator = RUN_FIELDS[name], METHODS[method]()
+    if name not in estimator.get_params():
+        return
+    for value in (one.least - 1, one.least, 0.5, one.most, one.most + 1, 2**70, True, math.nan):
+        try:
+            estimator.set_params(**{name: value}).check_settings()
+            problem = ""
+        except UserError as error:
+            problem = str(error)
+        assert bool(problem) == bool(one.problem(value)), (value, problem)
+        assert value != 2**70 or "1180591620717411303424" in problem
 
 
 @pytest.mark.parametrize("name", NUMBERS)

@@ -263,6 +263,12 @@ def fit_voters(
     if others.best is not None:
         start, prior_weight = next(islice(em.starts(), others.best, None)), 1.0
     fit = first if true_labels is None else em.run(kind_fitted, start, true_labels, None, rounds, prior_weight)
+    if true_labels is not None and (measured := em.measured(true_labels)) is not None:
+        of_measured = _exponent(annotations, measured.T, true_labels)
+        lead = _known_likelihood(true_labels, _softmax(measured.votes), of_measured)
+        lead -= _known_likelihood(true_labels, _softmax(fit.votes), exponent)
+        if lead > annotations.n_annotators:  # a number of each is chosen by these labels: Akaike's criterion
+            fit, exponent = measured, of_measured
     posterior = _softmax(exponent[:, None] * np.log(fit.T + NONZERO))
     joint = _Joint(fit.T, posterior, _softmax(fit.votes))
     if classifier is not None:
@@ -424,8 +430,9 @@ def _joint(
         if eta == 0:
             return _Joint(alone, discounted, alone ** (1 / LEAST_WEIGHT), weight=0.0)
         log_prior = eta * log_proba + (1 - eta) * log_share
-        model = em.run(kind, T, true_labels, log_prior)
-        T = model.T
+        if not model.is_measured:
+            model = em.run(kind, T, true_labels, log_prior)
+        T = _with_true_labels(_softmax(model.votes + log_prior), true_labels) if model.is_measured else model.T
     posterior = _softmax(exponent[:, None] * model.votes + log_prior)
     return _Joint(T, posterior, _softmax(model.votes) ** (1 / eta), eta, repeats)
 
@@ -501,13 +508,17 @@ def _known_likelihood(true_labels: Ints, T: Floats, exponent: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """Result of one run: posterior T (n, c), log Π_v C_v (n, c), log-likelihood of each row (n,), matrices."""
+    """Result of one run: posterior T (n, c), log Π_v C_v (n, c), log-likelihood of each row (n,), matrices.
+
+    Or of none, where known labels say how good voters are.
+    """
 
     kind: str
     T: Floats
     votes: Floats
     row_likelihood: Floats
     confusions: Floats | None = None
+    is_measured: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -669,6 +680,34 @@ class _ExpectationMaximisation:
             if np.abs(T - before).max() < TOLERANCE:
                 break
         return _Fit(kind, T, votes, scipy.special.logsumexp(joint, axis=1), confusions)
+
+    def measured(self, true_labels: Ints) -> _Fit | None:
+        """One coin with the accuracies on known labels, where all voters share many, alike voters counting as fewer.
+
+        Two who agree more often than these accuracies explain count by that share as one. None with few known labels,
+        with many voters, and of functions.
+        """
+        annotations, c = self.annotations, self.annotations.n_classes
+        known = (true_labels >= 0) & (annotations.answers_per_row > 0)
+        if self.are_functions or known.sum() < LEAST_CHECKED or not 2 <= annotations.n_annotators <= MOST_STARTS:
+            return None
+        at, a = self.informative, annotations.n_annotators
+        rows, who = annotations.rows[at], annotations.annotators[at]
+        here = known[rows]
+        right = np.bincount(who[here], annotations.labels[at][here] == true_labels[rows[here]], minlength=a)
+        answers = np.bincount(who[here], self.shares[at][here], minlength=a)
+        right = (right + SHRINKAGE * (right.sum() + 1) / (answers.sum() + 2)) / (answers + SHRINKAGE)
+        right = np.clip(right, 1e-3, 1 - 1e-3)
+        as_many = np.ones(a)
+        for pair in pairs_in(annotations):
+            one, other = right[pair.first], right[pair.second]
+            explained = one * other + (1 - one) * (1 - other) / (c - 1)
+            shared = (1 - pair.differing / max(pair.rows, 1) - explained) / (1 - explained)
+            as_many[[pair.first, pair.second]] += max(0.0, shared)
+        weight = np.log(right / (1 - right))[who] + self.size_weight
+        votes = self._summed(np.maximum(0.0, weight) / as_many[who], at)
+        T = _with_true_labels(_softmax(votes), true_labels)
+        return _Fit("one-coin", T, votes, scipy.special.logsumexp(votes, axis=1), is_measured=True)
 
     def _right(self, T: Floats) -> Floats:
         """(units,) probability that an answer holds the truth, drawn to that of everybody."""

@@ -65,6 +65,8 @@ def convert(options: ConvertOptions) -> None:
         )
     if source is None and class_edits(options.merge, options.rename, options.drop):
         raise UserError(f"--merge, --rename and --drop are for data; {options.origin} is a run, whose classes stay.")
+    if source is not None and (options.uncertain_first or options.by_example):
+        raise UserError(f"--uncertain-first and --by-example are for the labels of a run; {options.origin} is none.")
     if source is None:
         note(missing_review(folder))
     elif source.path is not None:

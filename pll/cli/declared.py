@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,7 @@ def click_command(name: str, kind: type[Any], place: str) -> click.Command:
     declared.sort(key=lambda one: one.name not in kind.__annotations__)  # the command's own options first
 
     def run(**values: Any) -> Any:
+        _check_once(values)
         _check_written(values)
         module, _, function = place.partition(":")
         return getattr(importlib.import_module(f"pll.cli.{module}"), function)(kind(**values))
@@ -170,6 +172,16 @@ def click_command(name: str, kind: type[Any], place: str) -> click.Command:
     grouped = issubclass(kind, TrainingOptions)
     parameters = [_parameter(one) for one in declared]
     return (GroupedCommand if grouped else click.Command)(name, params=parameters, help=kind.__doc__, callback=run)
+
+
+def _check_once(values: dict[str, Any]) -> None:
+    """Raise UsageError where two options NAME=VALUE say different things of one name."""
+    for option, given in values.items():
+        pairs = {one for one in given if isinstance(one, tuple)} if isinstance(given, tuple) else set()
+        names = sorted(name for name, _ in pairs)
+        twice = next((name for name, after in pairwise(names) if name == after), None)
+        if twice is not None:
+            raise click.UsageError(f"{twice} is given twice; give it once, as {option_of(option)} {twice}=….")
 
 
 WRITTEN = ("out", "save", "labels_out")

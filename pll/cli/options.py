@@ -15,8 +15,10 @@ from pll.annotations import SetRule
 from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
 from pll.cli.declared import FileOptions, SetOptions, TrainingOptions
 from pll.dataset import PartialLabelDataset
-from pll.errors import Note, UserError
+from pll.errors import Note, UserError, unknown
 from pll.formats.classes import class_edits
+from pll.formats.images import MISSING_PICTURES
+from pll.formats.odd import KINDS
 from pll.formats.reading import Reading
 from pll.formats.votes import ONE_VOTER, kind_of
 from pll.runs.config import AS_GIVEN
@@ -48,6 +50,8 @@ def prepared(options: SetOptions, data: Callable[[], PartialLabelDataset]) -> di
         raise UserError("--q needs --flip to say how wrong labels enter.")
     if options.confusion is not None and options.flip is None and options.noisy is None:
         raise UserError("--confusion needs --noisy confusion, or --flip matrix, to say what it is for.")
+    if options.confusion is None and options.confusion_rows != "true":
+        raise UserError("--confusion-rows says what the rows of --confusion FILE are; give that too.")
     given = {name: getattr(options, name) for name in AS_GIVEN if hasattr(options, name)}
     return given | {"flip": _flip(options, data), "noisy": _noisy(options, data)}
 
@@ -229,8 +233,14 @@ def read_as(source: Source, options: FileOptions) -> Source:
     UserError
         It is no file, there is no such reading, or it is of a file with other columns.
     """
-    of_files = {"--column": options.column, "--reading": options.reading, "--classes": options.classes}
+    of_files: dict[str, Any] = {"--column": options.column, "--reading": options.reading, "--classes": options.classes}
+    of_files |= {"--keep-answer": options.keep_answer, "--no-merge": options.no_merge}
     of_files |= {} if _votes_of(options) else {"--answer": options.answer}
+    of_files |= {} if getattr(options, "test", None) else {"--accept": options.accept}
+    kinds = (*KINDS, MISSING_PICTURES)
+    strange = next((kind for kind in options.accept if kind not in kinds), None)
+    if strange is not None:
+        raise unknown("kind of odd reading", strange, kinds)
     given = next((option for option, value in of_files.items() if value), None)
     if given is not None and source.path is None:
         raise UserError(f"{given} is for files; what {source.name} of the catalogue holds is known.")

@@ -53,6 +53,15 @@ LEAST_LETTERS_ALIKE = 4
 """Letters at the beginning that two spellings of one class share at least, and fewer than a word with a slip has."""
 
 
+KINDS = (
+    *("agreed", "apart", "attention-check", "chance", "class-names", "copies", "disagreement", "full-sets"),
+    *("in-every-set", "leak", "many-classes", "mark", "more-voters", "no-answer", "no-class", "one-class"),
+    *("one-example", "other-words", "own-words", "questions", "ranks", "spellings", "summary", "swapped"),
+    *("total-row", "two-names", "unnamed-voters", "voter"),
+)
+"""Short names of all that is looked at."""
+
+
 @dataclass(frozen=True)
 class Oddity:
     """Something about a reading that is hardly what the person who made the file means.
@@ -79,6 +88,9 @@ class Oddity:
     remedy: str = ""
     hint: str = ""
     edits: Mapping[str, str | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        assert self.kind in KINDS, self.kind
 
     def __str__(self) -> str:
         shown = f" ({listing(self.cells, limit=MOST_CELLS_IN_FINDING)})" if self.cells else ""

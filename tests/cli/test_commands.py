@@ -159,6 +159,17 @@ def test_malformed_input_is_refused_in_words(run: Run, case: str, command: str, 
     assert not list(tmp_path.glob("out.*"))
 
 
+@pytest.mark.parametrize("option", [("--accept", "copies"), ("--keep-answer", "NA"), ("--no-merge",)])
+def test_what_is_said_of_files_is_not_said_of_the_catalogue(run: Run, option: tuple[str, ...], tmp_path: Path) -> None:
+    run("fit", "iris", *FLIP, *option, "--out", tmp_path / "run").refuses(option[0], "is for files")
+    run("evaluate", "iris", *FLIP, *option, "--folds", 2).refuses(option[0], "is for files")
+
+
+def test_what_is_said_of_labels_of_a_run_is_not_said_of_data(run: Run, table: Path, tmp_path: Path) -> None:
+    for option in ("--by-example", "--uncertain-first"):
+        run("convert", table, "--to", "parquet", option, "--out", tmp_path / "a.parquet").refuses(option, "of a run")
+
+
 @pytest.mark.parametrize("word", ["digitz", "unknown"])
 def test_a_name_that_nothing_has_is_said(run: Run, word: str, tmp_path: Path) -> None:
     run("fit", word, "--out", tmp_path / "run").refuses(word, "catalogue")
@@ -192,6 +203,9 @@ def test_a_pipe_is_not_read(run: Run, tmp_path: Path) -> None:
         (("--test", "missing.csv", *FLIP), ("missing.csv",)),
         (("--test", "digits", "--holdout", "0.2", *FLIP), ("--test", "--holdout")),
         ((), ("no candidate sets", "synthesise")),
+        (("--accept", "copiez"), ("copiez", "copies")),
+        (("--confusion-rows", "given", *FLIP), ("--confusion FILE",)),
+        (("--column", "x=feature", "--column", "x=ignore"), ("x is given twice", "--column x=")),
     ],
 )
 def test_a_wrong_option_is_named(

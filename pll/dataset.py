@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.annotations.rules import Resolved
+from pll.annotations.rules import Resolved, counted_prior
 from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names, whole_numbers
 from pll.copies import first_copies, near_copies, seen_in
 from pll.errors import RowError, UserError, notes_of
@@ -295,7 +295,7 @@ class PartialLabelDataset(HasChanges):
             data,
             candidates=sets,
             class_names=(),
-            prior=None,
+            prior=counted_prior(annotations, sets),
             changes=(),
             annotations=annotations,
             unanswered=silent,

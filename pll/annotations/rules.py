@@ -12,7 +12,7 @@ from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
 from pll.errors import UserError, unknown
-from pll.weights import Flags, Ints
+from pll.weights import Flags, Ints, Weights, checked_prior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,6 +163,32 @@ class Resolved:
                 "(all of them where several share the lead)."
             )
         return tuple(messages)
+
+
+def counted_prior(annotations: Annotations, sets: CandidateSets) -> Weights | None:
+    """Return how often nobody-knows-who named each candidate, (nnz,) float32: 2 against 1 stays 2 against 1.
+
+    None where it is known who did, or an answer names several labels.
+
+    Parameters
+    ----------
+    annotations
+        On the examples of the sets.
+    sets
+        Each with a label that somebody named; or with all, where nobody answered.
+
+    Examples
+    --------
+    >>> votes = Annotations.from_counts([[2, 1], [0, 0]], ["a", "b"])
+    >>> [round(float(share), 2) for share in counted_prior(votes, CandidateSets.from_lists([[0, 1], [0, 1]], 2))]
+    [0.67, 0.33, 0.5, 0.5]
+    """
+    if not annotations.anonymous or len(annotations.answer_starts) < len(annotations.rows):
+        return None
+    counts = annotations.votes.tocsr()
+    weights = np.asarray(counts[sets.rows, sets.indices], dtype=np.float64).ravel()
+    weights[np.diff(counts.indptr)[sets.rows] == 0] = 1.0
+    return checked_prior(weights, sets)
 
 
 def resolve(annotations: Annotations, rule: SetRule) -> Resolved:

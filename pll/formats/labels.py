@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.annotations.rules import Resolved
+from pll.annotations.rules import Resolved, counted_prior
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN
 from pll.errors import Note, RowError, UserError, notes_of
@@ -504,8 +504,7 @@ def _sets(
         return _own_sets(own, answers, names, number, may_be_empty=may_be_empty)
     if annotations is not None:
         sets, notes = sets_of(annotations, options.combine)
-        are_votes = annotations.anonymous and len(annotations.answer_starts) == len(annotations.rows)  # and no sets
-        return sets, _counted_prior(annotations, sets) if are_votes else None, notes
+        return sets, counted_prior(annotations, sets), notes
     if not shares:
         return None, None, []
     wide, places = np.zeros((answers.n, len(names))), [number[chunk.column] for chunk in shares]
@@ -598,15 +597,6 @@ def sets_of_cells(
     total = sets.uniform_weights().astype(np.float64)
     total[(sizes > 0)[sets.rows]] = np.bincount(inverse, weights=weights, minlength=len(place))
     return sets, total, notes
-
-
-def _counted_prior(annotations: Annotations, sets: CandidateSets) -> Weights | None:
-    """How often nobody-knows-who named each candidate: 2 against 1 stays 2 against 1."""
-    counts = annotations.votes.tocsr()
-    weights = np.asarray(counts[sets.rows, sets.indices], dtype=np.float64).ravel()
-    silent = np.diff(counts.indptr)[sets.rows] == 0
-    weights[silent] = 1.0
-    return checked_prior(weights, sets)
 
 
 def sets_of(annotations: Annotations, combine: str = "union") -> tuple[CandidateSets, list[str]]:

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from pll.analysis.intervals import wilson
+from pll.annotations.data import Annotations
+from pll.annotations.voters import LEAST_CHECKED, fit_voters, shared_answers
 from pll.candidates import CandidateSets
 from pll.io import from_json
 from pll.training.metrics import is_diverging
@@ -101,8 +103,8 @@ class Finding:
     Attributes
     ----------
     name
-        `"diverging"`, `"changing"`, `"unsteady"`, `"collapsed"`, `"flat"`, `"unsupported"`, `"doubtful"` or
-        `"refuted"`.
+        `"diverging"`, `"changing"`, `"unsteady"`, `"collapsed"`, `"flat"`, `"unsupported"`, `"doubtful"`, `"refuted"`
+        or `"dependent"`.
     sentence
         Description.
     remedy
@@ -210,7 +212,7 @@ def health_of(
     doubts: Sequence[str] = (),
     top_loss: float | None = None,
     votes_alone: bool = False,
-    refuted: Finding | None = None,
+    others: Sequence[Finding] = (),
 ) -> Health:
     """Return the health of a run.
 
@@ -232,8 +234,8 @@ def health_of(
         The loss of uniform predictions; None where it is not known.
     votes_alone
         Whether the labels come from votes, and no training setting can help.
-    refuted
-        See `refuted_by_truth`.
+    others
+        What else is wrong: see `refuted_by_truth` and `dependent`.
     """
     collapsed = None if _is_borne_out(evidence) else _collapsed(final, sets)
     found = (_untrained(rows), _diverging(rows, top_loss), _changing(rows, len(sets)), collapsed)
@@ -272,10 +274,9 @@ def health_of(
                 "epochs" if learns else "",
             )
         )
-    if refuted is not None:
-        result.append(refuted)
     if votes_alone and rows:
         result = [replace(finding, remedy=VOTES_REMEDY, again="") for finding in result]
+    result += others
     by_truth = evidence is not None and evidence.by == "truth"
     is_checked = by_truth or (expected is not None and not doubts)
     verdict = "unhealthy" if result else "healthy" if is_checked else "unchecked"
@@ -393,10 +394,25 @@ def against_truth(identified: Ints, y: Ints | None, sets: CandidateSets) -> Evid
     return Evidence("truth", int((identified == y)[labelled].sum()), n, float((1 / sets.sizes[labelled]).mean()))
 
 
-def refuted_by_truth(labels: Certainty, y: Ints | None) -> Finding | None:
+def dependent(votes: Annotations | None, decided: Ints | None) -> list[Finding]:
+    """Return what is wrong where votes show that voters are not independent (`shared_answers`); or nothing.
+
+    Parameters
+    ----------
+    votes
+        That say how sure labels are; None where models do.
+    decided
+        (n,) labels that people decided, −1 elsewhere.
+    """
+    sentence = "" if votes is None or votes.anonymous else shared_answers(fit_voters(votes, true_labels=decided))
+    remedy = f"Review {LEAST_CHECKED} examples chosen at random, or more: decided labels tell whom to trust."
+    return [Finding("dependent", sentence, remedy)] if sentence else []
+
+
+def refuted_by_truth(labels: Certainty, y: Ints | None) -> list[Finding]:
     """Return what is wrong where known true labels contradict those called certain: clearly more than a tenth of these.
 
-    None where fewer than 30 certain labels have a known true one.
+    Nothing where fewer than 30 certain labels have a known true one.
 
     Parameters
     ----------
@@ -406,12 +422,12 @@ def refuted_by_truth(labels: Certainty, y: Ints | None) -> Finding | None:
         (n,) true labels, −1 where unknown.
     """
     if y is None or not labels.is_known.any():
-        return None
+        return []
     known = (y >= 0) & (labels.confidence >= CONFIDENT)
     wrong = known & (labels.identified != y)
     n, n_wrong = int(known.sum()), int(wrong.sum())
     if n < FEWEST_ASKED or wilson(n_wrong, n)[0] <= 1 - CONFIDENT:
-        return None
+        return []
     given = int((wrong & labels.is_given).sum())
     remedy = "Check how the candidates came about; review a sample before you use the labels."
     if 2 * given > n_wrong:
@@ -421,7 +437,7 @@ def refuted_by_truth(labels: Certainty, y: Ints | None) -> Finding | None:
         )
     share = f"{n_wrong:,} are wrong ({percent(n_wrong / n, 0)})"
     text = f"Of {n:,} labels that would be called certain and whose true one is known, {share}."
-    return Finding("refuted", text, remedy)
+    return [Finding("refuted", text, remedy)]
 
 
 def doubt_of_given(labels: Certainty) -> list[str]:

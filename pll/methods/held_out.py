@@ -43,7 +43,7 @@ from sklearn.base import clone
 from torch import Tensor
 
 from pll.annotations.data import Annotations
-from pll.annotations.voters import exchangeable_posterior, fit_voters, shared_answers
+from pll.annotations.voters import exchangeable_posterior, fit_voters
 from pll.candidates import CandidateSets, as_candidate_sets
 from pll.copies import first_copies, near_copies, together, with_copies
 from pll.errors import UserError
@@ -292,15 +292,8 @@ class HeldOut:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know beside the numbers, as sentences; after `weights()`."""
-        votes = self.task.votes
-        found = [
-            OUTSIDE_NOTE if self.task.outside is not None else "",
-            COMPANION_NOTE if self.gain[0] - self.gain[1] > COMPANIONS else "",
-            ""
-            if votes is None or votes.anonymous
-            else shared_answers(fit_voters(votes, true_labels=self.task.decided)),
-        ]
-        return tuple(filter(None, found))
+        added = (OUTSIDE_NOTE,) if self.task.outside is not None else ()
+        return (*added, *((COMPANION_NOTE,) if self.gain[0] - self.gain[1] > COMPANIONS else ()))
 
     def covered(self) -> tuple[float, float] | None:
         """Return how many answers lie in the set of the example: their share, and that of the same answers shuffled.

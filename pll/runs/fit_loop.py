@@ -18,7 +18,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from pll.analysis.health import Health, against_sets, against_truth, doubt_of_given, health_of, refuted_by_truth
+from pll.analysis.health import (
+    Health,
+    against_sets,
+    against_truth,
+    dependent,
+    doubt_of_given,
+    health_of,
+    refuted_by_truth,
+)
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import Arrays, Progress, check_free_space, remove_parts
@@ -639,6 +647,8 @@ class FitLoop:
         evidence = against_truth(labels.identified, train.y, sets)
         if evidence is None and step is not None and not self.estimator.needs_truth:
             evidence = against_sets(step.covered(), len(sets))
+        by_truth = evidence is not None and evidence.by == "truth"
+        copied = [] if step is None or by_truth else dependent(step.task.votes, step.task.decided)
         has_logits = isinstance(self.estimator, DeepEstimator) and self.estimator.get_params().get("loss") == "ce"
         given, is_judged = doubt_of_given(labels), bool((labels.is_known & ~labels.is_given).any())
         return health_of(
@@ -650,7 +660,7 @@ class FitLoop:
             expected=float(np.nanmean(labels.confidence)) if is_judged and not given else None,
             top_loss=math.log(sets.n_classes) if has_logits else None,  # of uniform predictions
             votes_alone=not self.estimator.needs_features,
-            refuted=refuted_by_truth(labels, train.y),
+            others=(*refuted_by_truth(labels, train.y), *copied),
         )
 
 

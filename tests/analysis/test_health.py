@@ -127,12 +127,12 @@ def test_known_true_labels_refute_those_called_certain() -> None:
         y = labels.identified.copy()
         y[:wrong] = (y[:wrong] + 1) % 4
         refuted = refuted_by_truth(labels, y)
-        health = health_of(history, final, sets, None, expected=1.0, refuted=refuted)
+        health = health_of(history, final, sets, None, expected=1.0, others=refuted)
         assert health.verdict == verdict
-        assert refuted is None or ("30" in refuted.sentence and "proden-outside" in refuted.remedy)
+        assert all("30" in one.sentence and "proden-outside" in one.remedy for one in refuted)
         y[FEWEST_ASKED - 1 :] = -1
-        assert refuted_by_truth(labels, y) is None
-    assert refuted_by_truth(labels, None) is None and doubt_of_given(labels)
+        assert not refuted_by_truth(labels, y)
+    assert not refuted_by_truth(labels, None) and doubt_of_given(labels)
     half = CandidateSets.from_lists([[k % 4] if k % 2 else [k % 4, (k + 1) % 4] for k in range(100)], 4)
     for sure, is_doubtful in (
         (0.95, False),

@@ -113,6 +113,7 @@ IN_SHORT = {
     "unsupported": "They are not clearly better than chance.",
     "doubtful": "Too few are expected to be right.",
     "refuted": "Known true labels contradict those called certain.",
+    "dependent": "Voters may copy one another. Review 20 random examples: they tell whom to trust.",
 }
 
 

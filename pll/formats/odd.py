@@ -601,6 +601,8 @@ def same_as(counts: Mapping[str, int]) -> dict[str, str]:
     ({'气虚证': '气虚', '血瘀证': '血瘀'}, {})
     >>> same_as({"sandy loam": 70, "loam": 63, "sand": 48, "loamy sand": 38})
     {}
+    >>> same_as({"chalcopyrite": 9, "calcite": 2}), same_as({"building": 9, "bldg": 2})
+    ({}, {'bldg': 'building'})
     """
     same = dict[str, str]()
     names = sorted(counts, key=lambda name: -counts[name]) if len(counts) <= MOST_NAMES_COMPARED else []
@@ -665,7 +667,7 @@ def _likeness(name: str, other: str) -> int:
         _ENDING: is_ended
         or (shared >= max(LEAST_LETTERS_ALIKE, len(one) - 2, len(longer) - 3) and len(own) == len(words)),
         _LAST: own[-1:] == [longer] or words[-1:] == [one],
-        _LETTERS: is_word and len(one) > 1 and one[0] == longer[0] and _stands_in(one, longer),
+        _LETTERS: is_word and 1 < len(one) <= len(longer) / 2 and one[0] == longer[0] and _stands_in(one, longer),
     }
     return next((kind for kind, is_so in tests.items() if is_so), 0)
 

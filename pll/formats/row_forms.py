@@ -131,7 +131,8 @@ def _ask_whose_classes(table: Proposal, classes: Sequence[str]) -> None:
 def _of_one_question(table: Proposal, items: Sequence[str]) -> set[str]:
     """Columns with the word that most of some columns have, and those that share words with them: not of a remark.
 
-    Where most are parts of a question (`Q3_1`, `Q3_2`), one that stands alone is another question.
+    Where most are parts of a question (`Q3_1`, `Q3_2`), one that stands alone is another question; and where many parts
+    have few words, all do, though some have none in common: of these everybody said the same, or one of two.
     """
     stems = Counter(map(_stem, items))
     parts = [name for name in items if stems[_stem(name)] > 1]
@@ -141,7 +142,12 @@ def _of_one_question(table: Proposal, items: Sequence[str]) -> set[str]:
     while more := {name for name in items if name not in found and not words.isdisjoint(table.words(name))}:
         found |= more
         words = words.union(*(table.words(name) for name in more))
-    return found
+    most = [name for name in items if _stem(name) == stems.most_common(1)[0][0]] if items else []
+    return found.union(most) if PARTS_A_WORD * len(table.words(*most)) <= len(most) else found
+
+
+PARTS_A_WORD = 3
+"""Parts of one question for each word that was ever said, at least, for all to have one vocabulary."""
 
 
 def _stem(name: str) -> str:
@@ -534,7 +540,8 @@ def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
     """Return two columns that name the example together: a document and the number of a sentence, or a recording and
     the time in it.
 
-    Lines of one example agree on an answer then; of several such pairs those count that agree most.
+    Lines of one example agree on an answer then; of several such pairs those count that agree most. Where the one
+    follows from the other, as what is right, that is enough.
     """
     rows, found = len(table.raw[worker]), dict[tuple[str, str], float]()
     numbers = which(table, "repeats", "number", "!fractions", "!of the occasion")
@@ -550,7 +557,11 @@ def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
             said = [table.raw[n] for n in free if not any(follows(table.raw[n], table.raw[key]) for key in names)]
             found[names] = max((agreement(cells, both) for cells in said), default=0.0)
     best = max(found, key=found.__getitem__, default=None)
-    return [*best] if best is not None and found[best] >= FAR_SHARED else []
+    if best is None or found[best] < FAR_SHARED:
+        return []
+    one, other = best
+    alone = [name for name, of in ((other, one), (one, other)) if table.is_function(of, name)]
+    return alone[:1] or [one, other]
 
 
 def _leave_facts(table: Proposal, tasks: Sequence[str], worker: str, others: Sequence[str]) -> None:

@@ -124,7 +124,9 @@ def near_copies(
     distances, others = NearestNeighbors(n_neighbors=most + 1, algorithm="brute").fit(scaled).kneighbors(scaled)
     order = np.random.default_rng(0).permutation(n)
     reach = NEAR * float(np.median(np.linalg.norm(scaled - scaled[order], axis=1)))
-    near, wider = ((distances > 0) & (distances <= far) for far in (reach, 2 * reach))
+    keys = _keys(X)  # equal ones, an example itself among them, are not always at a distance of 0
+    other = keys[others] != keys[:, None]
+    near, wider = (other & (distances <= far) for far in (reach, 2 * reach))
     if not near.any() or near.sum() < GAP * wider.sum():
         return first
     rows, which = np.nonzero(near)

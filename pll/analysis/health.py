@@ -162,10 +162,10 @@ class Health:
         >>> Health("healthy", expected=0.997).headline
         'Healthy: more than 99 % of the labels are expected to be right.'
         >>> Health("healthy", evidence=Evidence("truth", 39, 40, 0.4), expected=0.39).headline
-        'Healthy: right for 39 of 40 whose true label is known (98 %).'
+        'Healthy: right for 39 of 40 ambiguous examples with a known true label (98 %).'
         """
         if self.verdict == "healthy" and self.evidence is not None and self.evidence.by == "truth":
-            known = f"{self.evidence.hits:,} of {self.evidence.n:,} whose true label is known"
+            known = f"{self.evidence.hits:,} of {self.evidence.n:,} ambiguous examples with a known true label"
             return f"Healthy: right for {known} ({percent(self.evidence.share, 0)})."
         share = f"about {percent(self.expected, 0)}"
         if self.expected is not None and self.expected >= 0.995:  # it would be rounded to all of them

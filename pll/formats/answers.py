@@ -216,7 +216,7 @@ class Answers:
     def counted(self) -> Answers:
         """The same with votes of nobody knows whom, where sets and shares count them: whole numbers are in all of them.
 
-        Where all make up 100 they are percents, and where all make up 1, marks.
+        Where all make up 100, but for rounding, they are percents, and where all make up 1, marks.
         """
         weighed = self.of("set", "share")
         numbers = [chunk.numbered() for chunk in weighed if chunk.are_weighed or chunk.kind == "share"]
@@ -228,7 +228,8 @@ class Answers:
         which = [np.array(some)[chunk.spread()[1]] for some, chunk in zip(codes, weighed, strict=True)]
         example, times = np.concatenate([at for at, _ in numbers]), np.concatenate([some for _, some in numbers])
         totals = np.bincount(example, times, minlength=self.n)
-        if not 1 < totals.max() <= MOST_VOTES_OF_ONE or {*totals.tolist()} == {100.0}:
+        are_percents = bool((np.abs(totals[totals > 0] - 100) <= len(place)).all())
+        if totals.max() <= 1 or are_percents or totals.sum() > MOST_VOTES_COUNTED_SINGLY:
             return self
         example, code = (np.repeat(some, times.astype(np.int64)) for some in (example, np.concatenate(which)))
         values = [{name: math.nan} for name in place]
@@ -240,8 +241,8 @@ class Answers:
         return replace(self, chunks=(*self.of("truth"), votes), people=people, anonymous=True)
 
 
-MOST_VOTES_OF_ONE = 1000
-"""Votes on an example, at most, for its counts to be those of single people."""
+MOST_VOTES_COUNTED_SINGLY = 2 * 10**6
+"""Votes in counts, at most, for each to be an answer of its own: 200 bytes each."""
 
 
 def whole_column(name: str, cells: Chunks, row_of: RowNumber) -> Chunk:
@@ -331,13 +332,14 @@ class _Filler:
             is_line = self.counted & (self.example != NOBODY)
             if empty := int(is_line.sum() - is_line[np.unique(said)].sum()):
                 self.notes.append(f"Lines without an answer: {empty:,}.")
+        are_ours = len(self.people) > 1 and {*self.people} == {*answer_names(len(self.people))}  # written by us
         return Answers(
             tuple(self.chunks),
             self.rows if self.form == "example" else len(self.ids),
             None if self.form == "example" else self.ids,
             self.example if self.form == "answer" else None,
             tuple(self.people),
-            self.anonymous,
+            self.anonymous or are_ours,
             notes=tuple(self.notes),
         )
 

@@ -307,6 +307,7 @@ def probabilities(table: Proposal) -> None:
             parts = _making_up_one(table, group)
             sums = [sum(filter(None, row)) for row in zip(*(amounts[name] for name in parts), strict=True)]
             is_apart = max(sums) > 1.1 * min(filter(None, sums), default=1.0)  # percents are rounded
+            is_apart |= not any(abs(max(sums) - whole) <= 0.1 * whole for whole in (1, 100))
             are_counts = is_apart and not any(has_fractions(table.cells[name]) for name in parts)
             _give(table, {name: group[name] for name in parts}, "count" if are_counts else "probability")
             table.give_all([name for name in group if name not in parts], "keep", why=MADE_OF_SHARES)

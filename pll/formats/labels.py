@@ -131,7 +131,8 @@ def labels_of(
         lines = [chunk.row[chunk.spread()[0]] for chunk in votes.chunks] if answers.example is not None else []
         if lines and (more := len(np.unique(np.concatenate(lines))) - annotations.n_answers) > 0:
             notes.append(f"Lines that name one more label of the same person for the same example: {more:,}.")
-        notes += [] if notes_of(notes, "doubted") else _note_several(annotations)
+        elif not notes_of(notes, "doubted"):
+            notes += _note_several(annotations)
     elif votes.unmapped:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(next(iter(votes.unmapped)))}).")
     elif votes.chunks and answers.example is not None:

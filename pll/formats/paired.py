@@ -10,6 +10,7 @@ from dataclasses import replace
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
 from pll.formats.forms import USUAL, WORDS_OF_FIELDS, plain_name, words_of
+from pll.formats.names import LABEL_COLUMNS, SHARE_COLUMN
 from pll.formats.proposal import says
 from pll.formats.records import Records
 from pll.formats.tabular.cells import (
@@ -24,9 +25,6 @@ from pll.formats.tabular.cells import (
     nearly_all,
     spelling,
 )
-
-_SCORED = "candidate", "keep"
-"""What numbered columns of labels are, and those that say how likely each is."""
 
 
 def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
@@ -48,12 +46,14 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     named = [kind for kind, columns in cells.items() if _recur(columns)]  # labels may be codes, people are words
     both = [(one, other) for one in named for other in numbered if numbered[one].keys() == numbered[other].keys()]
     scored = [(one, other) for one, other in both if one != other and _are_shares(cells[one], cells[other])]
-    roles = {
-        name: role
-        for pair in scored
-        for kind, role in zip(pair, _SCORED, strict=True)
-        for name in numbered[kind].values()
-    }
+    has_sets = any(name.strip().casefold() == LABEL_COLUMNS[1] for name in table.names)
+    roles = dict[str, str]()
+    for one, other in scored:
+        are_codes = not _are_words(cells[one])
+        if are_codes and (has_sets or not all(map(SHARE_COLUMN.fullmatch, numbered[other].values()))):
+            continue  # numbers beside other numbers: where a thing was, and how much of it
+        roles |= dict.fromkeys(numbered[one].values(), "candidate") if are_codes else {}
+        roles |= dict.fromkeys(numbered[other].values(), "keep")
     table = replace(table, roles={**{name: role for name, role in roles.items() if name not in given}, **table.roles})
     both = [(who, what) for who, what in both if who != what and _are_words(cells[who]) and _are_called_so(who, what)]
     found = [(who, what) for who, what in both if _are_answers(cells[who], cells[what])]

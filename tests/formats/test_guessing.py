@@ -149,7 +149,7 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"annotator_1": NUMBERS, "annotator_2": NUMBERS}, "feature feature"),  # 1.5 is no label
         ({"annotateur 1": LABELS, "annotateur 2": LABELS, "classe": LABELS}, "annotator annotator true_label"),
         ({"lf_sorry": ["late", None], "lf_thanks": [None, "praise"]}, "annotator annotator"),  # of one word each
-        ({"votes_cat": ["2", "0"], "votes_dog": ["1", "3"]}, "probability probability"),
+        ({"votes_cat": ["2", "0"], "votes_dog": ["1", "3"]}, "count count"),
         ({"annotator_1": LABELS, "x": NUMBERS}, "annotator feature"),  # one alone, where nothing else is a label
         ({"annotator_1": LABELS, "true_label": LABELS}, "annotator true_label"),
         ({"candidates": LABELS, "annotator_1": LABELS, "annotator_2": LABELS}, "candidates annotator annotator"),

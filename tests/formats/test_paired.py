@@ -109,7 +109,21 @@ def test_how_likely_each_of_the_likeliest_is_makes_no_classes_of_their_numbers(
         shares = sorted((rolls.random() for _ in range(3)), reverse=True)
         pairs = zip(rolls.sample(words, 3), shares, strict=True)
         rows.append([f"x{k}", f"{rolls.gauss(9, 3):.2f}", *(cell for word, x in pairs for cell in (word, f"{x:.4f}"))])
+    names = ("code_{}", "prob_{}") if words[0].isdecimal() else names  # of codes the names say it
     header = ["id", "width", *(one.format(k) for k in (1, 2, 3) for one in names)]
     data, asked = read_first(table(tmp_path, header, rows))
-    assert asked is None and {*data.class_names} == {*words} and data.feature_names == ("width",)
+    assert (
+        {*data.class_names} == {*words} and data.feature_names == ("width",) and (asked is None) == words[0].isdecimal()
+    )
     assert data.candidates is not None and (data.candidates.sizes == 3).all()
+
+
+def test_numbers_beside_numbers_from_the_largest_on_are_no_labels(tmp_path: Path) -> None:
+    rolls, rows = random.Random(3), list[list[str]]()
+    for k in range(60):
+        shares = sorted((rolls.random() for _ in "abc"), reverse=True)
+        pairs = zip(rolls.sample("12345", 3), shares, strict=True)
+        rows.append([f"x{k}", *(cell for lag, x in pairs for cell in (lag, f"{x:.3f}")), rolls.choice(WORDS)])
+    header = ["id", *(f"{one}_{k}" for k in (1, 2, 3) for one in ("lag", "share")), "candidates"]
+    data, _ = read_first(table(tmp_path, header, rows))
+    assert {*data.class_names} == {*WORDS} and len(data.feature_names) == 6

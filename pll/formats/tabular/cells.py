@@ -885,8 +885,12 @@ def _value_in(text: str, *, as_written: bool = True) -> Any:
     if printed := _NUMPY_NUMBERS.fullmatch(text):
         return printed[1].split()
     if (bare := _BARE_SET.fullmatch(text)) and any(map(str.isalpha, bare[1])):
-        quoted = csv.reader([bare[1]], escapechar="\\", skipinitialspace=True) if '"' in bare[1] else ()
-        return [name.strip() for name in next(iter(quoted), re.split("[,;|]", bare[1])) if name.strip()]
+        if '"' in bare[1]:
+            quoted = next(csv.reader([bare[1]], escapechar="\\", skipinitialspace=True))
+            return (
+                None if any('"' in name or "|" in name or ";" in name for name in quoted) else [*map(str.strip, quoted)]
+            )
+        return [name.strip() for name in re.split("[,;|]", bare[1]) if name.strip()]
     if _NUMPY_WORDS.fullmatch(text):  # Python would join the words
         return [word[1:-1] for word in re.findall(r"'[^']*'|\"[^\"]*\"", text)]
     try:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, zip_longest
+from itertools import combinations, pairwise, zip_longest
 
 import numpy as np
 
@@ -411,14 +411,19 @@ def _is_title(row: Sequence[str], width: int) -> bool:
 def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a first row is data: it has a number wherever the rows below have numbers, in two columns at least.
 
-    Or each of its cells stands again in its column, and not in a row that repeats it, as a header may. Numbers in even
-    steps (0, 1, 2 …; years) are names after all; two of them, if they are 0, 1 or 1, 2; and so are `LONG` and more that
-    rise (wavelengths).
+    Or each of its cells stands again in its column, and not in a row that repeats it, as a header may; and one is a
+    number, or columns have nothing in common. Numbers in even steps (0, 1, 2 …; years) are names after all; two of
+    them, if they are 0, 1 or 1, 2; and so are `LONG` and more that rise (wavelengths).
     """
-    others = zip(*(row for row in below if row != first), strict=True)
+    others = [{*cells} for cells in zip(*(row for row in below if row != first), strict=True)]
     again = [cell in cells for cell, cells in zip(first, others, strict=False)]
     if len(again) == len(first) == len({*first}) > 1 and all(again) and all(first):
-        return True
+        own = [one - {""} for one in others]
+        are_apart = all(one.isdisjoint(other) for one, other in combinations(own, 2)) and all(
+            len(one) > 1 for one in own
+        )
+        if are_apart or any(map(is_number, first)):  # a box that is ticked says its own name, as a person may
+            return True
     if sum(map(is_number, first)) < 2:
         return False
     columns = [at for at, cells in enumerate(zip(*below, strict=True)) if is_measured(cells)]

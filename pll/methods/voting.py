@@ -30,6 +30,8 @@ from pll.methods.kernels import LinearRidge
 from pll.training.metrics import Hook
 from pll.weights import Floats, Weights, dense, normalise, on_candidates
 
+NOBODY_NAMED = "Who gave which answer is not known, so no voter was weighed: each label has its share of the answers."
+
 
 class VoteEstimator(LinearEstimator):
     """Base class of the methods that take labels from votes alone."""
@@ -47,6 +49,7 @@ class VoteEstimator(LinearEstimator):
 
     def _first_weights(self, task: Task) -> Weights:
         if task.votes is None:
+            self.notes_ = (NOBODY_NAMED,) if self.kind != "majority" else ()
             return task.candidates.uniform_weights() if task.prior is None else task.prior
         decided = None if self.kind == "majority" else task.decided
         posterior = fit_voters(task.votes, kind=self.kind, true_labels=decided).posterior

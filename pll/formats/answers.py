@@ -228,8 +228,8 @@ class Answers:
         which = [np.array(some)[chunk.spread()[1]] for some, chunk in zip(codes, weighed, strict=True)]
         example, times = np.concatenate([at for at, _ in numbers]), np.concatenate([some for _, some in numbers])
         totals = np.bincount(example, times, minlength=self.n)
-        are_percents = bool((np.abs(totals[totals > 0] - 100) <= len(place)).all())
-        if totals.max() <= 1 or are_percents or totals.sum() > MOST_VOTES_COUNTED_SINGLY:
+        are_percents = bool((np.abs(totals[totals > 0] - 100) <= ROUNDED_POINTS).all())
+        if totals.max(initial=0) <= 1 or are_percents or totals.sum() > MOST_VOTES_COUNTED_SINGLY:
             return self
         example, code = (np.repeat(some, times.astype(np.int64)) for some in (example, np.concatenate(which)))
         values = [{name: math.nan} for name in place]
@@ -243,6 +243,8 @@ class Answers:
 
 MOST_VOTES_COUNTED_SINGLY = 2 * 10**6
 """Votes in counts, at most, for each to be an answer of its own: 200 bytes each."""
+ROUNDED_POINTS = 2
+"""How far a sum of rounded percents may be from 100."""
 
 
 def whole_column(name: str, cells: Chunks, row_of: RowNumber) -> Chunk:
@@ -501,7 +503,7 @@ class _Filler:
         weights = shares_in([whole_column(column.name, numbers, self.row_of)])[:, 0]
         codes, distinct = codes_of(cells)
         for code, name in enumerate(distinct):
-            rows = np.flatnonzero((codes == code) & (self.example != NOBODY))
+            rows = np.flatnonzero((codes == code) & (self.example != NOBODY) & self.counted)
             self.chunks += share_chunks([name.strip()], weights[rows, None], self.example[rows]) if name.strip() else []
 
     def _shares(self) -> None:

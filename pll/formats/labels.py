@@ -98,6 +98,8 @@ def labels_of(
     UserError
         An empty set, an unknown label, a cell that cannot be read; the row is named.
     """
+    if answers.n == 0:
+        raise UserError("No example is left: all lines are for practice, or do not count.")
     read = [_by_hand(_read_other(chunk), options) for chunk in answers.of("set", "truth", "share")]
     others = [chunk for chunk, _ in read]
     own = _columns_of_classes([*others, *answers.of("vote")])

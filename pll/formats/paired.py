@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pll.formats.checks import listing
@@ -50,7 +50,7 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     roles = dict[str, str]()
     for one, other in scored:
         are_codes = not _are_words(cells[one])
-        if are_codes and (has_sets or not all(map(SHARE_COLUMN.fullmatch, numbered[other].values()))):
+        if are_codes and (has_sets or not _says_how_sure(numbered[other].values())):
             continue  # numbers beside other numbers: where a thing was, and how much of it
         roles |= dict.fromkeys(numbered[one].values(), "candidate") if are_codes else {}
         roles |= dict.fromkeys(numbered[other].values(), "keep")
@@ -107,6 +107,16 @@ def _are_called_so(who: str, what: str) -> bool:
     words, said = {*words_of(who)}, what.replace("*", "").strip(" _.-")
     is_vote = plain_name(said) in USUAL["vote"] or says("labels", said)
     return is_vote or bool(words & {*WORDS_OF_FIELDS["who"], *USUAL["worker"], "by"})
+
+
+def _says_how_sure(names: Collection[str]) -> bool:
+    """Whether numbered columns are called as what says how sure a label is: `prob_1`, `conf1`.
+
+    >>> _says_how_sure(["prob_1", "prob_2"]), _says_how_sure(["top1_score"]), _says_how_sure(["share_1"])
+    (True, True, False)
+    """
+    words = [{*words_of(re.sub(r"\d+", " ", name))} for name in names]
+    return all(map(SHARE_COLUMN.fullmatch, names)) or all(some & {"conf", *USUAL["score_field"]} for some in words)
 
 
 def _are_words(columns: Sequence[Cells]) -> bool:

@@ -143,7 +143,8 @@ def _of_one_question(table: Proposal, items: Sequence[str]) -> set[str]:
         found |= more
         words = words.union(*(table.words(name) for name in more))
     most = [name for name in items if _stem(name) == stems.most_common(1)[0][0]] if items else []
-    return found.union(most) if PARTS_A_WORD * len(table.words(*most)) <= len(most) else found
+    is_one = PARTS_A_WORD * len(table.words(*most)) <= len(most) and not found.isdisjoint(most)
+    return found.union(most) if is_one else found
 
 
 PARTS_A_WORD = 3

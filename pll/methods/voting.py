@@ -49,7 +49,7 @@ class VoteEstimator(LinearEstimator):
 
     def _first_weights(self, task: Task) -> Weights:
         if task.votes is None:
-            self.notes_ = (NOBODY_NAMED,) if self.kind != "majority" else ()
+            self.notes_ = (NOBODY_NAMED,) if self.kind != "majority" and task.prior is not None else ()
             return task.candidates.uniform_weights() if task.prior is None else task.prior
         decided = None if self.kind == "majority" else task.decided
         posterior = fit_voters(task.votes, kind=self.kind, true_labels=decided).posterior

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from collections import Counter
@@ -468,3 +469,19 @@ def test_classes_of_columns_chosen_by_hand_are_what_tells_their_names_apart(tmp_
     (tmp_path / "t.csv").write_text("\n".join([f"km,{','.join(names)}", *rows]), encoding="utf-8")
     data = formats.read(tmp_path / "t.csv", columns=dict.fromkeys(names, "probability"))
     assert {*data.class_names} == {"round", "flat", "in-between"}
+
+
+def test_counts_of_many_classes_are_votes_and_rounded_percents_are_none(tmp_path: Path) -> None:
+    rolls, lines = random.Random(8), [("id", "candidates")]
+    for k in range(200):
+        lines.append((f"x{k}", json.dumps(Counter(f"species {rolls.randint(1, 110)}" for _ in range(5)))))
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(lines)
+    votes = formats.read(path).annotations
+    assert votes is not None and votes.anonymous and votes.n_answers == 1000
+    shares = [
+        f"{a}%,{b}%,{100 - a - b + k % 2}%" for k, (a, b) in enumerate([(14, 29), (57, 14), (29, 29), (43, 14)] * 9)
+    ]
+    path.write_text("\n".join(["cat,dog,fox", *shares]), encoding="utf-8")
+    assert formats.read(path).annotations is None

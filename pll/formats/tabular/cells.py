@@ -886,7 +886,7 @@ def _value_in(text: str, *, as_written: bool = True) -> Any:
         return printed[1].split()
     if (bare := _BARE_SET.fullmatch(text)) and any(map(str.isalpha, bare[1])):
         if '"' in bare[1]:
-            quoted = next(csv.reader([bare[1]], escapechar="\\", skipinitialspace=True))
+            quoted = next(csv.reader([" ".join(bare[1].split())], escapechar="\\", skipinitialspace=True))
             return (
                 None if any('"' in name or "|" in name or ";" in name for name in quoted) else [*map(str.strip, quoted)]
             )

@@ -347,8 +347,9 @@ def _changing(rows: Sequence[Mapping[str, Any]], n: int) -> Finding | None:
 
 def _is_borne_out(evidence: Evidence | None) -> bool:
     """Whether labels of which most are one class are right so: a model of that class alone covers sets by chance."""
-    right = evidence is not None and (evidence.by == "candidates" or evidence.share > SWALLOWED)
-    return right and evidence is not None and evidence.beats_chance
+    if evidence is None or not evidence.beats_chance:
+        return False
+    return evidence.by == "candidates" or evidence.share > SWALLOWED
 
 
 def _collapsed(final: Sharpness, sets: CandidateSets) -> Finding | None:

@@ -140,6 +140,11 @@ class Pair:
     rows: int
     differing: int
 
+    @property
+    def apart(self) -> float:
+        """On which share of these rows they differ."""
+        return self.differing / self.rows
+
 
 def disagreeing_pairs(annotations: Annotations) -> list[Pair]:
     """Return all pairs of annotators who differ somewhere, those first who differ on most rows.

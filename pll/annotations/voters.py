@@ -357,7 +357,7 @@ def shared_answers(models: VoterModels) -> str:
     prior, names = models.product.mean(axis=0), annotations.annotator_names
     found = []
     for pair in pairs:
-        agree = 1 - pair.differing / pair.rows
+        agree = 1 - pair.apart
         explained = float(prior @ (matrices[pair.first] * matrices[pair.second]).sum(axis=1))
         error = np.sqrt(max(agree * (1 - agree), explained * (1 - explained)) / pair.rows)
         if agree - explained > max(UNEXPLAINED, SURELY * error):
@@ -368,7 +368,7 @@ def shared_answers(models: VoterModels) -> str:
             f"Voters are not independent: {who} agree on {percent(agree, 0)} of what both answered, where "
             f"{percent(explained, 0)} would follow from how good they seem. Who shares mistakes, votes do not tell."
         )
-    differ = {(pair.first, pair.second): pair.differing / pair.rows for pair in pairs}
+    differ = {(pair.first, pair.second): pair.apart for pair in pairs}
     for alone in range(annotations.n_annotators if 3 <= annotations.n_annotators <= MOST_STARTS else 0):
         alike = [share for two, share in differ.items() if alone not in two]
         apart = min((share for two, share in differ.items() if alone in two), default=0.0)
@@ -702,7 +702,7 @@ class _ExpectationMaximisation:
         for pair in pairs_in(annotations):
             one, other = right[pair.first], right[pair.second]
             explained = one * other + (1 - one) * (1 - other) / (c - 1)
-            shared = (1 - pair.differing / max(pair.rows, 1) - explained) / (1 - explained)
+            shared = (1 - pair.apart - explained) / (1 - explained)
             as_many[[pair.first, pair.second]] += max(0.0, shared)
         weight = np.log(right / (1 - right))[who] + self.size_weight
         votes = self._summed(np.maximum(0.0, weight) / as_many[who], at)

@@ -1004,7 +1004,7 @@ def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     votes = votes.take(np.arange(min(len(data), MOST_EXAMPLES_COMPARED)))
     pairs = pairs_in(votes)
     count = np.bincount(votes.annotators[votes.answer_starts], minlength=votes.n_annotators)
-    shares = [1 - pair.differing / pair.rows for pair in pairs]
+    shares = [1 - pair.apart for pair in pairs]
     alike = Counter(who for pair in pairs if not pair.differing for who in (pair.first, pair.second))
     usual = max((share for share in shares if share < 1), default=0.0)
     if max(alike.values(), default=0) != 1:  # three who agree may be those who know, and the others guess

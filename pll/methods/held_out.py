@@ -249,11 +249,12 @@ class HeldOut:
         the set), of the votes.
         """
         votes = self.task.votes if self.counts is None else self.counts
-        of_votes = None if votes is None else vote_weights(self.estimator, self.task, votes)
-        if of_votes is None or (self.counts is not None and self.total):
-            of_models, sets = self._weights_of_models(), self.task.candidates
-            return of_models if of_votes is None else of_models * np.add.reduceat(of_votes, sets.indptr[:-1])[sets.rows]
-        return of_votes
+        if votes is None:
+            return self._weights_of_models()
+        of_votes, sets = vote_weights(self.estimator, self.task, votes), self.task.candidates
+        if self.counts is None or not self.total:
+            return of_votes
+        return self._weights_of_models() * np.add.reduceat(of_votes, sets.indptr[:-1])[sets.rows]
 
     def _weights_of_models(self) -> Weights:
         task, sets = self.task, self.task.candidates

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pll.analysis.health import Health
 from pll.annotations import Annotations
-from pll.annotations.voters import FEATURES_ADD_NOTHING
+from pll.annotations.voters import FEATURES_ADD_NOTHING, LEAST_CHECKED
 from pll.export.run_export import export_source
 from pll.methods import METHODS
 from pll.review.state import ReviewState
@@ -113,7 +113,7 @@ IN_SHORT = {
     "unsupported": "They are not clearly better than chance.",
     "doubtful": "Too few are expected to be right.",
     "refuted": "Known true labels contradict those called certain.",
-    "dependent": "Voters may copy one another. Review 20 random examples: they tell whom to trust.",
+    "dependent": f"Voters may copy one another. Review {LEAST_CHECKED} random examples: they tell whom to trust.",
 }
 
 

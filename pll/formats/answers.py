@@ -587,20 +587,26 @@ def names_in(columns: Sequence[Chunks], only: npt.NDArray[np.bool_] | None = Non
     Parameters
     ----------
     columns
-        Of which the cells of a row name something together.
+        Of which the cells of a row name something together: as many of the first as tell the rows apart.
     only
         (rows,) which rows have a name; None for all.
 
     Examples
     --------
-    >>> codes, names = names_in([pa.chunked_array([["81", None, " 81"]]), pa.chunked_array([["gpt", None, "gpt"]])])
-    >>> codes.tolist(), names
-    ([0, -1, 0], ['81 · gpt'])
+    >>> ids, models = (pa.chunked_array([cells]) for cells in (["81", None, " 81"], ["gpt", None, "llama"]))
+    >>> codes, names = names_in([ids, models])
+    >>> codes.tolist(), names, names_in([ids, ids])[1]
+    ([0, -1, 1], ['81 · gpt', '81 · llama'], ['81'])
     """
     cells = columns[0]
     if len(columns) > 1:
-        rows = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
-        together = [BETWEEN_ANSWERS.join((cell or "").strip() for cell in row) if any(row) else None for row in rows]
+        given = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
+        rows = [tuple((cell or "").strip() for cell in row) for row in given]
+        every = {row for row in rows if any(row)}
+        least = next(
+            (k for k in range(1, len(columns)) if len({row[:k] for row in every if row[0]}) == len(every)), None
+        )
+        together = [BETWEEN_ANSWERS.join(row[:least]) if any(row) else None for row in rows]
         cells = pa.chunked_array([pa.array(together, pa.string())])
     cells = cells if only is None else pc.if_else(pa.array(only), cells, None)
     codes, distinct = codes_of(pc.fill_null(cells, ""))

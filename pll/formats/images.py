@@ -54,6 +54,7 @@ from pll.formats.tabular.parts import (
 )
 from pll.formats.tabular.writer import are_bytes, columns_of, limitations
 from pll.formats.tabular.xlsx import Xlsx
+from pll.formats.texts_inside import names_of_texts, tables_in_texts
 from pll.formats.tools.exports import Argilla, LabelStudio
 from pll.formats.tools.models import asked_of, with_answers
 from pll.formats.tools.records import RecordFormat
@@ -165,18 +166,24 @@ def _examples(table: Records, members: Members, options: ReadOptions) -> list[st
 @contextmanager
 def _unpacked(members: Members, names: Sequence[str]) -> Iterator[dict[str, Path]]:
     """Some files of an archive as files of their own, whose names end as what they hold does."""
-    members.check_total(list(names))
+    texts, _ = tables_in_texts(members)
+    members.check_total([name for name in names if name not in texts])
     with tempfile.TemporaryDirectory() as folder:
-        files = {name: Path(folder) / f"{at}{_end(members, name)}" for at, name in enumerate(names)}
-        for name, file in files.items():
-            file.write_bytes(members.read(name))
+        files = {}
+        for at, name in enumerate(names):
+            content = texts[name] if name in texts else members.read(name)
+            end = (
+                _end(members, name) if name not in texts else ".tsv" if b"\t" in content.partition(b"\n")[0] else ".csv"
+            )
+            files[name] = Path(folder) / f"{at}{end}"
+            files[name].write_bytes(content)
         yield files
 
 
 def holds_tables(path: Path) -> bool:
     """Whether an archive or a folder holds a table, be it JSON in a file without an end to its name."""
     with suppress(UserError), Members(path, HEAD_BYTES) as members:
-        return any(_end(members, name) in _TABLES for name in members.sizes)
+        return bool(names_of_texts(members)) or any(_end(members, name) in _TABLES for name in members.sizes)
     return False
 
 
@@ -210,7 +217,7 @@ def _tables(members: Members, options: ReadOptions) -> list[str]:
     _refuse_no_data(members, [name for name in members.sizes if name in found or name.lower().endswith(".xml")])
     if len(found) > MOST_TABLES:
         raise UserError(f"There are {len(found):,} tables inside; put them together, or bring fewer.")
-    return found
+    return found or [*tables_in_texts(members)[0]]
 
 
 def _annotations(members: Members, options: ReadOptions) -> list[str]:
@@ -313,6 +320,8 @@ def _stacked(
             raise UserError(f"There are several tables ({several}); leave the one that names the pictures.")
         table = parts[0] if len(parts) == 1 else stacked(people_of(list(files)), parts)
         notes += [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
+        _, others = tables_in_texts(members)
+        notes += [f"Left out, since their lines are other ones: {listing(others)}."] if others else []
         codes = {**table.codes, **codes}
         yield unfolded(replace(table, codes=codes, notes=(*table.notes, *notes)), options.columns), files
 

@@ -567,13 +567,15 @@ def _leave_majority(table: Proposal, name: str) -> None:
     table.give(name, "keep", why=f"{MAJORITY if is_all else 'mostly what most say of'} {made_of}")
     if not says_none and not table.is_asked():  # a voter who is always right would say something
         ways = [("the true label", {name: "true_label"}), ("one voter more", {name: "annotator"})]
-        is_decided = _is_decided(table, name, split)
+        is_right = says("right", name)
+        is_decided = is_right or _is_decided(table, name, split)
         ways = [way for way in ways if not is_all or is_decided or way[1][name] == was]
         ways = [way for way in ways if "true_label" not in way[1].values() or not table.having("true_label")]
         made = ("made of their answers: carried along", {name: "keep"})
         # of a program's majority by its name; of two and a third who is asked where they differ, that is what counts
-        is_voter = is_all and was == "annotator" and says("settled", name) and len(others) > MOST_MARKERS
-        is_decided = is_decided or says("right", name)
+        is_voter = (
+            is_all and was == "annotator" and says("settled", name) and len(others) > MOST_MARKERS and not is_right
+        )
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
             *([made, *ways] if is_voter or not is_decided else [*ways[:1], made, *ways[1:]]),

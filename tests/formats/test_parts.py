@@ -814,3 +814,15 @@ def test_coders_in_the_folders_of_a_split_are_coders(tmp_path: Path) -> None:
     }
     data = formats.read(archive(tmp_path / "x.zip", files), check=False)
     assert data.annotations is not None and {*data.annotations.annotator_names} == {"coder1", "coder2"}
+
+
+def test_a_table_called_gt_is_what_is_right_of_the_lines_of_answers(tmp_path: Path) -> None:
+    rolls = random.Random(3)
+    truth = {f"t{k}": rolls.choice(["yes", "no", "partly"]) for k in range(30)}
+    said = [(task, f"w{k}", label if rolls.random() < 0.8 else "no") for task, label in truth.items() for k in range(3)]
+    answers = "task,worker,label\n" + "".join(f"{task},{who},{label}\n" for task, who, label in said)
+    right = "task,label\n" + "".join(f"{task},{label}\n" for task, label in truth.items())
+    data = read_first(archive(tmp_path / "t.zip", {"crowd_labels.csv": answers, "gt.csv": right}))
+    assert data.y is not None
+    assert [data.class_names[k] for k in data.y] == list(truth.values())
+    assert data.annotations is not None and len(data.annotations.annotator_names) == 3

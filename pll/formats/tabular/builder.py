@@ -245,16 +245,17 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     def one(role: str) -> Chunks | None:
         return next(iter(many(role).values()), None)
 
+    def lines(chunks: Chunks) -> Lines:
+        return rows if answers.example is None else _first_lines(answers.example, filled_rows(*codes_of(chunks)))
+
     split, image = one("split"), one("image")
     read = {column.name: cells[column.at] for column in columns if column.role == "text"}
     task = one("task")
-    if not read and task is not None and are_texts(list(answers.ids or ()), 4):
-        read = {"": task}
+    if not read:  # what is asked about may name the example
+        tasks = {name: _objects(chunks, lines(chunks), missing="", named=True) for name, chunks in many("task").items()}
+        read = {name: many("task")[name] for name, of_examples in tasks.items() if are_texts(of_examples.tolist(), 4)}
     if image is None and task is not None and are_pictures(list(answers.ids or ())):
         image = task
-
-    def lines(chunks: Chunks) -> Lines:
-        return rows if answers.example is None else _first_lines(answers.example, filled_rows(*codes_of(chunks)))
 
     if read:
         parts = {name: _objects(chunks, lines(chunks), missing="") for name, chunks in read.items()}

@@ -435,7 +435,7 @@ def _may_say_more(name: str, about: Records, table: Records) -> bool:
     """
     stem, rows = PurePosixPath(name).stem, zip(*map(list, about.sample()), strict=True)
     has_others = in_common(table.names, about.names) < SHARED and not {*about.names} <= {*table.names}
-    has_others = has_others or says("settled", stem)
+    has_others = has_others or says("settled", stem) or plain_name(f"{stem} label") in USUAL["true_label"]
     return has_others and not codes_in(stem, [about.names, *rows])
 
 

@@ -25,7 +25,7 @@ VALUES, ANSWERS = "candidates", "answers"
 JSON_SHAPES = {
     "lines": "objects one after the other",
     "list": "a list of objects",
-    "keyed": "an object of objects, whose keys are the ids, also as the only field of an object",
+    "keyed": "an object of objects, whose keys are the ids, also in one field of an object",
     "inside": "a list of objects in one field of an object",
     "columns": "an object of lists, one a column",
     "indexed columns": "an object of objects, one a column, whose keys are the rows",
@@ -415,8 +415,9 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     (('columns', ''), ('lists', ''))
     >>> _shape('{"columns": ["a", "b"], "index": [0], "data": [["x", 1]]}', True)
     ('split', 'data')
-    >>> _shape('{"posts": {%s}}' % ", ".join(f'"-N{k}": {{"text": "a", "n": 1}}' for k in range(20)), True)
-    ('keyed', 'posts')
+    >>> posts = '{"made": "today", "posts": {%s' % ", ".join(f'"-N{k}": {{"text": "a", "n": 1}}' for k in range(20))
+    >>> _shape(posts + "}}", True), _shape(posts + ', "-N20": {"te', False)
+    (('keyed', 'posts'), ('keyed', 'posts'))
     """
     if text.startswith("["):
         return "lists" if text[1:].lstrip(_SPACE).startswith("[") else "list", ""
@@ -434,8 +435,9 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         return "keyed people", ""
     if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
-    if closed and len(found) == 1 and _are_keyed(found[0]):  # as Firebase exports a database
-        return "keyed", next(iter(values))
+    keyed = [name for name, value in values.items() if _are_keyed(value)]
+    if len(keyed) == 1 and ((closed and whole) or rest == "}") and KEY not in values:  # as Firebase exports a database
+        return "keyed", keyed[0]
     if found and all(isinstance(value, list) for value in found):
         said = [one for value in found for one in value]
         if said and all(isinstance(one, list) and all(isinstance(label, str | int) for label in one) for one in said):
@@ -534,6 +536,8 @@ def _fields(text: str) -> tuple[Record, str]:
                     inner, rest = _fields(reader.text[reader.at :])
                     if _is_column(inner):
                         return values, "#"
+                    if _are_keyed(inner):
+                        return values | {key: inner}, "}"
                     return values, f"[{key}{_WITHIN}{rest[1:]}" if rest[:1] == "[" and rest[1:] else "?"
                 return values, f"[{key}" if start == "[{" else start[:1] if len(start) == 2 and start[0] == "[" else "?"
             end = reader._next_character()

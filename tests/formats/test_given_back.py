@@ -201,6 +201,18 @@ def test_every_shape_of_json_is_read_alike_and_keeps_its_shape(tmp_path: Path, s
     assert json.loads((tmp_path / "out.json").read_text()) == SHAPES[shape](added)
 
 
+def test_an_object_of_objects_in_a_field_keeps_what_is_around_it(tmp_path: Path) -> None:
+    videos = {f"v{k}": {"text": f"what is seen in {k}", "said": {"a": "xy"[k % 2], "b": "x"}} for k in range(12)}
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"queue": "eu", "videos": videos, "ended": None}, indent=1))
+    data = formats.read(path)
+    assert data.row_ids.tolist() == [*videos] and data.annotations is not None and data.annotations.n_answers == 24
+    done = Results([*videos], {"identified_label": ["x"] * 12})
+    formats.give_back(path, tmp_path / "out.json", done)
+    labelled = {name: video | {"label": "x"} for name, video in videos.items()}
+    assert json.loads((tmp_path / "out.json").read_text()) == {"queue": "eu", "videos": labelled, "ended": None}
+
+
 def test_bare_lists_are_sets_and_have_no_place_for_labels(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     for text, ids in (("[[3, 7], [], [7]]", ["0", "1", "2"]), ('{"a": [3, 7], "b": [], "c": [7]}', ["a", "b", "c"])):

@@ -826,3 +826,20 @@ def test_a_table_called_gt_is_what_is_right_of_the_lines_of_answers(tmp_path: Pa
     assert data.y is not None
     assert [data.class_names[k] for k in data.y] == list(truth.values())
     assert data.annotations is not None and len(data.annotations.annotator_names) == 3
+
+
+def test_what_is_right_stands_on_a_longer_sheet_with_a_line_for_each_column(tmp_path: Path) -> None:
+    rolls = random.Random(5)
+    truth = {f"item_{k:02}": rolls.choice(["refund", "complaint", "order"]) for k in range(40)}
+    said = [[f"model {m}", *(right if rolls.random() < 0.8 else "order" for right in truth.values())] for m in range(5)]
+    book = openpyxl.Workbook()
+    answers, items = book.active, book.create_sheet("items")
+    assert answers is not None
+    for row in (["model", *truth], *said):
+        answers.append(row)
+    for row in (["item", "gold"], *map(list, truth.items())):
+        items.append(row)
+    book.save(tmp_path / "t.xlsx")
+    data = read_first(tmp_path / "t.xlsx")
+    assert data.y is not None and [data.class_names[k] for k in data.y] == list(truth.values())
+    assert data.annotations is not None and data.annotations.annotator_names == tuple(row[0] for row in said)

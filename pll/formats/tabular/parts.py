@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import combinations, pairwise, takewhile
+from itertools import combinations, pairwise, permutations, takewhile
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -327,12 +327,12 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
     ['items.csv was added by item; of its 3 rows 1 has no line here.']
     """
     left, notes = dict(tables), list[str]()
-    first, *others = [*tables] if by is not None else sorted(tables, key=lambda name: -tables[name].rows) or [""]
-    for name in others:
-        if right := _right_of_columns(tables[first], tables[name]):
-            left[first] = _with_answer_key(left.pop(first), right)
+    for of, name in permutations(tables, 2):
+        if of in left and name in left and (right := _right_of_columns(tables[of], tables[name])):
+            left[of] = _with_answer_key(left[of], right)
             notes.append(f"{name} says what is right of {len(right):,} columns: the row {ANSWER_KEY}.")
             del left[name]
+    first, *others = [*tables] if by is not None else sorted(left, key=lambda name: -tables[name].rows) or [""]
     others = [name for name in others if name in left and _may_say_more(name, tables[name], tables[first])]
     if not others or are_one_a_person([*tables.values()]):
         return left, notes

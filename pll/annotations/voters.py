@@ -141,8 +141,8 @@ class VoterModels:
         not clearly less likely than the first one; 1 where there is none.
     disputed
         Rows on which one of them gives another label, in random order: the first ten are a fair sample.
-    n_true_labels
-        Number of true labels given.
+    n_true_labels, n_checked
+        Number of true labels given, and of those by which voters are measured: all, or none (`_is_fair_sample`).
     are_functions
         Whether most votes are of labelling functions.
     """
@@ -161,6 +161,7 @@ class VoterModels:
     agreement: float
     disputed: Codes
     n_true_labels: int
+    n_checked: int
     are_functions: bool
 
     @property
@@ -257,16 +258,17 @@ def fit_voters(
     em = _ExpectationMaximisation(annotations)
     kind_fitted, start, rounds = em.plan(kind)
     first = em.run(kind_fitted, start, rounds=rounds)
-    exponent = np.ones(annotations.n_rows) if kind == "majority" else _exponent(annotations, first.T, true_labels)
+    checked = true_labels if _is_fair_sample(annotations, first.T, true_labels) else None
+    exponent = np.ones(annotations.n_rows) if kind == "majority" else _exponent(annotations, first.T, checked)
     others = _Others() if first.confusions is None else _Others.of(em, first, exponent, true_labels)
     prior_weight = em.prior_weight
     if others.best is not None:
         start, prior_weight = next(islice(em.starts(), others.best, None)), 1.0
     fit = first if true_labels is None else em.run(kind_fitted, start, true_labels, None, rounds, prior_weight)
-    if true_labels is not None and (measured := em.measured(true_labels)) is not None:
-        of_measured = _exponent(annotations, measured.T, true_labels)
-        lead = _known_likelihood(true_labels, _softmax(measured.votes), of_measured)
-        lead -= _known_likelihood(true_labels, _softmax(fit.votes), exponent)
+    if checked is not None and (measured := em.measured(checked)) is not None:
+        of_measured = _exponent(annotations, measured.T, checked)
+        lead = _known_likelihood(checked, _softmax(measured.votes), of_measured)
+        lead -= _known_likelihood(checked, _softmax(fit.votes), exponent)
         if lead > annotations.n_annotators:  # a number of each is chosen by these labels: Akaike's criterion
             fit, exponent = measured, of_measured
     posterior = _softmax(exponent[:, None] * np.log(fit.T + NONZERO))
@@ -288,6 +290,7 @@ def fit_voters(
         agreement=others.agreement,
         disputed=others.disputed,
         n_true_labels=0 if true_labels is None else int((true_labels >= 0).sum()),
+        n_checked=0 if checked is None else int((checked >= 0).sum()),
         are_functions=em.are_functions,
     )
 
@@ -335,7 +338,8 @@ def shared_answers(models: VoterModels) -> str:
     Parameters
     ----------
     models
-        Of voters with names. From `LEAST_CHECKED` known labels on, these tell how far mistakes are shared.
+        Of voters with names. From `LEAST_CHECKED` known labels on that are a fair sample, these tell how far mistakes
+        are shared.
 
     Examples
     --------
@@ -350,7 +354,7 @@ def shared_answers(models: VoterModels) -> str:
     """
     annotations, matrices = models.annotations, models.confusions
     known = matrices is not None and len(matrices) == annotations.n_annotators
-    if models.are_functions or not known or models.n_true_labels >= LEAST_CHECKED:
+    if models.are_functions or not known or models.n_checked >= LEAST_CHECKED:
         return ""
     assert matrices is not None
     pairs = [pair for pair in pairs_in(annotations) if pair.rows >= LEAST_MET]
@@ -497,6 +501,30 @@ def _exponent(annotations: Annotations, T: Floats, true_labels: Ints | None) -> 
         rho = max(CORRELATIONS, key=lambda one: _known_likelihood(true_labels, T, 1 / (1 + others * one)))
     exponent: Floats = 1 / (1 + others * rho)
     return exponent
+
+
+def _is_fair_sample(annotations: Annotations, T: Floats, true_labels: Ints | None) -> bool:
+    """Whether known labels are of rows as sure as the others, as random ones are (the test of Mann & Whitney, 1947).
+
+    People begin with what is least sure. There voters are wrong more often, and alike, than on all rows.
+
+    Parameters
+    ----------
+    T
+        Posterior without the known labels.
+    """
+    voted = annotations.answers_per_row > 0
+    known = voted if true_labels is None else voted & (true_labels >= 0)
+    if true_labels is None or known.sum() < LEAST_CHECKED or (known == voted).all():
+        return true_labels is not None
+    from scipy.stats import mannwhitneyu  # late: it takes most of a second
+
+    sure = T.max(axis=1).round(6)
+    return bool(mannwhitneyu(sure[known], sure[voted & ~known]).pvalue >= UNFAIR)
+
+
+UNFAIR = 1e-3
+"""Probability of a random sample that differs so far from the others, below which it is taken for none."""
 
 
 def _known_likelihood(true_labels: Ints, T: Floats, exponent: Floats) -> float:

@@ -109,6 +109,11 @@ class Decided:
         return result
 
     @cached_property
+    def had_choice(self) -> Flags:
+        """Return (m,) bool, whether the example has several candidates: else nothing was chosen."""
+        return self.sets.sizes[self.rows] > 1
+
+    @cached_property
     def counts(self) -> npt.NDArray[np.float32]:
         """(n,) how many label weights of the model an example counts as: `DECISION_COUNTS` where decided, else 1."""
         return np.where(self.is_decided, np.float32(DECISION_COUNTS), np.float32(1))

@@ -1,10 +1,10 @@
 """Labels that follow decisions: the conditional logit's labels of examples that nobody has looked at.
 
-After every batch of decisions the labels of the undecided are those of the logit (`pll.review.logit`), whose `source`
-stays the model; of a run of voter models, those of the voters, fitted anew with the decisions as true labels. They
-depend on the run, its neighbours or votes and the decisions alone, so they are not stored. Where a change is undone,
-the example has the run's label, whatever is decided later. Answers to what a certificate asks are not used, since they
-judge these labels.
+From `FEWEST_DECISIONS` on that the run was not trained on, the labels of the undecided are those of the logit
+(`pll.review.logit`), whose `source` stays the model; of a run of voter models, those of the voters, fitted anew with
+the decisions as true labels. They depend on the run, its neighbours or votes and the decisions alone, so they are not
+stored. Where a change is undone, the example has the run's label, whatever is decided later. Answers to what a
+certificate asks are not used, since they judge these labels.
 """
 
 from __future__ import annotations
@@ -94,14 +94,13 @@ def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: It
     >>> follow(own, propose(run, decided), decided, [5]).labels.tolist()
     ['1', '1', '1', '1', '1', '0', '0', '0', '0', '0', '0', '0']
     """
-    if len(decided) < FEWEST_DECISIONS:
-        return own
-    weights, stays = proposed.copy(), own.candidates.positions(np.array(sorted(restored), dtype=np.int64))
-    within = weights * own.inside[own.candidates.rows]  # decisions weigh the labels of a set, not whether it is right
+    sets = own.candidates
+    weights, stays = normalise(proposed, sets), sets.positions(np.array(sorted(restored), dtype=np.int64))
+    within = proposed * own.inside[sets.rows]  # of votes; decisions weigh the labels they named alone
     held_out = None if own.held_out is None else np.where(np.isnan(own.held_out), own.held_out, within)
     weights[stays] = own.weights[stays]
     if held_out is not None and own.held_out is not None:
-        alone = own.candidates.sizes[own.candidates.rows] == 1  # in these sets there is nothing to weigh
+        alone = sets.sizes[sets.rows] == 1  # in these sets there is nothing to weigh
         held_out[alone] = own.held_out[alone]
         held_out[stays] = own.held_out[stays]  # what was not known of how sure one is, stays so
     return replace(own, weights=weights, held_out=held_out, follows=True)
@@ -129,7 +128,10 @@ def followed(
         As for `follow`.
     """
     annotations = data.annotations
-    if config.method == "dawid-skene" and annotations is not None and len(decided) >= FEWEST_DECISIONS:
+    of_voters = config.method == "dawid-skene" and annotations is not None
+    if (len(decided) if of_voters else int(decided.had_choice.sum())) < FEWEST_DECISIONS:
+        return own  # a run that was trained on decisions has sets of one in their place
+    if of_voters and annotations is not None:
         answers = np.full(annotations.n_rows, -1, dtype=np.int64)
         answers[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
         posterior = fit_voters(annotations, kind=config.params.get("kind", "pooled"), true_labels=answers).posterior

@@ -16,6 +16,13 @@ and as much as `COUNTS` others, which have the model's opinion alone, so a decis
 once. A decided example enters with the k of the time it was decided, since later
 decisions around it would make k more informative than it is for undecided examples.
 
+Where decisions are off their sets, p_ij is multiplied by the probability that S_i holds the truth,
+
+    P(truth ∈ S_i) = 1 − σ(a − b logit max_j p_ij)
+
+with a and b fitted to which decisions were off their sets (b under a ridge toward `MISS_SLOPE`): people begin with what
+is least sure, so that their share of misses is not that of all. Votes say that themselves (`LabelSnapshot.inside`).
+
 p orders the queue (the smallest max_j p_ij first) and proposes labels for examples that nobody has looked at.
 """
 
@@ -27,6 +34,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logit
 
 from pll.candidates import CandidateSets
 from pll.review import forest, kernel_ridge
@@ -49,16 +57,20 @@ START_THETA = {
 }
 """θ₀ by feature, chosen on the development sets of docs/review.md: what does not come from the run's model counts most.
 
-Votes count in full, since the run was trained on the sets alone.
+Votes count in full where the run was trained on the sets alone; else they are in its weights (`ReviewSignals.votes`).
 """
+MISS_SLOPE = 0.5
+"""Where b begins: 1 would take sets that look sure for right, 0 would take none for it before many are decided."""
+SUREST = 1e-3
+"""How far from 0 and 1 a probability counts as that itself."""
 
 Flat = npt.NDArray[np.floating[Any]]
 
 
 def propose(signals: ReviewSignals, decided: Decided) -> Weights:
-    """(nnz,) p_ij of every example: one-hot where decided, 0 where ruled out, sums to 1 on S_i.
+    """(nnz,) p_ij of every example: one-hot where decided, 0 where ruled out; sums to P(truth ∈ S_i) on S_i.
 
-    An example decided as "none of these" has the model's p.
+    That is 1 where no decision is off its set. An example decided as "none of these" has the model's p.
 
     Parameters
     ----------
@@ -71,6 +83,8 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
     theta, bias = fit(signals, decided, features)
     scores = sum(weight * features[name] for name, weight in theta.items()) + bias[signals.sets.indices]
     p = restricted_softmax(np.where(decided.open, scores, -np.inf), signals.sets)
+    if (signals.labels.inside == 1).all():
+        p *= _inside(p, decided)[signals.sets.rows]
     labelled = decided.positions[decided.positions >= 0]
     p[signals.sets.positions(decided.rows[decided.positions >= 0])] = 0
     p[labelled] = 1
@@ -80,7 +94,7 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
 def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> tuple[dict[str, np.float64], Floats]:
     """θ of each feature and b, (c,), from the decisions so far; θ₀ and 0 where there are none.
 
-    What was decided as "none of these", and sets of one label, teach nothing.
+    What was decided as "none of these", and sets of one label, teach nothing of how to choose.
 
     Parameters
     ----------
@@ -92,7 +106,7 @@ def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> 
         Of `features_now`, by these.
     """
     sets = signals.sets
-    usable = np.flatnonzero((decided.positions >= 0) & (sets.sizes[decided.rows] > 1))
+    usable = np.flatnonzero((decided.positions >= 0) & decided.had_choice)
     rows = decided.rows[usable]
     at, some = sets.positions(rows), sets.take(rows)  # the candidates of these m examples, p in all
     then = {name: part[at] for name, part in features.items()} | near_then(signals, decided, rows)
@@ -147,6 +161,33 @@ def near_then(signals: ReviewSignals, decided: Decided, rows: Ints) -> dict[str,
     before, after = undecided.apply_to(shown), decided.apply_to(shown) * decided.counts[signals.sets.rows]
     means = near.means_at(at, before, after, lambda rows: decided.turn.take(rows) < own_turn)
     return {"near": log_of(normalise(means, signals.sets.take(rows)))}
+
+
+def _inside(p: Weights, decided: Decided) -> Weights:
+    """Return (n,) P(truth ∈ S_i), by which decisions were off their sets; 1 where none was.
+
+    Parameters
+    ----------
+    p
+        (nnz,) probabilities of the candidates, where the truth is one of them.
+    decided
+        The decisions so far.
+    """
+    top = np.clip(np.maximum.reduceat(p, decided.sets.indptr[:-1]), SUREST, 1 - SUREST)
+    at = decided.had_choice
+    sure, missed = logit(top), (decided.positions < 0)[at]
+    if not missed.any():
+        return np.ones(len(top), dtype=np.float32)
+    of_decided = sure[decided.rows[at]]
+
+    def loss(x: Floats) -> float:
+        odds = x[0] - x[1] * of_decided
+        likelihood = np.where(missed, log_expit(odds), log_expit(-odds)).sum()
+        return LOGIT_RIDGE / 2 * float(x[1] - MISS_SLOPE) ** 2 - float(likelihood)
+
+    start = np.array([logit((missed.sum() + 0.5) / (len(missed) + 1)), MISS_SLOPE])
+    a, b = minimize(loss, start, method="L-BFGS-B", bounds=((-15, 15), (0, None))).x
+    return np.asarray(expit(b * sure - a), dtype=np.float32)
 
 
 def log_of(weights: Flat) -> npt.NDArray[np.float32]:

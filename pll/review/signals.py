@@ -27,7 +27,7 @@ from pll.review.kernel_ridge import Factor, fit_factor
 from pll.review.label_snapshot import LabelSnapshot, snapshot_of
 from pll.review.neighbours import Neighbourhood, Neighbours, best_points, find_neighbours
 from pll.runs.folder import RunFolder
-from pll.weights import Flags, Floats, Ints, identified_labels
+from pll.weights import VOTES, Flags, Floats, Ints, identified_labels
 
 FOLDER = "review"
 """Of a run's folder, what is made for its review."""
@@ -50,7 +50,8 @@ class ReviewSignals:
     leaves
         (n, T) of the forest on the same points; None until then.
     votes
-        (nnz,) share of an example's annotators who named the label; None without annotators.
+        (nnz,) share of an example's annotators who named the label; None without annotators, and where the run has
+        weighed their answers.
     votes_alone
         Whether the labels come from votes and nothing else.
     tied_votes
@@ -82,9 +83,10 @@ class ReviewSignals:
             It has none yet.
         """
         sets = data.sets()
+        is_weighed = data.change(VOTES) is not None
         return cls(
             snapshot_of(folder, data),
-            votes=None if data.annotations is None else vote_shares(data.annotations, sets),
+            votes=None if data.annotations is None or is_weighed else vote_shares(data.annotations, sets),
             votes_alone=not METHODS[folder.config().method].needs_features,
             tied_votes=data.tied_votes,
             **_of_features(folder, len(sets)),

@@ -286,6 +286,24 @@ def test_near_copies_of_a_voter_are_told_and_known_labels_mend_it(
     assert after > before + 0.1 if are_told else after >= before - 0.01
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_voters_are_measured_on_a_fair_sample_alone(seed: int) -> None:
+    """One answers everything and is right in 90 %, others little and poorly: what is least sure is what they say."""
+    votes, y = drawn(n=800, right=(0.9, 0.55, 0.6, 0.65), seed=seed)
+    votes[:, 1:][np.random.default_rng([seed, 1]).random((800, 3)) < 0.75] = -1
+    annotations = Annotations.from_votes(votes, "abcd")
+    alone = fit_voters(annotations)
+    least_sure = np.argsort(alone.posterior.max(axis=1), kind="stable")[:60]
+    random = np.random.default_rng([seed, 2]).permutation(800)[:60]
+    hard, fair = (
+        fit_voters(annotations, true_labels=np.where(np.isin(np.arange(800), rows), y, -1))
+        for rows in (least_sure, random)
+    )
+    assert (hard.n_true_labels, hard.n_checked, fair.n_checked) == (60, 0, 60)
+    assert (hard.exponent == alone.exponent).all()
+    assert abs(hard.accuracy[0] - 0.9) < 0.06 and abs(fair.accuracy[0] - 0.9) < 0.06
+
+
 @pytest.mark.parametrize(("kind", "used"), [("leak", False), ("telling", True)])
 def test_features_that_hold_what_one_voter_said_are_no_witness(kind: str, used: bool) -> None:
     rng = np.random.default_rng(3)

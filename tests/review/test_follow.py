@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.convert import convert
 from pll.export.readme import readme
@@ -17,12 +19,13 @@ from pll.export.run_export import export_source
 from pll.review.database import Database
 from pll.review.decided import Decided
 from pll.review.desk import Desk
-from pll.review.follow import follow, teaching_decisions
+from pll.review.follow import follow, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
 from pll.review.queue import ReviewQueue
 from pll.review.session import open_review
 from pll.review.signals import ReviewSignals
+from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from tests.review_helpers import close
 from tests.run_helpers import config, write_data
@@ -181,3 +184,17 @@ def test_a_set_that_may_miss_the_truth_does_not_become_certain() -> None:
     result = follow(own, propose(ReviewSignals(own, neighbours=NEAR), decided), decided)
     assert result.follows and result.certainty.confidence[11] == 0.5
     assert result.certainty.confidence.max() <= 0.5
+
+
+def test_decisions_that_a_run_was_trained_on_move_no_label_again() -> None:
+    """They stand as sets of one, from which nothing of how to choose can be learnt."""
+    decided = {row: row % 2 for row in range(6)}
+    sets = CandidateSets.from_lists([[decided[row]] if row in decided else [0, 1] for row in range(12)], n_classes=2)
+    weights = np.where(sets.sizes[sets.rows] == 1, 1, np.where(sets.indices == 0, 0.6, 0.4)).astype(np.float32)
+    own = LabelSnapshot("run", np.arange(12).astype(str), sets, weights)
+    data = PartialLabelDataset(X=np.zeros((12, 1), dtype=np.float32), candidates=sets)
+    run = RunConfig(Source("data"), "proden")
+    for new, follows in (({}, False), (dict.fromkeys(range(6, 11), 1), True)):
+        made = Decided.of(sets, decided | new)
+        result = followed(own, run, data, propose(ReviewSignals(own, neighbours=NEAR), made), made)
+        assert result.follows == follows

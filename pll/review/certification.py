@@ -395,7 +395,25 @@ def _final_labels(table: LabelTable, decisions: Sequence[CheckedLabel], judgemen
     )
 
 
-# ---- what controls say of the candidate sets -------------------------------------------------------------------------
+# ---- what controls say of all rows -----------------------------------------------------------------------------------
+
+
+def answered_sample(controls: Ints, state: ReviewState, required: Ints) -> Ints:
+    """The controls before the first open one, in the order drawn: a random sample of all rows.
+
+    A control behind it that is answered was looked at for another reason, for being hard say.
+
+    Parameters
+    ----------
+    controls
+        (K,) rows, in the order drawn.
+    state
+        Of the review.
+    required
+        (n,) how many reviewers are to answer each example.
+    """
+    first_open = next((k for k, row in enumerate(controls.tolist()) if not state.is_closed(row, required)), None)
+    return controls[:first_open]
 
 
 @dataclass(frozen=True)
@@ -435,15 +453,13 @@ def miss_rate_of(controls: Ints, sets: CandidateSets, state: ReviewState, requir
     required
         (n,) how many reviewers are to answer each example.
     """
-    answered = missing = unknown = 0
-    for row in controls.tolist():
-        if not state.is_closed(row, required):
-            break
+    missing = unknown = 0
+    sample = answered_sample(controls, state, required)
+    for row in sample.tolist():
         result = state.outcome(row)
-        answered += 1
         unknown += result.status not in ("label", "none")
         missing += result.status == "none" or (result.status == "label" and result.label not in sets.names(row))
-    if not answered:
+    if not len(sample):
         return None
-    low, high = hypergeometric(missing, answered, len(sets), unknown=unknown)
-    return MissRate(answered, missing, unknown, low, high)
+    low, high = hypergeometric(missing, len(sample), len(sets), unknown=unknown)
+    return MissRate(len(sample), missing, unknown, low, high)

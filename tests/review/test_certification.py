@@ -14,7 +14,7 @@ from pll.errors import UserError
 from pll.export.audit import altered_events, audit_rows
 from pll.review import tables
 from pll.review.certificate import verify_document
-from pll.review.certification import Certification, miss_rate_of
+from pll.review.certification import Certification, answered_sample, miss_rate_of
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession
 from pll.review.store import reading
@@ -185,4 +185,13 @@ def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:
     rate = miss_rate_of(controls, sets, review.state, review.required)
     assert rate is not None and (rate.answered, rate.missing, rate.unknown) == (8, 2, 1)
     assert (rate.low, rate.high) == hypergeometric(2, 8, 40, unknown=1)
+    close(review)
+
+
+def test_controls_that_were_looked_at_for_another_reason_count_once_those_before_them_are_answered(url: str) -> None:
+    review = open_with(url)
+    desk, controls = Desk(review, "Ann"), np.arange(10, 20)
+    for row, n in ((13, 0), (17, 0), (10, 1), (11, 2), (12, 4)):
+        answer(desk, desk.show(row), right=True)
+        assert answered_sample(controls, review.state, review.required).tolist() == controls[:n].tolist()
     close(review)

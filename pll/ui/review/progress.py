@@ -11,6 +11,7 @@ import streamlit as st
 
 from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
+from pll.review.certification import answered_sample
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
 from pll.ui.format import plain, short_duration
@@ -165,8 +166,9 @@ def _voters(tab: ReviewTab) -> None:
     for row, made in review.state.decisions().items():
         y[row] = place.get(made.label or "", -1)
     controls = np.full(annotations.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
-    certification = review.latest_certification
-    sample = np.empty(0, dtype=np.int64) if certification is None else certification.controls
+    certification, sample = review.latest_certification, np.empty(0, dtype=np.int64)
+    if certification is not None:
+        sample = answered_sample(certification.controls, review.state, review.required)
     controls[sample] = y[sample]
     table = voter_table(f"{review.root.run} {review.state.last} {len(sample)}", annotations, y, controls)
     st.markdown("**Voters**")

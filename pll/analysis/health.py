@@ -237,7 +237,8 @@ def health_of(
     others
         What else is wrong: see `refuted_by_truth` and `dependent`.
     """
-    collapsed = None if _is_borne_out(evidence) else _collapsed(final, sets)
+    unseen = _unseen(evidence, expected, sets)
+    collapsed = None if unseen or _is_borne_out(evidence) else _collapsed(final, sets)
     found = (_untrained(rows), _diverging(rows, top_loss), _changing(rows, len(sets)), collapsed)
     result = [finding for finding in found if finding is not None]
     ambiguous = sets.sizes > 1
@@ -254,7 +255,7 @@ def health_of(
                     "epochs",
                 )
             )
-    if evidence is not None and not evidence.beats_chance:
+    if evidence is not None and not evidence.beats_chance and not unseen:
         result.append(
             Finding(
                 "unsupported",
@@ -278,9 +279,10 @@ def health_of(
         result = [replace(finding, remedy=VOTES_REMEDY, again="") for finding in result]
     result += others
     by_truth = evidence is not None and evidence.by == "truth"
+    doubts = () if by_truth else (*doubts, *unseen)
     is_checked = by_truth or (expected is not None and not doubts)
     verdict = "unhealthy" if result else "healthy" if is_checked else "unchecked"
-    return Health(verdict, tuple(result), evidence, expected, () if by_truth else tuple(doubts))
+    return Health(verdict, tuple(result), evidence, expected, doubts)
 
 
 def still_learns(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -343,6 +345,25 @@ def _changing(rows: Sequence[Mapping[str, Any]], n: int) -> Finding | None:
         return Finding("unsteady", sentence, "Train with a smaller learning rate.", "steps")
     remedy = "Train longer; where that does not help, use a smaller learning rate."
     return Finding("changing", f"Labels still change: {text}.", remedy, "epochs")
+
+
+def _unseen(evidence: Evidence | None, expected: float | None, sets: CandidateSets) -> list[str]:
+    """Say that sets cannot show whether features tell of the labels; nothing where they can.
+
+    They cannot where as many answers lie in the sets by chance as labels are expected to be right, clearly more than
+    half of them: one class is in nearly every set then.
+    """
+    if evidence is None or evidence.by != "candidates" or evidence.beats_chance or expected is None:
+        return []
+    right = Evidence("candidates", round(expected * evidence.n), evidence.n, evidence.chance)
+    if right.beats_chance or not replace(right, chance=LEAST_RIGHT).beats_chance:
+        return []
+    members = np.bincount(sets.indices, minlength=sets.n_classes)
+    j = int(members.argmax())
+    return [
+        f"{sets.class_names[j]} is in {members[j]:,} of {len(sets):,} sets, so that they cannot show whether the "
+        "features tell anything of the labels."
+    ]
 
 
 def _is_borne_out(evidence: Evidence | None) -> bool:

@@ -162,6 +162,20 @@ def test_one_class_may_have_most_labels_where_models_that_did_not_learn_from_the
     assert [finding.name for finding in health.findings][:1] == ["collapsed"]
 
 
+def test_where_one_class_is_in_nearly_every_set_these_cannot_show_whether_features_help() -> None:
+    """Not where labels are expected to be right more often than chance covers sets, nor where half of them are."""
+    most = CandidateSets.from_lists([[0, 1 + k % 3] if k % 20 else [1, 2] for k in range(1000)], 4)
+    final, history = settled(np.zeros(1000, dtype=np.int64)), rows([0, 0, 0], [1.0, 0.9, 0.8])
+    covering = Evidence("candidates", 945, 1000, 0.93)
+    health = health_of(history, final, most, covering, expected=0.93)
+    assert health.verdict == "unchecked" and not health.findings
+    assert [doubt[:14] for doubt in health.doubts] == ["0 is in 950 of"]
+    assert names_of(health_of(history, final, most, covering, expected=0.97)) == ["collapsed", "unsupported"]
+    pairs = CandidateSets.from_lists([[k % 3, (k + 1) % 3] for k in range(1000)], 3)
+    covering = Evidence("candidates", 667, 1000, 0.667)
+    assert names_of(health_of(history, final, pairs, covering, expected=0.52)) == ["collapsed", "unsupported"]
+
+
 def test_the_check_leaves_the_run_alone() -> None:
     """Neither what was learnt nor the settings change, and a second check says the same."""
     X, _, sets = clouds()

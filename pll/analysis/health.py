@@ -475,6 +475,28 @@ def doubt_of_given(labels: Certainty) -> list[str]:
     return [text] if 2 * given > n else []
 
 
+def doubt_of_contradicted(contradicted: tuple[int, float, float] | None) -> list[str]:
+    """Return a sentence where models contradict clearly more only candidates than they expect to be wrong; or none.
+
+    Parameters
+    ----------
+    contradicted
+        As `pll.methods.held_out.HeldOut.contradicted`: each example counts once, however many models have judged it.
+
+    Examples
+    --------
+    >>> doubt_of_contradicted((176, 56.6, 41.5))
+    ['57 of 176 single labels are not what models that had not seen them say; these expect to be wrong in 42.']
+    >>> doubt_of_contradicted((340, 190.8, 185.4))
+    []
+    """
+    n, other, expected = contradicted or (0, 0.0, 0.0)
+    if n < FEWEST_ASKED or wilson(round(other), n)[0] <= expected / n:
+        return []
+    text = f"{round(other):,} of {n:,} single labels are not what models that had not seen them say; "
+    return [f"{text}these expect to be wrong in {round(expected):,}."]
+
+
 def against_sets(covered: tuple[float, float] | None, n: int) -> Evidence | None:
     """Return the covering rate of models that did not learn from the examples; None where fewer than 30 were judged.
 

@@ -206,16 +206,20 @@ class HeldOut:
             "sums": np.zeros(task.candidates.nnz),  # of probabilities, float64: the order of models must not matter
             "counts": np.zeros(n, dtype=np.int16),
             "tally": np.zeros(5),  # of answers: all, covering, covering by chance; of models: all, sum of log T
+            "given": np.zeros(3),  # of answers to examples with one label: all, other labels, expected other labels
         }
+        self._is_given = task.candidates.sizes == 1
+        if task.decided is not None:
+            self._is_given &= task.decided < 0
 
     def state(self) -> Arrays:
         """Return the arrays from which another one can go on to the same result."""
         return {"done": np.array(self.done)} | {name: array.copy() for name, array in self._answers.items()}
 
     def load_state(self, state: Arrays) -> None:
-        """Go on from what `state()` of one with the same arguments returned."""
+        """Go on from what `state()` of one with the same arguments returned; that of older versions lacks `given`."""
         self.done = int(state["done"])
-        self._answers = {name: np.array(state[name]) for name in self._answers}
+        self._answers = {name: np.array(state.get(name, zeros)) for name, zeros in self._answers.items()}
 
     def run(self, hook: Hook | None = None, progress: ShareDone | None = None) -> Iterator[int]:
         """Train and ask the models that are left, yielding the number of complete ones after each step.
@@ -304,6 +308,14 @@ class HeldOut:
         asked, covering, by_chance, *_ = self._answers["tally"].tolist()
         return (covering / asked, by_chance / asked) if asked else None
 
+    def contradicted(self) -> tuple[int, float, float] | None:
+        """Return how many sets of one label are not people's decisions, of how many a model's answer is another label,
+        and in how many it is expected to be wrong by its own probabilities: means over the models. None without any.
+        """
+        asked, other, expected = self._answers["given"].tolist()
+        n = int(self._is_given.sum())
+        return (n, n * other / asked, n * expected / asked) if asked else None
+
     @property
     def temperature(self) -> float | None:
         """Geometric mean of the temperatures of the models; None where no model has answered."""
@@ -345,8 +357,11 @@ class HeldOut:
             positions, some = sets.positions(part), sets.take(part)
             answers["sums"][positions] += np.exp(log_p[some.rows, some.indices])
             answers["counts"][part] += 1
-            predicted = log_p.argmax(axis=1)
-            covering += int(some.contains(predicted).sum())
+            predicted, given = log_p.argmax(axis=1), self._is_given[part]
+            inside = some.contains(predicted)
+            covering += int(inside.sum())
+            doubt = 1 - np.exp(log_p.max(axis=1))
+            answers["given"] += [given.sum(), (given & ~inside).sum(), doubt[given].sum()]
             predictions += np.bincount(predicted, minlength=c)
             members += np.bincount(some.indices, minlength=c)
         answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows), 1, math.log(temperature)]

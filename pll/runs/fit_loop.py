@@ -23,6 +23,7 @@ from pll.analysis.health import (
     against_sets,
     against_truth,
     dependent,
+    doubt_of_contradicted,
     doubt_of_given,
     health_of,
     refuted_by_truth,
@@ -650,13 +651,16 @@ class FitLoop:
         by_truth = evidence is not None and evidence.by == "truth"
         copied = [] if step is None or by_truth else dependent(step.task.votes, step.task.decided)
         has_logits = isinstance(self.estimator, DeepEstimator) and self.estimator.get_params().get("loss") == "ce"
+        contradicted = []
+        if step is not None and labels.is_given.any() and not self.estimator.needs_truth:
+            contradicted = doubt_of_contradicted(step.contradicted())
         given, is_judged = doubt_of_given(labels), bool((labels.is_known & ~labels.is_given).any())
         return health_of(
             self.rows,
             final,
             sets,
             evidence,
-            doubts=() if step is None else (*step.notes, *given),
+            doubts=() if step is None else (*step.notes, *given, *contradicted),
             expected=float(np.nanmean(labels.confidence)) if is_judged and not given else None,
             top_loss=math.log(sets.n_classes) if has_logits else None,  # of uniform predictions
             votes_alone=not self.estimator.needs_features,

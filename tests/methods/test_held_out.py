@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
+from pll.analysis.health import doubt_of_contradicted
 from pll.annotations import Annotations
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
@@ -25,7 +26,7 @@ from pll.methods.proden import PRODEN
 from pll.methods.set_likelihood import likeliest_temperature, set_evidence
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Hook, StopTraining
-from pll.weights import identified_labels, sharpness
+from pll.weights import DECISIONS, ChangedSets, identified_labels, sharpness
 from tests.methods.cases import clusters
 
 X, SETS = clusters(0)
@@ -183,6 +184,34 @@ def test_a_stopped_one_goes_on_to_the_same_result(estimator: Any) -> None:
     for _ in again.run():
         pass
     assert np.array_equal(again.weights(), whole.weights())
+
+
+@pytest.mark.parametrize("apart", [3.0, 0.5])
+def test_single_labels_that_are_wrong_are_contradicted_where_models_can_tell(apart: float) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(4, size=400)
+    X = (apart * np.eye(4, 6)[y] + rng.normal(size=(400, 6)) / 2).astype(np.float32)
+    mask, decided = flip_binomial(y, 4, 0.4, 0).mask(), np.where(np.arange(400) < 20, y, -1)
+    for wrong in (0, 25):
+        mask[20:120] = np.eye(4, dtype=bool)[(y[20:120] + (np.arange(100) < wrong)) % 4]
+        mask[:20] = np.eye(4, dtype=bool)[y[:20]]
+        sets = CandidateSets.from_mask(mask)
+        held_out = HeldOut(
+            PRODEN(epochs=40), Task(X, sets, changes=(ChangedSets(sets, sets, reason=DECISIONS, decided=decided),))
+        )
+        for _ in held_out.run():
+            pass
+        contradicted = held_out.contradicted()
+        assert contradicted is not None and contradicted[0] == (sets.sizes == 1).sum() - 20  # which people decided
+        assert bool(doubt_of_contradicted(contradicted)) == (wrong > 0 and apart == 3.0), contradicted
+
+
+def test_one_that_an_older_version_had_begun_goes_on() -> None:
+    held_out = HeldOut(PLKNN(), Task(X, SETS))
+    older = {name: array for name, array in held_out.state().items() if name != "given"}
+    held_out.load_state(older)
+    assert held_out.contradicted() is None
+    assert list(held_out.run())[-1] == held_out.total and held_out.contradicted() is not None
 
 
 def test_before_any_model_nothing_is_known() -> None:

@@ -156,6 +156,11 @@ def run_in_view(kind: Kind = "run") -> Run | None:
     return run
 
 
+def has_left(run: Run) -> bool:
+    """Whether another one is in view, as after a button in a part of the page that refreshes by itself."""
+    return st.session_state.get("comparison" if run.is_comparison else "run") != run.id
+
+
 def find(kind: Kind, run_id: str) -> Run:
     """Return the run of that id; UserError where there is none of this kind.
 

@@ -17,7 +17,7 @@ from pll.methods.chosen import Recipe
 from pll.methods.deep import DeepEstimator
 from pll.runs import run_data
 from pll.runs.run import Run
-from pll.ui import session
+from pll.ui import run_page, session
 from pll.ui.view_state import scenes
 from tests.page_helpers import IRIS, button, labels, said
 
@@ -119,3 +119,20 @@ def test_where_the_verdict_says_that_training_again_helps_a_button_does(
     deadline = time.monotonic() + 30
     while newer.is_alive() and time.monotonic() < deadline:
         time.sleep(0.05)
+
+
+def test_the_part_that_refreshes_by_itself_gives_way_to_another_run_in_view(
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer, follow = session.registry().start(IRIS, paused=True), run_page.follow
+    newer.wait_until_paused(30)
+
+    def press_within(run: Run) -> None:
+        if run.id == finished.id:
+            session.view(newer)  # as `train_again` does, after which only the part with its button is drawn anew
+        follow(run)
+
+    monkeypatch.setattr(run_page, "follow", press_within)
+    page = open_page("train", run=finished.id)
+    assert not page.exception
+    assert "Paused after 0" in said(page) and "Compare with other methods" not in labels(page)

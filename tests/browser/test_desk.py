@@ -134,3 +134,25 @@ def test_the_way_from_home_to_the_data_is_short_by_keyboard(app: str, new_page: 
     page.keyboard.press("Enter")  # Upload my data
     page.wait_for_url("**/data*")
     page.wait_for_function("document.activeElement.tagName === 'H1' && document.activeElement.innerText === 'Data'")
+
+
+def test_what_answers_stays_in_view_and_the_next_example_begins_at_its_top(
+    app: str, run_id: str, new_page: NewPage
+) -> None:
+    page = new_page(viewport={"width": 1280, "height": 420})  # so low that the example is long
+    enter(page, f"{app}/review?run={run_id}", "Eve")
+
+    def top(part: str) -> float:
+        return float(page.locator(f".desk {part}").first.bounding_box()["y"])
+
+    page.mouse.move(300, 350)
+    page.mouse.wheel(0, 2000)
+    page.wait_for_timeout(LOOK)
+    assert 0 < top(".bar") < top(".pick") and top(".hero") < top(".bar")
+    scrolled = top(".hero")
+    page.keyboard.press("e")  # the same example is drawn anew
+    page.get_by_text("Which one is wrong?").wait_for()
+    assert top(".hero") == scrolled
+    page.keyboard.press("Escape")
+    press(page, "s")
+    assert top(".bar") < top(".hero") < 200

@@ -71,6 +71,14 @@ class Desk extends Station {
       this.filter = "";
     }
     this.draw(isNew);
+    if (before && before.row !== data.row) this.toTop();
+  }
+
+  /** A page that was scrolled through a long example shows the next one from its beginning; else it stays where it is. */
+  toTop() {
+    const board = this.root.querySelector(".board");
+    const covered = parseFloat(getComputedStyle(board).scrollMarginTop);
+    if (board.getBoundingClientRect().top < covered) board.scrollIntoView();
   }
 
   draw(isNew) {

@@ -6,7 +6,7 @@ Who decided, when, and where it is stored: `pll.review.store`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -82,6 +82,11 @@ class Decided:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def undecided(self) -> Decided:
+        """What was ruled out, without the labels."""
+        return replace(self, rows=self.rows[:0], labels=self.labels[:0])
 
     @cached_property
     def is_decided(self) -> Flags:

@@ -56,9 +56,10 @@ class Assignment:
         Goes with the decision, so that it is stored once however often it is sent. "" where the example can only be
         looked at, and not be decided by this reviewer.
     choices
-        The candidates, the largest weight first; those of the first run also where a retrained one has ruled them out.
+        The candidates, the largest weight of the model first; those of the first run also where a retrained one has
+        ruled them out. What was ruled out has no weight, and its place.
     identified
-        The model's label.
+        The model's label, of the candidates that were not ruled out.
     queue, position
         The queue it came from ("control", "focus", "batch", "" where it was opened directly), and its place there.
     is_control
@@ -590,8 +591,8 @@ class Desk:
 
     def _assignment(self, claim: Claim) -> Assignment:
         review, row = self.review, claim.row
-        outcome, (identified, _) = review.state.outcome(row), review.label_and_confidence(row)
-        weights = review.current.weights_of(row)
+        outcome = review.state.outcome(row)
+        weights = review.weights_of(row, outcome)
         names = dict.fromkeys((*weights, *review.root.candidates.names(row)))
         mine = outcome.answers.get(self.reviewer)
         return Assignment(
@@ -599,7 +600,7 @@ class Desk:
             example=str(review.root.ids[row]),
             token=claim.token,
             choices=tuple(CandidateOption(name, weights.get(name, 0.0), name in outcome.eliminated) for name in names),
-            identified=identified,
+            identified=review.model_label(row, outcome),
             queue=claim.queue,
             position=claim.position,
             is_control=claim.control,

@@ -51,7 +51,7 @@ class LabelChanges:
 
 
 def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> LabelChanges:
-    """Return the changed labels of unanswered examples.
+    """Return the changed labels of examples of which nobody has said anything.
 
     Parameters
     ----------
@@ -62,7 +62,9 @@ def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> 
     state
         Of the review.
     """
-    rows = np.flatnonzero((before.labels != after.labels) & (state.answers == 0))
+    unseen = state.answers == 0
+    unseen[[row for row, outcome in state.outcomes() if outcome.eliminated]] = False
+    rows = np.flatnonzero((before.labels != after.labels) & unseen)
     confidence = after.certainty.confidence
     rows = rows[np.argsort(confidence[rows], kind="stable")]
     return LabelChanges(rows, before.labels[rows], after.labels[rows], confidence[rows])
@@ -127,15 +129,19 @@ def followed(
     proposed, decided, restored
         As for `follow`.
     """
-    annotations = data.annotations
+    sets, annotations = own.candidates, data.annotations
     of_voters = config.method == "dawid-skene" and annotations is not None
+    # A run that was trained on decisions has sets of one in their place.
     if (len(decided) if of_voters else int(decided.had_choice.sum())) < FEWEST_DECISIONS:
-        return own  # a run that was trained on decisions has sets of one in their place
-    if of_voters and annotations is not None:
+        if not decided.eliminated.any():
+            return own
+        others = np.flatnonzero(~np.logical_or.reduceat(decided.eliminated, sets.indptr[:-1]))
+        proposed, restored = decided.undecided.apply_to(own.shown), np.union1d(list(restored), others).tolist()
+    elif of_voters and annotations is not None:
         answers = np.full(annotations.n_rows, -1, dtype=np.int64)
         answers[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
         posterior = fit_voters(annotations, kind=config.params.get("kind", "pooled"), true_labels=answers).posterior
-        proposed = normalise(on_candidates(posterior, own.candidates), own.candidates)
+        proposed = decided.undecided.apply_to(normalise(on_candidates(posterior, sets), sets))
     return follow(own, proposed, decided, restored)
 
 

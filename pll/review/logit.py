@@ -28,7 +28,6 @@ p orders the queue (the smallest max_j p_ij first) and proposes labels for examp
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -157,8 +156,8 @@ def near_then(signals: ReviewSignals, decided: Decided, rows: Ints) -> dict[str,
     if near is None:
         return {}
     own_turn = decided.turn[signals.sets.rows[at]]
-    undecided, shown = replace(decided, rows=decided.rows[:0], labels=decided.labels[:0]), signals.labels.shown
-    before, after = undecided.apply_to(shown), decided.apply_to(shown) * decided.counts[signals.sets.rows]
+    shown = signals.labels.shown
+    before, after = decided.undecided.apply_to(shown), decided.apply_to(shown) * decided.counts[signals.sets.rows]
     means = near.means_at(at, before, after, lambda rows: decided.turn.take(rows) < own_turn)
     return {"near": log_of(normalise(means, signals.sets.take(rows)))}
 

@@ -69,7 +69,7 @@ class Record:
             Its training part.
         """
         decided = teaching_decisions(self.state, own.candidates)
-        if len(decided) < FEWEST_DECISIONS:
+        if len(decided) < FEWEST_DECISIONS and not decided.eliminated.any():
             return own
         proposed = propose(ReviewSignals.of_run(folder, data), decided)
         return followed(own, folder.config(), data, proposed, decided, self.state.rows_as_run)

@@ -250,7 +250,39 @@ class ReviewSession:
         outcome = outcome or self.state.outcome(row)
         if outcome.status in ("label", "none"):
             return outcome.label
-        return self.label_and_confidence(row)[0]
+        return self.model_label(row, outcome)
+
+    def model_label(self, row: int, outcome: Outcome) -> str:
+        """The label of an example that no person decided: of the candidates that none ruled out, the likeliest.
+
+        Parameters
+        ----------
+        row
+            The example.
+        outcome
+            What people decided about it.
+        """
+        label = self.label_and_confidence(row)[0]
+        if outcome.status != "open" or label not in outcome.eliminated:  # in doubt it stays that of the run
+            return label
+        return next((name for name in self.current.weights_of(row) if name not in outcome.eliminated), label)
+
+    def weights_of(self, row: int, outcome: Outcome) -> dict[str, float]:
+        """Label → weight, in the order of the model; what it gave to candidates that were ruled out is the others'.
+
+        Parameters
+        ----------
+        row
+            The example.
+        outcome
+            What people decided about it.
+        """
+        weights = self.current.weights_of(row)
+        left = sum(weight for name, weight in weights.items() if name not in outcome.eliminated)
+        if not left:
+            return weights
+        more = sum(weights.values()) / left
+        return {name: 0.0 if name in outcome.eliminated else more * weight for name, weight in weights.items()}
 
     def label_and_confidence(self, row: int) -> tuple[str, float]:
         """Return the label of an example that no person decided, and its confidence, NaN where it is not known.

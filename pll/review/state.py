@@ -282,6 +282,16 @@ class ReviewState:
         """The label of an example with an answer, before the first of them."""
         return self._live[row][0].before
 
+    def was_wrong(self, row: int) -> bool | None:
+        """Whether people named another label than the proposed one, or ruled that out; None where they left it open.
+
+        Of an example with an event that counts.
+        """
+        outcome, proposed = self.outcome(row), self.proposed(row)
+        if outcome.status in ("label", "none"):
+            return outcome.label != proposed
+        return True if outcome.status == "open" and proposed in outcome.eliminated else None
+
     @property
     def rows_as_run(self) -> set[int]:
         """The examples whose label stays that of the run: it was restored, reviewers differ, or nobody could tell."""

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession
@@ -77,13 +78,31 @@ def test_eliminating_stays_with_the_example_until_one_is_left(review: ReviewSess
     first = desk.decide(one, "eliminate", top(one))
     assert first.next is not None and first.next.row == one.row and first.next.token != one.token
     assert [choice.eliminated for choice in first.next.choices] == [True, False, False]
-    assert first.event is not None and first.event.after == one.identified
+    left = [choice.label for choice in one.choices[1:]]
+    assert first.event is not None and (first.event.before, first.event.after) == (top(one), left[0])
+    assert first.next.identified == left[0] and [choice.label for choice in first.next.choices[1:]] == left
+    weights = [choice.weight for choice in first.next.choices]
+    assert weights[0] == 0 and sum(weights) == pytest.approx(1)
+    assert weights[1] / weights[2] == pytest.approx(one.choices[1].weight / one.choices[2].weight)
+    assert review.state.was_wrong(one.row)
     pressed_twice = desk.decide(one, "eliminate", top(one))
     assert not pressed_twice.stored
     second = desk.decide(first.next, "eliminate", one.choices[2].label)
     assert second.next is not None and second.next.row != one.row
     assert review.state.outcome(one.row).label == one.choices[1].label
     assert second.event is not None and second.event.after == one.choices[1].label
+
+
+def test_what_is_ruled_out_of_the_other_labels_leaves_it_open_whether_the_model_is_right(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    review.order = ("three", np.flatnonzero(review.root.candidates.sizes == 3))
+    one = given(desk)
+    step = desk.decide(one, "eliminate", one.choices[2].label)
+    assert step.event is not None and step.event.after == one.identified
+    assert review.state.was_wrong(one.row) is None
+    assert step.next is not None
+    desk.decide(step.next, "pick", one.identified)
+    assert review.state.was_wrong(one.row) is False
 
 
 def test_a_conflict_has_no_label_until_it_is_settled(database_url: str) -> None:

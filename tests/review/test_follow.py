@@ -175,6 +175,14 @@ def test_decisions_change_their_neighbours_and_those_only() -> None:
     assert kept.certainty.identified.tolist() == [1, 1, 1, 1, 0, 1] + [0] * 6
 
 
+def test_what_is_ruled_out_is_never_the_label_also_of_decisions_too_few_to_learn_from() -> None:
+    decided = Decided.of(SETS, {0: 1}, eliminated=[(3, 0)])
+    data = PartialLabelDataset(X=np.zeros((12, 1), dtype=np.float32), candidates=SETS)
+    result = followed(OWN, RunConfig(Source("data"), "proden"), data, propose(RUN, decided), decided)
+    assert result.certainty.identified.tolist() == [0] * 3 + [1] + [0] * 8
+    np.testing.assert_array_equal(np.delete(result.weights, [6, 7]), np.delete(OWN.weights, [6, 7]))
+
+
 def test_a_set_that_may_miss_the_truth_does_not_become_certain() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 11 + [[0]], n_classes=2)
     weights = np.append(np.tile(np.array([0.6, 0.4], dtype=np.float32), 11), np.float32(1))

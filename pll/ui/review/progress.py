@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,6 @@ from pll.ui.voters import can_be_judged, show_voters, show_worth, voter_table
 from pll.ui.widgets import ShownFigure, beside, button, choose_one, folded, popover, show_figures, show_table
 from pll.wording import count, percent
 
-LABEL_KINDS = ("pick", "other", "none", "accept", "settle", "eliminate")
-"""Kinds of events that may change a label."""
 LATE_DECISIONS = 20
 
 
@@ -54,11 +51,16 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
 def _looked(tab: ReviewTab) -> str:
     """How many of the last labels were wrong, and how many other labels the decisions changed; "" before the first."""
     state = tab.review.state
-    labelled = (event for event in reversed(state.all_events) if state.is_live(event) and event.kind in LABEL_KINDS)
-    late = list(islice(labelled, LATE_DECISIONS))
+    seen: dict[int, bool] = {}  # newest first; each once, also where one candidate after the other was ruled out
+    for event in reversed(state.all_events):
+        if state.is_live(event) and event.row not in seen and (is_wrong := state.was_wrong(event.row)) is not None:
+            seen[event.row] = is_wrong
+        if len(seen) == LATE_DECISIONS:
+            break
+    late = list(seen.values())
     if not late:
         return ""
-    wrong = sum(event.after != event.before for event in late)
+    wrong = sum(late)
     others = len(tab.queue.changes())
     changed = f" · your answers changed {count(others, 'other label')}" if others else ""
     if len(late) == 1:

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
-from itertools import combinations, takewhile
+from itertools import combinations, pairwise, takewhile
 
 MOST_SHORT = 28
 """Characters of a name where nothing else is said."""
 IN_TABLES = 60
-"""Characters of a name in a table or on a card of its own."""
+"""Characters of a name in a table."""
 FEWEST_SHARED = 4
 """Characters that must be shared to be left out."""
 
@@ -54,12 +54,12 @@ def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
     --------
     >>> short_names(["Musculoskeletal: shoulder", "Musculoskeletal: hip"])
     ['shoulder', 'hip']
-    >>> short_names(["cat", "a very long name of a dog"], most=11)
-    ['cat', 'dog']
+    >>> short_names(["Dent", "Scratch on visible surface", "Burr / sharp edge"], most=14)
+    ['Dent', 'Scratch…', 'Burr / sharp…']
     >>> short_names(["joints of the lower limb", "joints of the upper limb", "bones"], most=13)
     ['lower', 'upper', 'bones']
     >>> short_names(["Ring object (bright red)", "Ring object (pale blue)", "Disc object (bright red)"], most=14)
-    ['Ring…red', 'blue', 'Disc']
+    ['Ring…red', 'pale', 'Disc object…']
     """
     return list(_short_names(tuple(names), most))
 
@@ -87,14 +87,35 @@ MOST_TELLING, MOST_WORDS_OF_NAME, LEAST_LETTERS = 3, 12, 4
 """Words of a short name, those of a long one that they are chosen from, and the letters that stay of each."""
 
 
+def _beginning(name: str, shared: int, most: int) -> str:
+    """As many first words of a name as fit, where they are more letters than another begins with; "" else."""
+    heads = [name[: word.end()].rstrip(" .,:;/–-([{") for word in re.finditer(r"\S+", name)]
+    telling = [head for head in heads if shared < len(head) < most]
+    whole = [head for head in telling if len(head.split()[-1]) >= LEAST_LETTERS]  # not up to an "of"
+    return f"{max(whole or telling, key=len)}…" if telling else ""
+
+
+def _shared_beginnings(names: Sequence[str]) -> list[int]:
+    """How many letters each name begins with as another does."""
+    shared, order = [0] * len(names), sorted(range(len(names)), key=names.__getitem__)
+    for i, j in pairwise(order):  # the most alike stand side by side
+        same = len(_common_start([names[i], names[j]]))
+        shared[i], shared[j] = max(shared[i], same), same
+    return shared
+
+
 def _by_telling_words(names: Sequence[str], most: int) -> list[str]:
-    """The names, those longer than `most` by the fewest of their words that no other name has all of."""
+    """The names, those longer than `most` by their first words, else by the fewest that no other name has all of."""
     words = [[word.strip(".,:;()[]{}") for word in name.split()[:MOST_WORDS_OF_NAME]] for name in names]
     having: dict[str, set[int]] = {}
     for i, own in enumerate(words):
         for word in own:
             having.setdefault(word, set()).add(i)
-    short = [name if len(name) <= most else _telling(i, words[i], having, most) or name for i, name in enumerate(names)]
+    shared = _shared_beginnings(names)
+    short = [
+        name if len(name) <= most else _beginning(name, shared[i], most) or _telling(i, words[i], having, most) or name
+        for i, name in enumerate(names)
+    ]
     often = Counter(short)
     return [text if often[text] == 1 else name for text, name in zip(short, names, strict=True)]
 
@@ -107,7 +128,7 @@ def _telling(i: int, words: Sequence[str], having: Mapping[str, set[int]], most:
             for places in combinations(range(len(words)), k)
             if set.intersection(*(having[words[place]] for place in places)) == {i}
         ]
-        for places in sorted(chosen, key=lambda places: (places[0] if k > 1 else 0, -places[-1])):
+        for places in sorted(chosen, key=lambda places: (places[0], -places[-1])):
             told = [words[place] for place in places]
             while (
                 sum(map(len, told)) + k - 1 > most and (longest := max(told, key=len)) and len(longest) > LEAST_LETTERS

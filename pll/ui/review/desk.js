@@ -191,8 +191,7 @@ class Desk extends Station {
     const made = button(`pick ${choice.picked ? "picked" : ""}`, choice.key, "", item, () => this.choose(k));
     made.disabled = choice.out || !this.data.decidable;
     made.style.setProperty("--colour", choice.colour);
-    const name = element("span", "name", made, choice.short);
-    if (choice.short !== choice.label) name.title = choice.label;
+    const name = element("span", "name", made, choice.label);
     if (choice.votes) element("small", "", name, choice.votes);
     const parts = [choice.label];
     if (choice.out) parts.push("ruled out");

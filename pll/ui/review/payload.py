@@ -106,7 +106,7 @@ def _hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
 def _choices(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption]) -> list[Payload]:
     """The candidates in the order of their keys."""
     data, place = tab.queue.data, _places(tab.queue.data)
-    colours, short = class_colours(len(place)), short_by_name(data.class_names)
+    colours = class_colours(len(place))
     votes = _votes_of(data, assignment.row)
     n_votes, n_voters = Counter(label for _, label in votes), len({voter for voter, _ in votes})
     keys = candidate_keys([one.label for one in listed], data.class_names)
@@ -120,7 +120,6 @@ def _choices(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOptio
         result.append(
             {
                 "label": one.label,
-                "short": short.get(one.label, one.label),
                 "key": keys[rank],
                 "colour": colours[label] if label is not None else "transparent",
                 "weight": None if tab.is_blind else round(one.weight, 4),

@@ -137,15 +137,15 @@ class Similar:
             usual = np.nanmean(data.X[near], axis=0) if len(near) else np.full(len(own), np.nan)
             apart = np.nan_to_num(np.abs(own - usual) / spread, nan=0.0)
         first = np.argsort(-apart, kind="stable")[: max(most - len(words), most // 2)]
-        names = data.feature_names or tuple(f"column {k + 1}" for k in range(len(own)))
+        names = column_names(data)
         signals = [self.of_class(row, label, 1) for label in classes]
         numbers = [
             ColumnComparison(
                 names[k],
-                _figure(own[k]),
-                _figure(usual[k]),
+                figure(own[k]),
+                figure(usual[k], MEAN_DIGITS),
                 float(apart[k]),
-                tuple(_figure(data.X[one[0], k]) if len(one) else "" for one in signals),
+                tuple(figure(data.X[one[0], k]) if len(one) else "" for one in signals),
             )
             for k in first
         ]
@@ -185,14 +185,31 @@ def _representatives(certainty: Certainty, n_classes: int) -> tuple[Ints, Ints]:
     return rows.astype(np.int64), starts.astype(np.int64)
 
 
-def _figure(value: float) -> str:
-    """A number with four figures at most.
+MEAN_DIGITS = 4
+"""Figures of a mean, which no file has."""
 
-    >>> _figure(0.123456), _figure(101040.0), _figure(float("nan")), _figure(2.0)
-    ('0.1235', '101,000', 'missing', '2')
+
+def figure(value: float, digits: int = 6) -> str:
+    """A number as a file has it.
+
+    Parameters
+    ----------
+    value
+        The number.
+    digits
+        Figures, at most.
+
+    Examples
+    --------
+    >>> figure(118.35), figure(101040.0), figure(float("nan")), figure(2.0), figure(0.123456, 4)
+    ('118.35', '101,040', 'missing', '2', '0.1235')
     """
     if np.isnan(value):
         return "missing"
-    if abs(value) >= 10_000:
-        return f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.4g}"
+    text = f"{value:.{digits}g}"
+    return f"{float(text):,}".removesuffix(".0") if abs(value) >= 10_000 else text
+
+
+def column_names(data: PartialLabelDataset) -> Sequence[str]:
+    """The names of the columns of numbers, or their places."""
+    return data.feature_names or tuple(f"column {k + 1}" for k in range(data.X.shape[1]))

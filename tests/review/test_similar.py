@@ -49,7 +49,7 @@ def test_columns_come_by_how_far_they_are_from_those_nearby(data: PartialLabelDa
     apart = [column.distance for column in columns[:-1]]
     assert apart == sorted(apart, reverse=True) and apart[0] > 3
     assert float(columns[0].usual) == pytest.approx(float(data.X[10:20, 2].mean()), rel=1e-3)
-    assert columns[0].of_classes[0] == f"{data.X[similar.of_class(5, 0, 1)[0], 2]:.4g}" and not columns[0].of_classes[1]
+    assert columns[0].of_classes[0] == f"{data.X[similar.of_class(5, 0, 1)[0], 2]:.6g}" and not columns[0].of_classes[1]
     assert (columns[-1].name, columns[-1].value, columns[-1].usual) == ("note", "x", "")
 
 

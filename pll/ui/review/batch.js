@@ -10,7 +10,7 @@ class Batch extends Station {
     this.receive(component);
     if (this.pending && before) return;
     if (!before || before.token !== data.token) {
-      this.marked = new Set();
+      this.marked = new Set(data.marked);        // of a group that is back after an undo
       this.at = 0;
       this.shownAt = performance.now();
     }
@@ -52,6 +52,7 @@ class Batch extends Station {
     const made = button(marked ? "tile marked" : "tile", "", "", this.grid, () => this.mark(k));
     made.setAttribute("aria-pressed", marked);
     made.setAttribute("aria-label", `${tile.id}${tile.weight === null ? "" : `, ${likely(tile.weight)}`}`);
+    made.title = tile.whole;
     made.tabIndex = k === this.at ? 0 : -1;
     made.addEventListener("focus", () => { this.at = k; });
     if (tile.picture) picture(tile.picture, made, "");

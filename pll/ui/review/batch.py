@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -11,7 +12,7 @@ from pll.colors import class_colours
 from pll.review.desk import Assignment
 from pll.ui.components.component import Payload
 from pll.ui.review.desk_view import component
-from pll.ui.review.payload import NEIGHBOUR_PIXELS, neighbour
+from pll.ui.review.payload import NEIGHBOUR_PIXELS, neighbour, whole
 from pll.ui.review.review_tab import Chosen, Message, ReviewTab, seconds_of
 from pll.ui.widgets import button, show_errors
 from pll.wording import count
@@ -19,6 +20,14 @@ from pll.wording import count
 TILES = 24
 """Examples of a group: as many as an eye takes in."""
 _batch = component("batch")
+
+
+class _Accepted(NamedTuple):
+    """A group, its label, and what was marked in it."""
+
+    rows: list[int]
+    label: str
+    marked: set[int]
 
 
 @dataclass
@@ -30,11 +39,13 @@ class LookAlikeBatch:
     label: str = ""  # proposed for all of them
     passed: set[int] = field(default_factory=set)  # examples that groups were made around and that were put aside
     only: Chosen | None = None  # what the tab was restricted to when the group was made
+    marked: set[int] = field(default_factory=set)  # examples that are marked to begin with
+    accepted: dict[str, _Accepted] = field(default_factory=dict)  # groups by their stroke, to be shown again
 
     def fill(self) -> None:
         """Take the look-alikes of the first example of the queue assigned."""
         queue, review = self.tab.queue, self.tab.review
-        self.tiles, self.only = [], self.tab.only
+        self.tiles, self.marked, self.only = [], set(), self.tab.only
         free = review.state.answers < review.required
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
         if review.certification is not None:
@@ -76,7 +87,11 @@ class LookAlikeBatch:
         if what == "undo":
             result = self.tab.desk.undo(token=nonce)
             self.tab.message = "Undone." if result.stored else result.notice
-            self.begin_anew()
+            batch = None if result.event is None else result.event.batch
+            if batch in self.accepted:
+                self._show_again(*self.accepted.pop(batch))
+            else:
+                self.begin_anew()
         elif what in ("other", "accept") and message.get("token") == self.token:
             if what == "accept":
                 self._accept(message)
@@ -88,8 +103,16 @@ class LookAlikeBatch:
             return
         chosen = [tile for tile in self.tiles if tile.token in wanted]
         made = self.tab.desk.accept(chosen, self.label, seconds=seconds_of(message), blind=self.tab.blind)
+        if made and made[0].batch is not None:
+            rows = [tile.row for tile in self.tiles]
+            self.accepted[made[0].batch] = _Accepted(rows, self.label, set(rows) - {event.row for event in made})
         self.tab.message = f"Saved: {count(len(made), 'example')} {'is' if len(made) == 1 else 'are'} {self.label}."
         self.tab.queue.update_order()
+
+    def _show_again(self, rows: list[int], label: str, marked: set[int]) -> None:
+        """A group as it was before it was accepted."""
+        self.tab.desk.release()  # after an undo one of them may be assigned by itself
+        self.tiles, self.label, self.marked = self.tab.desk.batch(rows), label, marked
 
     def payload(self) -> Payload:
         """What `batch.js` is sent."""
@@ -101,9 +124,11 @@ class LookAlikeBatch:
             "label": self.label,
             "colour": class_colours(len(names))[names.index(self.label)],
             "undo": bool(tab.desk.history(1)),
+            "marked": [tile.token for tile in self.tiles if tile.row in self.marked],
             "tiles": [
                 neighbour(data, tile.row, 2 * NEIGHBOUR_PIXELS)
                 | {"token": tile.token, "weight": None if tab.blind else self._weight(tile)}
+                | {"whole": whole(data, tile.row)}
                 for tile in self.tiles
             ],
         }

@@ -11,11 +11,12 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.desk import Assignment, CandidateOption
 from pll.review.events import Event
+from pll.review.similar import column_names, figure
 from pll.ui.components.component import Payload
 from pll.ui.components.gallery import picture_uri
 from pll.ui.review.keys import ACTIONS, Situation, action_keys, candidate_keys, stand_for_classes
 from pll.ui.review.review_tab import ReviewTab
-from pll.wording import likely, short_by_name, short_names
+from pll.wording import excerpt, likely, short_by_name, short_names
 
 PICTURE_PIXELS, NEIGHBOUR_PIXELS = 640, 64
 """Pixels of the longer side, at most: of the example, and of a neighbour."""
@@ -27,6 +28,8 @@ MOST_NAMED_VOTERS = 6
 """Annotators named one by one; of more, each candidate shows how many named it."""
 MOST_LETTERS_SHOWN = 20_000
 """Characters of a text."""
+MOST_LETTERS_OF_HINT, MOST_COLUMNS_OF_HINT = 3_000, 30
+"""Of an example among look-alikes, shown where the pointer rests."""
 
 
 def payload(tab: ReviewTab) -> Payload:
@@ -169,10 +172,31 @@ def neighbour(data: PartialLabelDataset, row: int, pixels: int = NEIGHBOUR_PIXEL
     """
     picture, text = _picture(data, row, pixels), None
     if picture is None and data.texts is not None:
-        text = str(data.texts[row])[:140]
+        text = excerpt(data.texts[row])
     elif picture is None and data.X.ndim == 2:
-        text = " · ".join(f"{value:.3g}" for value in data.X[row][:6])
+        text = _row_of(data, row, 6)
     return {"id": str(data.row_ids[row]), "picture": picture, "text": text}
+
+
+def whole(data: PartialLabelDataset, row: int) -> str:
+    """What a small example does not show: the text, or the row of numbers, as far as a hint can hold it.
+
+    Parameters
+    ----------
+    data
+        The data.
+    row
+        The example.
+    """
+    if data.texts is not None:
+        return str(data.texts[row])[:MOST_LETTERS_OF_HINT]
+    return _row_of(data, row, MOST_COLUMNS_OF_HINT) if data.X.ndim == 2 and not data.is_image else ""
+
+
+def _row_of(data: PartialLabelDataset, row: int, most: int) -> str:
+    """The first columns of a row of numbers, a line each."""
+    values = data.X[row, :most]
+    return "\n".join(f"{name} {figure(value)}" for name, value in zip(column_names(data), values, strict=False))
 
 
 def _picture(data: PartialLabelDataset, row: int, pixels: int) -> str | None:

@@ -13,6 +13,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.review import database
+from pll.review.similar import column_names, figure
 from pll.ui.review.batch import LookAlikeBatch
 from pll.ui.review.payload import ordered
 from pll.ui.review.review_tab import Message, ReviewTab
@@ -144,6 +145,29 @@ def test_a_group_of_look_alikes_is_of_the_chosen_examples(tab: ReviewTab) -> Non
     group = LookAlikeBatch(tab)
     group.fill()
     assert group.tiles and all(tile.row % 2 == 0 for tile in group.tiles)
+
+
+def test_a_group_that_was_accepted_is_back_with_its_marks_after_undo(tab: ReviewTab) -> None:
+    group = LookAlikeBatch(tab)
+    group.fill()
+    rows, label, marked = [tile.row for tile in group.tiles], group.label, group.tiles[1]
+    tokens = [tile.token for tile in group.tiles if tile is not marked]
+    tab.act({"nonce": "a", "what": "accept", "token": group.token, "tokens": tokens}, group.do)
+    assert len(tab.desk.history()) == len(rows) - 1 and [tile.row for tile in group.tiles] != rows
+    assert group.payload()["marked"] == []
+    tab.act({"nonce": "b", "what": "undo"}, group.do)
+    sent = group.payload()
+    assert not tab.desk.history() and ([tile.row for tile in group.tiles], group.label) == (rows, label)
+    assert sent["marked"] == [group.tiles[1].token]
+
+
+def test_small_rows_of_numbers_have_the_names_of_their_columns(tab: ReviewTab) -> None:
+    data, group = tab.queue.data, LookAlikeBatch(tab)
+    group.fill()
+    tile, row = group.payload()["tiles"][0], group.tiles[0].row
+    first, *_, last = tile["whole"].splitlines()
+    assert first == tile["text"].splitlines()[0] == f"{column_names(data)[0]} {figure(data.X[row, 0])}"
+    assert last == f"{column_names(data)[-1]} {figure(data.X[row, -1])}"
 
 
 def test_a_run_that_was_deleted_takes_no_more_decisions_and_says_so(tab: ReviewTab) -> None:

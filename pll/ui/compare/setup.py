@@ -85,7 +85,8 @@ def choose_lanes(data: PartialLabelDataset) -> list[str]:
         for method, kind in METHODS.items()
         if (voted or not issubclass(kind, VoteEstimator)) and why_not(method, data) is None
     ]
-    first = _opening(able, has_votes=voted)
+    nameless = data.annotations is not None and data.annotations.anonymous
+    first = _opening(able, has_votes=voted, nameless=nameless)
     key = f"compare-lanes-{','.join(able)}"
     titles = {method: method_title(method) for method in able}
     hint = "They start from the same parameters and see the same batches in the same order."
@@ -99,15 +100,20 @@ def choose_lanes(data: PartialLabelDataset) -> list[str]:
     return [method for method in METHODS if method in chosen]
 
 
-def _opening(able: Sequence[str], *, has_votes: bool) -> list[str]:
+def _opening(able: Sequence[str], *, has_votes: bool, nameless: bool = False) -> list[str]:
     """PRODEN and two others: without weights and with the truth; where people voted, what needs no features.
+
+    Of counts of votes without names Dawid-Skene is the majority.
 
     Examples
     --------
     >>> _opening(["plknn", "pn-oracle", "proden", "proden-naive"], has_votes=False)
     ['proden', 'proden-naive', 'pn-oracle']
+    >>> _opening(["dawid-skene", "majority", "proden"], has_votes=True, nameless=True)
+    ['proden', 'majority']
     """
-    wished = ("proden", "majority", "dawid-skene") if has_votes else ("proden", "proden-naive", "pn-oracle", "plknn")
+    of_votes = ("proden", "majority") if nameless else ("proden", "majority", "dawid-skene")
+    wished = of_votes if has_votes else ("proden", "proden-naive", "pn-oracle", "plknn")
     return [method for method in wished if method in able][:3]
 
 

@@ -160,7 +160,10 @@ def complete_share(share: Share, what: str) -> Share | None:
     """
     if share.missing:
         refused: list[UserError] = []
-        for source in _request_files(share.missing, what):
+        request = st.empty()
+        with request.container():
+            given = _request_files(share.missing, what)
+        for source in given:
             try:
                 share = share.with_file(source)
             except UserError as error:  # the right one may stand beside it
@@ -171,6 +174,7 @@ def complete_share(share: Share, what: str) -> Share | None:
             left = ", ".join(plain(one.name) for one in share.missing)
             st.caption(f"Still needed: {left}.")
             return None
+        request.empty()  # nothing is needed any more
     return share if _is_here(share, what) else None
 
 

@@ -71,6 +71,7 @@ def test_files_of_votes_have_to_be_given_too(open_page: Any) -> None:
     assert not page.exception and "Still needed: points.csv" in said(page)
     page.session_state["uploads"] = [table, votes]
     page.run()
+    assert "needed" not in said(page)
     ended(page)
     (run,) = session.registry().all()
     assert [one.sha256 for one in run.config.source.votes] == [votes.sha256] and run.config.source.rule == "voters"

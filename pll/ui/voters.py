@@ -127,6 +127,11 @@ def can_be_judged(annotations: Annotations) -> bool:
     return can_be_weighed(annotations) and annotations.n_rows * annotations.n_classes <= MOST_FITTED
 
 
+CONFUSES = st.column_config.TextColumn(
+    help="Estimated from how the voters agree and from known labels, also where the accuracy is counted."
+)
+
+
 def show_voters(table: pd.DataFrame) -> None:
     """Put the table of `voter_table` on the page."""
     counted = bool((table["counted on"] > 0).any())
@@ -134,7 +139,10 @@ def show_voters(table: pd.DataFrame) -> None:
         table if counted else table.drop(columns=["95 % interval", "counted on"]),
         "For each voter: answers, accuracy and most frequent confusion",
         formats={"accuracy": "%.1f %%"},
-        config={"voter": st.column_config.TextColumn(width="medium")},
+        config={
+            "voter": st.column_config.TextColumn(width="medium"),
+            "confuses": CONFUSES,
+        },
         key="voters",
     )
 

@@ -10,7 +10,10 @@ and each judges the examples it has not seen:
    distribution as temperatures were chosen with (1 %): ten models of few rows rule no label out. The subsets come in
    disjoint pairs, so that each example is unseen by at least half of the models. Copies of an example, with the same
    candidates, are seen with it (`pll.copies`).
-3. w_ij ∝ prior_ij · p̄_ij on S_i.
+3. w_ij ∝ prior_ij · p̄_ij on S_i. Of a prior that is somebody's probabilities it is prior_ij^a / π_j, π_j its mean: they
+   may be too sure, and a is the exponent at which they are likeliest (`exponent_evidence`). Where many a are as likely,
+   as without features, or the probabilities were made of the same features, nothing measures them: it is not known how
+   sure the labels are.
 4. Where rates by class at which labels join sets explain the sets measurably better than one rate for all (`GAIN`),
    some labels have companions, and sets can be read in two ways: w as in 3, as if every set that holds a label were as
    likely under it, and ∝ w · P(S_i | j) with these rates (`pll.methods.set_likelihood`). The first is right where
@@ -39,6 +42,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy.stats import rankdata
 from sklearn.base import clone
 from torch import Tensor
 
@@ -54,11 +58,30 @@ from pll.methods.base import PartialLabelEstimator, Task, as_votes
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import suited
 from pll.methods.recipe import ConfigurationGroup, Together, can_be_batched
-from pll.methods.set_likelihood import MIXED, MOST_WITH_RATES, likeliest_temperature, set_posterior
+from pll.methods.set_likelihood import (
+    EXPONENTS,
+    MIXED,
+    MOST_WITH_RATES,
+    exponent_evidence,
+    likeliest_temperature,
+    over_shares,
+    set_posterior,
+    tempered,
+)
 from pll.training.devices import choose_device, computing_threads
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import evaluation_batch
-from pll.weights import Floats, Ints, Weights, dense, normalise, on_candidates, restricted_softmax
+from pll.weights import (
+    NORMALISED,
+    Flags,
+    Floats,
+    Ints,
+    Weights,
+    dense,
+    normalise,
+    on_candidates,
+    restricted_softmax,
+)
 
 SUBSETS = 10
 MODEL_ROWS, WORTH_LABELS = 2000, 1000
@@ -72,6 +95,12 @@ QUICK_SECONDS = 20.0
 TEMPERATURE_ROWS = 4000
 """Unseen examples at most that a temperature is chosen on."""
 TEMPERATURE_STEPS = 12
+WIDEST = 0.6
+"""Width of the 95 % interval of the exponent of a prior up to which it is measured, where the interval excludes 0."""
+DEPENDENT = 0.5
+"""Rank correlation of how sure prior and models are, above which they are no two opinions: .9 for the same features."""
+DROP = 1.92
+"""Nats below the largest log-likelihood at which that interval ends: half the .95 quantile of χ² with one degree."""
 GAIN = 0.0
 """Nats by which rates by class must explain sets better, with 97.5 % probability, for a second reading."""
 COMPANIONS = 0.2
@@ -87,6 +116,10 @@ OUTSIDE_NOTE = (
     "two to five times as many of the certain labels may be wrong as they say."
 )
 """Measured on five classes, .1 and .25 of the sets without the truth."""
+PRIOR_NOTE = (
+    "Nothing measures how sure the given probabilities are: that takes features that tell the labels, and other ones "
+    "than the probabilities were made of."
+)
 COMPANION_NOTE = (
     "Some labels often come together in a set. Where they also come together in the thing itself, no set tells which "
     "of the two is right: their labels may be less sure than they look. A look at some of them tells."
@@ -130,7 +163,7 @@ def held_out_weights(
     -------
     Weights
         (nnz,) float32, aligned with the candidates of the sets; sums to 1 on each set, for votes to 1 at most
-        (`vote_weights`).
+        (`vote_weights`). NaN where nothing measures how sure they are.
 
     Raises
     ------
@@ -177,6 +210,8 @@ class HeldOut:
         `near_copies` of the training data: a model that learnt from one judges none of them.
     total
         Number of models; 0 where votes say all, or there are too few examples.
+    is_told
+        Whether the prior is somebody's probabilities, and not made of votes.
     done
         Models that are complete.
     gain
@@ -193,6 +228,7 @@ class HeldOut:
             task = replace(task, votes=None, prior=None)  # then models judge what is ambiguous, as of any sets
         self.estimator, self.task, self.seed = estimator, task, seed
         n = len(task.candidates)
+        self.is_told = task.votes is None and counts is None and bool(self._is_sharp().any())
         has_models = task.votes is None and n >= FEWEST_JUDGED and task.X[:1].size > 0
         told = [task.candidates.indices] if task.prior is None else [task.candidates.indices, task.prior]
         copies = first_copies(task.X, task.candidates.indptr, *told) if has_models else None
@@ -207,6 +243,7 @@ class HeldOut:
             "counts": np.zeros(n, dtype=np.int16),
             "tally": np.zeros(5),  # of answers: all, covering, covering by chance; of models: all, sum of log T
             "given": np.zeros(3),  # of answers to examples with one label: all, other labels, expected other labels
+            "evidence": np.zeros(len(EXPONENTS)),  # of models, where somebody's probabilities were given
         }
         self._is_given = task.candidates.sizes == 1
         if task.decided is not None:
@@ -217,7 +254,7 @@ class HeldOut:
         return {"done": np.array(self.done)} | {name: array.copy() for name, array in self._answers.items()}
 
     def load_state(self, state: Arrays) -> None:
-        """Go on from what `state()` of one with the same arguments returned; that of older versions lacks `given`."""
+        """Go on from what `state()` of one with the same arguments returned; that of older versions has fewer."""
         self.done = int(state["done"])
         self._answers = {name: np.array(state.get(name, zeros)) for name, zeros in self._answers.items()}
 
@@ -266,10 +303,56 @@ class HeldOut:
         judged = counts > 0
         mean = (1 - MIXED) * sums / np.maximum(counts, 1)[sets.rows] + MIXED / sets.n_classes
         scores = np.where(judged[sets.rows], np.log(mean), 0.0)
-        weights = restricted_softmax(scores, sets, task.prior, task.outside)
-        return weights if task.outside is not None else self._with_companions(weights, mean, np.flatnonzero(judged))
+        prior, exponent = task.prior, self.exponent
+        if prior is not None:
+            prior = tempered(prior, sets, 1.0 if exponent is None else exponent)
+        if prior is not None and self.is_told:
+            prior = over_shares(prior, sets)
+        weights = restricted_softmax(scores, sets, prior, task.outside)
+        if task.outside is None:
+            weights = self._with_companions(weights, mean, prior, np.flatnonzero(judged))
+        if exponent is not None:
+            return weights
+        is_unknown = self._is_sharp() if self.total else sets.sizes > 1
+        return np.where(is_unknown[sets.rows], np.float32(np.nan), weights)
 
-    def _with_companions(self, weights: Weights, mean: Floats, rows: Ints) -> Weights:
+    def _is_sharp(self) -> Flags:
+        """(n,) bool, whether the prior tells candidates of the example apart."""
+        prior, starts = self.task.prior, self.task.candidates.indptr[:-1]
+        if prior is None:
+            return np.zeros(len(starts), dtype=np.bool_)
+        spread: Weights = np.maximum.reduceat(prior, starts) - np.minimum.reduceat(prior, starts)
+        return spread > NORMALISED
+
+    @property
+    def exponent(self) -> float | None:
+        """Exponent of the prior; 1 where it is nobody's probabilities, None where nothing measures it.
+
+        At 0 models and prior have nothing to do with each other: either may be the useless one.
+        """
+        if not self.is_told:
+            return 1.0
+        *_, models, _ = self._answers["tally"].tolist()
+        n = len(self.task.candidates) if self.copies is None else len(np.unique(self.copies))
+        evidence = self._answers["evidence"] * min(n, TEMPERATURE_ROWS) / max(1, models)
+        likely = EXPONENTS[evidence > evidence.max() - DROP]
+        is_measured = likely[0] > 0 and np.ptp(likely) <= WIDEST and self._follows_features() <= DEPENDENT
+        return float(EXPONENTS[evidence.argmax()]) if is_measured else None
+
+    def _follows_features(self) -> float:
+        """Rank correlation, within labels, of how sure the models are and how sure the prior is.
+
+        Were both independent given the label, it would be 0; where both were made of the same features it is near 1.
+        """
+        prior, sets = self.task.prior, self.task.candidates
+        assert prior is not None
+        own = self._answers["sums"] / np.maximum(self._answers["counts"], 1)[sets.rows]
+        of_label = np.maximum(np.bincount(sets.indices, prior, sets.n_classes), TINY)
+        ranks = [rankdata(np.maximum.reduceat(values, sets.indptr[:-1]))[sets.rows] for values in (own, prior)]
+        one, two = (r - (np.bincount(sets.indices, prior * r, sets.n_classes) / of_label)[sets.indices] for r in ranks)
+        return float(prior @ (one * two) / max(math.sqrt((prior @ one**2) * (prior @ two**2)), TINY))
+
+    def _with_companions(self, weights: Weights, mean: Floats, prior: Weights | None, rows: Ints) -> Weights:
         """Return the mean with a second reading of the sets of these rows, where labels have companions."""
         sets = self.task.candidates
         c = sets.n_classes
@@ -283,8 +366,8 @@ class HeldOut:
             here = rows[some == part]
             of_part, positions = sets.take(here), sets.positions(here)
             log_p = np.log(mean[positions])
-            if self.task.prior is not None:
-                log_p += np.log(np.maximum(self.task.prior[positions], TINY))
+            if prior is not None:
+                log_p += np.log(np.maximum(prior[positions], TINY))
             (posterior, likelihood), (_, plain) = (
                 set_posterior(dense(log_p, of_part), of_part, self.seed, by_class=by_class)
                 for by_class in (True, False)
@@ -298,7 +381,8 @@ class HeldOut:
     def notes(self) -> tuple[str, ...]:
         """What a user should know beside the numbers, as sentences; after `weights()`."""
         added = (OUTSIDE_NOTE,) if self.task.outside is not None else ()
-        return (*added, *((COMPANION_NOTE,) if self.gain[0] - self.gain[1] > COMPANIONS else ()))
+        unmeasured = (PRIOR_NOTE,) if self.exponent is None else ()
+        return (*added, *unmeasured, *((COMPANION_NOTE,) if self.gain[0] - self.gain[1] > COMPANIONS else ()))
 
     def covered(self) -> tuple[float, float] | None:
         """Return how many answers lie in the set of the example: their share, and that of the same answers shuffled.
@@ -346,9 +430,10 @@ class HeldOut:
         """Add what the model says of the examples that it has not seen."""
         task, sets = self.task, self.task.candidates
         rows = np.flatnonzero(~with_copies(models.subsets[k], self.copies, len(sets)))
-        temperature = self._temperature(models, k, rows)
+        temperature, evidence = self._temperature(models, k, rows)
         if temperature is None:
             return  # it has diverged and says nothing
+        answers["evidence"] += evidence
         c, covering = sets.n_classes, 0
         predictions, members = np.zeros(c), np.zeros(c)  # by class: how often predicted, in how many sets
         for part in _in_parts(rows, task):
@@ -366,20 +451,27 @@ class HeldOut:
             members += np.bincount(some.indices, minlength=c)
         answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows), 1, math.log(temperature)]
 
-    def _temperature(self, models: _Together | _One, k: int, rows: Ints) -> float | None:
-        """Return the likeliest temperature of a model by unseen examples; None where its scores are not finite."""
+    def _temperature(self, models: _Together | _One, k: int, rows: Ints) -> tuple[float | None, Floats]:
+        """Return the likeliest temperature of a model by unseen examples, and how likely exponents of the prior are.
+
+        None where its scores are not finite.
+        """
+        nothing = np.zeros(len(EXPONENTS))
         chosen = np.random.default_rng([self.seed, 10, self.done + k]).permutation(rows)
         some = np.sort(chosen[: min(TEMPERATURE_ROWS, max(1, MOST_NUMBERS_AT_ONCE // self.task.candidates.n_classes))])
         scores = torch.cat([models.scores(k, self.task.X[part]) for part in _in_parts(some, self.task)]).double()
         if not bool(torch.isfinite(scores).all()):
-            return None
+            return None, nothing
         sets = self.task.candidates.take(some)
-        prior = self.task.prior
-        v = np.ones(sets.nnz) if prior is None else prior[self.task.candidates.positions(some)].astype(np.float64)
+        prior = None if self.task.prior is None else self.task.prior[self.task.candidates.positions(some)]
         spread = 1.0 if isinstance(self.estimator, DeepEstimator) else float(scores.std())  # others: of any scale
-        logits = (scores / max(spread, TINY))[:, None]
-        best = likeliest_temperature(logits, torch.from_numpy(dense(v, sets))[:, None], steps=TEMPERATURE_STEPS)
-        return float(best[0]) * max(spread, TINY)
+        spread = max(spread, TINY)
+        if prior is not None and self.is_told:
+            evidence, best = exponent_evidence(scores / spread, prior, sets, steps=TEMPERATURE_STEPS)
+            return best * spread, evidence
+        v = np.ones(sets.nnz) if prior is None else prior.astype(np.float64)
+        logits, inside = (scores / spread)[:, None], torch.from_numpy(dense(v, sets))[:, None]
+        return float(likeliest_temperature(logits, inside, steps=TEMPERATURE_STEPS)[0]) * spread, nothing
 
 
 def subset_rows(sets: CandidateSets) -> int:

@@ -8,6 +8,11 @@ Likelihood: log P(S | x) = log Σ_{j∈S} p_j Π_{b∈S, b≠j} r_jb Π_{b∉S} 
 joins the sets of class j, or one rate for all. A rate for all changes nothing about which label of a set is likely;
 rates by class do.
 
+Exponent of a prior that is somebody's probabilities: q_j(a) ∝ q_j^a on the set, π_j(a) its mean over examples. Where p
+and q(a) are calibrated, and independent given the label, Σ_j p_j q_j(a) / π_j(a) is proportional to the likelihood of
+what q was made of: a prior that is too sure of itself contradicts p where both are sure, and a < 1 makes it likelier.
+The temperature of p is found anew for each a: p was learnt with the prior, and agrees best with it as it is.
+
 References
 ----------
 Guo et al., On calibration of modern neural networks, ICML 2017, with true labels in place of sets. Lv et al.,
@@ -28,9 +33,11 @@ from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.training.devices import one_blas_thread
-from pll.weights import Floats
+from pll.weights import Floats, Weights, dense, normalise
 
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
+EXPONENTS = np.linspace(0, 1, 11)
+"""Of a prior; not above 1: no prior is made surer than it was given."""
 MIXED = 0.01
 """Share of the uniform distribution in the class probabilities: one confident mistake must not decide."""
 MOST_WITH_RATES = 200
@@ -86,6 +93,83 @@ def likeliest_temperature(logits: Tensor, v: Tensor, *, steps: int = 0) -> Tenso
         left, right = torch.where(is_left, new, right), torch.where(is_left, left, new)
         f_left, f_right = torch.where(is_left, f_new, f_right), torch.where(is_left, f_left, f_new)
     return ((low + high) / 2).exp()
+
+
+def tempered(prior: Weights, sets: CandidateSets, exponent: float) -> Weights:
+    """Return the (nnz,) prior to the power of an exponent, normalised on each set; what is 0 stays 0.
+
+    Parameters
+    ----------
+    prior
+        (nnz,) of `checked_prior`.
+    sets
+        n candidate sets.
+    exponent
+        From 0 (all alike) to 1 (as it is).
+
+    Examples
+    --------
+    >>> sets = CandidateSets.from_lists([[0, 1]], n_classes=2)
+    >>> [round(float(share), 2) for share in tempered(np.array([0.8, 0.2], dtype=np.float32), sets, 0.5)]
+    [0.67, 0.33]
+    """
+    return prior if exponent == 1 else normalise(np.where(prior > 0, prior.astype(np.float64) ** exponent, 0.0), sets)
+
+
+def over_shares(prior: Weights, sets: CandidateSets) -> Weights:
+    """Return the (nnz,) prior over its mean by class, normalised on each set: times p it counts class shares once.
+
+    Parameters
+    ----------
+    prior
+        (nnz,) of `checked_prior`.
+    sets
+        n candidate sets.
+    """
+    return normalise(_relative(prior, sets), sets)
+
+
+def _relative(prior: Weights, sets: CandidateSets) -> Floats:
+    shares = np.bincount(sets.indices, prior, minlength=sets.n_classes) / len(sets)
+    relative: Floats = prior / np.maximum(shares, 1 / len(sets))[sets.indices]
+    return relative
+
+
+def exponent_evidence(logits: Tensor, prior: Weights, sets: CandidateSets, *, steps: int = 0) -> tuple[Floats, float]:
+    """Return how likely a prior is under each of `EXPONENTS`, and the temperature of a model under the likeliest.
+
+    Parameters
+    ----------
+    logits
+        (h, c) of a model that was not trained on these examples.
+    prior
+        (nnz,) of `checked_prior`.
+    sets
+        h candidate sets.
+    steps
+        As for `likeliest_temperature`.
+
+    Returns
+    -------
+    tuple
+        (11,) mean log-likelihood of an example, up to a constant, each at its own temperature; the temperature.
+
+    References
+    ----------
+    Hinton, Training products of experts by minimizing contrastive divergence, Neural Computation 2002: experts are
+    multiplied. Genest & Zidek, Combining probability distributions, Statistical Science 1986: with exponents.
+    """
+    logits = logits[:, None]
+
+    def relative(exponent: float) -> Tensor:
+        return torch.from_numpy(dense(_relative(tempered(prior, sets, exponent), sets), sets))[:, None]
+
+    evidence = np.empty(len(EXPONENTS))
+    for k, exponent in enumerate(EXPONENTS):
+        v = relative(exponent)
+        evidence[k] = float(set_evidence(logits, v, likeliest_temperature(logits, v))[0])
+    best = likeliest_temperature(logits, relative(EXPONENTS[evidence.argmax()]), steps=steps)
+    return evidence, float(best[0])
 
 
 def set_likelihood(log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0) -> Floats:

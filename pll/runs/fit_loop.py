@@ -579,7 +579,8 @@ class FitLoop:
         """Return the temperature of predictions; where votes say how sure labels are, that of two models of halves."""
         if step is None or step.total or step.task.votes is None or not (may_train and self.estimator.needs_features):
             return None if step is None else step.temperature
-        halves = HeldOut(step.estimator, replace(step.task, votes=None), seed=self.config.seed)
+        alone = replace(step.task, votes=None)
+        halves = HeldOut(step.estimator, alone, seed=self.config.seed, counts=step.task.votes)  # the prior is theirs
         halves.total = min(2, halves.total)
         try:
             self._ask(halves, by_itself)

@@ -16,17 +16,18 @@ from scipy.special import softmax
 
 from pll.analysis.health import doubt_of_contradicted
 from pll.annotations import Annotations
+from pll.annotations.rules import counted_prior
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods.base import AFRESH, Start, Task
 from pll.methods.chosen import Recipe
-from pll.methods.held_out import SUBSETS, HeldOut, held_out_weights, n_models, subset_rows
+from pll.methods.held_out import PRIOR_NOTE, SUBSETS, HeldOut, held_out_weights, n_models, subset_rows
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
-from pll.methods.set_likelihood import likeliest_temperature, set_evidence
+from pll.methods.set_likelihood import likeliest_temperature, set_evidence, tempered
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Hook, StopTraining
-from pll.weights import DECISIONS, ChangedSets, identified_labels, sharpness
+from pll.weights import DECISIONS, ChangedSets, checked_prior, identified_labels, sharpness
 from tests.methods.cases import clusters
 
 X, SETS = clusters(0)
@@ -257,6 +258,77 @@ def generated(seed: int, n: int = 400, c: int = 5, q: float = 0.5) -> tuple[np.n
     mask = rng.random((n, c)) < q
     mask[np.arange(n), y] = True
     return X, y, CandidateSets.from_mask(mask)
+
+
+def opinions(seed: int, sharper: float, *, features: float = 1.5) -> tuple[np.ndarray, Task]:
+    """True labels; a task whose prior is a model's posterior, of evidence of its own, to the power of `sharper`."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, 400)
+    X, z = (own * np.eye(4)[y] + rng.normal(size=(400, 4)) for own in (features, 2.0))
+    P = softmax(2.0 * sharper * z, axis=1)
+    sets = CandidateSets.from_mask(P > 0.002)
+    return y, Task(X, sets, prior=P[P > 0.002])
+
+
+@pytest.mark.parametrize("sharper", [1.0, 3.0])
+@pytest.mark.usefixtures("all_held_out_models")
+def test_given_probabilities_count_for_what_the_features_bear_out(sharper: float) -> None:
+    y, task = opinions(4, sharper)
+    step = HeldOut(PRODEN(), task)
+    for _ in step.run():
+        pass
+    held_out = sharpness(step.weights(), task.candidates)
+    is_wrong = held_out.identified != y
+    is_certain = held_out.top >= 0.9
+    assert step.exponent == pytest.approx(1 / sharper, abs=0.2) and step.notes == ()
+    assert is_certain.sum() > 40 and is_wrong[is_certain].mean() < 0.07
+    assert held_out.top.mean() == pytest.approx(1 - is_wrong.mean(), abs=0.06)
+
+
+@pytest.mark.parametrize("features", [0.0, None])
+def test_probabilities_that_nothing_measures_are_not_called_sure(features: float | None) -> None:
+    _, task = opinions(5, 1.0, features=features or 0.0)
+    prior = task.prior
+    assert prior is not None
+    prior[: task.candidates.indptr[1]] = 1 / task.candidates.sizes[0]  # says nothing of the first one
+    task = replace(task, prior=prior, X=task.X if features is not None else task.X[:, :0])
+    step = HeldOut(PRODEN(epochs=30), task)
+    for _ in step.run():
+        pass
+    is_known = ~np.isnan(step.weights()[task.candidates.indptr[:-1]])
+    assert step.exponent is None and step.notes == (PRIOR_NOTE,)
+    is_given = task.candidates.sizes == 1
+    assert is_known[is_given].all() and is_known[0] == (features is not None)
+    assert not is_known[1:][~is_given[1:]].any()
+
+
+@pytest.mark.usefixtures("all_held_out_models")
+def test_probabilities_made_of_the_features_are_no_second_opinion() -> None:
+    _, task = opinions(6, 1.0)
+    P = softmax(2 * task.X, axis=1)
+    sets = CandidateSets.from_mask(P > 0.002)
+    weights = held_out_weights(PRODEN(epochs=30), task.X, sets, prior=P[P > 0.002])
+    assert np.isnan(weights[(sets.sizes > 1)[sets.rows]]).all()
+
+
+def test_a_prior_of_votes_stays_as_it_is() -> None:
+    votes = Annotations.from_counts(np.random.default_rng(0).integers(1, 9, (30, 3)), ["a", "b", "c"])
+    sets = CandidateSets.from_mask(np.ones((30, 3), dtype=bool))
+    prior = counted_prior(votes, sets)
+    step = HeldOut(PRODEN(), Task(np.zeros((30, 0), dtype=np.float32), sets, prior=prior), counts=votes)
+    assert step.exponent == 1 and step.notes == () and np.isfinite(step.weights()).all()
+
+
+@given(st.data())
+def test_a_tempered_prior_is_flatter_in_the_same_order(data: st.DataObject) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    sets = CandidateSets.from_mask(np.eye(4, dtype=bool)[rng.integers(0, 4, 20)] | (rng.random((20, 4)) < 0.5))
+    shares = rng.random(sets.nnz) * (rng.random(sets.nnz) < 0.8) + 1e-9
+    prior = checked_prior(shares, sets)
+    a, b = sorted(data.draw(st.tuples(*[st.floats(0.05, 1)] * 2)))
+    flat, sharp = (sharpness(tempered(prior, sets, exponent), sets) for exponent in (a, b))
+    assert (flat.top <= sharp.top + 1e-6).all() and np.array_equal(tempered(prior, sets, 1), prior)
+    assert sums(tempered(prior, sets, a), sets) == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.usefixtures("all_held_out_models")

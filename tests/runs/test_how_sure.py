@@ -10,8 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pll import formats
+from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.methods.held_out import PRIOR_NOTE
 from pll.methods.persistence import read_card
 from pll.runs import run_data
+from pll.runs.config import RunConfig
 from pll.runs.files import HELD_OUT_SO_FAR
 from pll.runs.fit_loop import PROGRESS_STEPS, FitLoop
 from pll.runs.folder import RunFolder
@@ -164,3 +170,17 @@ def test_votes_say_how_sure_labels_are_and_halves_how_sure_predictions_are(tmp_p
     assert numbers(folder).notna().all().all()
     assert (read_card(folder.path).temperature or 0) > 0
     assert not (folder.path / "checkpoint" / "held_out.npz").exists()  # a posterior of votes takes no models
+
+
+def test_one_model_is_no_more_checked_than_one_voter(tmp_path: Path) -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 40 + [[1]] * 20, n_classes=2)
+    prior = np.where(sets.sizes[sets.rows] == 1, 1, np.where(sets.indices == 0, 0.95, 0.05))
+    data = PartialLabelDataset(X=np.zeros((60, 0), dtype=np.float32), candidates=sets, prior=prior)
+    formats.write(data, tmp_path / "model.npz")
+    folder = RunFolder(tmp_path / "run")
+    folder.create(RunConfig(source=Source("model", str(tmp_path / "model.npz")), method="majority"))
+    trained(folder)
+    table = pd.read_csv(folder.path / "labels.csv")
+    health = folder.state()["health"]
+    assert table["confidence"].notna().tolist() == (sets.sizes == 1).tolist()
+    assert health.verdict == "unchecked" and health.expected is None and PRIOR_NOTE in health.doubts

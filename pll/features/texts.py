@@ -5,6 +5,7 @@ Both are scikit-learn's. The saved state is the vocabulary, the IDF weights and 
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self
 
 import numpy as np
@@ -25,16 +26,27 @@ VOCABULARY_SIZE = 20_000
 DOCUMENTS_AT_ONCE = 4096
 SEED = 0  # of the randomised SVD
 
+NGRAMS = (1, 3)
+"""Characters of an n-gram, at least and at most."""
+WORD = re.compile(r"\b\w\w+\b")
+"""A word, as scikit-learn has it."""
+UNSPACED = re.compile(
+    r"[\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\uff66-\uff9f\U00020000-\U0003ffff]+"
+)
+"""A run of scripts without spaces: Thai to Burmese, Khmer, Japanese and Chinese."""
+
 
 class TextFeatures(Featuriser):
-    """TF-IDF of words (of character n-grams for scripts without spaces), then truncated SVD.
+    """TF-IDF of words (of character n-grams in scripts without spaces), then truncated SVD.
 
     Parameters
     ----------
     components
         Number of features; reduced if there are fewer texts or words.
     unit
-        `"word"`, `"character"` for n-grams of one to three characters, or `"auto"` to choose by the texts.
+        `"word"`, `"character"` for n-grams of one to three characters, `"mixed"` for words and, in runs of a script
+        without spaces, n-grams, or `"auto"` to choose by the texts.
     """
 
     name = "tfidf"
@@ -56,7 +68,7 @@ class TextFeatures(Featuriser):
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
         texts = texts_of(data)
         if self.unit == "auto":
-            self.unit = "word" if _has_spaces(texts) else "character"
+            self.unit = _unit_of(texts)
         counted = self._count(data, texts)
         n, result = counted.shape
         self.components = max(1, min(self.components, n - 1, result - 1))
@@ -140,10 +152,31 @@ def _texts_alone(counted: scipy.sparse.csr_array) -> int:
 
 
 def _vectorizer(unit: str, **settings: Any) -> TfidfVectorizer:
-    if unit not in ("word", "character"):
-        raise UserError(f"Texts are taken apart by word or by character, not by {unit!r}.")
-    by = {"analyzer": "word"} if unit == "word" else {"analyzer": "char", "ngram_range": (1, 3)}
-    return TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **by, **settings)
+    by: dict[str, dict[str, Any]] = {
+        "word": {"analyzer": "word"},
+        "character": {"analyzer": "char", "ngram_range": NGRAMS},
+        "mixed": {"analyzer": _words_and_ngrams},
+    }
+    if unit not in by:
+        raise UserError(f"Texts are taken apart by word or by character, or both (mixed), not by {unit!r}.")
+    return TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **by[unit], **settings)
+
+
+def _words_and_ngrams(text: str) -> list[str]:
+    """Return the words of a text; of runs of a script without spaces, the n-grams.
+
+    Examples
+    --------
+    >>> _words_and_ngrams("The A4用紙")
+    ['the', 'a4', '用', '紙', '用紙']
+    """
+    least, most = NGRAMS
+    return WORD.findall(UNSPACED.sub(" ", text.lower())) + [
+        run[start : start + size]
+        for run in UNSPACED.findall(text)
+        for size in range(least, most + 1)
+        for start in range(len(run) - size + 1)
+    ]
 
 
 def texts_of(data: PartialLabelDataset) -> list[str]:
@@ -152,8 +185,10 @@ def texts_of(data: PartialLabelDataset) -> list[str]:
     return ["" if text is None else str(text) for text in data.texts]
 
 
-def _has_spaces(texts: list[str]) -> bool:
-    """Whether words are separated by spaces; Chinese, Japanese and Thai texts have at most one in forty characters."""
+def _unit_of(texts: list[str]) -> str:
+    """How texts are taken apart; Chinese, Japanese and Thai texts have at most one space in forty characters."""
     letters = sum(len(text) for text in texts)
     spaces = sum(text.count(" ") for text in texts)
-    return 20 * spaces >= letters
+    if 20 * spaces < letters:
+        return "character"
+    return "mixed" if any(map(UNSPACED.search, texts)) else "word"

@@ -48,6 +48,28 @@ def test_new_words_are_zero_and_noted() -> None:
     assert made.notes(TRAIN) == ()
 
 
+def test_scripts_without_spaces_are_cut_by_character_also_among_other_texts(tmp_path: Path) -> None:
+    mixed = texts(*CATS, *STARS, "損害賠償の責任", "責任と保証、A4", "星空を見る", "月と星空")
+    made = TextFeatures().fit(mixed)
+    X = made.transform(mixed)[-4:]
+    assert made.unit == "mixed" and not made.notes(mixed)
+    near = X @ X.T
+    assert near[0, 1] > 0.1 and near[2, 3] > 0.1 and abs(near[0, 2]) < 0.01
+    np.testing.assert_array_equal(saved_and_loaded(made, tmp_path).transform(mixed)[-4:], X)
+
+
+@pytest.mark.parametrize(
+    ("some", "unit"),
+    [
+        (["the cat", "die Katze", "القط الصغير", "고양이 두 마리"], "word"),
+        (["損害賠償の責任", "責任と保証"], "character"),
+        (["the cat and the mouse", "แมวและหนู"], "mixed"),
+    ],
+)
+def test_the_unit_is_chosen_by_script(some: list[str], unit: str) -> None:
+    assert TextFeatures().fit(texts(*some, *some)).unit == unit
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -55,7 +77,7 @@ def test_new_words_are_zero_and_noted() -> None:
         (lambda: TextFeatures(unit="word").fit(texts("a", "one")), "fewer than two different words"),
         (lambda: TextFeatures().fit(table([[1]])), "data has no texts"),
         (lambda: TextFeatures().transform(TRAIN), "not fitted yet"),
-        (lambda: TextFeatures(unit="sentence").fit(TRAIN), "by word or by character, not by 'sentence'"),
+        (lambda: TextFeatures(unit="sentence").fit(TRAIN), "not by 'sentence'"),
         (lambda: TextFeatures.from_argument("0"), "a whole number from 1 to 10,000"),
         (lambda: TextFeatures.from_argument("many"), "The number of text features is 'many'"),
     ],

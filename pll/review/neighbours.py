@@ -138,7 +138,7 @@ class Neighbourhood:
     Parameters
     ----------
     neighbours
-        (n, k) rows.
+        (n, k) rows; −1 for none.
     sets
         The candidate sets.
     """

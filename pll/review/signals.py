@@ -1,6 +1,6 @@
 """Signals of a finished run for each example, which the orders of the queue use.
 
-    review/neighbours.npy   (n, k) int32, the nearest other examples, sought once in the background
+    review/neighbours.npy   (n, k) int32, the nearest other examples (−1: none), sought once in the background
     review/factor.npy       (n, r) float16, of the kernel ridge (pll.review.kernel_ridge), made with them
     review/leaves.npy       (n, T) int16, of the forest (pll.review.forest), made with them
 
@@ -27,7 +27,7 @@ from pll.review.kernel_ridge import Factor, fit_factor
 from pll.review.label_snapshot import LabelSnapshot, snapshot_of
 from pll.review.neighbours import Neighbourhood, Neighbours, best_points, find_neighbours
 from pll.runs.folder import RunFolder
-from pll.weights import VOTES, Flags, Floats, Ints, identified_labels
+from pll.weights import VOTES, Flags, Floats, Ints, Weights, identified_labels
 
 FOLDER = "review"
 """Of a run's folder, what is made for its review."""
@@ -44,7 +44,7 @@ class ReviewSignals:
     labels
         Of the n training examples, as the run has them.
     neighbours
-        (n, k) rows of the nearest examples; None until `prepare_signals` has sought them.
+        (n, k) rows of the nearest examples, −1 for none; None until `prepare_signals` has sought them.
     factor
         (n, r) of the kernel ridge in the same space; None until then.
     leaves
@@ -146,17 +146,33 @@ def prepare_signals(folder: RunFolder, data: PartialLabelDataset, *, like: RunFo
     if signals.neighbours is not None or not data.X.size:
         return signals
     made = {} if like is None else _of_features(like, len(data))
-    if not made:
-        points = best_points(data.X, signals.sets, signals.labels.weights)
-        made = {
-            "factor": fit_factor(points, signals.sets, signals.labels.weights),
-            "leaves": grow_forest(points, signals.sets, signals.labels.weights),
-            "neighbours": find_neighbours(points),
-        }
+    made = made or _sought(data, signals.sets, signals.labels.weights)
     (folder.path / FOLDER).mkdir(exist_ok=True)  # without parents: a run deleted meanwhile is not partly recreated
     for name, array in made.items():
         save_array(folder.path / FOLDER / f"{name}.npy", array)
     return replace(signals, **made)
+
+
+def _sought(data: PartialLabelDataset, sets: CandidateSets, weights: Weights) -> dict[str, npt.NDArray[Any]]:
+    """Neighbours, factor and leaves. Texts without any known word have none: all would be like each other alone."""
+    X, n = data.X, len(data)
+    known = np.arange(n) if data.texts is None else np.flatnonzero(X.reshape(n, -1).any(axis=1))
+    if is_part := 0 < len(known) < n:
+        X, sets, weights = X[known], sets.take(known), weights[sets.positions(known)]
+    points = best_points(X, sets, weights)
+    made: dict[str, npt.NDArray[Any]] = {
+        "factor": fit_factor(points, sets, weights),
+        "leaves": grow_forest(points, sets, weights),
+        "neighbours": find_neighbours(points),
+    }
+    if is_part:
+        leaves, made["neighbours"] = made["leaves"], known[made["neighbours"]]
+        apart = ~(np.where(leaves < 0, ~leaves, leaves).max(axis=0) + 1)  # a leaf of which no tree says anything
+        nothing = {"factor": np.int64(0), "leaves": apart, "neighbours": np.int64(-1)}
+        for name, of_known in made.items():
+            made[name] = np.full((n, of_known.shape[1]), nothing[name], dtype=SIGNAL_TYPES[name])
+            made[name][known] = of_known
+    return made
 
 
 def class_ranks(names: Sequence[str]) -> Ints | None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
+from pll.review.decided import Decided
+from pll.review.logit import features_now
 from pll.review.queue import review_order
 from pll.review.signals import ReviewSignals, prepare_signals
 from pll.runs import fit_loop, run_data
@@ -61,6 +67,27 @@ def test_a_damaged_leaf_is_not_read_and_all_is_made_again(finished: tuple[RunFol
     np.save(folder.path / "review" / "leaves.npy", damaged)
     assert ReviewSignals.of_run(folder, data).leaves is None
     np.testing.assert_array_equal(prepare_signals(folder, data).leaves, made)
+
+
+def test_decisions_say_nothing_of_texts_without_a_known_word(
+    finished: tuple[RunFolder, PartialLabelDataset], tmp_path: Path
+) -> None:
+    shutil.copytree(finished[0].path, tmp_path / "run", ignore=shutil.ignore_patterns("review"))
+    X, sets = finished[1].X.copy(), finished[1].sets()
+    X[:20] = 0
+    data = replace(finished[1], X=X, texts=np.full(len(X), "a text", dtype=object))
+    prepare_signals(RunFolder(tmp_path / "run"), data)
+    signals = ReviewSignals.of_run(RunFolder(tmp_path / "run"), data)
+    assert signals.neighbours is not None
+    assert (signals.neighbours[:20] == -1).all() and (signals.neighbours[20:] >= 20).all()
+    before, after = (
+        features_now(signals, Decided.of(sets, {row: int(sets.indices[sets.indptr[row]]) for row in range(n)}))
+        for n in (0, 10)
+    )
+    for name in ("near", "others", "forest"):
+        at = sets.positions(np.arange(20))
+        np.testing.assert_allclose(after[name][at], np.log(1 / sets.sizes[sets.rows[at]] + 0.01), rtol=1e-5)
+        np.testing.assert_allclose(after[name], before[name], atol=1e-5)
 
 
 def test_neighbour_labels_are_the_likeliest_candidates_to_the_neighbours() -> None:

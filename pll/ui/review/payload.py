@@ -96,7 +96,7 @@ def _hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
     columns = []
     if is_row or ((data.feature_names or data.categories) and data.X.ndim == 2 and data.texts is None):
         neighbours = tab.queue.signals.neighbours
-        near = None if neighbours is None else neighbours[row].astype(np.int64)
+        near = None if neighbours is None else neighbours[row][neighbours[row] >= 0].astype(np.int64)
         columns = tab.queue.similar.columns(row, near, most=10 if is_row else 4, classes=nearest)
     return {
         "picture": picture,

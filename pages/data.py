@@ -23,8 +23,9 @@ from pll.ui.routes import go
 from pll.ui.widgets import button, show_error
 
 NO_LABELS = (
-    "There are no labels to start from. Say above which columns are answers; or add a column for everybody who "
-    "answered, a column `candidates` (labels joined by `|`), or `true_label`."
+    "There are no labels to start from. Say which columns hold them, above or, of all columns, under *Details*: "
+    f"*{columns_form.ROLE_TITLES['annotator']}* of a person, or numbers of *{columns_form.ROLE_TITLES['count']}*. Or "
+    "add a column for everybody who answered, a column `candidates` (labels joined by `|`), or `true_label`."
 )
 
 

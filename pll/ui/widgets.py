@@ -455,7 +455,6 @@ def edit_column(
     key: str,
     visible_rows: int,
     options: Sequence[str] = (),
-    required: bool = False,
     config: Mapping[str, Any] | None = None,
 ) -> None:
     """Show a table of which one column can be edited.
@@ -474,8 +473,6 @@ def edit_column(
         Rows that show without scrolling, at most.
     options
         To choose from in that column; it is text without any.
-    required
-        Whether one of them has to be chosen.
     config
         How columns are shown, as Streamlit takes it.
     """
@@ -485,7 +482,7 @@ def edit_column(
     key = f"{key}-{hash(tuple(table[column]))}"  # the widget has no edits of an earlier table
     if options:
         heading = heading_of(column)
-        columns[column] = st.column_config.SelectboxColumn(heading, width="medium", options=options, required=required)
+        columns[column] = st.column_config.SelectboxColumn(heading, width="medium", options=options)
 
     def edited() -> None:
         save({int(row): cells.get(column) for row, cells in st.session_state[key]["edited_rows"].items()})

@@ -1,9 +1,8 @@
-"""The data page in a real browser: what AppTest cannot do, which is to click into a table and to poll."""
+"""The data page in a real browser: what AppTest cannot do, which is to type into a field and to poll."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from pll.ui.data.loader import LARGE_FILE
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NewPage = Callable[..., Any]
-ROW = 35
-"""Pixels of a row of Streamlit's tables."""
 MESSY = ",Name,width,who_a,gold\n0,x-1,1.5,apple,apple\n1,x-2,2.5,pear,pear\n2,x-3,1.2,apple,pear\n"
 
 
@@ -28,24 +25,15 @@ def folder(open_folder: Path) -> Path:
     return open_folder
 
 
-def _correct(page: Any, row: int, role: str) -> None:
-    """Say of one column what it is, as a person does: go to the cell, open it, a few letters, enter."""
-    choices = page.locator("#portal").get_by_text("results available")
-    for _ in range(10):  # a click is lost while the table is being drawn anew
-        table = page.get_by_test_id("stExpander").get_by_test_id("stDataFrame").first.locator("canvas").first
-        table.scroll_into_view_if_needed()
-        box = table.bounding_box()
-        page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + (row + 1.5) * ROW)
+def _correct(page: Any, column: str, role: str) -> None:
+    """Say of one column what it is, by keyboard."""
+    for field, words in (("Columns", column), ("Taken for", role)):
+        page.get_by_role("combobox", name=field).fill(words)
         page.keyboard.press("Enter")
-        with suppress(sync_api.TimeoutError):
-            choices.wait_for(timeout=3000)
-            break
-        page.keyboard.press("Escape")
-    page.keyboard.type(role)
-    page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
 
 
-def test_columns_are_corrected_in_the_table(app: str, new_page: NewPage) -> None:
+def test_columns_are_corrected_under_details(app: str, new_page: NewPage) -> None:
     page = new_page()
     page.goto(f"{app}/data")
     page.locator("input[type=file]").set_input_files(
@@ -53,11 +41,11 @@ def test_columns_are_corrected_in_the_table(app: str, new_page: NewPage) -> None
     )
     page.get_by_text("3 examples, 2 classes").wait_for()
     page.get_by_text("Details", exact=True).click()
-    page.get_by_text("Double-click what is wrong").wait_for()
-    _correct(page, 1, ROLE_DATA["keep"]["title"])
+    page.get_by_text("Choose here what is something else").wait_for()
+    _correct(page, "Name", ROLE_DATA["keep"]["title"])
     above = page.get_by_role("combobox", name="Name", exact=True)  # the same choice, above the column's first cells
     sync_api.expect(above).to_have_value(ROLE_DATA["keep"]["title"])
-    _correct(page, 4, ROLE_DATA["annotator"]["title"])
+    _correct(page, "gold", ROLE_DATA["annotator"]["title"])
     page.get_by_text("2 people answered 6 times").wait_for()
     assert page.get_by_test_id("stException").count() == 0
 

@@ -228,6 +228,19 @@ def role_above(page: Any, column: str) -> Any:
     return next(box for box in page.selectbox if box.label == column and (box.key or "").startswith("role-"))
 
 
+def test_several_columns_are_corrected_at_once_under_details(open_page: Any) -> None:
+    table = "size,dent,scratch\n" + "".join(f"{k}.5,{k % 4},{k % 3 + 1}\n" for k in range(12))
+    page = bring(open_page("data"), "votes.csv", table.encode())
+    (warning,) = [one.value for one in page.warning if "no labels to start from" in one.value]
+    assert "under *Details*" in warning and ROLE_TITLES["count"] in warning
+    page = page.multiselect[0].set_value(["dent", "scratch"]).run()
+    taken = next(box for box in page.selectbox if box.label == "Taken for")
+    assert taken.value == "feature" and ROLE_TITLES["id"] not in taken.options  # which only one can be
+    page = taken.set_value("count").run()
+    assert shown(page) == {"size": "feature", "dent": "count", "scratch": "count"}
+    assert page.multiselect[0].value == [] and "2 classes (dent, scratch)" in understood(page)
+
+
 def test_what_a_column_is_stands_above_it_and_is_changed_there(open_page: Any) -> None:
     page = bring(open_page("data"), "five.csv", five())
     assert {name: role_above(page, name).value for name in ("Ann", "colour")} == {

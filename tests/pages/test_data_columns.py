@@ -228,6 +228,16 @@ def role_above(page: Any, column: str) -> Any:
     return next(box for box in page.selectbox if box.label == column and (box.key or "").startswith("role-"))
 
 
+def test_corrected_roles_outlast_a_reload_but_no_new_upload(open_page: Any) -> None:
+    name = hashlib.sha256(five()).hexdigest()[:16]
+    page = role_above(bring(open_page("data"), "five.csv", five()), "Dan").set_value("keep").run()
+    assert role_above(bring(open_page("data"), "five.csv", five()), "Dan").value == "annotator"
+    page = open_page("data", open=name)
+    assert role_above(page, "Dan").value == "keep" and "4 people answered 120 times" in understood(page)
+    page = button(page, "As proposed").click().run()
+    assert role_above(page, "Dan").value == role_above(open_page("data", open=name), "Dan").value == "annotator"
+
+
 def test_several_columns_are_corrected_at_once_under_details(open_page: Any) -> None:
     table = "size,dent,scratch\n" + "".join(f"{k}.5,{k % 4},{k % 3 + 1}\n" for k in range(12))
     page = bring(open_page("data"), "votes.csv", table.encode())

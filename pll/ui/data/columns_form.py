@@ -29,7 +29,7 @@ from pll.formats.reading import LABELLED, SINGLE, Column, Question, Reading, que
 from pll.formats.votes import VOTES_FORMAT
 from pll.io import write_text
 from pll.ui import login
-from pll.ui.data import loader, understood
+from pll.ui.data import loader, understood, upload
 from pll.ui.format import plain
 from pll.ui.widgets import TABLE_ROW, beside, bound, button, choose, choose_several, show_error, show_table
 from pll.wording import count
@@ -144,7 +144,7 @@ def _answer(source: Source, open_question: Question) -> Mapping[str, str] | None
 
     def forget() -> None:
         if not open_question.columns.isdisjoint(_explicit_roles(source)):  # stored with the answer before
-            del st.session_state[_key(source)]
+            _keep_roles(source, {})
 
     answer = st.radio(
         plain(open_question.text),
@@ -167,8 +167,18 @@ def _key(source: Source) -> str:
 
 
 def _explicit_roles(source: Source) -> Mapping[str, str]:
-    roles: Mapping[str, str] = st.session_state.get(_key(source), {})
+    key = _key(source)
+    if key not in st.session_state and source.sha256 in st.session_state.get(upload.REOPENED, ()):
+        with suppress(UserError):  # none were kept
+            st.session_state[key] = Reading.in_file(_file(key)).roles
+    roles: Mapping[str, str] = st.session_state.get(key, {})
     return roles
+
+
+def _keep_roles(source: Source, roles: Mapping[str, str]) -> None:
+    """Store the roles of a table, also for a reload."""
+    st.session_state[_key(source)] = roles
+    _write(_file(_key(source)), Reading(roles=roles, file=source.name))
 
 
 def _set_roles(table: Columns, roles: Mapping[str, str]) -> None:
@@ -179,7 +189,7 @@ def _set_roles(table: Columns, roles: Mapping[str, str]) -> None:
     """
     single = {role for role in roles.values() if role in SINGLE}
     others = {c.name: "keep" if c.role in single else c.role for c in table.columns if c.name not in table.asked}
-    st.session_state[_key(table.source)] = others | dict(roles)
+    _keep_roles(table.source, others | dict(roles))
 
 
 def classes_key(source: Source) -> str:
@@ -259,9 +269,9 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
         if _explicit_roles(table.source):
             button(
                 "As proposed",
-                st.session_state.pop,
-                _key(table.source),
-                None,
+                _keep_roles,
+                table.source,
+                {},
                 icon="undo",
                 kind="tertiary",
                 help="Take every column for what was proposed.",
@@ -447,11 +457,14 @@ def remember(table: Columns) -> None:
     """Keep what the columns and classes of a file were taken for, for the next with the same; what cannot be is not."""
     if not table.columns:
         return
-    file, options = _file(table.columns), formats.ReadOptions(**table.source.options)
+    reading = replace(formats.ReadOptions(**table.source.options), name=table.source.name).reading(table.columns)
+    _write(_file_of(table.columns), replace(reading, classes=_edited_classes(table.source)))
+
+
+def _write(file: Path, reading: Reading) -> None:
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        reading = replace(options, name=table.source.name).reading(table.columns)
-        write_text(file, replace(reading, classes=_edited_classes(table.source)).to_json() + "\n")
+        write_text(file, reading.to_json() + "\n")
 
 
 def _edited_classes(source: Source) -> dict[str, str | None]:
@@ -461,10 +474,10 @@ def _edited_classes(source: Source) -> dict[str, str | None]:
 
 def _otherwise(table: Columns) -> Reading | None:
     """How a file with these columns was read the last time; None where there was none, or it was read as now."""
-    if not table.columns or not _file(table.columns).exists():
+    if not table.columns or not _file_of(table.columns).exists():
         return None
     with suppress(UserError):
-        reading = Reading.in_file(_file(table.columns))
+        reading = Reading.in_file(_file_of(table.columns))
         now = {column.name: column.role for column in table.columns}
         is_other = dict(reading.roles) != now or not reading.classes.items() <= _edited_classes(table.source).items()
         return reading if reading.roles.keys() == now.keys() and is_other else None
@@ -477,7 +490,11 @@ def _read_as(table: Columns, reading: Reading) -> None:
     edit_classes(table.source, reading.classes)
 
 
-def _file(columns: Sequence[Column]) -> Path:
+def _file_of(columns: Sequence[Column]) -> Path:
     """Where the reading of files with these columns is kept."""
-    names = json.dumps(sorted(column.name for column in columns))
-    return login.own_folder("readings") / f"{hashlib.sha256(names.encode()).hexdigest()[:24]}.json"
+    return _file(json.dumps(sorted(column.name for column in columns)))
+
+
+def _file(about: str) -> Path:
+    """Where the reading of what has this name is kept."""
+    return login.own_folder("readings") / f"{hashlib.sha256(about.encode()).hexdigest()[:24]}.json"

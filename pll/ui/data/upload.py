@@ -33,6 +33,8 @@ SAMPLE = SAMPLES / "reviews.csv"
 """The one that the home page opens: texts that two people have labelled."""
 OPEN = "open"
 """Name of the files that are open in the address."""
+REOPENED = "reopened"
+"""Key of the session state for the hashes of the files that a reload opened: their roles come back too."""
 ONLY_VOTES = "No file of examples: votes alone"
 
 
@@ -87,6 +89,7 @@ def _keep_in_address() -> None:
         folders = [uploads_folder() / name for name in named.split(",") if name]
         kept = [sorted(one.glob("*"), key=lambda file: file.stat().st_mtime)[-1:] for one in folders]  # of one content
         remember_uploads([store_upload(file.name, file.read_bytes()) for latest in kept for file in latest])
+        st.session_state[REOPENED] = [source.sha256 for source in last_uploads()]
     last = ",".join((source.sha256 or "")[:16] for source in last_uploads())
     if last and last != named:
         st.query_params[OPEN] = last

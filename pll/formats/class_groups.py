@@ -502,11 +502,7 @@ def counted_in_grid(table: Proposal) -> list[str]:
     groups: dict[str, list[str]] = {}
     for name in table.open():
         match = GRID.fullmatch(name)
-        if (
-            match
-            and not WORDS["number_of"].isdisjoint(words_of(match["question"])[:1])
-            and _are_counts(table.raw[name])
-        ):
+        if match and not WORDS["number_of"].isdisjoint(words_of(match["question"])[:1]) and are_counts(table.raw[name]):
             groups.setdefault(match["question"], []).append(name)
     return next((names for names in groups.values() if len(names) > 1 and _are_chosen(table, names)), [])
 
@@ -537,7 +533,7 @@ def counted(table: Proposal) -> list[str]:
         percents = percents or [name for name in cells if "%" in name]
     if len(percents) > 1 and all(abs(total - 100) <= len(percents) for total in sums_of(table, percents)):
         return percents
-    whole = [n for n in cells if n not in percents and (n in told or table.repeats(n)) and _are_counts(table.raw[n])]
+    whole = [n for n in cells if n not in percents and (n in told or table.repeats(n)) and are_counts(table.raw[n])]
     varied = [name for name in whole if len(set(cells[name])) > 1]  # the number of votes may be the same everywhere
     one_sum = set(sums_of(table, varied))
     if len(varied) > 1 and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTES_COUNTED:
@@ -607,7 +603,8 @@ def says_total(name: str) -> bool:
     return says_counts(name) or is_named or is_number
 
 
-def _are_counts(cells: Cells) -> bool:
+def are_counts(cells: Cells) -> bool:
+    """Whether all cells are whole numbers from 0 to 1000, or missing."""
     return all((number := amount(cell)) is not None and number.is_integer() and number <= 1000 for cell in cells)
 
 

@@ -7,12 +7,23 @@ different ones, which come again, and on which those who gave them agree more of
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 import numpy as np
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import LEAST_PARTS, MOST_COUNTS, agree, parts_of_total, side_by_side, sums_of
+from pll.formats.class_groups import (
+    LEAST_PARTS,
+    MOST_COUNTS,
+    MOST_VOTES_COUNTED,
+    agree,
+    amount,
+    are_counts,
+    parts_of_total,
+    side_by_side,
+    sums_of,
+)
 from pll.formats.one_column import set_apart
 from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
 from pll.formats.reading import TO_FILL_IN
@@ -52,8 +63,28 @@ def unclear(table: Proposal) -> None:
             ("classes: how likely, or how often given, each is", dict.fromkeys(parts, "probability")),
             ("nobody's: learn from them", dict.fromkeys(parts, "feature")),
         )
+    elif parts := _counts_side_by_side(table):
+        table.give_all(parts, "feature")
+        table.ask(
+            f"{listing(parts, limit=12)} are small whole numbers, some of them 0. What are they?",
+            ("how many people gave each class", dict.fromkeys(parts, "count")),
+            ("nobody's: learn from them", dict.fromkeys(parts, "feature")),
+        )
     else:
         _ask_for_the_column(table)
+
+
+def _counts_side_by_side(table: Proposal) -> list[str]:
+    """The first columns side by side that may be counts of votes, of rows that not everybody answered."""
+    names, open_ones = list(table.raw), {*table.open()}
+    may_be = [name in open_ones and are_counts(table.raw[name]) for name in names]
+    for is_run, group in groupby(range(len(names)), key=may_be.__getitem__):
+        run = [names[at] for at in group]
+        cells = [amount(cell) for name in run for cell in table.raw[name]] if is_run and len(run) >= LEAST_PARTS else []
+        some_are_none = len(cells) <= 10 * cells.count(0.0)
+        if cells and some_are_none and 2.0 in cells and max(sums_of(table, run)) <= MOST_VOTES_COUNTED:
+            return run
+    return []
 
 
 def _parts_of_whole(table: Proposal) -> list[str]:

@@ -115,3 +115,15 @@ def test_numbers_that_add_up_to_a_whole_may_be_shares_of_classes(tmp_path: Path,
     data, asked = read_first(table(tmp_path, ["Mentol [%]", "Mięta %", "Melisa %", "Szałwia %"], rows))
     assert asked is not None and {*data.class_names} == {"Mięta", "Melisa", "Szałwia"}
     assert data.feature_names == ("Mentol [%]",)
+
+
+def test_counts_of_rows_that_not_everybody_answered_are_asked_about(tmp_path: Path) -> None:
+    rolls, rows = random.Random(7), list[list[str]]()
+    for k in range(60):
+        said = [rolls.choice([k % 4, k % 4, rolls.randrange(4)]) for _ in range(rolls.randint(3, 9))]
+        rows.append([f"P{k}", f"{rolls.gauss(118, 9):.2f}", *(str(said.count(label)) for label in range(4))])
+    header = ["part", "length_mm", "Scratch", "Dent", "Burr / sharp edge", "No defect"]
+    data, asked = read_first(table(tmp_path, header, rows))
+    assert asked is not None and asked.columns >= {*header[2:]}
+    assert set(data.class_names) == {*header[2:]} and data.feature_names == ("length_mm",)
+    assert data.annotations is not None and data.annotations.anonymous

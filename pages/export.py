@@ -10,8 +10,8 @@ from pll.export.run_export import export_source
 from pll.review.status import ReviewStatus
 from pll.runs import fit_loop
 from pll.runs.run import Run
-from pll.ui import controls, session
-from pll.ui.choose_run import choose_run
+from pll.ui import session
+from pll.ui.choose_run import choose_run, has_labels, not_yet
 from pll.ui.export import download, labelstudio
 from pll.ui.format import plain
 from pll.ui.routes import link
@@ -64,15 +64,16 @@ def tell(run: Run, source: ExportSource, status: ReviewStatus) -> None:
         show_health(source.health, is_reviewed=status.decided > 0)
 
 
-st.title("Export")
 in_view = None
 try:
     in_view = session.run_in_view()
-    choose_run(in_view, "export", "download")
-    if in_view is not None:
-        offer(in_view)
+    if in_view is not None and not has_labels(in_view):
+        not_yet(in_view, "export")
+    else:
+        st.title("Export")
+        choose_run(in_view, "export", "download")
+        if in_view is not None:
+            offer(in_view)
 except UserError as error:
     show_error(error)
-    if in_view is not None and not in_view.is_alive():
-        controls.resume(in_view, in_view.snapshot().state)
     link("train", "Back to training")

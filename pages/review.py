@@ -4,10 +4,8 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.runs.run import Run
-from pll.runs.snapshots import ACTIVE
-from pll.ui import controls, session
-from pll.ui.choose_run import choose_run, has_labels
-from pll.ui.format import format_state
+from pll.ui import session
+from pll.ui.choose_run import choose_run, has_labels, not_yet
 from pll.ui.review import (
     batch,
     certify_panel,
@@ -29,30 +27,6 @@ VIEWS = {
     DISAGREEMENTS: conflicts.draw,
     "Progress": progress.draw,
 }
-
-
-def not_yet(run: Run) -> None:
-    """A run without labels: it is at work, or has come to nothing."""
-    heading(run.name)
-    snapshot = run.snapshot()
-    if snapshot.state in ACTIVE:
-        st.info(
-            f"{format_state(snapshot)} Its labels can be reviewed when it has ended or was stopped.",
-            icon=":material/hourglass_top:",
-        )
-        link("train", "Watch it train", run=run.id)
-        wait(run)
-    else:
-        st.info(f"{format_state(snapshot)} It has no labels to review.", icon=":material/info:")
-        controls.resume(run, snapshot.state)
-        link("train", "Go to the run", run=run.id)
-
-
-@st.fragment(run_every=2.0)
-def wait(run: Run) -> None:
-    """Goes on by itself when the run has ended."""
-    if has_labels(run) and not run.is_alive():
-        st.rerun()
 
 
 def review(run: Run) -> None:
@@ -99,7 +73,7 @@ try:
     elif has_labels(in_view) and not in_view.is_alive():
         review(in_view)
     else:
-        not_yet(in_view)
+        not_yet(in_view, "review")
 except UserError as error:
     show_error(error)
     st.button("Try again", icon=":material/refresh:")  # the run that a press starts is the trial

@@ -134,7 +134,7 @@ def test_a_run_without_a_result_is_explained(open_page: Any) -> None:
     run.join(60)
     page = open_page("export", run=run.id)
     assert not page.exception
-    assert "no result yet" in page.error[0].value
+    assert "It has no labels to export." in page.info[0].value
 
 
 def test_label_studio_is_connected_and_disconnected(open_page: Any) -> None:

@@ -39,12 +39,13 @@ def test_while_the_first_run_is_at_work_it_is_what_comes_next(open_page: Any, pa
     assert labels(opened) == {"Watch it train"}
 
 
-def test_a_run_at_work_is_waited_for(open_page: Any) -> None:
+@pytest.mark.parametrize("name", ["review", "export"])
+def test_a_run_at_work_is_waited_for(open_page: Any, name: str) -> None:
     open_page("home")
     run = session.registry().start(IRIS, paused=True)
-    page = open_page("review", run=run.id)
+    page = open_page(name, run=run.id)
     assert not page.exception
-    assert "can be reviewed when it has ended" in page.info[0].value
+    assert f"You can {name} its labels when it has ended" in page.info[0].value
 
 
 def test_a_database_that_cannot_be_used_is_said_before_a_name_is_asked_for(

@@ -426,7 +426,12 @@ def dependent(votes: Annotations | None, decided: Ints | None) -> list[Finding]:
     decided
         (n,) labels that people decided, −1 elsewhere.
     """
-    sentence = "" if votes is None or votes.anonymous else shared_answers(fit_voters(votes, true_labels=decided))
+    if votes is None or votes.anonymous:
+        return []
+    models = fit_voters(votes, true_labels=decided)
+    if decided is not None and models.n_checked < LEAST_CHECKED:  # what was decided is hard: there voters look poor
+        models = fit_voters(votes)
+    sentence = shared_answers(models)
     remedy = f"Review {LEAST_CHECKED} examples chosen at random, or more: decided labels tell whom to trust."
     return [Finding("dependent", sentence, remedy)] if sentence else []
 

@@ -131,8 +131,7 @@ def followed(
     """
     sets, annotations = own.candidates, data.annotations
     of_voters = config.method == "dawid-skene" and annotations is not None
-    # A run that was trained on decisions has sets of one in their place.
-    if (len(decided) if of_voters else int(decided.had_choice.sum())) < FEWEST_DECISIONS:
+    if (len(decided) if of_voters else int(decided.is_new.sum())) < FEWEST_DECISIONS:
         if not decided.eliminated.any():
             return own
         others = np.flatnonzero(~np.logical_or.reduceat(decided.eliminated, sets.indptr[:-1]))
@@ -153,7 +152,7 @@ def teaching_outcomes(state: ReviewState) -> Iterator[tuple[int, Outcome]]:
             yield row, outcome
 
 
-def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
+def teaching_decisions(state: ReviewState, sets: CandidateSets, config: RunConfig) -> Decided:
     """Return the decisions that may be learned from, in class indices of `sets`, for the logit.
 
     "None of these", and classes that the sets do not know, are `OUTSIDE`; unsure and conflicts are left out.
@@ -164,6 +163,8 @@ def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
         Of the review.
     sets
         n candidate sets.
+    config
+        Of the run that has these sets.
     """
     place = {name: j for j, name in enumerate(sets.class_names)}
     labels, struck = {}, []
@@ -171,4 +172,5 @@ def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
         if outcome.status in ("label", "none"):
             labels[row] = place.get(outcome.label or "", OUTSIDE)
         struck += [(row, place[name]) for name in outcome.eliminated if name in place]
-    return Decided.of(sets, labels, struck)
+    learnt = () if config.decided_sets is None else config.decided_sets.by_row
+    return Decided.of(sets, labels, struck, learnt)

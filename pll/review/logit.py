@@ -93,7 +93,8 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
 def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> tuple[dict[str, np.float64], Floats]:
     """θ of each feature and b, (c,), from the decisions so far; θ₀ and 0 where there are none.
 
-    What was decided as "none of these", and sets of one label, teach nothing of how to choose.
+    What was decided as "none of these", sets of one label, and what the run was trained on teach nothing of how to
+    choose.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> 
         Of `features_now`, by these.
     """
     sets = signals.sets
-    usable = np.flatnonzero((decided.positions >= 0) & decided.had_choice)
+    usable = np.flatnonzero((decided.positions >= 0) & decided.is_new)
     rows = decided.rows[usable]
     at, some = sets.positions(rows), sets.take(rows)  # the candidates of these m examples, p in all
     then = {name: part[at] for name, part in features.items()} | near_then(signals, decided, rows)
@@ -173,18 +174,20 @@ def _inside(p: Weights, decided: Decided) -> Weights:
         The decisions so far.
     """
     top = np.clip(np.maximum.reduceat(p, decided.sets.indptr[:-1]), SUREST, 1 - SUREST)
-    at = decided.had_choice
+    at = decided.is_new
     sure, missed = logit(top), (decided.positions < 0)[at]
     if not missed.any():
         return np.ones(len(top), dtype=np.float32)
-    of_decided = sure[decided.rows[at]]
+    # Half a decision more of each kind, as sure as the others are: all may have been off their sets.
+    of_decided = np.append(sure[decided.rows[at]], [sure[decided.rows[at]].mean()] * 2)
+    missed, times = np.append(missed, [True, False]), np.append(np.ones(len(missed)), [0.5, 0.5])
 
     def loss(x: Floats) -> float:
         odds = x[0] - x[1] * of_decided
-        likelihood = np.where(missed, log_expit(odds), log_expit(-odds)).sum()
+        likelihood = times @ np.where(missed, log_expit(odds), log_expit(-odds))
         return LOGIT_RIDGE / 2 * float(x[1] - MISS_SLOPE) ** 2 - float(likelihood)
 
-    start = np.array([logit((missed.sum() + 0.5) / (len(missed) + 1)), MISS_SLOPE])
+    start = np.array([logit(times @ missed / times.sum()), MISS_SLOPE])
     a, b = minimize(loss, start, method="L-BFGS-B", bounds=((-15, 15), (0, None))).x
     return np.asarray(expit(b * sure - a), dtype=np.float32)
 

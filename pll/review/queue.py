@@ -201,10 +201,10 @@ class ReviewQueue:
             (data, signals), review = self._current_model(), self.review
             run = signals.labels.run
             self._ordered_at = (run, len(review.state.all_events))
-            decided = teaching_decisions(review.state, review.own.candidates)
+            config = self.runs.get(run).config
+            decided = teaching_decisions(review.state, review.own.candidates, config)
             proposed = propose(signals, decided)
             if review.certification is None or not review.current.follows:  # they stay frozen, also after a restart
-                config = self.runs.get(run).config
                 restored = review.state.rows_as_run
                 review.follow(followed(review.own, config, data, proposed, decided, restored))
             rows = review_order(signals, decided, proposed)

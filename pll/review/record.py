@@ -68,7 +68,7 @@ class Record:
         data
             Its training part.
         """
-        decided = teaching_decisions(self.state, own.candidates)
+        decided = teaching_decisions(self.state, own.candidates, folder.config())
         if len(decided) < FEWEST_DECISIONS and not decided.eliminated.any():
             return own
         proposed = propose(ReviewSignals.of_run(folder, data), decided)

@@ -49,6 +49,8 @@ class ReviewStatus:
         Labels that the certificate accepted without a look.
     checks
         To go for the certificate that is under way; None without one.
+    is_checked
+        Whether nothing is known of the run that would make more of them wrong (`Health.verdict`).
     """
 
     labels: int
@@ -64,6 +66,7 @@ class ReviewStatus:
     certificate: str = ""
     unseen: int = 0
     checks: ExpectedChecks | None = None
+    is_checked: bool = True
 
     @property
     def doubtful(self) -> int | None:
@@ -87,6 +90,8 @@ class ReviewStatus:
         >>> ReviewStatus(60, 52, 40, 2.6).sentence
         '60 labels. 52 certain, 8 worth a look. 40 of the 52 taken as right, as the only candidate. About 3 of the \
 others may be wrong.'
+        >>> ReviewStatus(60, 52, wrong=2.6, is_checked=False).sentence
+        '60 labels. 52 certain, 8 worth a look. About 3 of the 52 may be wrong, or more.'
         >>> ReviewStatus(60, is_known=False).sentence
         '60 labels. How sure they are is not known.'
         >>> ReviewStatus(60, 50, wrong=0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
@@ -109,8 +114,12 @@ others may be wrong.'
     def _expected_wrong(self) -> str:
         these = "the others" if self.given else f"the {self.certain:,}"
         given = f" {self.given:,} of the {self.certain:,} taken as right, as the only candidate." * bool(self.given)
-        wrong = f" Hardly any of {these} should" if self.wrong < 0.5 else f" About {round(self.wrong):,} of {these} may"
-        return given + f"{wrong} be wrong." * (self.given != self.certain)
+        if self.is_checked and self.wrong < 0.5:
+            wrong = f" Hardly any of {these} should be wrong."
+        else:
+            or_more = "" if self.is_checked else ", or more"
+            wrong = f" About {max(1, round(self.wrong)):,} of {these} may be wrong{or_more}."
+        return given + wrong * (self.given != self.certain)
 
     @property
     def _decisions(self) -> str:
@@ -173,4 +182,5 @@ def status_of(
         certificate="" if earned is None else earned.claim,
         unseen=0 if earned is None else earned.unseen,
         checks=checks if earned is None else None,
+        is_checked=health is None or health.verdict != "unchecked",
     )

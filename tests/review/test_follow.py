@@ -120,7 +120,7 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
     queue = opened(runs)
     review = queue.review
     decide(queue, 20)
-    before = teaching_decisions(review.state, review.own.candidates).rows.tolist()
+    before = teaching_decisions(review.state, review.own.candidates, queue.run.config).rows.tolist()
     review.certify(0.2, 0.8)
     frozen = review.certification.table.labels.tolist() if review.certification else []
     labels, desk = review.current, Desk(review, "Ann")
@@ -131,7 +131,7 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
         desk.decide(one, "pick", one.choices[-1].label)
     queue.compute_order()
     assert review.current is labels
-    assert teaching_decisions(review.state, review.own.candidates).rows.tolist() == before
+    assert teaching_decisions(review.state, review.own.candidates, queue.run.config).rows.tolist() == before
     review.configure(goal="look")
     decide(queue, 10)
     assert review.current is not labels
@@ -195,14 +195,15 @@ def test_a_set_that_may_miss_the_truth_does_not_become_certain() -> None:
 
 
 def test_decisions_that_a_run_was_trained_on_move_no_label_again() -> None:
-    """They stand as sets of one, from which nothing of how to choose can be learnt."""
-    decided = {row: row % 2 for row in range(6)}
-    sets = CandidateSets.from_lists([[decided[row]] if row in decided else [0, 1] for row in range(12)], n_classes=2)
-    weights = np.where(sets.sizes[sets.rows] == 1, 1, np.where(sets.indices == 0, 0.6, 0.4)).astype(np.float32)
-    own = LabelSnapshot("run", np.arange(12).astype(str), sets, weights)
-    data = PartialLabelDataset(X=np.zeros((12, 1), dtype=np.float32), candidates=sets)
+    """They stand as sets of one, and "none of these" as the other labels, so that these look as if all had missed."""
+    decided = {row: row % 2 for row in range(3)} | dict.fromkeys(range(3, 9), 4)
+    left = {row: [label] if label < 4 else [2, 3] for row, label in decided.items()}
+    sets = CandidateSets.from_lists([left.get(row, [0, 1]) for row in range(16)], n_classes=5)
+    weights = np.where(sets.sizes[sets.rows] == 1, 1, np.where(sets.indices % 2 == 0, 0.6, 0.4)).astype(np.float32)
+    own = LabelSnapshot("run", np.arange(16).astype(str), sets, weights, weights)
+    data = PartialLabelDataset(X=np.zeros((16, 1), dtype=np.float32), candidates=sets)
     run = RunConfig(Source("data"), "proden")
-    for new, follows in (({}, False), (dict.fromkeys(range(6, 11), 1), True)):
-        made = Decided.of(sets, decided | new)
-        result = followed(own, run, data, propose(ReviewSignals(own, neighbours=NEAR), made), made)
-        assert result.follows == follows
+    for new, follows in (({}, False), (dict.fromkeys(range(9, 14), 1), True)):
+        made = Decided.of(sets, decided | new, learnt=decided)
+        result = followed(own, run, data, propose(ReviewSignals(own), made), made)
+        assert result.follows == follows and result.certainty.confidence.min() > 0.3

@@ -140,6 +140,14 @@ def test_sets_that_decisions_were_off_make_others_less_sure() -> None:
     assert (np.diff(inside) >= 0).all() and 0.7 < inside[0] < 0.95 < inside[-1] < 1
 
 
+def test_misses_alone_do_not_make_every_label_impossible() -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 100, n_classes=3)
+    top = np.linspace(0.55, 0.995, 100)
+    weights = np.stack([top, 1 - top], axis=1).ravel().astype(np.float32)
+    inside = propose(ReviewSignals(labels_of(sets, weights)), Decided.of(sets, dict.fromkeys(range(5), 2)))
+    assert 0.05 < inside.reshape(100, 2).sum(axis=1)[5] < 0.3 < inside.reshape(100, 2).sum(axis=1)[-1] < 0.9
+
+
 def test_votes_say_themselves_how_often_sets_miss_the_truth() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 40, n_classes=3)
     weights = np.tile(np.array([0.6, 0.4], dtype=np.float32), 40)

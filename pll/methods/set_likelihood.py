@@ -32,6 +32,7 @@ from scipy.special import logsumexp, softmax
 from torch import Tensor
 
 from pll.candidates import CandidateSets
+from pll.io import blocks
 from pll.training.devices import one_blas_thread
 from pll.weights import Floats, Weights, dense, normalise
 
@@ -45,6 +46,8 @@ MOST_WITH_RATES = 200
 _RATE_PARTS, _RATE_STEPS = 4, 3
 _PSEUDO = 2.0
 """Examples with the mean rate that are added to those of a class."""
+_NUMBERS_AT_ONCE = 5 * 10**7
+"""Values of candidates that are held at once, one for each of some exponents: 400 MB."""
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -159,17 +162,19 @@ def exponent_evidence(logits: Tensor, prior: Weights, sets: CandidateSets, *, st
     Hinton, Training products of experts by minimizing contrastive divergence, Neural Computation 2002: experts are
     multiplied. Genest & Zidek, Combining probability distributions, Statistical Science 1986: with exponents.
     """
-    logits = logits[:, None]
-
-    def relative(exponent: float) -> Tensor:
-        return torch.from_numpy(dense(_relative(tempered(prior, sets, exponent), sets), sets))[:, None]
-
-    evidence = np.empty(len(EXPONENTS))
-    for k, exponent in enumerate(EXPONENTS):
-        v = relative(exponent)
-        evidence[k] = float(set_evidence(logits, v, likeliest_temperature(logits, v))[0])
-    best = likeliest_temperature(logits, relative(EXPONENTS[evidence.argmax()]), steps=steps)
-    return evidence, float(best[0])
+    starts, share = sets.indptr[:-1], MIXED / sets.n_classes
+    places = sets.rows * sets.n_classes + sets.indices
+    by_temperature = np.empty((len(TEMPERATURES), len(EXPONENTS)))
+    for some in blocks(len(EXPONENTS), max(1, _NUMBERS_AT_ONCE // sets.nnz)):
+        each = [_relative(tempered(prior, sets, exponent), sets) for exponent in EXPONENTS[some]]
+        rest = [share * np.add.reduceat(v, starts) for v in each]
+        for t, temperature in enumerate(TEMPERATURES):
+            p = (1 - MIXED) * torch.softmax(logits / temperature, dim=1).numpy().ravel()[places]
+            of_sets = (np.add.reduceat(p * v, starts) + off for v, off in zip(each, rest, strict=True))
+            by_temperature[t, some] = [np.log(inside).mean() for inside in of_sets]
+    evidence: Floats = by_temperature.max(axis=0)
+    v = dense(_relative(tempered(prior, sets, EXPONENTS[evidence.argmax()]), sets), sets)
+    return evidence, float(likeliest_temperature(logits[:, None], torch.from_numpy(v)[:, None], steps=steps)[0])
 
 
 def set_likelihood(log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0) -> Floats:

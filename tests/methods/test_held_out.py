@@ -24,10 +24,10 @@ from pll.methods.chosen import Recipe
 from pll.methods.held_out import PRIOR_NOTE, SUBSETS, HeldOut, held_out_weights, n_models, subset_rows
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
-from pll.methods.set_likelihood import likeliest_temperature, set_evidence, tempered
+from pll.methods.set_likelihood import EXPONENTS, exponent_evidence, likeliest_temperature, set_evidence, tempered
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Hook, StopTraining
-from pll.weights import DECISIONS, ChangedSets, checked_prior, identified_labels, sharpness
+from pll.weights import DECISIONS, ChangedSets, checked_prior, dense, identified_labels, sharpness
 from tests.methods.cases import clusters
 
 X, SETS = clusters(0)
@@ -309,6 +309,48 @@ def test_probabilities_made_of_the_features_are_no_second_opinion() -> None:
     sets = CandidateSets.from_mask(P > 0.002)
     weights = held_out_weights(PRODEN(epochs=30), task.X, sets, prior=P[P > 0.002])
     assert np.isnan(weights[(sets.sizes > 1)[sets.rows]]).all()
+
+
+@pytest.mark.parametrize("from_features", [False, True])
+@pytest.mark.usefixtures("all_held_out_models")
+def test_a_mean_of_two_models_of_which_one_saw_the_features(from_features: bool) -> None:
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 4, 600)
+    X, one, two = (own * np.eye(4)[y] + rng.normal(size=(600, 4)) for own in (1.5, 2.0, 1.5))
+    P = (softmax(2 * one, axis=1) + softmax(1.5 * (X if from_features else two), axis=1)) / 2
+    step = HeldOut(PRODEN(epochs=30), Task(X, CandidateSets.from_mask(np.ones((600, 4), bool)), prior=P.ravel()))
+    for _ in step.run():
+        pass
+    assert (step.exponent is None) == from_features and np.isnan(step.weights()).all() == from_features
+
+
+def test_where_probabilities_are_measured_models_that_did_not_are_left() -> None:
+    _, task = opinions(7, 1.0)
+    held_out = HeldOut(PLKNN(), task)
+    next(held_out.run())
+    state = held_out.state()
+    for name in ("evidence", "given"):
+        again = HeldOut(PLKNN(), task)
+        again.load_state({key: array for key, array in state.items() if key != name})
+        assert again.done == 0 and not again.state()["counts"].any()
+    again.load_state(state)
+    assert again.done == held_out.done > 0
+
+
+def test_exponents_are_as_likely_as_of_dense_matrices() -> None:
+    rng = np.random.default_rng(3)
+    sets = CandidateSets.from_mask(np.eye(5, dtype=bool)[rng.integers(0, 5, 60)] | (rng.random((60, 5)) < 0.4))
+    prior = checked_prior(rng.random(sets.nnz) + 1e-3, sets)
+    scores = torch.from_numpy(2 * rng.normal(size=(60, 5)))
+    slow, temperatures = np.empty(len(EXPONENTS)), np.empty(len(EXPONENTS))
+    for k, exponent in enumerate(EXPONENTS):
+        flat = tempered(prior, sets, exponent)
+        shares = np.bincount(sets.indices, flat, minlength=5) / len(sets)
+        v = torch.from_numpy(dense(flat / shares[sets.indices], sets))[:, None]
+        slow[k] = float(set_evidence(scores[:, None], v, likeliest_temperature(scores[:, None], v))[0])
+        temperatures[k] = float(likeliest_temperature(scores[:, None], v, steps=4)[0])
+    evidence, temperature = exponent_evidence(scores, prior, sets, steps=4)
+    assert evidence == pytest.approx(slow, abs=1e-12) and temperature == pytest.approx(temperatures[slow.argmax()])
 
 
 def test_a_prior_of_votes_stays_as_it_is() -> None:

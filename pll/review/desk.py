@@ -302,12 +302,14 @@ class Desk:
         assignments: Sequence[Assignment],
         label: str,
         *,
+        marked: Sequence[Assignment] = (),
         seconds: float | None = None,
         blind: bool = False,
     ) -> list[Event]:
-        """Give all these examples (of `batch`) one label: the ones marked as different are simply not among them.
+        """Give all these examples (of `batch`) one label, and rule it out for those marked as different.
 
         All of them are stored together; the time is shared out. What had been stored already is not stored again.
+        Nothing is stored of marked ones that do not have the label, or have no other.
 
         Parameters
         ----------
@@ -315,6 +317,8 @@ class Desk:
             The examples.
         label
             Theirs.
+        marked
+            Other examples of the batch, whose label is another.
         seconds
             How long it took; None where it is not known.
         blind
@@ -322,14 +326,17 @@ class Desk:
         """
         check_kind("accept", label)
         batch = new_token()
-        each = None if seconds is None else seconds / max(len(assignments), 1)
+        each = None if seconds is None else seconds / max(len(assignments) + len(marked), 1)
         events: list[Event] = []
         with self.review.writing() as t:
-            for one in assignments:
+            ruled_out = [one for one in marked if self._can_rule_out(one, label)]
+            for one, kind in (*((one, "accept") for one in assignments), *((one, "eliminate") for one in ruled_out)):
                 if t.event_of(one.token) is not None or self._refusal(t, one):
                     continue
-                events.append(self._append(t, one, "accept", label, seconds=each, blind=blind, batch=batch))
-                t.answer(one.row, self.reviewer)
+                event = self._append(t, one, kind, label, seconds=each, blind=blind, batch=batch)
+                events.append(event)
+                if self._close(t, event) is not None:  # several labels are left: back to the queue
+                    t.release(self.reviewer, [one.row])
         self.review.apply(*events)
         return events
 
@@ -417,6 +424,12 @@ class Desk:
         names = dict.fromkeys((*review.root.candidates.names(row), *review.current.candidates.names(row)))
         if label not in names:
             raise UserError(f"{label!r} is not a candidate of this example; they are {', '.join(names)}.")
+
+    def _can_rule_out(self, assignment: Assignment, label: str) -> bool:
+        """Whether the label is one of several candidates that nobody has ruled out."""
+        gone = self.review.state.outcome(assignment.row).eliminated
+        remaining = [choice.label for choice in assignment.choices if choice.label not in gone]
+        return label in remaining and len(remaining) > 1
 
     def _refusal(self, t: Transaction, assignment: Assignment) -> str:
         """Return why a decision cannot be stored; "" where it can. Claims the example again where that lapsed."""

@@ -6,7 +6,7 @@ pick       one of the candidates is right
 other      a class outside the candidates is right, perhaps one that no example had so far
 none       none of the candidates is right; the right label is open
 unsure     the reviewer is not sure
-eliminate  one candidate is wrong; the example stays open until one is left
+eliminate  one candidate is wrong, perhaps that proposed for a batch; the example stays open until one is left
 skip       not now
 accept     the label proposed for a batch of examples is right for this one
 settle     where reviewers disagree: this label counts

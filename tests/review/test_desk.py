@@ -142,6 +142,41 @@ def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review:
     assert sorted(one.row for one in Desk(review, "Bob").batch([2, 4, 8])) == [2, 4, 8]
 
 
+def test_the_label_is_ruled_out_of_the_marked_ones_of_a_batch_and_undone_with_it(review: ReviewSession) -> None:
+    desk, n = Desk(review, "Ann"), {row: len(review.root.candidates.names(row)) for row in range(40)}
+    having = [row for row in range(40) if "cat" in review.root.candidates.names(row)]
+    two, three = (next(row for row in having if n[row] == size) for size in (2, 3))
+    without = next(row for row in range(40) if row not in having)
+    first = next(row for row in having if row not in (two, three))
+    grid = desk.batch([first, two, three, without])
+    events = desk.accept(grid[:1], "cat", marked=grid[1:], seconds=8.0, blind=True)
+    assert [(event.row, event.kind, event.label) for event in events] == [
+        (first, "accept", "cat"),
+        (two, "eliminate", "cat"),
+        (three, "eliminate", "cat"),
+    ]
+    assert len({event.batch for event in events}) == 1 and {(one.seconds, one.blind) for one in events} == {(2.0, True)}
+    assert set(review.state.decisions()) == {first, two} and review.state.outcome(three).eliminated == {"cat"}
+    assert desk.accept(grid[:1], "cat", marked=grid[1:3]) == []  # sent again
+    bob = Desk(review, "Bob").batch([first, two, three])  # what is open is anybody's
+    assert [one.row for one in bob] == [three]
+    assert desk.undo().stored and not desk.history()
+    assert review.state.decisions() == {} and not review.state.outcome(three).eliminated
+    assert [one.row for one in desk.batch([first, two, three])] == [first, two]
+
+
+def test_the_only_label_that_is_left_is_not_ruled_out_of_a_marked_example(url: str) -> None:
+    review = open_with(url, overlap=2)
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
+    row = next(row for row in range(40) if len(review.root.candidates.names(row)) == 2)
+    first, second = review.root.candidates.names(row)
+    grid = bob.batch([row])
+    ann.decide(ann.show(row), "eliminate", second)  # while Bob looks at it
+    assert bob.accept([], first, marked=grid) == []
+    assert len(bob.accept(grid, first)) == 1
+    close(review)
+
+
 def test_filters_and_what_to_look_at_first(review: ReviewSession) -> None:
     desk = Desk(review, "Ann")
     only = np.zeros(40, dtype=np.bool_)

@@ -1,4 +1,5 @@
-// Look-alikes: a grid of examples with one proposed label. What is wrong is marked; the others get the label at a stroke.
+// Look-alikes: a grid of examples with one proposed label. What is wrong is marked; at a stroke the others get
+// the label, and of the marked it is ruled out.
 
 const ACROSS = "ArrowLeft ArrowRight ArrowUp ArrowDown".split(" ");
 
@@ -37,7 +38,7 @@ class Batch extends Station {
     const undo = button("act quiet", "U", "Undo", acts, () => this.send({ what: "undo" }));
     undo.disabled = !data.undo;
     element("span", "state", acts, "Saving…");
-    element("p", "hint", view, "Mark what is something else: arrow keys and X, or a click. Marked ones stay in the queue.");
+    element("p", "hint", view, `Mark what is something else: arrow keys and X, or a click. Of marked ones ${data.label} is ruled out.`);
     this.grid = element("div", "grid", view);
     data.tiles.forEach((tile, k) => this.drawTile(tile, k));
     const spoken = this.root.querySelector(".spoken");
@@ -72,9 +73,11 @@ class Batch extends Station {
 
   accept() {
     if (performance.now() - this.shownAt < 300) return;   // nobody has looked at them yet
-    const tokens = this.data.tiles.map(({ token }) => token).filter((token) => !this.marked.has(token));
+    const all = this.data.tiles.map(({ token }) => token);
+    const [marked, tokens] = [true, false].map((is) => all.filter((token) => this.marked.has(token) === is));
     if (!tokens.length) return;
-    this.send({ what: "accept", token: this.data.token, tokens, seconds: (performance.now() - this.shownAt) / 1000 });
+    const seconds = (performance.now() - this.shownAt) / 1000;
+    this.send({ what: "accept", token: this.data.token, tokens, marked, seconds });
   }
 
   move(key) {

@@ -1,4 +1,4 @@
-"""Look-alikes view: many examples with one proposed label, accepted together except for marked ones."""
+"""Look-alikes view: many examples with one proposed label, accepted together; of marked ones it is ruled out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pll.ui.review.desk_view import component
 from pll.ui.review.payload import NEIGHBOUR_PIXELS, neighbour, whole
 from pll.ui.review.review_tab import Chosen, Message, ReviewTab, seconds_of
 from pll.ui.widgets import button, show_errors
+from pll.weights import Ints
 from pll.wording import count
 
 TILES = 24
@@ -52,16 +53,25 @@ class LookAlikeBatch:
             free[review.certification.controls] = False  # each of them is to be looked at by itself
         if self.only is not None:
             free &= np.isin(np.arange(len(free)), self.only[0])
-        order, identified = review.order[1], review.current.certainty.identified
+        order, identified = review.order[1], self._identified()
         for row in order[free[order]]:
             if int(row) in self.passed:
                 continue
             same = np.flatnonzero(free & (identified == identified[row]))
             self.tiles = self.tab.desk.batch(queue.similar.look_alikes(int(row), same, TILES))
-            self.label = str(review.current.labels[row])
+            self.label = review.current.candidates.class_names[identified[row]]
             self.passed.add(int(row))
             if self.tiles:
                 return
+
+    def _identified(self) -> Ints:
+        """(n,) the model's labels, of the candidates that nobody has ruled out since the order was made."""
+        review = self.tab.review
+        names, result = review.current.candidates.class_names, review.current.certainty.identified.copy()
+        for row, outcome in review.state.outcomes():
+            if outcome.eliminated:
+                result[row] = names.index(review.model_label(row, outcome))
+        return result
 
     def begin_anew(self) -> None:
         """Offer groups that were put aside again."""
@@ -98,15 +108,20 @@ class LookAlikeBatch:
             self.fill()
 
     def _accept(self, message: Message) -> None:
-        wanted = message.get("tokens")
-        if not isinstance(wanted, list):
+        wanted, different = message.get("tokens"), message.get("marked", [])
+        if not isinstance(wanted, list) or not isinstance(different, list):
             return
         chosen = [tile for tile in self.tiles if tile.token in wanted]
-        made = self.tab.desk.accept(chosen, self.label, seconds=seconds_of(message), blind=self.tab.blind)
+        marked = [tile for tile in self.tiles if tile.token in different and tile not in chosen]
+        seconds, blind = seconds_of(message), self.tab.blind
+        made = self.tab.desk.accept(chosen, self.label, marked=marked, seconds=seconds, blind=blind)
+        accepted = {event.row for event in made if event.kind == "accept"}
         if made and made[0].batch is not None:
             rows = [tile.row for tile in self.tiles]
-            self.accepted[made[0].batch] = _Accepted(rows, self.label, set(rows) - {event.row for event in made})
-        self.tab.message = f"Saved: {count(len(made), 'example')} {'is' if len(made) == 1 else 'are'} {self.label}."
+            self.accepted[made[0].batch] = _Accepted(rows, self.label, set(rows) - accepted)
+        are, ruled_out = "is" if len(accepted) == 1 else "are", len(made) - len(accepted)
+        others = f"; of {ruled_out:,} {self.label} is ruled out" if ruled_out else ""
+        self.tab.message = f"Saved: {count(len(accepted), 'example')} {are} {self.label}{others}."
         self.tab.queue.update_order()
 
     def _show_again(self, rows: list[int], label: str, marked: set[int]) -> None:

@@ -128,6 +128,8 @@ class LookAlikeBatch:
         """A group as it was before it was accepted."""
         self.tab.desk.release()  # after an undo one of them may be assigned by itself
         self.tiles, self.label, self.marked = self.tab.desk.batch(rows), label, marked
+        if not self.tiles:  # others have all of them
+            self.begin_anew()
 
     def payload(self) -> Payload:
         """What `batch.js` is sent."""

@@ -13,6 +13,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.review import database
+from pll.review.desk import Desk
 from pll.review.similar import column_names, figure
 from pll.ui.review.batch import LookAlikeBatch
 from pll.ui.review.payload import ordered
@@ -162,6 +163,19 @@ def test_a_group_that_was_accepted_is_back_with_its_marks_after_undo(tab: Review
     sent = group.payload()
     assert not tab.desk.history() and ([tile.row for tile in group.tiles], group.label) == (rows, label)
     assert sent["marked"] == [group.tiles[1].token]
+
+
+def test_after_the_undo_of_a_group_that_another_reviewer_has_there_is_another_group(
+    tab: ReviewTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group, bob = LookAlikeBatch(tab), Desk(tab.review, "Bob")
+    group.fill()
+    rows = [tile.row for tile in group.tiles]
+    message = {"what": "accept", "token": group.token, "tokens": [tile.token for tile in group.tiles]}
+    tab.act({"nonce": "a"} | message, group.do)
+    monkeypatch.setattr(tab.desk, "release", lambda: (Desk.release(tab.desk), bob.batch(rows)))  # between two strokes
+    tab.act({"nonce": "b", "what": "undo"}, group.do)
+    assert group.tiles and not {tile.row for tile in group.tiles} & set(rows)
 
 
 def test_a_marked_example_is_not_offered_with_the_label_that_was_ruled_out(tab: ReviewTab) -> None:

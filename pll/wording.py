@@ -59,7 +59,9 @@ def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
     >>> short_names(["joints of the lower limb", "joints of the upper limb", "bones"], most=13)
     ['lower', 'upper', 'bones']
     >>> short_names(["Ring object (bright red)", "Ring object (pale blue)", "Disc object (bright red)"], most=14)
-    ['Ring…red', 'pale', 'Disc object…']
+    ['Ring…bright', 'pale', 'Disc object…']
+    >>> short_names(["Melanoma in situ of upper arm", "Melanoma in situ", "Naevus"], most=16)
+    ['upper', 'Melanoma in situ', 'Naevus']
     """
     return list(_short_names(tuple(names), most))
 
@@ -121,15 +123,18 @@ def _by_telling_words(names: Sequence[str], most: int) -> list[str]:
 
 
 def _telling(i: int, words: Sequence[str], having: Mapping[str, set[int]], most: int) -> str:
-    """The fewest words of name i that it alone has, the first and the last ones if there is a choice; "" for none."""
+    """The fewest words of name i that it alone has; if there is a choice long ones, the first and the last; or ""."""
+    missing = [max(LEAST_LETTERS - len(word), 0) for word in words]  # an "of" tells little, and nothing alone
     for k in range(1, MOST_TELLING + 1):
         chosen = [
             places
             for places in combinations(range(len(words)), k)
             if set.intersection(*(having[words[place]] for place in places)) == {i}
         ]
-        for places in sorted(chosen, key=lambda places: (places[0], -places[-1])):
+        for places in sorted(chosen, key=lambda at: (sum(missing[place] for place in at), at[0], -at[-1])):
             told = [words[place] for place in places]
+            if k == 1 and told[0].islower() and missing[places[0]] > 1:
+                continue
             while (
                 sum(map(len, told)) + k - 1 > most and (longest := max(told, key=len)) and len(longest) > LEAST_LETTERS
             ):

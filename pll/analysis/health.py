@@ -351,7 +351,7 @@ def _unseen(evidence: Evidence | None, expected: float | None, sets: CandidateSe
     """Say that sets cannot show whether features tell of the labels; nothing where they can.
 
     They cannot where as many answers lie in the sets by chance as labels are expected to be right, clearly more than
-    half of them: one class is in nearly every set then.
+    half of them: one class is in nearly every set then, in clearly more than the next one, or sets hold most classes.
     """
     if evidence is None or evidence.by != "candidates" or evidence.beats_chance or expected is None:
         return []
@@ -359,11 +359,12 @@ def _unseen(evidence: Evidence | None, expected: float | None, sets: CandidateSe
     if right.beats_chance or not replace(right, chance=LEAST_RIGHT).beats_chance:
         return []
     members = np.bincount(sets.indices, minlength=sets.n_classes)
-    j = int(members.argmax())
-    return [
-        f"{sets.class_names[j]} is in {members[j]:,} of {len(sets):,} sets, so that they cannot show whether the "
-        "features tell anything of the labels."
-    ]
+    *_, next_, j = np.argsort(members, kind="stable").tolist()
+    if wilson(int(members[j]), len(sets))[0] > wilson(int(members[next_]), len(sets))[1]:
+        why = f"{sets.class_names[j]} is in {members[j]:,} of {len(sets):,} sets"
+    else:
+        why = f"Sets hold most classes ({sets.sizes.mean():.1f} of {sets.n_classes:,} in the mean)"
+    return [f"{why}, so that they cannot show whether the features tell anything of the labels."]
 
 
 def _is_borne_out(evidence: Evidence | None) -> bool:

@@ -176,6 +176,14 @@ def test_where_one_class_is_in_nearly_every_set_these_cannot_show_whether_featur
     assert names_of(health_of(history, final, pairs, covering, expected=0.52)) == ["collapsed", "unsupported"]
 
 
+def test_where_sets_hold_most_labels_no_class_is_named_for_it() -> None:
+    rng = np.random.default_rng(0)
+    sets = CandidateSets.from_lists([sorted(rng.choice(5, 4, replace=False).tolist()) for _ in range(300)], 5)
+    final, history = settled(np.arange(300) % 5), rows([0, 0, 0], [1.0, 0.9, 0.8])
+    health = health_of(history, final, sets, Evidence("candidates", 240, 300, 0.8), expected=0.8)
+    assert [doubt[:43] for doubt in health.doubts] == ["Sets hold most classes (4.0 of 5 in the mea"]
+
+
 def test_the_check_leaves_the_run_alone() -> None:
     """Neither what was learnt nor the settings change, and a second check says the same."""
     X, _, sets = clouds()

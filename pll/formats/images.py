@@ -320,8 +320,7 @@ def _stacked(
             raise UserError(f"There are several tables ({several}); leave the one that names the pictures.")
         table = parts[0] if len(parts) == 1 else stacked(people_of(list(files)), parts)
         notes += [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
-        _, others = tables_in_texts(members)
-        notes += [f"Left out, since their lines are other ones: {listing(others)}."] if others else []
+        notes += tables_in_texts(members)[1]
         codes = {**table.codes, **codes}
         yield unfolded(replace(table, codes=codes, notes=(*table.notes, *notes)), options.columns), files
 

@@ -1,20 +1,22 @@
-"""An archive or a folder of plain texts as tables: each by itself where it has tabs, else a line an example in all."""
+"""An archive of plain texts as tables: each where all have tabs, else a line an example in all of a folder."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from pll.errors import UserError
 from pll.formats.archive import Members
 from pll.formats.checks import listing
+from pll.formats.codebook import codes_in
 from pll.formats.encodings import as_utf8
 from pll.formats.tabular.cells import is_number
 
 TEXTS_AS_TABLE = "lines.csv"
-"""What the table of texts is called in which a line each is about one example."""
+"""What the table of the texts of a folder is called in which a line each is about one example."""
 MOST_TEXTS = 1000
 """Texts that may be tables."""
 _ABOUT = ("readme", "license", "licence")
@@ -36,11 +38,12 @@ def names_of_texts(members: Members) -> list[str]:
 
 
 def tables_in_texts(members: Members) -> tuple[dict[str, bytes], list[str]]:
-    """Return the tables that texts are, as the content of files, and the texts that are in none.
+    """Return the tables that texts are, as the content of files, and notes on texts that are in none.
 
-    They are one alone, those with tabs in every line, or `TEXTS_AS_TABLE` of those with as many lines as most.
+    They are those of a folder whose texts all have tabs, or `TEXTS_AS_TABLE` of one where most have as many lines; or
+    a text alone.
 
-    A column of `TEXTS_AS_TABLE` is a text, called as its file; a matrix of numbers is one column for each of them.
+    A column of `TEXTS_AS_TABLE` is a text, called as its file; tabs in all lines, or numbers alone, make several.
 
     Parameters
     ----------
@@ -50,40 +53,90 @@ def tables_in_texts(members: Members) -> tuple[dict[str, bytes], list[str]]:
     Raises
     ------
     UserError
-        Texts without tabs that have different numbers of lines.
+        Texts of a folder that are neither.
     """
     names = names_of_texts(members)
     members.check_total(names)
-    said = {name: as_utf8(members.read(name)).decode("utf-8", "replace").rstrip("\r\n").split("\n") for name in names}
-    tabbed = [name for name, lines in said.items() if len(lines) > 1 and all("\t" in line for line in lines if line)]
-    if tabbed or len(said) < 2:
-        return {name: members.read(name) for name in tabbed or said}, [
-            name for name in said if tabbed and name not in tabbed
-        ]
-    (many, times), *_ = Counter(map(len, said.values())).most_common()
-    if times < 2 or many < 2:
-        sizes = listing([f"{name} has {len(lines):,}" for name, lines in said.items()])
-        raise UserError(
-            f"The texts have different numbers of lines ({sizes}). Line by line they must be about the same examples; "
-            "or put a tab between the columns of each."
-        )
+    said = {name: _lines(members.read(name)) for name in names}
+    folders = dict[str, list[str]]()
+    for name in names:
+        folders.setdefault(name.rpartition("/")[0], []).append(name)
+    tables, alone, notes = dict[str, bytes](), list[str](), list[str]()
+    for folder, texts in folders.items():
+        books = [name for name in texts if _is_codebook(name, said[name])]
+        own = [name for name in texts if name not in books] or texts
+        untabbed = [name for name in texts if not _has_tabs(said[name])]
+        many = Counter(len(said[name]) for name in own).most_common()[0][0]
+        alike = [name for name in texts if len(said[name]) == many]
+        others = [name for name in own if name not in alike]
+        if many > 1 and len(alike) > max(1, len(others)) and not {*untabbed}.isdisjoint(alike):
+            tables[str(PurePosixPath(folder, TEXTS_AS_TABLE))] = _side_by_side({name: said[name] for name in alike})
+            notes += [f"Left out, since others in their folder have {many:,} lines: {listing(others)}."] * bool(others)
+        elif len(untabbed) < len(texts) and {*untabbed} <= {*books}:
+            tables |= {name: members.read(name) for name in texts if name not in untabbed}
+        elif len(own) == 1:
+            alone += own
+        else:
+            raise _are_no_table({name: said[name] for name in texts})
+    if tables or not alone:
+        return tables, notes + [f"Left out, as single texts without tabs: {listing(alone)}."] * bool(alone)
+    if len(alone) > 1:
+        raise _are_no_table(said)
+    return {name: members.read(name) for name in alone}, notes
+
+
+def _lines(content: bytes) -> list[str]:
+    """Return the lines of a text, the last of which may be empty.
+
+    >>> _lines(b"a\\n\\n"), _lines(b"a\\r\\n\\r\\nb")
+    (['a', ''], ['a', '', 'b'])
+    """
+    return as_utf8(content).decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
+def _is_codebook(name: str, lines: list[str]) -> bool:
+    """Whether a text says what codes mean, each once."""
+    return len({*lines}) == len(lines) and bool(codes_in(PurePosixPath(name).stem, [[line] for line in lines]))
+
+
+def _has_tabs(lines: list[str]) -> bool:
+    """Whether there are several lines, and tabs in all that are not empty."""
+    filled = [line for line in lines if line]
+    return len(lines) > 1 and bool(filled) and all("\t" in line for line in filled)
+
+
+def _are_no_table(said: Mapping[str, list[str]]) -> UserError:
+    sizes = listing([f"{name} has {len(lines):,}" for name, lines in said.items()])
+    return UserError(
+        f"The texts are no table by their lines ({sizes}). Line by line the texts of a folder must be about the same "
+        "examples, or each must have tabs between the columns of a table; leave others out. A text an example is not "
+        "read: bring a table with a row for each."
+    )
+
+
+def _side_by_side(said: Mapping[str, list[str]]) -> bytes:
+    """Return the table with a row for each line of texts."""
     columns = dict[str, list[str]]()
     for name, lines in said.items():
-        if len(lines) == many:
-            columns |= _columns(PurePosixPath(name).stem, [line.strip() for line in lines])
+        columns |= _columns(PurePosixPath(name).stem, lines)
     content = io.StringIO()
     csv.writer(content, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
-    return {TEXTS_AS_TABLE: content.getvalue().encode()}, [name for name, lines in said.items() if len(lines) != many]
+    return content.getvalue().encode()
 
 
 def _columns(stem: str, lines: list[str]) -> dict[str, list[str]]:
-    """Return the columns of a text: one, or as many as all of its lines have numbers.
+    """Return the columns of a text: one, or as many as all of its lines have tabs between, or numbers.
 
-    >>> _columns("answers", ["-1 5", "0 2"]), _columns("labels", ["cat", "a dog"])
+    >>> _columns("answers", ["-1 5", "0 2"]), _columns("labels", [" cat", "a dog"])
     ({'answers 1': ['-1', '0'], 'answers 2': ['5', '2']}, {'labels': ['cat', 'a dog']})
+    >>> _columns("said", ["1\\ta dog", "2\\t"])
+    {'said 1': ['1', '2'], 'said 2': ['a dog', '']}
     """
-    rows = [line.split() for line in lines]
+    rows = [line.split("\t") for line in lines]
+    if len(rows[0]) == 1:
+        rows = [line.split() for line in lines]
+        rows = rows if all(is_number(cell) for row in rows for cell in row) else [[]]
     width = len(rows[0])
-    if width < 2 or any(len(row) != width for row in rows) or not all(is_number(cell) for row in rows for cell in row):
-        return {stem: lines}
-    return {f"{stem} {at + 1}": [row[at] for row in rows] for at in range(width)}
+    if width < 2 or any(len(row) != width for row in rows):
+        return {stem: [line.strip() for line in lines]}
+    return {f"{stem} {at + 1}": [row[at].strip() for row in rows] for at in range(width)}

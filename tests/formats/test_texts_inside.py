@@ -37,7 +37,7 @@ def test_labels_go_back_as_a_table_beside_the_texts(tmp_path: Path) -> None:
     formats.give_back(source, tmp_path / "back.zip", results, options=options)
     with zipfile.ZipFile(tmp_path / "back.zip") as back:
         assert back.read("s/ann.txt").decode().split() == ANN
-        assert back.read("lines.csv").decode().splitlines()[4].endswith(",question,0.9")
+        assert back.read("s/lines.csv").decode().splitlines()[4].endswith(",question,0.9")
 
 
 def test_a_text_of_another_length_is_named(tmp_path: Path) -> None:
@@ -65,3 +65,39 @@ def test_a_matrix_of_numbers_is_a_column_a_person(tmp_path: Path) -> None:
 def test_texts_of_different_lengths_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"a\.txt has 3, b\.txt has 2"):
         formats.read(archive(tmp_path / "t.zip", {"a.txt": "x\ny\nz\n", "b.txt": "x\ny\n"}))
+
+
+def test_folders_of_texts_are_parts(tmp_path: Path) -> None:
+    texts = {f"{part}/texts.txt": [f"{part} {text}" for text in SENTENCES] for part in ("train", "test")}
+    texts |= {f"{part}/label.txt": ANN for part in ("train", "test")}
+    data = read_first(archive(tmp_path / "t.zip", {name: "\n".join(some) for name, some in texts.items()}))
+    assert len(data) == 24 and data.texts is not None
+    assert {text.split()[0] for text in data.texts} == {"train", "test"}
+
+
+@pytest.mark.parametrize("lines", [[1] * 9, [1, 2, 3, 4, 2, 6]])
+def test_a_text_an_example_is_refused(tmp_path: Path, lines: list[int]) -> None:
+    texts = {f"{kind}/{k}.txt": "a line of it\n" * n for kind in ("pos", "neg") for k, n in enumerate(lines)}
+    with pytest.raises(UserError, match=r"pos/0\.txt has 1.*a row for each"):
+        formats.read(archive(tmp_path / "t.zip", texts))
+    one_each = {f"{kind}/1.txt": "one\ntwo\n" for kind in ("pos", "neg")}
+    with pytest.raises(UserError, match=r"neg/1\.txt has 2"):
+        formats.read(archive(tmp_path / "u.zip", one_each))
+
+
+def test_a_text_with_tabs_beside_one_of_as_many_lines_is_read_by_line(tmp_path: Path) -> None:
+    texts = {"said.txt": "".join(f"{k}\tthe words of {k}\n" for k in range(12)), "label.txt": "\n".join(ANN)}
+    columns = formats.columns(archive(tmp_path / "t.zip", texts), options=ReadOptions())
+    assert [one.name for one in columns] == ["said 1", "said 2", "label"]
+    with pytest.raises(UserError, match=r"said\.txt has 12, label\.txt has 2.*leave others out"):
+        formats.read(archive(tmp_path / "u.zip", texts | {"label.txt": "x\ny\n"}))
+
+
+def test_empty_last_lines_are_lines(tmp_path: Path) -> None:
+    data = read_first(lists(tmp_path, **{"s/bob.txt": "\n".join([*BOB[:10], "", ""]) + "\r\n"}))
+    assert data.annotations is not None and data.annotations.n_answers == 22
+
+
+def test_texts_in_no_table_are_named_and_codes_are_not(tmp_path: Path) -> None:
+    data = read_first(lists(tmp_path, **{"about.txt": "x\ny\n", "s/codebook.txt": "1 = one\n2 = two\n"}))
+    assert [note for note in data.notes if "eft out" in note] == ["Left out, as single texts without tabs: about.txt."]

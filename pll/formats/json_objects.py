@@ -233,7 +233,17 @@ class _ObjectReader:
             first = self._next_character()
             text = self.text[self.at :]
             self._shape = _shape(text, len(text) < _CHUNK) if first else ("lines", "")
+            if self._shape[0] == "keyed" and self._shape[1] and self._is_a_line():
+                self._shape = "lines", ""
         return self._shape
+
+    def _is_a_line(self) -> bool:
+        """Whether the object that begins here ends with its line, and another one follows."""
+        with suppress(UserError):
+            while not self.ended and "\n" not in self.text[self.at :].rstrip(_SPACE):
+                self._grow()
+        line, _, rest = self.text[self.at :].partition("\n")
+        return line.rstrip(_SPACE).endswith("}") and rest.lstrip(_SPACE).startswith("{")
 
     def walk(self) -> Iterator[tuple[int, Record]]:
         shape, name = self.find_shape()
@@ -250,7 +260,9 @@ class _ObjectReader:
                 if shape == "split" and (not isinstance(value, list) or len(value) != len(columns)):
                     raise self._wrong(f"A row is not a list of {len(columns):,} values, one for each of the columns")
                 yield line, dict(zip(columns, value, strict=True)) if columns else _record_of(shape, key, value)
-            self._end("object" if shape.startswith("keyed") else "list", is_inside=name != "")
+            if shape == "keyed" and name:
+                self._pass_fields(name)
+            self._end("object" if shape.startswith("keyed") else "list", is_inside=shape != "keyed" and name != "")
 
     def only(self) -> Record:
         """Return the one object of the text."""
@@ -269,6 +281,21 @@ class _ObjectReader:
             if self._next_character() == ",":
                 self._move(1)
             self._next_character()
+
+    def _pass_fields(self, beside: str) -> None:
+        """Move past the fields after that of the records to the end of the object, where they are plain values."""
+        while self._next_character() == ",":
+            self._move(1)
+            name = self._key()
+            if self.text[self.at : self.at + 1] in ("{", "["):
+                raise UserError(
+                    f"The field {shorten(beside)} holds objects, and {shorten(name)} beside it more than one value; "
+                    "bring one of them as a file of its own."
+                )
+            self._value("The value")
+        if self._next_character() != "}":
+            raise self._wrong(f"Where a comma or the end of the object should be stands {self._next_character()!r}")
+        self._move(1)
 
     def _items(self, end: str) -> Iterator[tuple[int, str, Any]]:
         """Yield (line, key, value) of every item, an object or a list, of a list, or of an object, up to its end."""
@@ -435,9 +462,10 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         return "keyed people", ""
     if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
-    keyed = [name for name, value in values.items() if _are_keyed(value)]
-    if len(keyed) == 1 and ((closed and whole) or rest == "}") and KEY not in values:  # as Firebase exports a database
-        return "keyed", keyed[0]
+    several = [name for name, value in values.items() if isinstance(value, dict | list)]
+    is_alone = len(several) == 1 and ((closed and whole) or rest == "}") and KEY not in values
+    if is_alone and _are_keyed(values[several[0]]):  # as Firebase exports a database
+        return "keyed", several[0]
     if found and all(isinstance(value, list) for value in found):
         said = [one for value in found for one in value]
         if said and all(isinstance(one, list) and all(isinstance(label, str | int) for label in one) for one in said):

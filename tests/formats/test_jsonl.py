@@ -13,6 +13,7 @@ from hypothesis import given
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
 from pll.formats import FORMATS, ReadOptions, Results, json_objects
 from pll.formats.reading import question
 
@@ -247,3 +248,29 @@ def test_what_several_people_said_of_one_example_and_a_table_in_a_field_are_no_e
     assert json_objects.shape_of(path) != "keyed"
     path.write_text('{"$oid": "5f8a"}\n{"$oid": "5f8b"}\n')
     assert [record for _, record in json_objects.records(path)] == [{"id": "5f8a"}, {"id": "5f8b"}]
+
+
+def test_a_list_of_objects_beside_an_object_of_objects_holds_the_examples(tmp_path: Path) -> None:
+    kinds = {f"c{k}": {"name": f"kind {k}", "color": "#fff"} for k in range(12)}
+    items = [{"text": f"what is said in {k}", "ann": "ab"[k % 2]} for k in range(30)]
+    for content in ({"categories": kinds, "items": items}, {"items": items, "categories": kinds}):
+        (tmp_path / "x.json").write_text(json.dumps(content))
+        assert [record for _, record in json_objects.records(tmp_path / "x.json")] == items
+
+
+@pytest.mark.parametrize("more", [{"u1": {"name": "n"}}, [{"text": "n"}]])
+def test_what_follows_a_long_object_of_objects_is_not_dropped(tmp_path: Path, more: Any) -> None:
+    posts = {f"-N{k}": {"text": f"{'a word ' * 70}{k}", "label": "x"} for k in range(2600)}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"posts": posts, "made": 1, "users": more}))
+    with pytest.raises(UserError, match="'posts' holds objects, and 'users' beside it"):
+        list(json_objects.records(path))
+    path.write_text(json.dumps({"posts": posts, "made": 1}) + "\n}")
+    with pytest.raises(UserError, match="after the end of the object"):
+        list(json_objects.records(path))
+
+
+def test_a_long_first_line_is_one_record(tmp_path: Path) -> None:
+    tokens = {f"t{k}": {"start": k, "word": "y" * 500} for k in range(2600)}
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps({"tokens": tokens, "text": f"t{k}"}) + "\n" for k in range(3)))
+    assert [record["text"] for _, record in json_objects.records(tmp_path / "x.jsonl")] == ["t0", "t1", "t2"]

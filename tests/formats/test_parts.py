@@ -21,6 +21,7 @@ from pll.formats import ReadOptions, Results
 from pll.formats.odd import findings_in
 from pll.formats.reading import question
 from pll.formats.records import Records
+from pll.formats.tabular import parts
 from pll.formats.tabular.parts import are_one_a_person
 from pll.images import encode
 
@@ -843,3 +844,16 @@ def test_what_is_right_stands_on_a_longer_sheet_with_a_line_for_each_column(tmp_
     data = read_first(tmp_path / "t.xlsx")
     assert data.y is not None and [data.class_names[k] for k in data.y] == list(truth.values())
     assert data.annotations is not None and data.annotations.annotator_names == tuple(row[0] for row in said)
+
+
+def test_only_as_many_rows_as_columns_may_say_what_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = Records.of(pa.table({f"q{k}": [*"aaab"] * 5 if k < 4 else [*"abbb"] * 5 for k in range(5)}))
+    right = Records.of(pa.table({"question": [f"q{k}" for k in range(5)], "right": [*"aaaab"]}))
+    more = Records.of(pa.table({"question": ["q1", "q2"], "what": ["u", "v"]}))
+    left, _ = parts.joined({"right": right, "said": said, "more": more}, ["question"])
+    assert "right" in left and "said" in left  # which is not the table that others are added to
+    assert [*parts.joined({"said": said, "right": right})[0]] == ["said"]
+    tried = list[tuple[int, int]]()
+    monkeypatch.setattr(parts, "_right_of_columns", lambda one, about: tried.append((one.rows, about.rows)))
+    parts.joined({"right": right, "said": said, "more": more})
+    assert tried == [(20, 5)]

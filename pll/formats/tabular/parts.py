@@ -327,7 +327,10 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
     ['items.csv was added by item; of its 3 rows 1 has no line here.']
     """
     left, notes = dict(tables), list[str]()
+    added_to = tables if by is None else [*tables][:1]
     for of, name in permutations(tables, 2):
+        if of not in added_to or not LEAST_WITH_KEY <= tables[name].rows <= len(tables[of].names):
+            continue  # which has no row for each of some columns
         if of in left and name in left and (right := _right_of_columns(tables[of], tables[name])):
             left[of] = _with_answer_key(left[of], right)
             notes.append(f"{name} says what is right of {len(right):,} columns: the row {ANSWER_KEY}.")

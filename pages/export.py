@@ -11,9 +11,10 @@ from pll.review.status import ReviewStatus
 from pll.runs import fit_loop
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.choose_run import choose_run, has_labels, not_yet
+from pll.ui.choose_run import choose_run, has_labels
 from pll.ui.export import download, labelstudio
 from pll.ui.format import plain
+from pll.ui.not_yet import not_yet
 from pll.ui.routes import link
 from pll.ui.train.ended import came_to, show_disputes, show_health
 from pll.ui.widgets import folded, show_error

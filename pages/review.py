@@ -5,7 +5,8 @@ import streamlit as st
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.choose_run import choose_run, has_labels, not_yet
+from pll.ui.choose_run import choose_run, has_labels
+from pll.ui.not_yet import not_yet
 from pll.ui.review import (
     batch,
     certify_panel,

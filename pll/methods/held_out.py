@@ -42,7 +42,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.stats import rankdata
 from sklearn.base import clone
 from torch import Tensor
 
@@ -354,6 +353,8 @@ class HeldOut:
         For each label, of how likely the two take it to be, each example counting by how likely both together do. Were
         they independent given the label, it would be near 0. 1 where nothing can be said.
         """
+        from scipy.stats import rankdata  # late: it takes most of a second
+
         prior, sets, counts = self.task.prior, self.task.candidates, self._answers["counts"]
         assert prior is not None
         own = self._answers["sums"] / np.maximum(counts, 1)[sets.rows]

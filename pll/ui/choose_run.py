@@ -11,10 +11,10 @@ import streamlit as st
 
 from pll.methods import method_title
 from pll.runs.run import Run, readable
-from pll.ui import controls, session
-from pll.ui.format import format_state, format_when, plain, state_icon
+from pll.ui import session
+from pll.ui.format import format_when, plain, state_icon
 from pll.ui.routes import link, nothing_yet
-from pll.ui.widgets import bound, heading, openable, symbol
+from pll.ui.widgets import bound, openable, symbol
 from pll.wording import count
 
 MOST_RECENT_RUNS = 5
@@ -24,37 +24,6 @@ MOST_RECENT_RUNS = 5
 def has_labels(run: Run) -> bool:
     """Whether a run has come to labels and a model."""
     return (run.folder.path / "model.json").exists()
-
-
-def not_yet(run: Run, what: str) -> None:
-    """A run without labels: it is at work, or has come to nothing.
-
-    Parameters
-    ----------
-    run
-        The run in view.
-    what
-        What is done with labels on this page.
-    """
-    heading(run.name)
-    snapshot = run.snapshot()
-    state = format_state(snapshot)
-    state += "" if state.endswith((".", "…")) else "."
-    if snapshot.is_active:
-        st.info(f"{state} You can {what} its labels when it has ended or was stopped.", icon=":material/hourglass_top:")
-        link("train", "Watch it train", run=run.id)
-        _wait(run)
-    else:
-        st.info(f"{state} It has no labels to {what}.", icon=":material/info:")
-        controls.resume(run, snapshot.state)
-        link("train", "Go to the run", run=run.id)
-
-
-@st.fragment(run_every=2.0)
-def _wait(run: Run) -> None:
-    """Goes on by itself when the run has ended."""
-    if has_labels(run) and not run.is_alive():
-        st.rerun()
 
 
 def choose_run(in_view: Run | None, what: str, icon: str) -> None:

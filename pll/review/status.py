@@ -91,7 +91,7 @@ class ReviewStatus:
         '60 labels. 52 certain, 8 worth a look. 40 of the 52 taken as right, as the only candidate. About 3 of the \
 others may be wrong.'
         >>> ReviewStatus(60, 52, wrong=2.6, is_checked=False).sentence
-        '60 labels. 52 certain, 8 worth a look. About 3 of the 52 may be wrong, or more.'
+        '60 labels. 52 certain, 8 worth a look. Over 3 of the 52 may be wrong.'
         >>> ReviewStatus(60, is_known=False).sentence
         '60 labels. How sure they are is not known.'
         >>> ReviewStatus(60, 50, wrong=0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
@@ -117,8 +117,8 @@ others may be wrong.'
         if self.is_checked and self.wrong < 0.5:
             wrong = f" Hardly any of {these} should be wrong."
         else:
-            or_more = "" if self.is_checked else ", or more"
-            wrong = f" About {max(1, round(self.wrong)):,} of {these} may be wrong{or_more}."
+            about = "About" if self.is_checked else "Over"
+            wrong = f" {about} {max(1, round(self.wrong)):,} of {these} may be wrong."
         return given + wrong * (self.given != self.certain)
 
     @property

@@ -164,17 +164,17 @@ def _examples(table: Records, members: Members, options: ReadOptions) -> list[st
 
 
 @contextmanager
-def _unpacked(members: Members, names: Sequence[str]) -> Iterator[dict[str, Path]]:
-    """Some files of an archive as files of their own, whose names end as what they hold does."""
-    texts, _ = tables_in_texts(members)
+def _unpacked(members: Members, names: Sequence[str], texts: Mapping[str, bytes]) -> Iterator[dict[str, Path]]:
+    """Some files of an archive, or tables that its texts are, as files whose names end as what they hold does."""
     members.check_total([name for name in names if name not in texts])
     with tempfile.TemporaryDirectory() as folder:
         files = {}
         for at, name in enumerate(names):
-            content = texts[name] if name in texts else members.read(name)
-            end = (
-                _end(members, name) if name not in texts else ".tsv" if b"\t" in content.partition(b"\n")[0] else ".csv"
-            )
+            content, end = texts.get(name), ".csv"
+            if content is None:
+                content, end = members.read(name), _end(members, name)
+            elif b"\t" in content.partition(b"\n")[0]:
+                end = ".tsv"
             files[name] = Path(folder) / f"{at}{end}"
             files[name].write_bytes(content)
         yield files
@@ -270,7 +270,8 @@ def _stacked(
     members: Members, names: Sequence[str], options: ReadOptions
 ) -> Iterator[tuple[Records, dict[str, tuple[Path, TableFormat, int]]]]:
     """The tables of an archive as one; and where each is for the time being, its format and its rows."""
-    with _unpacked(members, names) as unpacked:
+    texts, left_out = tables_in_texts(members)
+    with _unpacked(members, names, texts) as unpacked:
         if (export := _export(unpacked)) is not None:
             counts = {name: sum(1 for _ in json_objects.records(file)) for name, file in unpacked.items()}
             table = unfolded(export.table_of_all(unpacked), options.columns)
@@ -320,7 +321,7 @@ def _stacked(
             raise UserError(f"There are several tables ({several}); leave the one that names the pictures.")
         table = parts[0] if len(parts) == 1 else stacked(people_of(list(files)), parts)
         notes += [f"Left out, since each says one thing of the others: {listing(beside)}."] if beside else []
-        notes += tables_in_texts(members)[1]
+        notes += left_out
         codes = {**table.codes, **codes}
         yield unfolded(replace(table, codes=codes, notes=(*table.notes, *notes)), options.columns), files
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pll.catalog.sources import Source
@@ -82,3 +83,9 @@ def for_experts(page: Any) -> Any:
     """The Progress view of a review with what it keeps for experts."""
     page.session_state["review-experts"] = True
     return page.run()
+
+
+def correct(page: Any, several: str, names: Sequence[str], field: str, value: str) -> Any:
+    """Say in two fields of some things what they are instead."""
+    page = next(one for one in page.multiselect if one.label == several).set_value(list(names)).run()
+    return next(one for one in page.selectbox if one.label == field).set_value(value).run()

@@ -447,55 +447,69 @@ def _headed(names: Sequence[str], config: Mapping[str, Any]) -> dict[str, Any]:
     return {**config, **{name: {**config.get(name, {}), "label": heading_of(name)} for name in names}}
 
 
-def edit_column(
+def correct(
     cells: Mapping[str, Any],
-    column: str,
-    save: Callable[[dict[int, str | None]], None],
+    now: Mapping[str, str | None],
+    choices: Mapping[str, str] | Sequence[str],
+    save: Callable[[list[str], str], object],
     *,
+    what: tuple[str, str],
     key: str,
     visible_rows: int,
-    options: Sequence[str] = (),
+    only_alone: Collection[str] = (),
     config: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> None:
-    """Show a table of which one column can be edited.
+    """Show what each of some things is, and two fields that correct it: which of them, and what they are instead.
 
     Parameters
     ----------
     cells
-        What is shown, by column.
-    column
-        The one of them that can be edited.
+        The table that shows them, by column.
+    now
+        What each of them is, by its name; None where that is open.
+    choices
+        What they can be, with what each is called, or as a list.
     save
-        Called with the cells of that column that a person changed, by number of the row; None for an emptied one.
+        Called with the things that a person chose and what they are.
+    what
+        What the two fields are called.
     key
-        Of the widget.
+        Of the first field; those of the other begin with it.
     visible_rows
-        Rows that show without scrolling, at most.
-    options
-        To choose from in that column; it is text without any.
+        Rows of the table that show without scrolling, at most.
+    only_alone
+        Choices for one thing alone.
     config
         How columns are shown, as Streamlit takes it.
+    more
+        Further options of the second field.
     """
     import pandas as pd  # late: the home page shows no table
 
-    table, columns = pd.DataFrame(cells), _headed(list(cells), config or {})
-    key = f"{key}-{hash(tuple(table[column]))}"  # the widget has no edits of an earlier table
-    if options:
-        heading = heading_of(column)
-        columns[column] = st.column_config.SelectboxColumn(heading, width="medium", options=options)
+    def change(choice: str | None) -> None:
+        if choice is not None:
+            save(st.session_state[key], choice)
+            st.session_state[key] = []
 
-    def edited() -> None:
-        save({int(row): cells.get(column) for row, cells in st.session_state[key]["edited_rows"].items()})
-
-    st.data_editor(
-        table,
-        hide_index=True,
-        disabled=[str(name) for name in table if name != column],
-        column_config=columns,
-        height=TABLE_ROW * (min(len(table), visible_rows) + 1) + 2,
-        key=key,
-        on_change=edited,
-    )
+    with st.container(horizontal=True):
+        chosen = st.multiselect(what[0], list(now), key=key, placeholder="Type or choose")
+        kinds = {now[name] for name in chosen}
+        options: Any = [one for one in choices if len(chosen) < 2 or one not in only_alone]
+        options = {one: choices[one] for one in options} if isinstance(choices, Mapping) else options
+        bound(
+            st.selectbox,
+            what[1],
+            options,
+            key=f"{key}-becomes",
+            now=kinds.pop() if len(kinds) == 1 else None,
+            change=change,
+            index=None,
+            disabled=not chosen,
+            **more,
+        )
+    height = TABLE_ROW * (min(len(now), visible_rows) + 1) + 2
+    show_table(pd.DataFrame(cells), f"{what[0]}, with what each is", config=config, height=height)
 
 
 def undo_all(edits: str) -> None:

@@ -25,15 +25,17 @@ def folder(open_folder: Path) -> Path:
     return open_folder
 
 
-def _correct(page: Any, column: str, role: str) -> None:
-    """Say of one column what it is, by keyboard."""
-    for field, words in (("Columns", column), ("Taken for", role)):
-        page.get_by_role("combobox", name=field).fill(words)
+def _correct(page: Any, name: str, becomes: str, fields: tuple[str, str] = ("Columns", "Taken for")) -> None:
+    """Say of one column, or one class, what it is, by keyboard."""
+    for field, words in zip(fields, (name, becomes), strict=True):
+        box = page.get_by_role("combobox", name=field)
+        box.scroll_into_view_if_needed()  # a menu that is open closes when the page moves
+        box.fill(words)
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
 
 
-def test_columns_are_corrected_under_details(app: str, new_page: NewPage) -> None:
+def test_columns_and_classes_are_corrected_under_details(app: str, new_page: NewPage) -> None:
     page = new_page()
     page.goto(f"{app}/data")
     page.locator("input[type=file]").set_input_files(
@@ -47,6 +49,9 @@ def test_columns_are_corrected_under_details(app: str, new_page: NewPage) -> Non
     sync_api.expect(above).to_have_value(ROLE_DATA["keep"]["title"])
     _correct(page, "gold", ROLE_DATA["annotator"]["title"])
     page.get_by_text("2 people answered 6 times").wait_for()
+    for becomes in ("quince", "apple"):  # another name, typed; and another class
+        _correct(page, "pear", becomes, ("Classes", "Become"))
+        page.get_by_text(f"Read as one class: pear → {becomes}" if becomes == "apple" else "(apple, quince)").wait_for()
     assert page.get_by_test_id("stException").count() == 0
 
 

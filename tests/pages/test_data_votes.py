@@ -11,7 +11,7 @@ import pytest
 from pll.synthesis import Flip
 from pll.ui.data import loader
 from pll.ui.data.candidates import SYNTHESISE
-from tests.page_helpers import button, labels, understood, with_details
+from tests.page_helpers import button, correct, labels, understood, with_details
 
 NAMES = ("late", "lost", "praise")
 N = 60
@@ -61,7 +61,7 @@ def test_files_of_other_examples_are_refused_in_words(open_page: Any) -> None:
 
 def classes(page: Any) -> Any:
     """The choice of the classes that sentences name."""
-    (chips,) = [one for one in page.multiselect if one.label != "Columns"]
+    (chips,) = [one for one in page.multiselect if one.label == "Classes that the answers name"]
     return chips
 
 
@@ -93,6 +93,11 @@ def test_sentences_of_annotators_in_a_table_are_mapped_by_hand_too(open_page: An
     page = open_page("data").file_uploader(key="uploader").set_value([file]).run()
     assert understood(page).startswith("60 examples, 3 classes (politics, sports, tech), 2 people answered 108 times")
     assert any(one.label == "12 answers name no class" for one in page.expander)
+    page = correct(page, "Answers", ["I am not sure what it is."], "Mean", "tech")
+    assert understood(page).startswith("60 examples, 3 classes (politics, sports, tech), 2 people answered 120 times")
+    page = correct(page, "Answers", ["I am not sure what it is."], "Mean", "(no answer)")
+    assert understood(page).startswith("60 examples, 3 classes (politics, sports, tech), 2 people answered 108 times")
+    page = next(one for one in page.button if one.label == "Undo all" and "answers-" in one.key).click().run()
     page = classes(page).set_value(["politics", "sports", "tech", "sure"]).run()
     assert understood(page).startswith("60 examples, 4 classes (politics, sports, tech, sure)") and not page.exception
     assert not any("no class" in one.label for one in page.expander)

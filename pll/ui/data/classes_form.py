@@ -21,13 +21,14 @@ from pll.formats.tabular.answer_cells import FEW_CLASSES
 from pll.ui.data import columns_form
 from pll.ui.data.columns_form import Columns, classes_key
 from pll.ui.format import plain
-from pll.ui.widgets import beside, button, edit_column, undo_all
+from pll.ui.widgets import beside, button, correct, undo_all
 from pll.wording import count
 
 VISIBLE_CLASSES = 12
 """Classes that show without scrolling."""
 MOST_SPELLINGS = 4
 """Spellings that are named; the rest are counted."""
+MEANS_NOTHING = "(no answer)"
 
 Edits = Mapping[str, str | None]
 
@@ -66,11 +67,10 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> Source:
     if words or _is_apart(source):
         with beside():
             st.caption(plain(" ".join(words) or "Every spelling is a class of its own."), width="content")
+            apart = (st.session_state.__setitem__, f"apart-{classes_key(source)}", not _is_apart(source))
             button(
-                "Join spellings" if _is_apart(source) else "Undo",
-                st.session_state.__setitem__,
-                f"apart-{classes_key(source)}",
-                not _is_apart(source),
+                "Join spellings" if _is_apart(source) and not edits else "Undo",
+                *((st.session_state.pop, classes_key(source), None) if edits else apart),
                 key=f"apart-button-{classes_key(source)}",
                 kind="tertiary",
             )
@@ -99,22 +99,30 @@ def show_classes(source: Source, data: PartialLabelDataset) -> None:
     counts = class_counts(data)
     edits = _edits(source, counts)
     st.caption(
-        "Under *Becomes*, type the name of another class to merge the two, a new name to rename, or nothing to drop: a "
-        "dropped label counts as no answer. The file itself stays as it is."
+        "Choose classes and what they become: another class merges them, a new name renames, no answer drops them. The "
+        "file itself stays as it is."
     )
-    names = list(counts)
+    becomes = {name: edits.get(name, name) for name in counts}
 
-    def save(cells: dict[int, str | None]) -> None:
-        edited = {names[row]: (cell or "").strip() or None for row, cell in cells.items()}
-        columns_form.edit_classes(source, edited)
+    def save(names: list[str], target: str) -> None:
+        columns_form.edit_classes(source, dict.fromkeys(names, None if target == MEANS_NOTHING else target.strip()))
 
-    becomes = [edits.get(name, name) or "" for name in names]
-    cells = {"class": names, "given": [counts[name] for name in names], "becomes": becomes}
-    config = {
-        "given": st.column_config.NumberColumn(help="How often it was given.", width="small"),
-        "becomes": st.column_config.TextColumn(help="Another class merges; empty drops."),
+    cells = {
+        "class": list(counts),
+        "given": list(counts.values()),
+        "becomes": [target or MEANS_NOTHING for target in becomes.values()],
     }
-    edit_column(cells, "becomes", save, key=f"{classes_key(source)}-table", config=config, visible_rows=VISIBLE_CLASSES)
+    correct(
+        cells,
+        {name: target or MEANS_NOTHING for name, target in becomes.items()},
+        list(dict.fromkeys([*counts, *filter(None, becomes.values()), MEANS_NOTHING])),
+        save,
+        what=("Classes", "Become"),
+        key=f"{classes_key(source)}-chosen",
+        visible_rows=VISIBLE_CLASSES,
+        config={"given": st.column_config.NumberColumn(help="How often it was given.", width="small")},
+        accept_new_options=True,
+    )
     undo_all(classes_key(source))
 
 
@@ -125,7 +133,7 @@ VISIBLE_ANSWERS, MOST_MAPPED = 8, 500
 """Rows of the table that show without scrolling, and how many there are at most."""
 MOST_CHIPS = 20
 """Classes that are shown as chips; of more, the answers stand as they are."""
-MEANS_NOTHING, NEW_CLASS = "(no answer)", "(a class of its own)"
+NEW_CLASS = "(a class of its own)"
 
 
 def mapped_votes(table: Columns) -> Source | None:
@@ -190,27 +198,32 @@ def _map_by_hand(source: Source, data: PartialLabelDataset) -> None:
     left = sum(number for _, number in unmapped)
     with st.expander(f"{count(left, 'answer names', 'answers name')} no class", icon=":material/rule:"):
         st.caption(
-            "They are left out. Where one means a class, say so under *Means*; it is stored with the run."
+            "They are left out. Where one means a class, choose it and what it means; it is stored with the run."
             + (f" The first {MOST_MAPPED:,} of {len(rows):,} are shown." if len(rows) > MOST_MAPPED else "")
         )
         listed = rows[:MOST_MAPPED]
-        means = [(MEANS_NOTHING if target == "" and text in by_hand else target) for text, target, _ in listed]
+        means = {text: MEANS_NOTHING if target == "" and text in by_hand else target for text, target, _ in listed}
 
-        def save(cells: dict[int, str | None]) -> None:
-            edited = dict(by_hand)
-            for row, target in cells.items():
-                text = listed[row][0]
-                edited.pop(text, None)
-                if target:
-                    edited[text] = {MEANS_NOTHING: "", NEW_CLASS: text.strip()}.get(target, target)
-            st.session_state[_answers_key(source)] = edited
+        def save(texts: list[str], target: str) -> None:
+            targets = {text: {MEANS_NOTHING: "", NEW_CLASS: text.strip()}.get(target, target) for text in texts}
+            st.session_state[_answers_key(source)] = {**by_hand, **targets}
 
-        times = pd.array([number for _, _, number in listed], dtype="Int64")
-        config = {
-            "answer": st.column_config.TextColumn(width="large"),
-            "times": st.column_config.NumberColumn(width="small", help="Empty once it is mapped."),
+        cells = {
+            "answer": list(means),
+            "times": pd.array([number for _, _, number in listed], dtype="Int64"),
+            "means": list(means.values()),
         }
-        cells = {"answer": [text for text, _, _ in listed], "times": times, "means": means}
-        options, key = [*data.class_names, MEANS_NOTHING, NEW_CLASS], f"{_answers_key(source)}-table"
-        edit_column(cells, "means", save, key=key, visible_rows=VISIBLE_ANSWERS, options=options, config=config)
+        correct(
+            cells,
+            {text: target or None for text, target in means.items()},
+            [*data.class_names, MEANS_NOTHING, NEW_CLASS],
+            save,
+            what=("Answers", "Mean"),
+            key=f"{_answers_key(source)}-chosen",
+            visible_rows=VISIBLE_ANSWERS,
+            config={
+                "answer": st.column_config.TextColumn(width="large"),
+                "times": st.column_config.NumberColumn(width="small", help="Empty once it is mapped."),
+            },
+        )
         undo_all(_answers_key(source))

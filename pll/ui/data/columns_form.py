@@ -31,7 +31,7 @@ from pll.io import write_text
 from pll.ui import login
 from pll.ui.data import loader, understood, upload
 from pll.ui.format import plain
-from pll.ui.widgets import TABLE_ROW, beside, bound, button, choose, choose_several, show_error, show_table
+from pll.ui.widgets import beside, bound, button, choose, choose_several, correct, show_error
 from pll.wording import count
 
 VISIBLE_COLUMNS = 14
@@ -323,37 +323,19 @@ def edit_roles(table: Columns) -> None:
     """Show what every column is, and take corrections."""
     if not 0 < len(table.columns) <= MOST_EDITED:
         return
-    import pandas as pd  # late: the home page shows no table
-
     role_of = {column.name: column.role for column in table.columns}
-    key = f"roles-{_key(table.source)}"
-
-    def change(role: str | None) -> None:
-        if role is not None:
-            _set_roles(table, dict.fromkeys(st.session_state[key], role))
-            st.session_state[key] = []
-
     st.caption("What each column is was proposed from names and first cells. Choose here what is something else.")
-    with st.container(horizontal=True):
-        chosen = st.multiselect("Columns", list(role_of), key=key, placeholder="Type or choose")
-        now = {role_of[name] for name in chosen}
-        bound(
-            st.selectbox,
-            "Taken for",
-            {role: title for role, title in ROLE_TITLES.items() if len(chosen) < 2 or role not in SINGLE},
-            key=f"{key}-role",
-            now=now.pop() if len(now) == 1 else None,
-            change=change,
-            index=None,
-            disabled=not chosen,
-        )
     cells = {
         "column": list(role_of),
         "is": [ROLE_TITLES[role] for role in role_of.values()],
         "first cells": [_beginning(column.first) for column in table.columns],
     }
-    height = TABLE_ROW * (min(len(role_of), VISIBLE_COLUMNS) + 1) + 2
-    show_table(pd.DataFrame(cells), "What each column is, with its first cells", height=height)
+
+    def save(names: list[str], role: str) -> None:
+        _set_roles(table, dict.fromkeys(names, role))
+
+    what, key = ("Columns", "Taken for"), f"roles-{_key(table.source)}"
+    correct(cells, role_of, ROLE_TITLES, save, what=what, key=key, visible_rows=VISIBLE_COLUMNS, only_alone=SINGLE)
 
 
 def _beginning(cells: Sequence[str | None]) -> str:

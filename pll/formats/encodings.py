@@ -46,8 +46,8 @@ _RARE, _STRANGE = 1e-4, 1e-5
 _PRINTED = "“”„‘’‚–—…•€\u00a0"
 """Signs that programs put into every text, English ones too."""
 _USUAL_SIGNS = _PRINTED + "«»£§°·¿¡²³½¼¾×±®™©µº、。・「」『』（）！？：；，～《》【】\u3000"
-_ORDINAL = re.compile(r"(?:(?<=\d)|(?<=\b[NnMD]))[ºª](?!\w)")
-"""What Romance languages write after a number, or for the end of a word: `1ª`, `Nº`, `Mª`; a sign, no letter."""
+_NO_LETTER = re.compile(r"(?:(?<=\d)|(?<=\b[NnMD]))[ºª](?!\w)|(?<![^\W\d_])µ(?=[A-Za-z])")
+"""What is a sign, though Unicode has it as a letter: `1ª`, `Nº`, `Mª` of Romance languages, and the micro of units."""
 _AFTER = "¹²³¼½¾"
 """Signs that stand after a word and not before one."""
 _PRINTED_SIGN, _SIGN, _UNUSUAL_SIGN, _SIGN_IN_WORD = 0.1, 0.03, 1e-3, 1e-4
@@ -74,6 +74,8 @@ def encoding_of(head: bytes) -> str:
     ['utf-8', 'utf-16', 'cp1252']
     >>> encoding_of("кошка, собака".encode("cp1251")), encoding_of("karışık, olumlu".encode("cp1254"))
     ('cp1251', 'cp1254')
+    >>> encoding_of("EMG_µV;Blutdruck".encode("cp1252"))
+    'cp1252'
     """
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return "utf-16"
@@ -120,7 +122,7 @@ def _decoded(head: bytes, encoding: str) -> str | None:
 
 def _likelihood(encoding: str, text: str) -> float:
     """The logarithm of how likely the different words of a text are in the likeliest language of an encoding."""
-    words = list(dict.fromkeys(_WORD.findall(_ORDINAL.sub("°", text))))[:_MOST_WORDS]
+    words = list(dict.fromkeys(_WORD.findall(_NO_LETTER.sub("°", text))))[:_MOST_WORDS]
     shape = sum(map(_shape, words))
     languages: Mapping[str, float] = _DATA["encoding"][encoding]["languages"]
     of_language = {name: [_letters(word, name) for word in words] for name in languages}

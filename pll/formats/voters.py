@@ -567,9 +567,11 @@ def _leave_majority(table: Proposal, name: str) -> None:
     table.give(name, "keep", why=f"{MAJORITY if is_all else 'mostly what most say of'} {made_of}")
     if not says_none and not table.is_asked():  # a voter who is always right would say something
         ways = [("the true label", {name: "true_label"}), ("one voter more", {name: "annotator"})]
-        is_right = says("right", name)
+        is_right, places = says("right", name), [*table.raw]
+        is_inside = was == "annotator" and places.index(others[0]) < places.index(name) < places.index(others[-1])
         is_decided = is_right or _is_decided(table, name, split)
-        ways = [way for way in ways if not is_all or is_decided or way[1][name] == was]
+        ways = [way for way in ways if not (is_all or is_inside) or is_decided or way[1][name] == was]
+        is_decided |= is_inside  # what is made of all voters stands beside them
         ways = [way for way in ways if "true_label" not in way[1].values() or not table.having("true_label")]
         made = ("made of their answers: carried along", {name: "keep"})
         # of a program's majority by its name; of two and a third who is asked where they differ, that is what counts

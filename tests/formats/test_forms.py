@@ -228,6 +228,13 @@ def test_a_form_is_a_row_a_person_in_any_language_and_of_any_number_of_people(
     assert first_roles(tmp_path / "data.csv")[sure] == "keep"  # a fact about the person
 
 
+def test_a_sentence_that_begins_with_time_is_a_column_like_the_others(tmp_path: Path) -> None:
+    jokes = [f"{'Time' if k == 3 else 'A goat'} flies like number {k} of some" for k in range(24)]
+    rows = [f"2023-11-20 10:{who:02}:00,N{who}," + ",".join(label(k, who % 3) for k in range(24)) for who in range(9)]
+    data = read_first(table(tmp_path, ",".join(["Timestamp", "First name", *jokes]), rows))
+    assert data.row_ids.tolist() == jokes and data.annotations is not None and data.annotations.n_annotators == 9
+
+
 def test_columns_of_voters_in_brackets_beside_texts_are_asked_about(tmp_path: Path) -> None:
     header = "text," + ",".join(f"verdict [{who}]" for who in PEOPLE)
     rows = [",".join([TEXTS[k], *(label(k, at) for at in range(len(PEOPLE)))]) for k in range(12)]
@@ -344,6 +351,16 @@ def test_the_majority_of_the_others_is_no_voter(tmp_path: Path) -> None:
         data = formats.read(table(tmp_path, f"ann,bob,cem,dan,{name}", rows), accept=("copies",))
         assert data.annotations is not None and data.annotations.annotator_names == ("ann", "bob", "cem", "dan")
         assert data.y is None and not data.categories
+
+
+def test_who_says_what_most_say_and_stands_among_them_is_first_a_voter(tmp_path: Path) -> None:
+    rolls = random.Random(0)
+    votes = [[("late", "lost")[(k + (rolls.random() < 0.2)) % 2] for _ in range(5)] for k in range(60)]
+    rows = [",".join([*row[:2], max(row, key=row.count), *row[2:]]) for row in votes]
+    path = table(tmp_path, "gpt-4o,claude-opus,llama-large,mistral-small,qwen,phi", rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and "llama-large says everywhere" in asked.text
+    assert dict(asked.answers[0][1]) == {"llama-large": "annotator"}
 
 
 @pytest.mark.parametrize("name", ["gold_label", "expert", "Zielklasse"])

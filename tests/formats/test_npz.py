@@ -299,6 +299,24 @@ def test_numbered_labels_beside_pictures_are_a_voter_each(tmp_path: Path) -> Non
     assert data.annotations is None and any("label_1, label_2" in note for note in data.notes)
 
 
+@pytest.mark.parametrize("has_truth", [True, False])
+def test_votes_as_wide_as_there_are_classes_may_be_counts_of_them(tmp_path: Path, has_truth: bool) -> None:
+    names, rng = np.array(["road", "sea", "wood"]), np.random.default_rng(0)
+    y = rng.integers(0, 3, 40)
+    counts = rng.multinomial(2, np.ones(3) / 3, 40) + 5 * np.eye(3, dtype=int)[y]
+    counts[::2] *= 2 if has_truth else 1  # else the same number of people looked at each
+    arrays = {"X": rng.normal(size=(40, 4)), "votes": counts, "class_names": names}
+    arrays |= {"y_true": y} if has_truth else {}
+    np.savez(path := tmp_path / "crowd.npz", **arrays)
+    data = formats.read(path)
+    assert data.annotations is None and data.class_names == ("road", "sea", "wood")
+    assert [data.sets().names(row) for row in range(40)] == [[*names[one > 0]] for one in counts]
+    codes = np.where(rng.random((40, 3)) < 0.8, y[:, None], rng.integers(0, 3, (40, 3)))
+    np.savez(path, **{**arrays, "y_true": y, "votes": codes})
+    votes = formats.read(path).annotations
+    assert votes is not None and votes.n_annotators == 3 and votes.n_answers == 120
+
+
 def test_labels_under_any_name_are_told_by_their_numbers(tmp_path: Path) -> None:
     rolls, y = np.random.default_rng(0), np.arange(60) % 4
     measured = rolls.normal(size=(60, 3))

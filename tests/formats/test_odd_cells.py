@@ -181,3 +181,11 @@ def test_a_code_beside_one_class_is_the_other_class(tmp_path: Path) -> None:
     rows = [f"clause number {k},{'V' if k % 3 else 'NV'},{'V' if k % 4 else 'NV'}" for k in range(30)]
     (tmp_path / "t.csv").write_text("\n".join(["text,rater_1,rater_2", *rows]))
     assert {*formats.read(tmp_path / "t.csv").class_names} == {"V", "NV"}
+
+
+@pytest.mark.parametrize("every", [4, 20])
+def test_empty_is_a_class_where_many_say_it(tmp_path: Path, every: int) -> None:
+    said = ["empty" if k % every == 0 else ("fox", "hare")[k // 2 % 2] for k in range(60)]
+    rows = [f"p{k}.jpg,{one},{one if k % 9 else 'fox'}" for k, one in enumerate(said)]
+    (tmp_path / "t.csv").write_text("\n".join(["image,rater_1,rater_2", *rows]))
+    assert ("empty" in formats.read(tmp_path / "t.csv").class_names) == (every == 4)

@@ -260,6 +260,32 @@ def _are_votes(votes: npt.NDArray[Any], y: npt.NDArray[Any]) -> bool:
     return float((said == true).sum()) - chance * len(said) > FAR_RIGHT * math.sqrt(len(said) * chance * (1 - chance))
 
 
+def are_counted(votes: Any, y: npt.NDArray[Any] | None, c: int) -> bool:
+    """Whether votes are how many gave each of c classes, and no numbers of classes, a column a voter.
+
+    They add up to the same everywhere, or are more than there are classes, or no numbers of true labels.
+
+    Parameters
+    ----------
+    votes
+        (n, m) numbers; of a sparse matrix it is not asked.
+    y
+        (n,) true labels, where there are some.
+    c
+        Classes; 0 where that is not known.
+
+    Examples
+    --------
+    >>> are_counted(np.array([[3, 0, 4], [0, 7, 0]]), None, 3), are_counted(np.array([[0, 2, 0], [1, 1, 1]]), None, 3)
+    (True, False)
+    """
+    if not isinstance(votes, np.ndarray) or votes.shape[1:] != (c,) or kind_of_numbers(votes) != "counts":
+        return False
+    is_same = len(votes) > 1 and len(np.unique(votes.sum(axis=1))) == 1
+    are_numbers = y is None or y.shape != (len(votes),) or y.dtype.kind not in "iu" or _are_votes(votes, y)
+    return bool(is_same or votes.max() > c or not are_numbers)
+
+
 FAR_RIGHT = 3.0
 """Standard deviations by which votes are right more often than by chance."""
 

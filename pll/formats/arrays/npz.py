@@ -32,6 +32,7 @@ from pll.errors import RowError, UserError
 from pll.formats.archive import Members, is_left_alone, names_in
 from pll.formats.arrays.layouts import (
     Names,
+    are_counted,
     arrange,
     as_votes,
     kind_of_numbers,
@@ -122,10 +123,16 @@ class Npz(Format):
         voters = numbered if _are_of_one_question([arrays[name] for name in numbered]) else []
         if voters:
             arrays |= {"votes": np.stack([arrays.pop(name) for name in voters], axis=-1), "voters": np.array(voters)}
-        amounts = ""
-        if "shares" in arrays and arrays["shares"].ndim == 2 and kind_of_numbers(arrays["shares"]):  # of nobody
-            amounts = next(name for name, meaning in of_functions.items() if meaning == "shares")
-            arrays["amounts"], of_functions = arrays.pop("shares"), {}
+        amounts, c = "", len(arrays[of_classes]) if of_classes in arrays else 0
+        y = arrays.get(parts[0].get("y", ""))
+        of_nobody = ""
+        if "shares" in arrays and arrays["shares"].ndim == 2 and kind_of_numbers(arrays["shares"]):
+            of_nobody = "shares"
+        elif "votes" in arrays and "voters" not in arrays and are_counted(arrays["votes"], y, c):
+            of_nobody = "votes"
+        if of_nobody:
+            amounts = next((name for name, meaning in of_functions.items() if meaning == of_nobody), of_nobody)
+            arrays["amounts"], of_functions = arrays.pop(of_nobody), {}
         is_shared = "shares" in arrays and "votes" not in arrays
         if is_shared:
             shares = arrays.pop("shares")
@@ -152,7 +159,6 @@ class Npz(Format):
             unread = {name: loose[name] for name in others} if loose else _those_in(source, others, options.max_bytes)
             named = {} if loose else _those_in(source, others, options.max_bytes, "US", 1)
             people = {len(array): name for name, array in named.items() if names_people(name)}
-            c, y = len(arrays[of_classes]) if of_classes else 0, arrays.get(parts[0].get("y", ""))
             told = labels_beside(unread, len(arrays[parts[0]["X"]]), y, c, people)
             kind = next((one for one in ("marks", "votes", "counts", "shares") if one in told), "")
             if chosen := told.get(kind, ""):

@@ -294,21 +294,13 @@ class Certification:
         document = certificate_document(self.table, decisions, judgement, name=name, audit=audit)
         return Certified(document, _final_labels(self.table, decisions, judgement))
 
-    # ---- at the desk: `required` (n,) is how many reviewers each example needs -----------------------------------
+    # ---- at the desk ---------------------------------------------------------------------------------------------
 
-    def status(self, state: ReviewState, required: Ints) -> Judgement:
-        """Return what follows from the decisions so far; only those since the last call are looked at.
-
-        Parameters
-        ----------
-        state
-            Of the review.
-        required
-            (n,) how many reviewers are to answer each example.
-        """
-        key = len(state.all_events), required.tobytes()
+    def status(self, state: ReviewState) -> Judgement:
+        """Return what follows from the decisions so far; only those since the last call are looked at."""
+        key = len(state.all_events), state.required.tobytes()
         if self._judged is None or self._judged[0] != key:
-            answers = answers_of(self.table, self.decisions(state, required))
+            answers = answers_of(self.table, self.decisions(state))
             self._judged = key, Judgement(self.plan, self.controls, self.order, answers)
         return self._judged[1]
 
@@ -325,42 +317,28 @@ class Certification:
         confidence, answers = self.table.confidence, judgement.answers
         return expected_checks(self.order, confidence, self.controls, answers, self.plan.tolerated, disagrees=disagrees)
 
-    def queue(self, state: ReviewState, required: Ints) -> tuple[str, Ints, bool]:
+    def queue(self, state: ReviewState) -> tuple[str, Ints, bool]:
         """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.
 
         Rows behind the first one that is open may be handed out too, to several reviewers at a time; which they are
         follows from the answers so far.
-
-        Parameters
-        ----------
-        state
-            Of the review.
-        required
-            As for `status`.
         """
-        judgement = self.status(state, required)
+        judgement = self.status(state)
         if judgement.answered < len(self.controls):
             return "control", self.controls, True
         return CERTIFY_QUEUE, judgement.remaining, False
 
-    def decisions(self, state: ReviewState, required: Ints) -> list[CheckedLabel]:
+    def decisions(self, state: ReviewState) -> list[CheckedLabel]:
         """Return the answers as the certificate counts them: of rows that all their reviewers have answered.
 
         Of a row that the certificate asks of nobody, the answer of one reviewer of several is enough: it was looked at.
-
-        Parameters
-        ----------
-        state
-            Of the review.
-        required
-            As for `status`.
         """
         rows = sorted(row for row, outcome in state.outcomes() if outcome.status != "open")
-        closed = [self._checked(row, state) for row in rows if state.is_closed(row, required)]
+        closed = [self._checked(row, state) for row in rows if state.is_closed(row)]
         free = Judgement(self.plan, self.controls, self.order, answers_of(self.table, closed)).accepted
         free[self.controls] = False
         clear = [row for row in rows if free[row] and state.outcome(row).status in ("label", "none")]
-        early = [self._checked(row, state) for row in clear if not state.is_closed(row, required)]
+        early = [self._checked(row, state) for row in clear if not state.is_closed(row)]
         return sorted((*closed, *early), key=lambda one: self.table.place[one.id])
 
     def _checked(self, row: int, state: ReviewState) -> CheckedLabel:
@@ -398,7 +376,7 @@ def _final_labels(table: LabelTable, decisions: Sequence[CheckedLabel], judgemen
 # ---- what controls say of all rows -----------------------------------------------------------------------------------
 
 
-def answered_sample(controls: Ints, state: ReviewState, required: Ints) -> Ints:
+def answered_sample(controls: Ints, state: ReviewState) -> Ints:
     """The controls before the first open one, in the order drawn: a random sample of all rows.
 
     A control behind it that is answered was looked at for another reason, for being hard say.
@@ -409,10 +387,8 @@ def answered_sample(controls: Ints, state: ReviewState, required: Ints) -> Ints:
         (K,) rows, in the order drawn.
     state
         Of the review.
-    required
-        (n,) how many reviewers are to answer each example.
     """
-    first_open = next((k for k, row in enumerate(controls.tolist()) if not state.is_closed(row, required)), None)
+    first_open = next((k for k, row in enumerate(controls.tolist()) if not state.is_closed(row)), None)
     return controls[:first_open]
 
 
@@ -439,7 +415,7 @@ class MissRate:
     high: float
 
 
-def miss_rate_of(controls: Ints, sets: CandidateSets, state: ReviewState, required: Ints) -> MissRate | None:
+def miss_rate_of(controls: Ints, sets: CandidateSets, state: ReviewState) -> MissRate | None:
     """The share of candidate sets that miss the right label; None where no control is answered.
 
     Parameters
@@ -450,11 +426,9 @@ def miss_rate_of(controls: Ints, sets: CandidateSets, state: ReviewState, requir
         Of the data, without labels that a method added.
     state
         Of the review.
-    required
-        (n,) how many reviewers are to answer each example.
     """
     missing = unknown = 0
-    sample = answered_sample(controls, state, required)
+    sample = answered_sample(controls, state)
     for row in sample.tolist():
         result = state.outcome(row)
         unknown += result.status not in ("label", "none")

@@ -541,12 +541,12 @@ class Desk:
 
     def _free(self, t: Transaction) -> Flags:
         """(n,) bool: examples that can be assigned to this reviewer now. A fresh array."""
-        required, state, now = self.review.required, self.review.state, self.review.clock()
-        claims = np.zeros(len(required), dtype=np.int64)
+        state, now = self.review.state, self.review.clock()
+        claims = np.zeros(len(state.required), dtype=np.int64)
         for claim in t.claims():
             if claim.is_active(now):
-                claims[claim.row] += required[claim.row] if claim.reviewer == self.reviewer else 1
-        free = (state.answers + claims < required) & ~state.answered_by(self.reviewer)
+                claims[claim.row] += state.required[claim.row] if claim.reviewer == self.reviewer else 1
+        free = (state.answers + claims < state.required) & ~state.answered_by(self.reviewer)
         free[list(state.adjudicated)] = False
         return free
 
@@ -554,7 +554,7 @@ class Desk:
         """(name, rows, whether controls), in the order in which they are to be tried."""
         review = self.review
         if review.certification is not None:
-            yield review.certification.queue(review.state, review.required)
+            yield review.certification.queue(review.state)
             return
         if self._focus is not None:
             yield (*self._focus, False)
@@ -571,7 +571,7 @@ class Desk:
         remaining = [slot for slot in slots if slot not in lapsed]
         if review.state.outcome(row).is_adjudicated or self._own(remaining):
             return None
-        free = set(range(int(review.required[row]))) - {slot.slot for slot in remaining}
+        free = set(range(int(review.state.required[row]))) - {slot.slot for slot in remaining}
         if not free:
             return None
         if lapsed:  # a claim that has expired would be in the way

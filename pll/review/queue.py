@@ -155,7 +155,7 @@ class ReviewQueue:
         certification = review.certification
         if certification is None:
             return None
-        judgement = certification.status(review.state, review.required)
+        judgement = certification.status(review.state)
         if judgement.done:
             return None
         answered = int(judgement.looked_at.sum())
@@ -189,7 +189,7 @@ class ReviewQueue:
             review.current.certainty,
             review.state,
             health=self.run.snapshot().lane.health,
-            judgement=None if begun is None else begun.status(review.state, review.required),
+            judgement=None if begun is None else begun.status(review.state),
             checks=self.checks(),
         )
 

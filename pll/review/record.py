@@ -20,10 +20,9 @@ from pll.review.follow import FEWEST_DECISIONS, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.logit import propose
 from pll.review.signals import FOLDER, ReviewSignals
-from pll.review.state import ReviewState, required_of
+from pll.review.state import ReviewState
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import computed_of, load_splits
-from pll.weights import Ints
 
 if TYPE_CHECKING:  # needs SQLAlchemy, which only an extra brings
     from pll.review.store import Reader
@@ -75,14 +74,9 @@ class Record:
         return followed(own, folder.config(), data, proposed, decided, self.state.rows_as_run)
 
     @cached_property
-    def required(self) -> Ints:
-        """(n,) how many reviewers each example needs."""
-        return required_of(self.review, len(self.state.answers))
-
-    @cached_property
     def judgement(self) -> Judgement | None:
         """What follows from the decisions for the certificate of the run; None where none was begun."""
-        return None if self.certification is None else self.certification.status(self.state, self.required)
+        return None if self.certification is None else self.certification.status(self.state)
 
     def certified(self, name: str = "") -> Certified | None:
         """The certificate of all labels of the run; None where none was begun, or not yet earned.
@@ -94,7 +88,7 @@ class Record:
         """
         if self.certification is None or self.judgement is None or not self.judgement.done:
             return None
-        decisions = self.certification.decisions(self.state, self.required)
+        decisions = self.certification.decisions(self.state)
         drawn = draws_of(self.certification.table, [record.plan for record in self.plans])
         return self.certification.certified(decisions, drawn=drawn, name=name, audit=self.last_hash)
 
@@ -132,6 +126,7 @@ def record_of(folder: RunFolder, own: LabelSnapshot | None = None) -> Record | N
         outside = root.outside(sets)
         sets = sets if outside is None else outside.candidates
     state, certification = ReviewState(sets), None
+    state.ask(review)
     state.update(events)
     if own is not None and frozen is not None and plans[-1].run == own.run:
         with suppress(UserError):  # the plan is of other labels

@@ -27,7 +27,7 @@ from pll.review.certification import Certification, PlanRecord, draw_plan, draws
 from pll.review.database import Database
 from pll.review.events import GOALS, Event, LabelVersion, ReviewRecord
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
-from pll.review.state import Outcome, ReviewState, required_of
+from pll.review.state import Outcome, ReviewState
 from pll.review.store import Transaction, now, reading, writing
 from pll.runs.run import Run
 from pll.weights import Ints, sharpness
@@ -58,8 +58,6 @@ class ReviewSession:
         those of the run that was retrained, if any.
     record
         Overlap and goal; version: the labels under review; state: what people have decided.
-    required
-        (n,) int64, how many reviewers are to answer each example.
     order
         Name of the queue's order, and all rows in it.
 
@@ -70,7 +68,6 @@ class ReviewSession:
     """
 
     record: ReviewRecord
-    required: Ints
 
     def __init__(
         self,
@@ -315,7 +312,8 @@ class ReviewSession:
             self.root.check_rows(events)
             self.state.update(events)
             if record is not None:
-                self.record, self.required = record, required_of(record, len(self.root))
+                self.record = record
+                self.state.ask(record)
             if len(versions) > len(self.versions):
                 self._show(tuple(versions))
             self._marks = marks

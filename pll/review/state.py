@@ -162,20 +162,6 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     return Outcome(last.status, last.label, ruled_out, last.event, answers)
 
 
-def required_of(record: ReviewRecord, n: int) -> Ints:
-    """(n,) how many reviewers each example needs; the same in every process.
-
-    Parameters
-    ----------
-    record
-        Of the review.
-    n
-        Number of examples.
-    """
-    chosen = np.random.default_rng(record.seed).random(n) < record.overlap_share
-    return np.where(chosen, record.overlap, 1).astype(np.int64)
-
-
 def check_kind(kind: str, label: str | None) -> None:
     """Raise UserError for a kind that does not exist, a label too many, or one that is missing.
 
@@ -208,6 +194,8 @@ class ReviewState:
         Id of the last event taken in.
     answers
         (n,) int64, how many reviewers have answered each example.
+    required
+        (n,) int64, how many are to answer it; one, before `ask`.
     undone
         Events that were taken back, by id.
     all_events
@@ -220,12 +208,18 @@ class ReviewState:
         self.candidates = candidates
         self.last = 0
         self.answers: Ints = np.zeros(len(candidates), dtype=np.int64)
+        self.required: Ints = np.ones(len(candidates), dtype=np.int64)
         self.undone: set[int] = set()
         self.all_events: list[Event] = []
         self.adjudicated: set[int] = set()
         self._live: dict[int, list[Event]] = {}
         self._outcomes: dict[int, Outcome] = {}
         self._answered_by: dict[str, Flags] = {}
+
+    def ask(self, record: ReviewRecord) -> None:
+        """Ask as many reviewers of each example as the review says; the same in every process."""
+        chosen = np.random.default_rng(record.seed).random(len(self.required)) < record.overlap_share
+        self.required = np.where(chosen, record.overlap, 1).astype(np.int64)
 
     def update(self, events: Iterable[Event]) -> None:
         """Apply further events, in the order of their ids; events applied before are skipped."""
@@ -246,17 +240,9 @@ class ReviewState:
         """Return what people decided about an example."""
         return self._outcomes.get(row, NO_OUTCOME)
 
-    def is_closed(self, row: int, required: Ints) -> bool:
-        """Whether it needs no further answer: it is settled, or as many reviewers as planned have answered.
-
-        Parameters
-        ----------
-        row
-            Number of the example.
-        required
-            (n,) how many reviewers are to answer each example.
-        """
-        return self.outcome(row).is_adjudicated or bool(self.answers[row] >= required[row])
+    def is_closed(self, row: int) -> bool:
+        """Whether it needs no further answer: it is settled, or as many reviewers as planned have answered."""
+        return self.outcome(row).is_adjudicated or bool(self.answers[row] >= self.required[row])
 
     def outcome_with(self, event: Event) -> Outcome:
         """Combined answer if this event were added."""

@@ -56,13 +56,13 @@ def test_a_review_from_start_to_certificate(url: str, clock: Clock, monkeypatch:
     certification, wrong = in_force(review), wrong_rows(review)
     handed = work(Desk(review, "Ann"), wrong)
     rows = [row for row, _ in handed]
-    status = certification.status(review.state, review.required)
+    status = certification.status(review.state)
     assert len(rows) == len(set(rows)) < N and status.done and status.answered == len(status.controls)
     queues = [queue for _, queue in handed]
     assert queues == ["control"] * len(certification.controls) + ["certify"] * (len(rows) - len(certification.controls))
     with reading(review.database, review.id) as reader:
         audit = reader.last_hash()
-    decisions = certification.decisions(review.state, review.required)
+    decisions = certification.decisions(review.state)
     document = certification.certified(
         decisions, drawn={certification.plan.draw_hash}, name="ants", audit=audit
     ).document
@@ -72,7 +72,7 @@ def test_a_review_from_start_to_certificate(url: str, clock: Clock, monkeypatch:
     assert result["bound"] == 12
     assert verify_document(json.loads(json.dumps(document))) == []
     other = open_with(url, snapshot(N), clock=clock)  # another process sees the same
-    assert in_force(other).status(other.state, other.required).done
+    assert in_force(other).status(other.state).done
     assert in_force(other).controls.tolist() == certification.controls.tolist()
     close(review, other)
 
@@ -83,11 +83,11 @@ def test_an_undo_takes_the_answer_back(url: str, clock: Clock) -> None:
     desk, wrong = Desk(review, "Ann"), wrong_rows(review)
     work(desk, wrong)
     certification = in_force(review)
-    assert certification.status(review.state, review.required).done
+    assert certification.status(review.state).done
     last = next(event for event in desk.history() if event.control)
     desk.undo(last.id)
-    status = certification.status(review.state, review.required)
-    fresh = Certification(certification.plan, certification.table).status(review.state, review.required)
+    status = certification.status(review.state)
+    fresh = Certification(certification.plan, certification.table).status(review.state)
     assert status.answered == len(status.controls) - 1
     assert (status.done, status.remaining.tolist()) == (fresh.done, fresh.remaining.tolist())
     close(review)
@@ -101,19 +101,19 @@ def test_unsure_conflicts_and_overlap_count_as_wrong(url: str, clock: Clock) -> 
     row = int(certification.controls[0])
     one = ann.show(row)
     ann.decide(one, "pick", one.identified)
-    assert certification.status(review.state, review.required).answered == 0  # two are asked
+    assert certification.status(review.state).answered == 0  # two are asked
     other = bob.show(row)
     bob.decide(other, "pick", next(c.label for c in other.choices if c.label != other.identified))
-    status = certification.status(review.state, review.required)
+    status = certification.status(review.state)
     assert (status.answered, status.wrong) == (1, 1)
-    decision = {one.id: one for one in certification.decisions(review.state, review.required)}[one.example]
+    decision = {one.id: one for one in certification.decisions(review.state)}[one.example]
     assert decision.label is None
     ann.settle(row, one.identified)
-    assert certification.status(review.state, review.required).wrong == 0
+    assert certification.status(review.state).wrong == 0
     second = int(certification.controls[1])
     for desk in (ann, bob):
         desk.decide(desk.show(second), "unsure")
-    status = certification.status(review.state, review.required)
+    status = certification.status(review.state)
     assert (status.answered, status.wrong, status.unsure.sum()) == (2, 1, 1)
     close(review)
 
@@ -122,16 +122,16 @@ def test_a_label_that_one_of_two_reviewers_decided_was_looked_at_where_nobody_is
     review = open_with(url, snapshot(N), clock=clock, overlap=2)
     review.certify(0.1, 0.9)
     certification, ann = in_force(review), Desk(review, "Ann")
-    before = certification.status(review.state, review.required)
+    before = certification.status(review.state)
     free = [row for row in np.flatnonzero(before.accepted).tolist() if row not in certification.controls]
     behind = [row for row in np.flatnonzero(~before.accepted).tolist() if row not in certification.controls]
     for row in [*free[:1], *behind[:1]]:
         one = ann.show(row)
         ann.decide(one, "pick", one.identified)
-    after = certification.status(review.state, review.required)
+    after = certification.status(review.state)
     assert after.unseen == before.unseen - 1 and after.accepted.tolist() == before.accepted.tolist()
     assert after.remaining.tolist() == before.remaining.tolist()  # where two are asked, one is not enough
-    decided = [one.id for one in certification.decisions(review.state, review.required)]
+    decided = [one.id for one in certification.decisions(review.state)]
     assert decided == [str(certification.table.ids[free[0]])]
     close(review)
 
@@ -170,7 +170,7 @@ def test_a_plan_that_was_altered_in_the_database_is_refused(url: str, clock: Clo
 def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:
     review = open_with(url)
     sets, desk, controls = review.root.candidates, Desk(review, "Ann"), np.arange(10, 20)
-    assert miss_rate_of(controls, sets, review.state, review.required) is None
+    assert miss_rate_of(controls, sets, review.state) is None
     for turn, row in enumerate(controls[:8].tolist()):
         one = desk.show(row)
         outside = next(name for name in NAMES if name not in sets.names(one.row))
@@ -182,7 +182,7 @@ def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:
             desk.decide(one, "unsure")
         else:
             answer(desk, one, right=True)
-    rate = miss_rate_of(controls, sets, review.state, review.required)
+    rate = miss_rate_of(controls, sets, review.state)
     assert rate is not None and (rate.answered, rate.missing, rate.unknown) == (8, 2, 1)
     assert (rate.low, rate.high) == hypergeometric(2, 8, 40, unknown=1)
     close(review)
@@ -193,5 +193,5 @@ def test_controls_that_were_looked_at_for_another_reason_count_once_those_before
     desk, controls = Desk(review, "Ann"), np.arange(10, 20)
     for row, n in ((13, 0), (17, 0), (10, 1), (11, 2), (12, 4)):
         answer(desk, desk.show(row), right=True)
-        assert answered_sample(controls, review.state, review.required).tolist() == controls[:n].tolist()
+        assert answered_sample(controls, review.state).tolist() == controls[:n].tolist()
     close(review)

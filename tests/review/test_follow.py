@@ -149,7 +149,7 @@ def test_decisions_made_before_count_as_right_in_the_certificate(runs: RunRegist
     decide(queue, 40)
     review.certify(0.2, 0.8)
     assert review.certification is not None
-    status = review.certification.status(review.state, review.required)
+    status = review.certification.status(review.state)
     assert status.looked_at.sum() == 40 and status.answered > 0 and status.wrong == 0
     with pytest.raises(UserError, match="changed in the meantime"):
         review.certify(0.2, 0.8)

@@ -22,7 +22,7 @@ def test_what_one_process_writes_the_other_takes_in(url: str) -> None:
     other.configure(overlap=2)
     assert review.record.overlap == 1
     review.refresh()
-    assert (review.record.overlap, set(review.required.tolist())) == (2, {2})
+    assert (review.record.overlap, set(review.state.required.tolist())) == (2, {2})
     close(review, other)
 
 

@@ -47,7 +47,7 @@ class LookAlikeBatch:
         """Take the look-alikes of the first example of the queue assigned."""
         queue, review = self.tab.queue, self.tab.review
         self.tiles, self.marked, self.only = [], set(), self.tab.only
-        free = review.state.answers < review.required
+        free = review.state.answers < review.state.required
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
         if review.certification is not None:
             free[review.certification.controls] = False  # each of them is to be looked at by itself

@@ -80,7 +80,7 @@ def _form(tab: ReviewTab) -> None:
     level = choose_one("How sure", list(SURE_LEVELS), 0.95, key=f"{key}-level", format_func=SURE_LEVELS.__getitem__)
     now = review.certification
     is_that = now is not None and (now.plan.error, now.plan.level) == (error, level)
-    if now is not None and is_that and not now.status(review.state, review.required).done:
+    if now is not None and is_that and not now.status(review.state).done:
         st.caption("This is under way.")  # how far it is stands above: no second number beside that
         return
     table = table_of(review.current, review.state)
@@ -174,7 +174,7 @@ def standing_of(tab: ReviewTab, certification: Certification) -> Standing:
         The certificate that is worked for.
     """
     review, plan = tab.review, certification.plan
-    status, checks = certification.status(review.state, review.required), tab.queue.checks()
+    status, checks = certification.status(review.state), tab.queue.checks()
     disputed = len(review.conflicts())
     settle = f" {count(disputed, 'disagreement')} to settle: each counts as wrong until then." * bool(disputed)
     if checks is None:
@@ -223,7 +223,7 @@ def certified(tab: ReviewTab, certification: Certification) -> None:
     review = tab.review
 
     def final_csv() -> bytes:
-        decisions = certification.decisions(review.state, review.required)
+        decisions = certification.decisions(review.state)
         final = certification.certified(decisions).final
         return final.to_csv(index=False, lineterminator="\n").encode()
 
@@ -240,7 +240,7 @@ def for_experts(tab: ReviewTab) -> None:
     certification = review.latest_certification
     if certification is None:
         return
-    plan, status = certification.plan, certification.status(review.state, review.required)
+    plan, status = certification.plan, certification.status(review.state)
     st.markdown("**Certificate**")
     st.caption(
         plain(
@@ -248,7 +248,7 @@ def for_experts(tab: ReviewTab) -> None:
             f"{count(plan.controls, 'control')} answered, {status.wrong:,} wrong. {draws_note(plan)}"
         )
     )
-    miss_rate = miss_rate_of(certification.controls, data.given_sets, review.state, review.required)
+    miss_rate = miss_rate_of(certification.controls, data.given_sets, review.state)
     if miss_rate is None:
         return
     unknown = f" ({miss_rate.unknown:,} not known)" if miss_rate.unknown else ""

@@ -170,7 +170,7 @@ def _voters(tab: ReviewTab) -> None:
     controls = np.full(annotations.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
     certification, sample = review.latest_certification, np.empty(0, dtype=np.int64)
     if certification is not None:
-        sample = answered_sample(certification.controls, review.state, review.required)
+        sample = answered_sample(certification.controls, review.state)
     controls[sample] = y[sample]
     table = voter_table(f"{review.root.run} {review.state.last} {len(sample)}", annotations, y, controls)
     st.markdown("**Voters**")

@@ -115,10 +115,10 @@ def _restrict(tab: ReviewTab, only: Chosen | None) -> None:
 def _left(tab: ReviewTab) -> npt.NDArray[np.int64]:
     """The examples that need further answers: of all, or of those that a certificate asks for."""
     review = tab.review
-    asked = np.arange(len(review.required))
+    asked = np.arange(len(review.state.required))
     if review.certification is not None:
-        asked = review.certification.queue(review.state, review.required)[1]
-    return asked[review.state.answers[asked] < review.required[asked]]
+        asked = review.certification.queue(review.state)[1]
+    return asked[review.state.answers[asked] < review.state.required[asked]]
 
 
 def _settle(tab: ReviewTab) -> None:
@@ -130,7 +130,7 @@ def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
     review = tab.review
     state, certification = review.state, review.certification
-    is_certified = certification is not None and certification.status(state, review.required).done
+    is_certified = certification is not None and certification.status(state).done
     if certification is not None and is_certified:
         certify_panel.certified(tab, certification)
     elif tab.only is not None:

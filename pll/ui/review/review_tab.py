@@ -161,7 +161,7 @@ class ReviewTab:
             self.queue.update_order()
             review = self.review
             certification = review.certification
-            if certification is not None and certification.status(review.state, review.required).done:
+            if certification is not None and certification.status(review.state).done:
                 self.reassign()  # this answer was the last one needed, and the next example is out already
 
     def undo(self, nonce: str | None = None) -> None:

@@ -23,7 +23,6 @@ from pll.formats.tabular.cells import spelling, split_cell
 from pll.io import write_csv, write_json, write_text
 from pll.review.certificate import (
     INFORMATION,
-    UNANSWERED,
     CheckedLabel,
     DrawnPlan,
     LabelTable,
@@ -31,7 +30,6 @@ from pll.review.certificate import (
     verify_document,
 )
 from pll.review.certification import Certification, draw_plan, earlier_draws, labels_key, remember_draw
-from pll.review.expected_checks import expected_checks
 from pll.runs.files import LABELS_FILE
 from pll.runs.manifest import check
 
@@ -191,7 +189,7 @@ def plan(options: PlanOptions) -> None:
     )
     if settings_file.exists():
         _check_same_draw(settings_file, made)
-    elif made.notes.draw_number > 1:
+    elif made.draw_number > 1:
         note([f"{draws_note(made)} Draws at the desk count too."])
     certification = Certification(made, table)
     controls, order = certification.controls, certification.order
@@ -202,14 +200,13 @@ def plan(options: PlanOptions) -> None:
             "purpose": ["control"] * len(controls) + ["review"] * len(others),
         }
     )
-    settings = made.to_json() | {"made_at": made.notes.made_at, "labels": str(path)}
+    settings = made.to_json() | {"made_at": made.made_at, "labels": str(path)}
     write_csv(out, planned)
     write_json(settings_file, settings)
     remember_draw(keys, made.draw_hash)
     expected = None  # where the confidences are no probabilities
     if ((table.confidence >= 0) & (table.confidence <= 1)).all():
-        nothing = np.full(len(table), UNANSWERED, dtype=np.int8)
-        expected = expected_checks(order, table.confidence, controls, nothing, made.tolerated).likely
+        expected = certification.expected(certification.judge([])).likely
     about = "" if expected is None else f"; about {expected:,} labels to look at in all, by the confidences"
     print(f"{out}: {len(controls):,} of {len(table):,} labels are controls; people look at these first.")
     print(f"At most {made.allowed:,} labels may stay wrong{about}.")

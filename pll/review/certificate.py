@@ -33,7 +33,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any, Self
@@ -402,25 +402,8 @@ PLAN_JSON = {"confidence": "level"} | {
     name: name for name in ("n", "error", "controls", "tolerated", "seed", "seed_given", "fingerprint")
 }
 """Fields of a plan by what plan.json calls them."""
-
-
-@dataclass(frozen=True)
-class DrawNotes:
-    """What is noted of a draw; nothing shows that it is right.
-
-    Attributes
-    ----------
-    draw_number
-        How many draws of these labels are known, this one included.
-    draws_counted
-        Whether this draw was in the list that they were counted from.
-    made_at
-        ISO time, UTC.
-    """
-
-    draw_number: int = 1
-    draws_counted: bool = True
-    made_at: str = ""
+PLAN_NOTES = ("draw_number", "draws_counted", "made_at")
+"""Its other fields: what is noted of the draw; nothing shows that it is right."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -435,19 +418,25 @@ class DrawnPlan(Plan):
         Whether somebody chose the seed.
     fingerprint
         Of the labels.
-    notes
-        The one field that `draw_hash` does not bind.
+    draw_number
+        How many draws of these labels are known, this one included.
+    draws_counted
+        Whether this draw was in the list that they were counted from.
+    made_at
+        ISO time, UTC.
     """
 
     seed: int
     seed_given: bool = False
     fingerprint: str
-    notes: DrawNotes = field(default_factory=DrawNotes)
+    draw_number: int = 1
+    draws_counted: bool = True
+    made_at: str = ""
 
     @property
     def draw_hash(self) -> str:
-        """SHA-256 (hex) of all fields but the notes; published before the first answer, it binds them."""
-        bound = {name: value for name, value in asdict(self).items() if name != "notes"}
+        """SHA-256 (hex) of all fields but `PLAN_NOTES`; published before the first answer, it binds them."""
+        bound = {name: value for name, value in asdict(self).items() if name not in PLAN_NOTES}
         return hashlib.sha256(json.dumps(bound, sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
@@ -456,8 +445,8 @@ class DrawnPlan(Plan):
             "allowed": self.allowed,
             "attained_alpha": self.attained,
             "draw_hash": self.draw_hash,
-            "draw_number": self.notes.draw_number,
-            "draws_counted": self.notes.draws_counted,
+            "draw_number": self.draw_number,
+            "draws_counted": self.draws_counted,
         }
 
     @classmethod
@@ -472,7 +461,7 @@ class DrawnPlan(Plan):
         try:
             bound = {field: document[name] for name, field in PLAN_JSON.items()}
             notes = {"draw_number": document["draw_number"], "draws_counted": document["draws_counted"]}
-            plan = from_json(cls, bound | {"notes": notes | {"made_at": document.get("made_at", "")}})
+            plan = from_json(cls, bound | notes | {"made_at": document.get("made_at", "")})
             stated = document["draw_hash"]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UserError(f"This is no plan of Candid, or damaged ({type(error).__name__}: {error}).") from error
@@ -789,7 +778,7 @@ def certificate_document(
     information = {
         "name": name,
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "planned_at": plan.notes.made_at,
+        "planned_at": plan.made_at,
         "candid": __version__,
         "reviewers": [
             {"name": by, "decisions": count} for by, count in Counter(decision.by for decision in decisions).items()
@@ -839,11 +828,11 @@ def _statement(table: LabelTable, judgement: Judgement) -> str:
 
 def draws_note(plan: DrawnPlan) -> str:
     """Return the note on further draws of the same labels; "" for a single known draw."""
-    unknown = "" if plan.notes.draws_counted else UNCOUNTED_DRAWS
-    if plan.notes.draw_number < 2:
+    unknown = "" if plan.draws_counted else UNCOUNTED_DRAWS
+    if plan.draw_number < 2:
         return unknown
-    number = plan.notes.draw_number if plan.notes.draws_counted else f"at least {plan.notes.draw_number}"
-    together = max(0.0, 1 - plan.notes.draw_number * (1 - plan.level))
+    number = plan.draw_number if plan.draws_counted else f"at least {plan.draw_number}"
+    together = max(0.0, 1 - plan.draw_number * (1 - plan.level))
     return (
         f"Controls were drawn {number} times for labels of these examples. If a draw was chosen by its result, the "
         f"confidence is not {plan.level:.4g} but that of all draws together, {together:.4g}. {unknown}"

@@ -32,7 +32,6 @@ from pll.review.certificate import (
     RIGHT,
     UNANSWERED,
     CheckedLabel,
-    DrawNotes,
     DrawnPlan,
     Ids,
     Judgement,
@@ -40,7 +39,6 @@ from pll.review.certificate import (
     answers_of,
     certificate_document,
     controls_of,
-    judge,
     label_order,
     plan_controls,
 )
@@ -107,7 +105,7 @@ def draw_plan(
         seed_given=seed is not None,
     )
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
-    return replace(plan, notes=DrawNotes(len({*drawn, plan.draw_hash}), made_at=made_at))
+    return replace(plan, draw_number=len({*drawn, plan.draw_hash}), made_at=made_at)
 
 
 def draws_of(table: LabelTable, plans: Iterable[DrawnPlan] = ()) -> set[str]:
@@ -267,6 +265,10 @@ class Certification:
         self.order = label_order(table.confidence, plan.seed, table.ids)
         self._judged: tuple[tuple[int, bytes], Judgement] | None = None  # after so many events, with so many reviewers
 
+    def judge(self, decisions: Iterable[CheckedLabel]) -> Judgement:
+        """Return what follows from some decisions, as `pll.review.certificate.judge` does."""
+        return Judgement(self.plan, self.controls, self.order, answers_of(self.table, decisions))
+
     def certified(
         self, decisions: Sequence[CheckedLabel], *, drawn: Collection[str] = (), name: str = "", audit: str = ""
     ) -> Certified:
@@ -287,10 +289,10 @@ class Certification:
         UserError
             A control that matters is not answered, or decisions that do not belong to the labels.
         """
-        own, before = self.plan.draw_hash, self.plan.notes
-        number = max(len({*drawn, own}), before.draw_number)
-        notes = replace(before, draw_number=number, draws_counted=own in drawn)
-        judgement = judge(replace(self.plan, notes=notes), self.table, decisions)
+        own = self.plan.draw_hash
+        number = max(len({*drawn, own}), self.plan.draw_number)
+        plan = replace(self.plan, draw_number=number, draws_counted=own in drawn)
+        judgement = replace(self.judge(decisions), plan=plan)
         document = certificate_document(self.table, decisions, judgement, name=name, audit=audit)
         return Certified(document, _final_labels(self.table, decisions, judgement))
 
@@ -300,11 +302,10 @@ class Certification:
         """Return what follows from the decisions so far; only those since the last call are looked at."""
         key = len(state.all_events), state.required.tobytes()
         if self._judged is None or self._judged[0] != key:
-            answers = answers_of(self.table, self.decisions(state))
-            self._judged = key, Judgement(self.plan, self.controls, self.order, answers)
+            self._judged = key, self.judge(self.decisions(state))
         return self._judged[1]
 
-    def expected(self, judgement: Judgement, disagrees: Flags | None) -> ExpectedChecks:
+    def expected(self, judgement: Judgement, disagrees: Flags | None = None) -> ExpectedChecks:
         """Return how many labels people will still look at.
 
         Parameters
@@ -335,7 +336,7 @@ class Certification:
         """
         rows = sorted(row for row, outcome in state.outcomes() if outcome.status != "open")
         closed = [self._checked(row, state) for row in rows if state.is_closed(row)]
-        free = Judgement(self.plan, self.controls, self.order, answers_of(self.table, closed)).accepted
+        free = self.judge(closed).accepted
         free[self.controls] = False
         clear = [row for row in rows if free[row] and state.outcome(row).status in ("label", "none")]
         early = [self._checked(row, state) for row in clear if not state.is_closed(row)]

@@ -15,7 +15,7 @@ from pll.extras import require_extra
 from pll.paths import database_url
 from pll.review.certificate import Judgement, LabelTable
 from pll.review.certification import Certification, Certified, PlanRecord, draws_of
-from pll.review.events import LabelVersion, ReviewRecord
+from pll.review.events import LabelVersion
 from pll.review.follow import FEWEST_DECISIONS, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.logit import propose
@@ -34,8 +34,6 @@ class Record:
 
     Attributes
     ----------
-    review
-        Its settings.
     state
         Present state of the examples.
     versions
@@ -48,7 +46,6 @@ class Record:
         Of the last decision, for the certificate.
     """
 
-    review: ReviewRecord
     state: ReviewState
     versions: tuple[LabelVersion, ...]
     plans: tuple[PlanRecord, ...] = ()
@@ -131,7 +128,7 @@ def record_of(folder: RunFolder, own: LabelSnapshot | None = None) -> Record | N
     if own is not None and frozen is not None and plans[-1].run == own.run:
         with suppress(UserError):  # the plan is of other labels
             certification = Certification(plans[-1].plan, LabelTable.of(own.ids, *frozen))
-    return Record(review, state, tuple(versions), plans, certification, last_hash)
+    return Record(state, tuple(versions), plans, certification, last_hash)
 
 
 def missing_review(folder: RunFolder) -> list[str]:

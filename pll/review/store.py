@@ -185,7 +185,7 @@ class Transaction(Reader):
             The labels.
         """
         values = {
-            "document": record.plan.to_json() | {"made_at": record.plan.notes.made_at},
+            "document": record.plan.to_json() | {"made_at": record.plan.made_at},
             "identified_label": table.labels.tolist(),
             "confidence": table.confidence.tolist(),
         }

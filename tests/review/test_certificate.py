@@ -21,11 +21,11 @@ from pll.errors import UserError
 from pll.export.rendered import certificate_html
 from pll.review.certificate import (
     INFORMATION,
+    PLAN_NOTES,
     RIGHT,
     UNANSWERED,
     WRONG,
     CheckedLabel,
-    DrawNotes,
     DrawnPlan,
     LabelTable,
     Plan,
@@ -182,7 +182,7 @@ def changed(value):
     return not value if isinstance(value, bool) else f"{value}g" if isinstance(value, str) else value + 1
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(DrawnPlan) if field.name != "notes"])
+@pytest.mark.parametrize("name", [field.name for field in fields(DrawnPlan) if field.name not in PLAN_NOTES])
 def test_the_hash_of_the_draw_binds_every_field_of_a_plan_but_its_notes(name):
     plan = draw_plan(table(), 0.1, seed=1)
     other = replace(plan, **{name: changed(getattr(plan, name))})
@@ -203,9 +203,9 @@ def test_a_field_that_is_added_to_plans_is_bound_by_the_hash_of_the_draw():
 
 def test_the_notes_of_a_plan_are_not_in_its_hash_and_come_back():
     plan = draw_plan(table(), 0.1, seed=1, drawn={"another"})
-    assert plan.notes.draw_number == 2 and plan.notes.made_at
-    assert replace(plan, notes=DrawNotes()).draw_hash == plan.draw_hash
-    assert DrawnPlan.from_json(plan.to_json() | {"made_at": plan.notes.made_at}) == plan
+    assert plan.draw_number == 2 and plan.made_at
+    assert replace(plan, draw_number=7, made_at="").draw_hash == plan.draw_hash
+    assert DrawnPlan.from_json(plan.to_json() | {"made_at": plan.made_at}) == plan
 
 
 INVALID = {

@@ -139,7 +139,7 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
     assert review.latest_certification.table.labels.tolist() == frozen
     review.certify(0.2, 0.8, after=1)  # other labels by now, and another draw
     assert review.certification is not None and review.certification.table.labels.tolist() != frozen
-    assert review.certification.plan.notes.draw_number == 2
+    assert review.certification.plan.draw_number == 2
     close(review)
 
 

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from pll.errors import UserError
 from pll.review.events import Claim, Event
 from pll.review.session import ReviewSession
-from pll.review.state import Kind, Outcome, check_kind
+from pll.review.state import Kind, check_kind
 from pll.review.store import Transaction
 from pll.weights import Flags, Ints
 
@@ -64,8 +65,6 @@ class Assignment:
         The queue it came from ("control", "focus", "batch", "" where it was opened directly), and its place there.
     is_control
         Must not be shown to reviewers.
-    outcome
-        What people have decided about it so far.
     mine
         This reviewer's own label, where they have decided before.
     """
@@ -78,7 +77,6 @@ class Assignment:
     queue: str
     position: int | None
     is_control: bool
-    outcome: Outcome
     mine: str | None = None
 
 
@@ -350,26 +348,27 @@ class Desk:
         label
             The one that counts.
         """
-        self.review.check_row(row)
         check_kind("settle", label)
-        with self.review.writing() as t:
-            unclaimed = self._assignment(self._unclaimed(row, new_token(), "conflicts"))
-            event = self._append(t, unclaimed, "settle", label)
-        self.review.apply(event)
-        return event
+        return self._append_unclaimed([row], "settle", label, "conflicts")[0]
 
     def restore(self, rows: Sequence[int] | Rows) -> list[Event]:
         """Restore the run's labels of these examples, whatever is decided later."""
-        batch, events = new_token(), []
-        with self.review.writing() as t:
-            for row in rows:
-                self.review.check_row(int(row))
-                unclaimed = self._assignment(self._unclaimed(int(row), new_token()))
-                events.append(self._append(t, unclaimed, "restore", None, batch=batch))
-        self.review.apply(*events)
-        return events
+        return self._append_unclaimed(rows, "restore", batch=new_token())
 
     # ---- events --------------------------------------------------------------------------------------------------
+
+    def _append_unclaimed(
+        self, rows: Iterable[int], kind: Kind, label: str | None = None, queue: str = "", *, batch: str | None = None
+    ) -> list[Event]:
+        """Store one decision on examples whoever has them."""
+        with self.review.writing() as t:
+            events = []
+            for row in map(int, rows):
+                self.review.check_row(row)
+                unclaimed = self._assignment(self._unclaimed(row, new_token(), queue))
+                events.append(self._append(t, unclaimed, kind, label, batch=batch))
+        self.review.apply(*events)
+        return events
 
     def _append(
         self,
@@ -452,14 +451,11 @@ class Desk:
         """After a decision: the example is answered, skipped, or (returned) still assigned."""
         mine = self.review.state.outcome_with(event).answers[self.reviewer]
         if mine.status != "open":
-            t.answer(event.row, self.reviewer)
+            t.change(event.row, self.reviewer, answered=True, expires_at=None)
             return None
         if event.kind == "eliminate":
-            claim = replace(
-                self._unclaimed(event.row, new_token(), event.queue), position=event.position, control=event.control
-            )
-            t.reopen(event.row, self.reviewer, claim.token, self.review.clock(), self._expiry())
-            return claim
+            t.change(event.row, self.reviewer, answered=False)
+            return self._reopen(t, event.row)
         t.forget_answer(event.row, self.reviewer)
         self.skipped.add(event.row)
         return None
@@ -574,8 +570,8 @@ class Desk:
         free = set(range(int(review.state.required[row]))) - {slot.slot for slot in remaining}
         if not free:
             return None
-        if lapsed:  # a claim that has expired would be in the way
-            t.drop(row, [slot.slot for slot in lapsed])
+        for slot in lapsed:  # it would be in the way
+            t.release(slot.reviewer, [row])
         claim = Claim(row, min(free), self.reviewer, new_token(), False, self._expiry(), now, queue, position, control)
         t.take(claim)
         return claim
@@ -585,12 +581,11 @@ class Desk:
         mine = self._own(t.slots(row))
         if mine is None:
             return self._claim(t, row) or self._unclaimed(row)
-        renewed = replace(mine, token=new_token())
-        if mine.answered:
-            t.rename(row, self.reviewer, renewed.token)
-        else:
-            t.reopen(row, self.reviewer, renewed.token, self.review.clock(), self._expiry())
-        return renewed
+        values: dict[str, Any] = {"token": new_token()}
+        if not mine.answered:
+            values |= {"since": self.review.clock(), "expires_at": self._expiry()}
+        t.change(row, self.reviewer, **values)
+        return replace(mine, **values)
 
     def _own(self, slots: Iterable[Claim]) -> Claim | None:
         return next((slot for slot in slots if slot.reviewer == self.reviewer), None)
@@ -617,7 +612,6 @@ class Desk:
             queue=claim.queue,
             position=claim.position,
             is_control=claim.control,
-            outcome=outcome,
             mine=None if mine is None else mine.label,
         )
 

@@ -28,6 +28,7 @@ from pll.review.events import (
     LabelVersion,
     ReviewRecord,
     broken_links,
+    chained,
     entry_hash,
 )
 
@@ -108,30 +109,21 @@ class Reader:
         return list(labels), list(confidence)
 
     def last_hash(self) -> str:
-        """Hash of the last event; where that has none (see `tables.event`), the chain is gone through."""
+        """Hash of the last event; where that has none (docs/server.md), those of all events are computed."""
         table = tables.event.c
         query = sa.select(table.hash).where(table.review == self.review_id).order_by(table.id.desc()).limit(1)
-        result = self._db.execute(query).first()
-        if result is None:
-            return CHAIN_START
-        if result[0] is not None:
-            return str(result[0])
-        before = CHAIN_START
-        for event in self.events():
-            before = event.hash or entry_hash(before, event.content())
-        return before
+        last = self._db.scalars(query).all()
+        if None in last:
+            last = [entry["hash"] for entry in chained(event.content() for event in self.events())]
+        return str(last[-1]) if last else CHAIN_START
 
     def marks(self) -> tuple[object, ...]:
         """Return a value that changes with the settings, versions and plans of the review."""
-        versions, own = tables.version.c, tables.review.c
-        plans = tables.plan.c
-        query = sa.select(
-            own.overlap,
-            own.overlap_share,
-            own.goal,
-            sa.select(sa.func.max(versions.number)).where(versions.review == self.review_id).scalar_subquery(),
-            sa.select(sa.func.max(plans.number)).where(plans.review == self.review_id).scalar_subquery(),
-        ).where(own.id == self.review_id)
+        newest = [
+            sa.select(sa.func.max(table.c.number)).where(table.c.review == self.review_id).scalar_subquery()
+            for table in (tables.version, tables.plan)
+        ]
+        query = sa.select(tables.review, *newest).where(tables.review.c.id == self.review_id)
         return tuple(self._db.execute(query).one())
 
     def n_decisions(self) -> tuple[int, int]:
@@ -161,7 +153,7 @@ class Transaction(Reader):
         Raises
         ------
         UserError
-            A field is longer than the table takes, or holds a character that a database cannot store.
+            A field holds a character that a database cannot store.
         """
         _check_fields(event)
         stored = replace(event, hash=entry_hash(self.last_hash(), event.content()))
@@ -199,20 +191,8 @@ class Transaction(Reader):
         """Assign an example to a reviewer; the slot must be free (the database refuses a second holder)."""
         self._db.execute(sa.insert(tables.claim).values(review=self.review_id, **asdict(claim)))
 
-    def drop(self, row: int, slots: Sequence[int]) -> None:
-        """Clear slots of an example whose time is up.
-
-        Parameters
-        ----------
-        row
-            Number of the example.
-        slots
-            Numbers of its slots.
-        """
-        self._on_claims(sa.delete(tables.claim), CLAIM.row == row, CLAIM.slot.in_(slots), CLAIM.answered.is_(False))
-
-    def answer(self, row: int, reviewer: str) -> None:
-        """Mark the slot as answered; it stays the reviewer's.
+    def change(self, row: int, reviewer: str, **values: Any) -> None:
+        """Change fields of the claim of a reviewer who has the example or has answered it.
 
         Parameters
         ----------
@@ -220,40 +200,10 @@ class Transaction(Reader):
             Number of the example.
         reviewer
             Who.
+        values
+            Of the fields.
         """
-        self._update(row, reviewer, answered=True, expires_at=None)
-
-    def reopen(self, row: int, reviewer: str, token: str, since: datetime, expires_at: datetime) -> None:
-        """Assign again to a reviewer who has it or has answered it.
-
-        Parameters
-        ----------
-        row
-            Number of the example.
-        reviewer
-            Who.
-        token
-            Of the next decision.
-        since
-            Now.
-        expires_at
-            When it lapses.
-        """
-        self._update(row, reviewer, answered=False, since=since, expires_at=expires_at, token=token)
-
-    def rename(self, row: int, reviewer: str, token: str) -> None:
-        """Set the token of the next decision of an example shown again.
-
-        Parameters
-        ----------
-        row
-            Number of the example.
-        reviewer
-            Who.
-        token
-            Of the next decision.
-        """
-        self._update(row, reviewer, token=token)
+        self._on_claims(sa.update(tables.claim).values(**values), CLAIM.row == row, CLAIM.reviewer == reviewer)
 
     def release(self, reviewer: str, rows: Iterable[int] | None = None) -> None:
         """Release the reviewer's unanswered assignments: some rows, or all.
@@ -294,9 +244,6 @@ class Transaction(Reader):
             Who.
         """
         self._on_claims(sa.delete(tables.claim), CLAIM.row == row, CLAIM.reviewer == reviewer)
-
-    def _update(self, row: int, reviewer: str, **values: Any) -> None:
-        self._on_claims(sa.update(tables.claim).values(**values), CLAIM.row == row, CLAIM.reviewer == reviewer)
 
     def _on_claims(self, statement: sa.Update | sa.Delete, *where: sa.ColumnElement[bool]) -> None:
         """Change or delete the claims of this review that meet some conditions."""
@@ -379,11 +326,7 @@ def _check_chain(events: Sequence[Event]) -> None:
 
 
 def _check_fields(event: Event) -> None:
-    """Raise UserError where a field is longer than the table takes (PostgreSQL refuses, SQLite would not)."""
-    for name, most in (("token", 100), ("queue", 100), ("batch", 100), ("review", 200), ("run", 200)):
-        value = getattr(event, name)
-        if value is not None and len(value) > most:
-            raise UserError(f"The {name} of a decision has {len(value)} characters; at most {most} are stored.")
+    """Raise UserError where a field holds what PostgreSQL refuses, and SQLite would not."""
     for name in ("reviewer", "label", "example", "note"):
         value = getattr(event, name) or ""
         if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):

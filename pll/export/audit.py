@@ -81,7 +81,7 @@ def altered_events(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of audit.jsonl that do not fit their hash: they were altered, or a row before them was removed."""
     events = [row for row in rows if row.get("kind") != VERSION_KIND]
     entries = [{name: value for name, value in row.items() if name not in ("event", "undone")} for row in events]
-    return [events[position] for position in broken_links(entries, some_without=True)]
+    return [events[position] for position in broken_links(entries)]
 
 
 def _row(event: Event, *, undone: bool) -> dict[str, Any]:

@@ -56,10 +56,10 @@ def chained(entries: Iterable[Mapping[str, Any]], start: str = CHAIN_START) -> l
     return result
 
 
-def broken_links(
-    entries: Iterable[Mapping[str, Any]], start: str = CHAIN_START, *, some_without: bool = False
-) -> list[int]:
+def broken_links(entries: Iterable[Mapping[str, Any]], start: str = CHAIN_START) -> list[int]:
     """Positions of entries whose hash does not fit them and the entry before: altered, or something before is gone.
+
+    Entries may lack a hash, where somebody repaired the database by hand; the next one that has it binds them.
 
     Parameters
     ----------
@@ -67,19 +67,14 @@ def broken_links(
         In their order, each with its `hash`.
     start
         As for `chained`.
-    some_without
-        Entries may lack a hash, where somebody repaired the database by hand; the next one that has it binds them.
     """
     before, broken = start, []
     for position, entry in enumerate(entries):
         made = entry_hash(before, {name: value for name, value in entry.items() if name != "hash"})
         stated = entry.get("hash")
-        if stated is None and some_without:
-            before = made
-            continue
-        if stated != made:
+        before = made if stated is None else str(stated)
+        if before != made:
             broken.append(position)
-        before = str(stated)
     return broken
 
 

@@ -70,7 +70,7 @@ def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> 
     return LabelChanges(rows, before.labels[rows], after.labels[rows], confidence[rows])
 
 
-def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: Iterable[int] = ()) -> LabelSnapshot:
+def follow(own: LabelSnapshot, proposed: Weights, restored: Iterable[int] = ()) -> LabelSnapshot:
     """Return the labels of a run as the decisions leave them.
 
     Parameters
@@ -78,9 +78,7 @@ def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: It
     own : LabelSnapshot
         Of the run.
     proposed : (nnz,)
-        Of the logit (`propose`), by the same decisions.
-    decided : Decided
-        Decisions that may be learned from (`teaching_decisions`).
+        Of the logit (`propose`), by decisions that may be learned from (`teaching_decisions`).
     restored : rows whose label stays that of the run
 
     Examples
@@ -93,7 +91,7 @@ def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: It
     >>> own = LabelSnapshot("run", np.arange(12).astype(str), sets, weights)
     >>> run = ReviewSignals(own, neighbours=near)
     >>> decided = Decided.of(sets, {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0})
-    >>> follow(own, propose(run, decided), decided, [5]).labels.tolist()
+    >>> follow(own, propose(run, decided), [5]).labels.tolist()
     ['1', '1', '1', '1', '1', '0', '0', '0', '0', '0', '0', '0']
     """
     sets = own.candidates
@@ -126,8 +124,10 @@ def followed(
         Of the run.
     data : PartialLabelDataset
         Its examples.
-    proposed, decided, restored
+    proposed, restored
         As for `follow`.
+    decided
+        Decisions that may be learned from.
     """
     sets, annotations = own.candidates, data.annotations
     of_voters = config.method == "dawid-skene" and annotations is not None
@@ -141,7 +141,7 @@ def followed(
         answers[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
         posterior = fit_voters(annotations, kind=config.params.get("kind", "pooled"), true_labels=answers).posterior
         proposed = decided.undecided.apply_to(normalise(on_candidates(posterior, sets), sets))
-    return follow(own, proposed, decided, restored)
+    return follow(own, proposed, restored)
 
 
 def teaching_outcomes(state: ReviewState) -> Iterator[tuple[int, Outcome]]:

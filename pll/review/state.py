@@ -17,7 +17,7 @@ undo       reverts one earlier event (and those of the same batch)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -62,30 +62,20 @@ class ReviewerAnswer:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Combined answer of all reviewers to one example.
+class Outcome(ReviewerAnswer):
+    """Combined answer of all reviewers to one example; its event is the last of those who agree.
 
     Attributes
     ----------
     status
         `conflict` where they differ and the conflict is not settled; then it has no label.
-    label
-        The label that people gave it.
-    eliminated
-        Candidates that a reviewer ruled out.
-    event
-        The answer that counts: the last of those who agree.
     answers
         By reviewer.
     is_adjudicated
         Whether a person settled a conflict between reviewers.
     """
 
-    status: Status
-    label: str | None
-    eliminated: frozenset[str]
-    event: Event | None
-    answers: dict[str, ReviewerAnswer]
+    answers: dict[str, ReviewerAnswer] = field(default_factory=dict)
     is_adjudicated: bool = False
 
     @property
@@ -96,7 +86,7 @@ class Outcome:
         return [name for name, one in self.answers.items() if (one.status, one.label) == (self.status, self.label)]
 
 
-NO_OUTCOME = Outcome("open", None, frozenset(), None, {})
+NO_OUTCOME = Outcome("open")
 
 
 def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> ReviewerAnswer:

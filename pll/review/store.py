@@ -313,7 +313,7 @@ def _event(row: Mapping[Any, Any]) -> Event:
 
 def _check_chain(events: Sequence[Event]) -> None:
     """Raise UserError where one of all events of a review does not fit its hash, or undoes what is not there."""
-    broken = broken_links([event.content() | {"hash": event.hash} for event in events], some_without=True)
+    broken = broken_links([event.content() | {"hash": event.hash} for event in events])
     ids = {event.id for event in events}
     broken += [place for place, event in enumerate(events) if event.undoes is not None and event.undoes not in ids]
     if broken:

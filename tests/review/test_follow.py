@@ -168,10 +168,10 @@ RUN = ReviewSignals(OWN, neighbours=NEAR)
 
 def test_decisions_change_their_neighbours_and_those_only() -> None:
     decided = Decided.of(SETS, {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0})
-    result = follow(OWN, propose(RUN, decided), decided)
+    result = follow(OWN, propose(RUN, decided))
     assert result.certainty.identified.tolist() == [1] * 6 + [0] * 6
     np.testing.assert_array_equal(result.weights, propose(RUN, decided))
-    kept = follow(OWN, propose(RUN, decided), decided, {4})
+    kept = follow(OWN, propose(RUN, decided), {4})
     assert kept.certainty.identified.tolist() == [1, 1, 1, 1, 0, 1] + [0] * 6
 
 
@@ -189,7 +189,7 @@ def test_a_set_that_may_miss_the_truth_does_not_become_certain() -> None:
     held_out = (0.5 * weights).astype(np.float32)  # of voters: half is for labels that nobody named
     own = LabelSnapshot("run", np.arange(12).astype(str), sets, weights, held_out)
     decided = Decided.of(sets, {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0})
-    result = follow(own, propose(ReviewSignals(own, neighbours=NEAR), decided), decided)
+    result = follow(own, propose(ReviewSignals(own, neighbours=NEAR), decided))
     assert result.follows and result.certainty.confidence[11] == 0.5
     assert result.certainty.confidence.max() <= 0.5
 

@@ -451,7 +451,7 @@ class DrawnPlan(Plan):
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Return the plan of `to_json`. Whether it is valid: `check_plan`.
+        """Return the plan of `to_json`. Whether it is valid: `controls_of`.
 
         Raises
         ------
@@ -472,20 +472,21 @@ class DrawnPlan(Plan):
         return plan
 
 
-def check_plan(plan: DrawnPlan, table: LabelTable) -> None:
-    """Check that a certificate may rest on a plan of these labels; its hash: `DrawnPlan.from_json`.
+def controls_of(plan: DrawnPlan, table: LabelTable) -> Ints:
+    """Return the (K,) rows of the controls, in the random order in which they are to be answered.
 
     Parameters
     ----------
     plan
-        The plan that was drawn before.
+        The plan that was drawn before. That its hash is right is checked where it is read (`DrawnPlan.from_json`).
     table
         The labels under certificate.
 
     Raises
     ------
     UserError
-        A figure is out of range, the risk is above 1 − level, or it is the plan of other labels.
+        A certificate cannot rest on this plan: a figure is out of range, the risk is above 1 − level, or it is of other
+        labels.
     """
     _check_target(plan.n, plan.error, plan.level)
     _check_number(plan.n, plan.controls)
@@ -501,24 +502,6 @@ def check_plan(plan: DrawnPlan, table: LabelTable) -> None:
             "The labels are not those of the plan: ids, labels or confidences have changed since the controls were "
             "drawn. Use the labels that the plan was made of, or make a new plan for these."
         )
-
-
-def controls_of(plan: DrawnPlan, table: LabelTable) -> Ints:
-    """Return the (K,) rows of the controls, in the random order in which they are to be answered.
-
-    Parameters
-    ----------
-    plan
-        The plan that was drawn before.
-    table
-        The labels under certificate.
-
-    Raises
-    ------
-    UserError
-        The plan is not valid for this table, see `check_plan`.
-    """
-    check_plan(plan, table)
     return draw_controls(plan.controls, plan.seed, table.ids)
 
 
@@ -696,7 +679,7 @@ def judge(plan: DrawnPlan, table: LabelTable, decisions: Iterable[CheckedLabel])
     Raises
     ------
     UserError
-        The plan is not valid for the table (`check_plan`), or the decisions do not belong to it.
+        The plan is not valid for the table (`controls_of`), or the decisions do not belong to it.
     """
     controls = controls_of(plan, table)
     order = label_order(table.confidence, plan.seed, table.ids)
@@ -871,7 +854,6 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
     if table.fingerprint != labels["fingerprint"]:
         return ["The labels were altered: ids, labels or confidences do not have the fingerprint stated."]
     plan = DrawnPlan.from_json(document["plan"])
-    check_plan(plan, table)
     broken = broken_links(entries, plan.draw_hash)
     if broken:
         return [

@@ -256,7 +256,7 @@ class Certification:
     Raises
     ------
     UserError
-        The plan is not valid for these labels (`pll.review.certificate.check_plan`).
+        The plan is not valid for these labels (`pll.review.certificate.controls_of`).
     """
 
     def __init__(self, plan: DrawnPlan, table: LabelTable) -> None:

@@ -15,7 +15,7 @@ import hashlib
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -113,20 +113,19 @@ class Database:
         """Where it is, without the password."""
         return str(self.url.database) if self.is_sqlite else self.url.render_as_string(hide_password=True)
 
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self) -> AbstractContextManager[Connection]:
         """A transaction that is committed, and on the disk, when the block ends; rolled back if it raises."""
-        self._check_in_place()
         patience = STILL_BUSY_SECONDS if time.monotonic() < self._busy_until else WRITE_SECONDS
-        options = {WRITE_SECONDS_OPTION: patience}
-        with self._explained(), self.engine.connect().execution_options(**options) as connection, connection.begin():
-            yield connection
+        return self._transaction(**{WRITE_SECONDS_OPTION: patience})
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """A transaction that only looks: of SQLite one consistent state, and no writer waits for it."""
+        return self._transaction(**{READS_ONLY: True})
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """A transaction that only looks: of SQLite one consistent state, and no writer waits for it."""
+    def _transaction(self, **options: Any) -> Iterator[Connection]:
         self._check_in_place()
-        with self._explained(), self.engine.connect().execution_options(**{READS_ONLY: True}) as connection:
+        with self._explained(), self.engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
 
     def close(self) -> None:
@@ -243,7 +242,7 @@ def _on_connect(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver starts no transaction; `_on_begin` does
     cursor = connection.cursor()
     _use_wal(cursor)
-    for pragma in ("synchronous=FULL", "foreign_keys=ON", f"busy_timeout={int(BUSY_SECONDS * 1000)}"):
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -543,7 +543,7 @@ class Desk:
             if claim.is_active(now):
                 claims[claim.row] += state.required[claim.row] if claim.reviewer == self.reviewer else 1
         free = (state.answers + claims < state.required) & ~state.answered_by(self.reviewer)
-        free[list(state.adjudicated)] = False
+        free[[row for row, outcome in state.outcomes() if outcome.is_adjudicated]] = False
         return free
 
     def _queues(self) -> Iterator[tuple[str, Rows, bool]]:

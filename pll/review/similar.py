@@ -69,7 +69,7 @@ class Similar:
     def __init__(self, data: PartialLabelDataset, certainty: Certainty) -> None:
         self.data = data
         self._rows, self._starts = _representatives(certainty, data.n_classes)
-        self._scaling = fit_scaling(data.X[self._rows] if len(self._rows) else data.X[:1])
+        self._scaling = fit_scaling(data.X[self._rows])
         self._points = clipped(self._scaling, data.X[self._rows])  # (p, d)
 
     def of_class(self, row: int, label: int, most: int = 3) -> Ints:
@@ -158,8 +158,6 @@ class Similar:
 
     def _nearest(self, row: int, span: slice, most: int) -> Ints:
         rows, points = self._rows[span], self._points[span]
-        if not len(rows):
-            return rows
         apart = self._apart(points, row)
         apart[rows == row] = np.inf
         result = np.argsort(apart, kind="stable")[:most]
@@ -181,8 +179,7 @@ def _representatives(certainty: Certainty, n_classes: int) -> tuple[Ints, Ints]:
         many = max(int((doubt[own] == 0).sum()), FEWEST_OF_A_CLASS)
         chosen.append(shuffled[own[: min(many, most)]])
     starts = np.concatenate([[0], np.cumsum([len(rows) for rows in chosen])])
-    rows = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
-    return rows.astype(np.int64), starts.astype(np.int64)
+    return np.concatenate(chosen).astype(np.int64), starts.astype(np.int64)
 
 
 MEAN_DIGITS = 4

@@ -190,8 +190,6 @@ class ReviewState:
         Events that were taken back, by id.
     all_events
         As they were committed.
-    adjudicated
-        Rows whose conflict a person settled.
     """
 
     def __init__(self, candidates: CandidateSets) -> None:
@@ -201,7 +199,6 @@ class ReviewState:
         self.required: Ints = np.ones(len(candidates), dtype=np.int64)
         self.undone: set[int] = set()
         self.all_events: list[Event] = []
-        self.adjudicated: set[int] = set()
         self._live: dict[int, list[Event]] = {}
         self._outcomes: dict[int, Outcome] = {}
         self._answered_by: dict[str, Flags] = {}
@@ -307,4 +304,3 @@ class ReviewState:
             closed = name in result.answers and result.answers[name].status != "open"
             self.answered_by(name)[row] = closed
         self.answers[row] = sum(answer.status != "open" for answer in result.answers.values())
-        (self.adjudicated.add if result.is_adjudicated else self.adjudicated.discard)(row)

@@ -24,7 +24,7 @@ def main() -> int:
     confidence = sharpness(held_out_weights(proden, X, sets), sets).top
     labels = identified_labels(proden.label_weights_, sets).astype(str)
 
-    table = LabelTable.of([f"d{i}" for i in range(len(y))], labels.tolist(), confidence.astype(np.float64))
+    table = LabelTable([f"d{i}" for i in range(len(y))], labels.tolist(), confidence.astype(np.float64))
     certification = Certification(draw_plan(table, error=0.05, seed=1), table)
     checked: dict[int, CheckedLabel] = {}
     to_check = certification.controls

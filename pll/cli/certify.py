@@ -101,7 +101,7 @@ def read_labels(argument: str) -> tuple[LabelTable, Path, pd.DataFrame]:
     if len(bad):
         cell = frame["confidence"].iloc[bad[0]]
         raise UserError(f"{path}, row {frame.index[bad[0]]}: the confidence {cell!r} is not a number.")
-    return LabelTable.of(frame["id"].tolist(), frame["identified_label"].tolist(), confidence), path, frame
+    return LabelTable(frame["id"].tolist(), frame["identified_label"].tolist(), confidence), path, frame
 
 
 def _check_ids(frame: pd.DataFrame, path: Path) -> None:

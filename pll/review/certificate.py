@@ -266,6 +266,14 @@ def hash_keys(seed: int, purpose: str, ids: Ids) -> npt.NDArray[np.uint64]:
     return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)
 
 
+def hash_of_rows(*columns: Iterable[str]) -> str:
+    """SHA-256 (hex) of the cells of some columns, row by row; the order of rows does not matter."""
+    digest = hashlib.sha256()
+    for cells in sorted(zip(*columns, strict=True)):
+        digest.update("\x1f".join(cells).encode() + b"\x1e")
+    return digest.hexdigest()
+
+
 def draw_controls(number: int, seed: int, ids: Ids) -> Ints:
     """Return (number,) int64: rows to be checked, in the random order in which they are to be answered.
 
@@ -329,14 +337,13 @@ def is_wrong(answers: Answers) -> Flags:
 # ---- labels, drawn plan, decisions -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class LabelTable:
-    """Labels to certify.
+    """Labels to certify; not changed once they are made.
 
     Parameters
     ----------
     ids
-        (n,) text, unique.
+        (n,) names of the rows, unique.
     labels
         (n,) identified labels.
     confidence
@@ -348,28 +355,9 @@ class LabelTable:
         Lengths differ, an id twice, a confidence that is not a finite number.
     """
 
-    ids: npt.NDArray[np.str_]
-    labels: npt.NDArray[np.str_]
-    confidence: Floats
-
-    @classmethod
-    def of(cls, ids: Ids, labels: Ids, confidence: npt.ArrayLike) -> Self:
-        """Return the table of any sequences.
-
-        Parameters
-        ----------
-        ids
-            (n,) names of the rows.
-        labels
-            (n,) identified labels.
-        confidence
-            (n,) numbers.
-        """
-        return cls(
-            np.array(ids, dtype=np.str_), np.array(labels, dtype=np.str_), np.array(confidence, dtype=np.float64)
-        )
-
-    def __post_init__(self) -> None:
+    def __init__(self, ids: Ids, labels: Ids, confidence: npt.ArrayLike) -> None:
+        self.ids, self.labels = np.array(ids, dtype=np.str_), np.array(labels, dtype=np.str_)
+        self.confidence: Floats = np.array(confidence, dtype=np.float64)
         if not len(self.ids):
             raise UserError("There are no labels to certify.")
         if not len(self.ids) == len(self.labels) == len(self.confidence):
@@ -390,12 +378,7 @@ class LabelTable:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 (hex) of ids, labels and confidences; the order of rows does not matter."""
-        order = np.argsort(self.ids, kind="stable")
-        digest = hashlib.sha256()
-        for row in order.tolist():
-            cells = (str(self.ids[row]), str(self.labels[row]), repr(float(self.confidence[row])))
-            digest.update("\x1f".join(cells).encode() + b"\x1e")
-        return digest.hexdigest()
+        return hash_of_rows(self.ids.tolist(), self.labels.tolist(), map(repr, self.confidence.tolist()))
 
 
 PLAN_JSON = {"confidence": "level"} | {
@@ -850,7 +833,7 @@ def verify_document(document: Mapping[str, Any]) -> list[str]:
 
 def _problems(document: Mapping[str, Any]) -> list[str]:
     labels, entries = document["labels"], document["decisions"]
-    table = LabelTable.of(labels["id"], labels["identified_label"], labels["confidence"])
+    table = LabelTable(labels["id"], labels["identified_label"], labels["confidence"])
     if table.fingerprint != labels["fingerprint"]:
         return ["The labels were altered: ids, labels or confidences do not have the fingerprint stated."]
     plan = DrawnPlan.from_json(document["plan"])

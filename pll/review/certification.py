@@ -11,7 +11,6 @@ files do not make a second look at the same labels a first one.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from collections.abc import Collection, Iterable, Sequence
@@ -39,11 +38,12 @@ from pll.review.certificate import (
     answers_of,
     certificate_document,
     controls_of,
+    hash_of_rows,
     label_order,
     plan_controls,
 )
 from pll.review.expected_checks import ExpectedChecks, evenly, expected_checks
-from pll.review.follow import CERTIFY_QUEUE
+from pll.review.follow import CERTIFY_QUEUE, CONTROL_QUEUE
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.state import ReviewState
 from pll.weights import Flags, Ints
@@ -136,10 +136,7 @@ def labels_key(ids: Ids, labels: Ids) -> str:
     >>> labels_key(["a", "b"], ["cat", "dog"]) == labels_key(["b", "a"], ["dog", "cat"])
     True
     """
-    digest = hashlib.sha256()
-    for one, label in sorted(zip(map(str, ids), map(str, labels), strict=True)):
-        digest.update(f"{one}\x1f{label}\x1e".encode())
-    return digest.hexdigest()
+    return hash_of_rows(map(str, ids), map(str, labels))
 
 
 def earlier_draws(keys: Collection[str]) -> set[str]:
@@ -190,7 +187,7 @@ def table_of(snapshot: LabelSnapshot, state: ReviewState) -> LabelTable:
     labels, confidence = snapshot.labels.copy(), np.nan_to_num(snapshot.certainty.confidence.astype(np.float64))
     rows, decided = state.labels()
     labels[rows], confidence[rows] = decided, 1.0
-    return LabelTable(np.asarray(snapshot.ids, dtype=np.str_), labels.astype(np.str_), confidence)
+    return LabelTable(snapshot.ids, labels.tolist(), confidence)
 
 
 def expected_before(
@@ -318,16 +315,16 @@ class Certification:
         confidence, answers = self.table.confidence, judgement.answers
         return expected_checks(self.order, confidence, self.controls, answers, self.plan.tolerated, disagrees=disagrees)
 
-    def queue(self, state: ReviewState) -> tuple[str, Ints, bool]:
-        """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.
+    def queue(self, state: ReviewState) -> tuple[str, Ints]:
+        """Return (name, rows) of what is handed out now: the controls, then what is to be looked at.
 
         Rows behind the first one that is open may be handed out too, to several reviewers at a time; which they are
         follows from the answers so far.
         """
         judgement = self.status(state)
         if judgement.answered < len(self.controls):
-            return "control", self.controls, True
-        return CERTIFY_QUEUE, judgement.remaining, False
+            return CONTROL_QUEUE, self.controls
+        return CERTIFY_QUEUE, judgement.remaining
 
     def decisions(self, state: ReviewState) -> list[CheckedLabel]:
         """Return the answers as the certificate counts them: of rows that all their reviewers have answered.

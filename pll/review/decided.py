@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.weights import Flags, Ints, normalise
+from pll.weights import Flags, Ints, Values, normalise
 
 OUTSIDE = -1
 """The label of a decision "none of these"."""
@@ -138,7 +137,7 @@ class Decided:
         some = np.logical_or.reduceat(remaining, self.sets.indptr[:-1])
         return remaining | ~some[self.sets.rows]
 
-    def apply_to(self, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+    def apply_to(self, weights: Values) -> npt.NDArray[np.float32]:
         """(nnz,) label weights as decisions leave them: one-hot where decided, 0 where ruled out, else renormalised.
 
         An example whose decided label is no candidate has no weight left on any.

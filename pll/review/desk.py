@@ -17,6 +17,7 @@ import numpy as np
 
 from pll.errors import UserError
 from pll.review.events import Claim, Event
+from pll.review.follow import CONTROL_QUEUE
 from pll.review.session import ReviewSession
 from pll.review.state import Kind, check_kind
 from pll.review.store import Transaction
@@ -348,7 +349,6 @@ class Desk:
         label
             The one that counts.
         """
-        check_kind("settle", label)
         return self._append_unclaimed([row], "settle", label, "conflicts")[0]
 
     def restore(self, rows: Sequence[int] | Rows) -> list[Event]:
@@ -438,9 +438,7 @@ class Desk:
             if mine.token == assignment.token:
                 return ""
             return "This example was shown in another window too, and is answered or open there."
-        if assignment.token and self._claim(
-            t, assignment.row, assignment.queue, assignment.position, control=assignment.is_control
-        ):
+        if assignment.token and self._claim(t, assignment.row, assignment.queue, assignment.position):
             return ""
         if not slots:
             return "This example is settled; your answer was not stored."
@@ -494,7 +492,7 @@ class Desk:
             return self._next(t)
         if self._still_answered(undo):  # an earlier answer of theirs counts again
             return self._reopen(t, target.row)
-        return self._claim(t, target.row, target.queue, target.position, control=target.control) or self._next(t)
+        return self._claim(t, target.row, target.queue, target.position) or self._next(t)
 
     def _still_answered(self, undo: Event) -> bool:
         mine = self.review.state.outcome_with(undo).answers.get(undo.reviewer)
@@ -528,9 +526,9 @@ class Desk:
         put_off = np.zeros(len(free), dtype=np.bool_)
         put_off[np.array(sorted(self.skipped), dtype=np.int64)] = True
         for open_ in (free & ~put_off, free & put_off):
-            for name, rows, control in self._queues():
+            for name, rows in self._queues():
                 for position in np.flatnonzero(open_[rows]):
-                    claim = self._claim(t, int(rows[position]), name, int(position), control=control)
+                    claim = self._claim(t, int(rows[position]), name, int(position))
                     if claim is not None:
                         return claim
         return None
@@ -546,20 +544,18 @@ class Desk:
         free[[row for row, outcome in state.outcomes() if outcome.is_adjudicated]] = False
         return free
 
-    def _queues(self) -> Iterator[tuple[str, Rows, bool]]:
-        """(name, rows, whether controls), in the order in which they are to be tried."""
+    def _queues(self) -> Iterator[tuple[str, Rows]]:
+        """(name, rows), in the order in which they are to be tried."""
         review = self.review
         if review.certification is not None:
             yield review.certification.queue(review.state)
             return
         if self._focus is not None:
-            yield (*self._focus, False)
+            yield self._focus
         name, order = review.order
-        yield name, order if self._only is None else order[self._only[order]], False
+        yield name, order if self._only is None else order[self._only[order]]
 
-    def _claim(
-        self, t: Transaction, row: int, queue: str = "", position: int | None = None, *, control: bool = False
-    ) -> Claim | None:
+    def _claim(self, t: Transaction, row: int, queue: str = "", position: int | None = None) -> Claim | None:
         """Claim one example; None where all its slots are taken or answered, or it is settled."""
         review, now = self.review, self.review.clock()
         slots = t.slots(row)
@@ -572,7 +568,8 @@ class Desk:
             return None
         for slot in lapsed:  # it would be in the way
             t.release(slot.reviewer, [row])
-        claim = Claim(row, min(free), self.reviewer, new_token(), False, self._expiry(), now, queue, position, control)
+        place = (queue, position, queue == CONTROL_QUEUE)
+        claim = Claim(row, min(free), self.reviewer, new_token(), False, self._expiry(), now, *place)
         t.take(claim)
         return claim
 

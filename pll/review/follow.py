@@ -26,8 +26,8 @@ from pll.weights import Ints, Weights, normalise, on_candidates
 
 FEWEST_DECISIONS = 5
 """Decisions from which on labels follow."""
-CERTIFY_QUEUE = "certify"
-"""Name of the queue of rows that a certificate needs besides its controls."""
+CONTROL_QUEUE, CERTIFY_QUEUE = "control", "certify"
+"""Names of the queues of a certificate's controls, and of the rows that it needs besides."""
 
 
 @dataclass(frozen=True, eq=False)

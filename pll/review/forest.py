@@ -8,8 +8,6 @@ measure the same distances as many a model; trees see single columns, and err el
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
@@ -17,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from pll.candidates import CandidateSets
 from pll.review.neighbours import Points
-from pll.weights import Weights, normalise, sparse
+from pll.weights import Values, Weights, normalise, sparse
 
 TREES = 100
 SMALLEST = 3
@@ -34,7 +32,7 @@ Half of `GROWN_ON` examples make fewer than 2^15 nodes.
 """
 
 
-def grow_forest(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> Leaves:
+def grow_forest(points: Points, sets: CandidateSets, weights: Values) -> Leaves:
     """Return the leaves of all examples.
 
     Parameters
@@ -73,9 +71,7 @@ def grow_forest(points: Points, sets: CandidateSets, weights: npt.NDArray[np.flo
     return leaves
 
 
-def leave_one_out(
-    leaves: Leaves, sets: CandidateSets, weights: Weights, counts: npt.NDArray[np.floating[Any]]
-) -> Weights:
+def leave_one_out(leaves: Leaves, sets: CandidateSets, weights: Weights, counts: Values) -> Weights:
     """Return what the leaves say of each candidate: (nnz,) float32, sums to 1 on each set; uniform where nothing.
 
     Parameters

@@ -12,8 +12,6 @@ example i counts d_i times, V is replaced by V (I + Vᵀ (D − I) V)^(−1/2) a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -21,7 +19,7 @@ from pll.candidates import CandidateSets
 from pll.io import blocks
 from pll.methods.kernels import MOST_LEVERAGE, Nystrom, RidgeGrid
 from pll.review.neighbours import Points
-from pll.weights import Floats, Ints, Weights, normalise, sparse
+from pll.weights import Floats, Ints, Values, Weights, normalise, sparse
 
 DESK_CENTRES = 500
 """Examples that approximate the kernel."""
@@ -40,7 +38,7 @@ Factor = npt.NDArray[np.float16]
 """(n, r) V; half precision, a relative error of 5e-4 of each entry."""
 
 
-def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> Factor:
+def fit_factor(points: Points, sets: CandidateSets, weights: Values) -> Factor:
     """Return V of the hat matrix V Vᵀ.
 
     Parameters
@@ -88,9 +86,7 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     return result
 
 
-def leave_one_out(
-    factor: Factor, sets: CandidateSets, weights: Weights, counts: npt.NDArray[np.floating[Any]]
-) -> Weights:
+def leave_one_out(factor: Factor, sets: CandidateSets, weights: Weights, counts: Values) -> Weights:
     """Return the leave-one-out prediction of each candidate: (nnz,) float32, at least 0, sums to 1 on each set.
 
     Parameters
@@ -120,7 +116,7 @@ def leave_one_out(
     return normalise(np.maximum(result, 0), sets)
 
 
-def _to_counted(factor: Factor, counts: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+def _to_counted(factor: Factor, counts: Values) -> npt.NDArray[np.float32]:
     """(r, r) by which V is multiplied where examples count several times."""
     several = np.flatnonzero(counts != 1)
     block = factor[several].astype(np.float64)

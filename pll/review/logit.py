@@ -28,8 +28,6 @@ p orders the queue (the smallest max_j p_ij first) and proposes labels for examp
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
@@ -39,7 +37,7 @@ from pll.candidates import CandidateSets
 from pll.review import forest, kernel_ridge
 from pll.review.decided import Decided
 from pll.review.signals import ReviewSignals
-from pll.weights import Floats, Ints, Weights, normalise, restricted_softmax, softmax_on_sets
+from pll.weights import Floats, Ints, Values, Weights, normalise, restricted_softmax, softmax_on_sets
 
 LOGIT_RIDGE = 10.0
 """λ of λ/2 · (‖θ − θ₀‖² + ‖b‖²), against a log-likelihood of 1 a decision."""
@@ -62,8 +60,6 @@ MISS_SLOPE = 0.5
 """Where b begins: 1 would take sets that look sure for right, 0 would take none for it before many are decided."""
 SUREST = 1e-3
 """How far from 0 and 1 a probability counts as that itself."""
-
-Flat = npt.NDArray[np.floating[Any]]
 
 
 def propose(signals: ReviewSignals, decided: Decided) -> Weights:
@@ -90,7 +86,7 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
     return p
 
 
-def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> tuple[dict[str, np.float64], Floats]:
+def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Values]) -> tuple[dict[str, np.float64], Floats]:
     """θ of each feature and b, (c,), from the decisions so far; θ₀ and 0 where there are none.
 
     What was decided as "none of these", sets of one label, and what the run was trained on teach nothing of how to
@@ -117,7 +113,7 @@ def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> 
     return dict(zip(then, start, strict=True)), bias
 
 
-def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
+def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Values]:
     """Each feature that there is, (nnz,), in the order of `START_THETA`, with all that has been decided counting.
 
     Parameters
@@ -127,7 +123,7 @@ def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     decided
         The decisions so far.
     """
-    result: dict[str, Flat] = {"weights": log_of(signals.labels.shown)}
+    result: dict[str, Values] = {"weights": log_of(signals.labels.shown)}
     sets, counts, near = signals.sets, decided.counts, signals.neighbourhood
     weights, of_each = decided.apply_to(signals.labels.shown), counts[sets.rows]
     if near is not None:
@@ -141,7 +137,7 @@ def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     return result | signals.ordered
 
 
-def near_then(signals: ReviewSignals, decided: Decided, rows: Ints) -> dict[str, Flat]:
+def near_then(signals: ReviewSignals, decided: Decided, rows: Ints) -> dict[str, Values]:
     """Neighbour means of the candidates of decided examples just before each was decided.
 
     Parameters
@@ -192,12 +188,12 @@ def _inside(p: Weights, decided: Decided) -> Weights:
     return np.asarray(expit(b * sure - a), dtype=np.float32)
 
 
-def log_of(weights: Flat) -> npt.NDArray[np.float32]:
+def log_of(weights: Values) -> npt.NDArray[np.float32]:
     """Return ℓ(a) = log(a + .01) of (nnz,) weights, float32."""
     return np.asarray(np.log(weights.astype(np.float32) + np.float32(ADDED_TO_LOG)))
 
 
-def _maximise(table: Flat, sets: CandidateSets, chosen: Ints, start: Floats) -> tuple[Floats, Floats]:
+def _maximise(table: Values, sets: CandidateSets, chosen: Ints, start: Floats) -> tuple[Floats, Floats]:
     """θ (K,) and b (c,) at the largest Σ log p(chosen) − λ/2 · (‖θ − θ₀‖² + ‖b‖²).
 
     Parameters

@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from pll.candidates import CandidateSets
 from pll.methods.neighbours import without_self
 from pll.training.scaling import clipped, fit_scaling
-from pll.weights import Flags, Ints, Weights, normalise, sparse
+from pll.weights import Flags, Ints, Values, Weights, normalise, sparse
 
 NEIGHBOURS = 10
 SPACE_JUDGED_ON = 1000
@@ -25,10 +25,9 @@ SPACE_JUDGED_ON = 1000
 Neighbours = npt.NDArray[np.int32]
 """(n, k) rows of the nearest other examples, the nearest first."""
 Points = npt.NDArray[np.float32]
-Values = npt.NDArray[np.floating[Any]]
 
 
-def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> Points:
+def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: Values) -> Points:
     """Return the examples as points of the space in which neighbours agree most about their labels.
 
     The spaces: z-scored columns, the same with rows of length 1 (as in IPAL), raw rows of length 1 (texts). The choice
@@ -100,7 +99,7 @@ def _raw_directions(X: npt.NDArray[np.float32]) -> Points:
 
 
 def neighbour_agreement(
-    neighbours: npt.NDArray[np.integer[Any]], rows: Ints, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]
+    neighbours: npt.NDArray[np.integer[Any]], rows: Ints, sets: CandidateSets, weights: Values
 ) -> float:
     """How often examples and their neighbours have the same label, by the label weights: mean of Σ_j w_ij w_kj.
 
@@ -149,7 +148,7 @@ class Neighbourhood:
         self.places = _places(neighbours, sets)
         """(k, nnz): where the t-th neighbour of the entry's example has the same label; nnz where it has not."""
 
-    def means(self, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+    def means(self, weights: Values) -> npt.NDArray[np.float32]:
         """Return (nnz,) means over the neighbours of their `weights` (nnz,) of the same label, not normalised.
 
         Examples
@@ -165,7 +164,7 @@ class Neighbourhood:
             total += padded.take(places)
         return total / np.float32(max(1, len(self.places)))
 
-    def shares(self, weights: npt.NDArray[np.floating[Any]]) -> Weights:
+    def shares(self, weights: Values) -> Weights:
         """Return `means` normalised on each S_i; uniform where no neighbour has any of its labels."""
         return normalise(self.means(weights), self.sets)
 

@@ -127,7 +127,7 @@ def record_of(folder: RunFolder, own: LabelSnapshot | None = None) -> Record | N
     state.update(events)
     if own is not None and frozen is not None and plans[-1].run == own.run:
         with suppress(UserError):  # the plan is of other labels
-            certification = Certification(plans[-1].plan, LabelTable.of(own.ids, *frozen))
+            certification = Certification(plans[-1].plan, LabelTable(own.ids, *frozen))
     return Record(state, tuple(versions), plans, certification, last_hash)
 
 

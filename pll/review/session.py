@@ -134,7 +134,7 @@ class ReviewSession:
             record = self.plans[-1]
             if self._certification is None or self._certification[0] != record:
                 with reading(self.database, self.id) as reader:
-                    table = LabelTable.of(self.root.ids, *reader.frozen(record.number))
+                    table = LabelTable(self.root.ids, *reader.frozen(record.number))
                 self._certification = record, Certification(record.plan, table)
             return self._certification[1]
 

@@ -164,7 +164,7 @@ def check_kind(kind: str, label: str | None) -> None:
     """
     if kind not in EVENT_KINDS:
         raise UserError(f"There is no decision called {kind!r}; use one of {', '.join(EVENT_KINDS)}.")
-    if kind in NAMING and kind != "settle" and not (label or "").strip():
+    if kind in NAMING and not (label or "").strip():
         raise UserError(f"The decision {kind!r} needs a label.")
     if kind not in NAMING and label is not None:
         raise UserError(f"The decision {kind!r} takes no label; it has {label!r}.")

@@ -60,7 +60,7 @@ def exported(label: str | None) -> ExportSource:
     at = datetime(2026, 1, 2, tzinfo=UTC)
     decisions = {REFUSED: Decision(label, "Ada", at), DECIDED: Decision("bee", "Ada", at)}
     labels = np.array(NAMES)[given.reshape(N, 3).argmax(axis=1)]
-    table = LabelTable.of(ids, labels.tolist(), given.reshape(N, 3).max(axis=1))
+    table = LabelTable(ids, labels.tolist(), given.reshape(N, 3).max(axis=1))
     checked = [
         CheckedLabel(str(name), str(labels[row]), "Ada")
         for row, name in enumerate(ids)

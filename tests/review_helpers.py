@@ -55,8 +55,9 @@ def open_with(
     overlap: int = 1,
 ) -> ReviewSession:
     """A review of the snapshot in this database, as one process would have it."""
+    retrained: dict[str, LabelSnapshot] = {}
     more: dict[str, Any] = {} if clock is None else {"clock": clock}
-    review = ReviewSession("review", given or snapshot(), Database(url), **more)
+    review = ReviewSession("review", given or snapshot(), Database(url), load=retrained.__getitem__, **more)
     if overlap > 1:
         review.configure(overlap=overlap)
     return review

@@ -323,9 +323,7 @@ def count_accepted(order: Ints, controls: Ints, answers: Answers, tolerated: int
     tolerated
         c, wrong controls that may be among the accepted.
     """
-    is_control = np.zeros(len(order), dtype=np.bool_)
-    is_control[controls[is_wrong(answers)]] = True
-    places = np.flatnonzero(is_control[order])
+    places = np.flatnonzero(np.isin(order, controls[is_wrong(answers)]))
     return len(order) if len(places) <= tolerated else int(places[tolerated])
 
 

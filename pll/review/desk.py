@@ -34,8 +34,6 @@ MOST_WEIGHTS = 50
 LONGEST_LABEL = 200
 """Characters of a new class."""
 
-Rows = Ints
-
 
 @dataclass(frozen=True)
 class CandidateOption:
@@ -140,7 +138,7 @@ class Desk:
         self.verified = verified
         self.skipped: set[int] = set()
         self._only: Flags | None = None
-        self._focus: tuple[str, Rows] | None = None
+        self._focus: tuple[str, Ints] | None = None
 
     # ---- the next example ----------------------------------------------------------------------------------------
 
@@ -151,7 +149,7 @@ class Desk:
         """
         self._only = mask
 
-    def look_at(self, rows: Sequence[int] | Rows, name: str = "focus") -> None:
+    def look_at(self, rows: Sequence[int] | Ints, name: str = "focus") -> None:
         """Assign these first, in this order, before going on with the queue; an empty list takes that back.
 
         Parameters
@@ -283,7 +281,7 @@ class Desk:
 
     # ---- several examples, conflicts, labels that followed -----------------------------------------------------------
 
-    def batch(self, rows: Sequence[int] | Rows) -> list[Assignment]:
+    def batch(self, rows: Sequence[int] | Ints) -> list[Assignment]:
         """Assign several examples, for a grid; those that others have or have answered are left out.
 
         A batch that was assigned before is released.
@@ -351,7 +349,7 @@ class Desk:
         """
         return self._append_unclaimed([row], "settle", label, "conflicts")[0]
 
-    def restore(self, rows: Sequence[int] | Rows) -> list[Event]:
+    def restore(self, rows: Sequence[int] | Ints) -> list[Event]:
         """Restore the run's labels of these examples, whatever is decided later."""
         return self._append_unclaimed(rows, "restore", batch=new_token())
 
@@ -412,11 +410,12 @@ class Desk:
             note=note,
             at=review.clock(),
         )
-        return t.append(self._with_label_after(event))
+        return self._store(t, event)
 
-    def _with_label_after(self, event: Event) -> Event:
-        review = self.review
-        return replace(event, after=review.label_of(event.row, review.state.outcome_with(event)))
+    def _store(self, t: Transaction, event: Event) -> Event:
+        """Append it, with the label that the example has after it."""
+        after = self.review.label_of(event.row, self.review.state.outcome_with(event))
+        return t.append(replace(event, after=after))
 
     def _check_candidate(self, row: int, label: str | None) -> None:
         review = self.review
@@ -480,7 +479,7 @@ class Desk:
             undoes=target.id,
             at=review.clock(),
         )
-        event = t.append(self._with_label_after(event))
+        event = self._store(t, event)
         if target.kind not in ("settle", "restore") and not self._still_answered(event):
             t.forget_answer(target.row, target.reviewer)  # eliminating the last but one answers too
         return event
@@ -523,8 +522,7 @@ class Desk:
         free = self._free(t)
         if without is not None:
             free[without] = False
-        put_off = np.zeros(len(free), dtype=np.bool_)
-        put_off[np.array(sorted(self.skipped), dtype=np.int64)] = True
+        put_off = np.isin(np.arange(len(free)), list(self.skipped))
         for open_ in (free & ~put_off, free & put_off):
             for name, rows in self._queues():
                 for position in np.flatnonzero(open_[rows]):
@@ -544,7 +542,7 @@ class Desk:
         free[[row for row, outcome in state.outcomes() if outcome.is_adjudicated]] = False
         return free
 
-    def _queues(self) -> Iterator[tuple[str, Rows]]:
+    def _queues(self) -> Iterator[tuple[str, Ints]]:
         """(name, rows), in the order in which they are to be tried."""
         review = self.review
         if review.certification is not None:

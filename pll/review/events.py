@@ -81,6 +81,10 @@ def broken_links(entries: Iterable[Mapping[str, Any]], start: str = CHAIN_START)
 # ---- the rows as values ----------------------------------------------------------------------------------------------
 
 
+NOT_IN_HASH = ("review", "token", "row", "example", "id", "hash")
+"""Fields of an event that say where it is stored."""
+
+
 @dataclass(frozen=True)
 class Event:
     """Something a reviewer did. What each kind means: `pll.review.state`.
@@ -149,27 +153,12 @@ class Event:
     hash: str | None = field(default=None, compare=False)
 
     def content(self) -> dict[str, Any]:
-        """Fields in the audit trail that the hash covers, as JSON values."""
-        return {
+        """Fields in the audit trail that the hash covers, as JSON values: there `id` is the example's."""
+        result = {name: value for name, value in vars(self).items() if name not in NOT_IN_HASH}
+        return result | {
             "at": self.at.astimezone(UTC).isoformat(),
-            "reviewer": self.reviewer,
-            "verified": self.verified,
-            "kind": self.kind,
             "id": self.example,
-            "label": self.label,
-            "before": self.before,
-            "after": self.after,
-            "seconds": self.seconds,
-            "undoes": self.undoes,
-            "batch": self.batch,
-            "control": self.control,
-            "blind": self.blind,
-            "queue": self.queue,
-            "position": self.position,
             "weights": [list(pair) for pair in self.weights],
-            "note": self.note,
-            "run": self.run,
-            "version": self.version,
         }
 
 

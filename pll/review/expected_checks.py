@@ -123,8 +123,7 @@ def expected_checks(
     True
     """
     n = len(order)
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
+    place = np.argsort(order)
     controls = controls[np.argsort(place[controls])]
     control_answers = answers[controls]
     answered = control_answers != UNANSWERED
@@ -139,9 +138,7 @@ def expected_checks(
     wrong[:, answered] = is_wrong(control_answers[answered])
     ends = np.append(at, n)[(np.cumsum(wrong, axis=1) <= tolerated).sum(axis=1)]  # at the (c+1)-th wrong control, or n
     open_in_order = is_open[order]
-    is_control = np.zeros(n, dtype=np.bool_)
-    is_control[at] = True
-    ahead = np.concatenate([[0], np.cumsum(open_in_order & is_control)])
+    ahead = np.concatenate([[0], np.cumsum(open_in_order & np.isin(np.arange(n), at))])
     behind = open_in_order.sum() - np.concatenate([[0], np.cumsum(open_in_order)])
     low, likely, high = np.quantile(
         (ahead + behind)[ends], [(1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2], method="nearest"

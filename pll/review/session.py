@@ -47,7 +47,7 @@ class ReviewSession:
     opened_by, verified
         Who begins the review, where it does not exist yet, and whether that name was verified.
     load
-        Gives the labels of a retrained run by its id; needed where there is one.
+        Gives the labels of a retrained run by its id.
     clock
         For tests.
 
@@ -77,7 +77,7 @@ class ReviewSession:
         *,
         opened_by: str | None = None,
         verified: bool = False,
-        load: Callable[[str], LabelSnapshot] | None = None,
+        load: Callable[[str], LabelSnapshot],
         clock: Callable[[], datetime] = now,
     ) -> None:
         self.id = review_id
@@ -148,7 +148,7 @@ class ReviewSession:
         error, level
             ε, the share of all labels that may be wrong, and 1 − α.
         after
-            Number of the newest plan that the caller knows, 0 for none.
+            How many plans the caller knows.
 
         Raises
         ------
@@ -157,11 +157,9 @@ class ReviewSession:
         """
         table = table_of(self.current, self.state)
         with self.writing() as t:
-            records = t.plans()
-            newest = records[-1].number if records else 0
-            if newest != after or t.versions()[-1].run != self.own.run:
+            plans = [record.plan for record in t.plans()]
+            if len(plans) != after or t.versions()[-1].run != self.own.run:
                 raise UserError("The review has changed in the meantime. Check the labels, then start again.")
-            plans = [record.plan for record in records]
             plan = draw_plan(table, error, level, drawn=draws_of(table, plans))
             same = [other for other in plans if other.fingerprint == plan.fingerprint]
             if same and (same[-1].error, same[-1].level) == (error, level):
@@ -169,7 +167,7 @@ class ReviewSession:
                     "This certificate has been begun, and its controls are drawn; go on with it. Another draw for the "
                     "same certificate would be a second try."
                 )
-            t.add_plan(PlanRecord(newest + 1, self.own.run, plan), table)
+            t.add_plan(PlanRecord(after + 1, self.own.run, plan), table)
             t.configure(goal="certify")
         remember_draw({labels_key(table.ids, table.labels)}, plan.draw_hash)
         self.refresh()
@@ -352,8 +350,6 @@ class ReviewSession:
     def _of(self, run: str) -> LabelSnapshot:
         if run == self.root.run:
             return self.root
-        if self._load is None:
-            raise UserError(f"The review has gone on to the run {run}, which cannot be read from here.")
         result = self._load(run)
         if len(result) != len(self.root):
             raise UserError(f"The run {run} has other examples than this review.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,21 +63,17 @@ def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Review
         Of the reviewer.
     """
     own = [event for event in events if name in ("", event.reviewer)]
-    standing = [
-        event
-        for event in own
-        if event.undoes is None and event.id not in undone and event.kind not in ("skip", "restore")
-    ]
+    standing = [event for event in own if event.id not in undone and event.kind not in ("undo", "skip", "restore")]
     seconds = 0.0
     last: dict[str, datetime] = {}
     is_by_clock = False
     for event in own:
         before = last.get(event.reviewer)
-        gap = None if before is None else (event.at - before).total_seconds()
+        gap = math.inf if before is None else (event.at - before).total_seconds()
         if event.batch is None or before != event.at:
-            is_by_clock = gap is not None and gap <= PAUSE
-            seconds += gap if gap is not None and gap <= PAUSE else min(event.seconds or 0.0, PAUSE)
-        elif not is_by_clock:  # examples accepted together share their seconds
+            is_by_clock = gap <= PAUSE
+            seconds += gap if is_by_clock else 0.0
+        if not is_by_clock:  # examples accepted together share their seconds
             seconds += min(event.seconds or 0.0, PAUSE)
         last[event.reviewer] = event.at
     return ReviewWork(

@@ -101,7 +101,7 @@ def _form(tab: ReviewTab) -> None:
         tab,
         error,
         level,
-        review.plans[-1].number if review.plans else 0,
+        len(review.plans),
         key="review-all-save",
         kind="primary",
     )

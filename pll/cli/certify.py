@@ -41,6 +41,11 @@ UNSURE_MARK = "?"
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
+def _check_is_file(path: Path) -> None:
+    if not path.is_file():
+        raise UserError(f"There is no file {path}; check the path.")
+
+
 def read_cells(path: Path, needed: Sequence[str]) -> pd.DataFrame:
     """Return a table as text, in any format that is a table; its index has the rows as messages count them.
 
@@ -58,8 +63,7 @@ def read_cells(path: Path, needed: Sequence[str]) -> pd.DataFrame:
     UserError
         No such file, it cannot be read, or a column is missing.
     """
-    if not path.is_file():
-        raise UserError(f"There is no file {path}; check the path.")
+    _check_is_file(path)
     try:
         form = FORMATS["jsonl"] if path.suffix in (".jsonl", ".ndjson") else detect(path)
         if not isinstance(form, TableFormat):
@@ -262,8 +266,7 @@ def _certification(path: Path, table: LabelTable) -> Certification:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise UserError(f"There is no file {path}; check the path.")
+    _check_is_file(path)
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -344,8 +347,7 @@ def _verified(file: str, problems: Sequence[str], **facts: Any) -> int:
 
 def _problems_of_audit(path: Path) -> tuple[list[str], int]:
     """Follow the hash chain of audit.jsonl; return what does not fit, and how many events there are."""
-    if not path.is_file():
-        raise UserError(f"There is no file {path}; check the path.")
+    _check_is_file(path)
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         altered = altered_events(rows)

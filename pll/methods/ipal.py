@@ -45,7 +45,7 @@ from scipy.optimize import nnls
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, Cost, Iterations
-from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_cost
+from pll.methods.neighbours import NeighbourEstimator, search_cost
 from pll.methods.plknn import SCALES_TRIED, neighbours_scale
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Floats, Ints, identified_labels, normalise
@@ -145,13 +145,13 @@ class IPAL(NeighbourEstimator):
         n = len(candidates)
         keys = candidates.rows * candidates.n_classes + candidates.indices  # ascending: the position of (i, j)
         sources, targets, values = [], [], []
-        for block, w, _ in self._reconstructed(None, hook):
-            self.stage_ = f"neighbours of {block.rows.stop:,} of {n:,} examples"
+        for block, neighbours, w, _ in self._reconstructed(None, hook):
+            self.stage_ = f"neighbours of {block.stop:,} of {n:,} examples"
             total = w.sum(axis=1, keepdims=True)
             w = np.where(total > 0, w / np.where(total > 0, total, 1.0), 1.0 / w.shape[1])
-            at = np.arange(*candidates.indptr[[block.rows.start, block.rows.stop]])  # the block's candidates
-            rows = candidates.rows[at] - block.rows.start
-            wanted = block.at[rows] * candidates.n_classes + candidates.indices[at][:, None]  # (|at|, k)
+            at = np.arange(*candidates.indptr[[block.start, block.stop]])  # the block's candidates
+            rows = candidates.rows[at] - block.start
+            wanted = neighbours[rows] * candidates.n_classes + candidates.indices[at][:, None]  # (|at|, k)
             positions = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             shared = (keys[positions] == wanted) & (w[rows] > 0)
             targets.append(np.broadcast_to(at[:, None], shared.shape)[shared].astype(np.int32))
@@ -191,20 +191,20 @@ class IPAL(NeighbourEstimator):
         if self._memo is not None and self._memo.get("X") is X:
             return list(self._memo["blocks"])
         blocks = []
-        for block, w, z in self._reconstructed(X, no_hook):
-            fit = 2.0 * w * np.einsum("bd,bkd->bk", X[block.rows], z)
+        for rows, at, w, z in self._reconstructed(X, no_hook):
+            fit = 2.0 * w * np.einsum("bd,bkd->bk", X[rows], z)
             overlap = w[:, :, None] * w[:, None, :] * (z @ z.transpose(0, 2, 1))
-            blocks.append((block.rows, block.at, fit, overlap))
+            blocks.append((rows, at, fit, overlap))
         if self._memo is not None:
             self._memo = {"X": X, "blocks": blocks}
         return blocks
 
-    def _reconstructed(self, queries: Floats | None, hook: Hook) -> Iterator[tuple[QueryNeighbours, Floats, Floats]]:
-        """Yield blocks of neighbours, reconstruction weights (B, k) and the neighbours' features (B, k, d)."""
-        for block in self._neighbours(queries, hook):
-            z = self.train_[block.at].astype(np.float64)
-            x = self.train_[block.rows].astype(np.float64) if queries is None else queries[block.rows]
-            yield block, reconstruction_weights(x, z), z
+    def _reconstructed(self, queries: Floats | None, hook: Hook) -> Iterator[tuple[slice, Ints, Floats, Floats]]:
+        """Yield blocks of rows, their neighbours, reconstruction weights (B, k) and neighbours' features (B, k, d)."""
+        for rows, _, at in self._neighbours(queries, hook):
+            z = self.train_[at].astype(np.float64)
+            x = self.train_[rows].astype(np.float64) if queries is None else queries[rows]
+            yield rows, at, reconstruction_weights(x, z), z
 
 
 def reconstruction_weights(x: Floats, z: Floats) -> Floats:

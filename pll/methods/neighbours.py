@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,24 +20,6 @@ QUERY_BLOCK = 256
 """Maximum number of queries of a block."""
 BLOCK_WORK = 4e9
 """Maximum number of multiplications of a block: at most a second of one core, so that training can be stopped."""
-
-
-class QueryNeighbours(NamedTuple):
-    """The neighbours of some queries.
-
-    Parameters
-    ----------
-    rows
-        Which queries.
-    distances
-        (B, k) float64, Euclidean, ascending.
-    at
-        (B, k) int64, the neighbours' rows in `train_`.
-    """
-
-    rows: slice
-    distances: Floats
-    at: Ints
 
 
 class NeighbourEstimator(ClassicalEstimator):
@@ -82,8 +64,10 @@ class NeighbourEstimator(ClassicalEstimator):
         self.train_ = X.astype(np.float32)
         self._memo = {}
 
-    def _neighbours(self, queries: Floats | None, hook: Hook) -> Iterator[QueryNeighbours]:
+    def _neighbours(self, queries: Floats | None, hook: Hook) -> Iterator[tuple[slice, Floats, Ints]]:
         """Yield the neighbours of `queries`, or of training examples without themselves where it is None.
+
+        Of each block: its rows, the Euclidean distances (B, k), ascending, and the neighbours' rows in `train_`.
 
         The result does not depend on how the rows are cut into blocks.
         """
@@ -96,7 +80,7 @@ class NeighbourEstimator(ClassicalEstimator):
                 distances, at = self._others(np.arange(block.start, block.stop), k)
             else:
                 distances, at = self._prepared().kneighbors(queries[block].astype(np.float32), k)
-            yield QueryNeighbours(block, distances.astype(np.float64), at)
+            yield block, distances.astype(np.float64), at
 
     def _others(self, rows: Ints, k: int) -> tuple[Floats, Ints]:
         """Return distances and indices (B, k) of the nearest training examples of some, without themselves."""

@@ -42,7 +42,7 @@ from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost, Iterati
 from pll.methods.neighbours import NeighbourEstimator, search_cost
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
-from pll.weights import Floats, Ints, Weights, normalise
+from pll.weights import Floats, Ints, Weights, normalise, on_candidates
 
 K_GRID = (10, 5, 20, 30, 50, 80)
 """The k that `"auto"` chooses from; of equally good ones the first."""
@@ -134,8 +134,7 @@ class PLKNN(NeighbourEstimator):
         votes = np.ones(candidates.nnz)
         for rows, scores in self._voted(None, hook):
             self.stage_ = f"neighbours of {rows.stop:,} of {len(X):,} examples"
-            at = slice(candidates.indptr[rows.start], candidates.indptr[rows.stop])
-            votes[at] = scores[candidates.rows[at] - rows.start, candidates.indices[at]]
+            votes[candidates.span(rows)] = on_candidates(scores, candidates.take(rows))
         self.stage_ = ""
         weights = normalise(votes, candidates)
         self.notes_ = _ties(weights, candidates)
@@ -166,8 +165,8 @@ class PLKNN(NeighbourEstimator):
 
     def _voted(self, queries: Floats | None, hook: Hook) -> Iterator[tuple[slice, Floats]]:
         """Blocks of rows, and their scores (B, c)."""
-        for block in self._neighbours(queries, hook):
-            yield block.rows, self._counted(block.distances, block.at)
+        for rows, distances, at in self._neighbours(queries, hook):
+            yield rows, self._counted(distances, at)
 
     def _counted(self, distances: Floats, at: Ints) -> Floats:
         """Return (B, c) the votes of these neighbours (B, k)."""

@@ -10,7 +10,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import is_mapped, memory_of_machine
 from pll.methods.base import PartialLabelEstimator
-from pll.methods.classical import ClassicalEstimator
+from pll.methods.classical import ClassicalEstimator, Cost
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import TABLE_LR, default_batch_size, suited
 from pll.methods.recipe import BUDGET
@@ -59,29 +59,7 @@ MUCH_MEMORY = 500 * 10**6
 """Bytes of one step above which there is a note."""
 
 
-@dataclass(frozen=True)
-class Advice:
-    """Estimated cost of a run, and what prevents it.
-
-    Attributes
-    ----------
-    seconds
-        Estimated time of the whole run.
-    memory_bytes
-        Estimated peak memory beyond the data.
-    obstacles
-        Reasons why it cannot run; empty where it can.
-    notes
-        Warnings.
-    """
-
-    seconds: float
-    memory_bytes: int
-    obstacles: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
+def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Cost:
     """Estimate the cost of fitting an estimator to data with candidate sets, and list obstacles.
 
     Parameters
@@ -141,19 +119,18 @@ def check_memory(estimator: PartialLabelEstimator, data: PartialLabelDataset) ->
         raise UserError(found[0])
 
 
-def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
+def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Cost:
     """Return what a fit costs."""
     estimator.check_settings()
     if isinstance(estimator, DeepEstimator):
         return _advise_deep(estimator, data)
     assert isinstance(estimator, ClassicalEstimator)
     sets = data.sets()
-    cost = type(estimator).cost(len(data), prod(data.input_shape), sets.n_classes, sets.nnz)
-    notes: tuple[str, ...] = ()
-    if cost.seconds > SLOW or cost.memory_bytes > 1e9:
-        memory = f" and {cost.memory_bytes / 1e9:.1f} GB of memory" if cost.memory_bytes > 1e9 else ""
-        notes = (f"This takes about {duration(cost.seconds)}{memory}.{estimator.cheaper}",)
-    return Advice(cost.seconds, cost.memory_bytes, notes=notes)
+    cost: Cost = type(estimator).cost(len(data), prod(data.input_shape), sets.n_classes, sets.nnz)
+    if cost.seconds <= SLOW and cost.memory_bytes <= 1e9:
+        return cost
+    memory = f" and {cost.memory_bytes / 1e9:.1f} GB of memory" if cost.memory_bytes > 1e9 else ""
+    return replace(cost, notes=(f"This takes about {duration(cost.seconds)}{memory}.{estimator.cheaper}",))
 
 
 def epoch_seconds(model: str, shape: tuple[int, ...], c: int, n: int, batch_size: int, *, gpu: bool) -> float:
@@ -222,10 +199,10 @@ def _memory_obstacles(needed: int, estimator: PartialLabelEstimator, c: int) -> 
     )
 
 
-def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
+def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Cost:
     name, shape, c = estimator.model, data.input_shape, data.n_classes
     if not isinstance(name, str) or not prod(shape):
-        return Advice(0.0, 0)  # a network of one's own, or no features yet: nothing is known
+        return Cost(0, 0.0)  # a network of one's own, or no features yet: nothing is known
     obstacle = why_unfit(name, shape) if name in MODEL_FACTORIES else None
     pull = (TABLE_LR if estimator.lr is None else estimator.lr) * estimator.weight_decay
     if pull >= 2:  # each step then leads past zero and farther away: |1 − lr · weight decay| ≥ 1
@@ -234,7 +211,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
             "time. Keep the product below 2, best far below 1."
         )
     if obstacle is not None:
-        return Advice(0.0, 0, (obstacle,))
+        return Cost(0, 0.0, (obstacle,))
     device = choose_device(estimator.device)
     batch_size = estimator.batch_size or default_batch_size(len(data))
     epoch = epoch_seconds(name, shape, c, len(data), batch_size, gpu=device.type != "cpu")
@@ -256,4 +233,4 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
     if seconds > LONG_RUN:
         where = "even on the GPU" if device.type != "cpu" else "on the CPU" if gpus() else "this machine has no GPU"
         notes.append(f"This will take about {duration(seconds)} ({where}); fewer epochs or a smaller model take less.")
-    return Advice(seconds, memory, notes=tuple(notes))
+    return Cost(memory, seconds, notes=tuple(notes))

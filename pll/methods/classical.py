@@ -259,25 +259,31 @@ def on_candidates_by_blocks(
     """
     values = np.empty(candidates.nnz)
     for rows in blocks(len(candidates), size):
-        at = slice(*candidates.indptr[[rows.start, rows.stop]])
+        at = candidates.span(rows)
         values[at] = table(rows)[candidates.rows[at] - rows.start, candidates.indices[at]]
     return values
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Estimated cost of `fit` with the method's default settings; prediction is cheaper.
+    """Estimated cost of `fit`, and what prevents it; prediction is cheaper.
 
     Attributes
     ----------
     memory_bytes
         Peak memory beyond the features themselves.
     seconds
-        On one core of an ordinary machine, within a factor of about three.
+        On an ordinary machine (of a classical method on one core), within a factor of about three.
+    obstacles
+        Reasons why it cannot run; empty where it can.
+    notes
+        Warnings.
     """
 
     memory_bytes: int
     seconds: float
+    obstacles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 SCORE_BLOCK = 4096

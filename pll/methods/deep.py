@@ -120,9 +120,8 @@ class DeepEstimator(PartialLabelEstimator):
     searched_as_proden: ClassVar[bool] = False
     """Whether its objective is PRODEN's, so that the search of the recipe auto trains what it chooses for."""
     recipe_: Recipe
-    _has_begun: bool = True
-    """False while labels to add are sought; a checkpoint then holds nothing to go on from."""
-    _monitor: Monitor
+    _monitor: Monitor | None = None
+    """None while labels to add are sought; a checkpoint then holds nothing to go on from."""
     _suited: Mapping[str, Any] = {}
     """Settings that suit the data, where the user sets none."""
     model_: nn.Module
@@ -179,9 +178,8 @@ class DeepEstimator(PartialLabelEstimator):
         with computing_threads(self.threads):
             try:
                 task = self.grown(task, hook=hook)
-                self._has_begun = True
             except StopTraining:  # the untrained model is the result
-                self._trainer, self._has_begun = self._new_trainer(task, device, replace(start, ranks=None)), False
+                self._trainer, self._monitor = self._new_trainer(task, device, replace(start, ranks=None)), None
                 raise
             trainer = self._trainer = self._new_trainer(task, device, start)
             monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
@@ -325,7 +323,7 @@ class DeepEstimator(PartialLabelEstimator):
         }
 
     def checkpoint(self) -> dict[str, Any]:
-        if not self._has_begun:
+        if self._monitor is None:
             return {"epoch": 0}
         identified = self._monitor.identified
         return {

@@ -185,8 +185,7 @@ class PLECOC(ClassicalEstimator):
         for part in np.array_split(np.arange(length), COLUMN_PARTS):
             if len(part):
                 self.stage_ = f"columns {part[0] + 1} to {part[-1] + 1} of {length}"
-                sides = np.stack([coding.sides(int(column), candidates) for column in part], axis=1)
-                machines.learn(part, sides, relaxed[part])
+                machines.learn(part, coding.sides(part, candidates), relaxed[part])
             done += len(part)
             self._take(machines, coding, done, candidates)
             self.stage_ = ""
@@ -321,20 +320,18 @@ class Coding:
     purities: Floats
     notes: tuple[str, ...]
 
-    def sides(self, column: int, candidates: CandidateSets) -> Signs:
-        """Return (n,) int8, the side on which each example trains this column; 0 where it is not used.
+    def sides(self, columns: Ints, candidates: CandidateSets) -> Signs:
+        """Return (n, b) int8, the side on which each example trains these columns; 0 where it is not used.
 
         Parameters
         ----------
-        column
-            Its number.
+        columns
+            (b,) their numbers.
         candidates
             n candidate sets.
         """
-        share = positive_shares(self.signs[:, [column]], candidates)[:, 0]
-        if self.purities[column] == 0:
-            return np.where(share > 0, 1, -1).astype(np.int8)
-        return _sides(share, self.purities[column])
+        share, purities = positive_shares(self.signs[:, columns], candidates), self.purities[columns]
+        return np.where(purities == 0, np.where(share > 0, 1, -1), _sides(share, purities)).astype(np.int8)
 
 
 def default_length(n_classes: int) -> int:
@@ -414,8 +411,8 @@ def _qualifies(counts: Ints, threshold: float) -> Flags:
     return np.asarray((counts.sum(axis=-1) >= threshold) & (smaller >= max(1.0, BALANCE * threshold)))
 
 
-def _sides(share: Floats, purity: float) -> Signs:
-    purity -= 1e-9  # tolerance for rounding: 3 of 5 is .6
+def _sides(share: Floats, purity: float | Floats) -> Signs:
+    purity = purity - 1e-9  # tolerance for rounding: 3 of 5 is .6
     return (share >= purity).astype(np.int8) - (1.0 - share >= purity).astype(np.int8)
 
 

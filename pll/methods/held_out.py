@@ -104,10 +104,9 @@ more of the eight features, .21 to .29 where of one.
 """
 DROP = 1.92
 """Nats below the largest log-likelihood at which that interval ends: half the .95 quantile of χ² with one degree."""
-GAIN = 0.0
-"""Nats by which rates by class must explain sets better, with 97.5 % probability, for a second reading."""
 COMPANIONS = 0.2
-"""The same from which it is said; -.04 to .08 for uniform flips, .5 to 2.5 on real sets and pairs."""
+"""`HeldOut.gain` above which it is said that labels come together; -.04 to .08 for uniform flips, .5 to 2.5 on real
+sets and pairs."""
 READ_TOGETHER = 20_000
 """Examples at most that rates are estimated on."""
 MOST_NUMBERS_AT_ONCE = 5 * 10**7
@@ -218,8 +217,8 @@ class HeldOut:
     done
         Models that are complete.
     gain
-        After `weights()`: by how much rates by class explain a set better than one rate for all, in nats, and half the
-        width of its 95 % interval.
+        After `weights()`: by how much rates by class explain a set better than one rate for all, in nats, with 97.5 %
+        probability: the lower end of its 95 % interval. Above 0 the sets get a second reading.
     """
 
     def __init__(
@@ -240,7 +239,7 @@ class HeldOut:
         self.rows = min(subset_rows(task.candidates), (n - largest + 1) // 2)  # two subsets, without a cut group
         self.total = n_models(estimator, task) if has_models else 0
         self.done = 0
-        self.gain = (0.0, 0.0)
+        self.gain = 0.0
         self._answers: Arrays = {
             "sums": np.zeros(task.candidates.nnz),  # of probabilities, float64: the order of models must not matter
             "counts": np.zeros(n, dtype=np.int16),
@@ -257,14 +256,10 @@ class HeldOut:
         return {"done": np.array(self.done)} | {name: array.copy() for name, array in self._answers.items()}
 
     def load_state(self, state: Arrays) -> None:
-        """Go on from what `state()` of one with the same arguments returned; that of older versions has fewer.
-
-        Where somebody's probabilities are measured, models that did not measure them are of no use: it begins anew.
-        """
-        if self.is_told and not self._answers.keys() <= state.keys():
-            return
-        self.done = int(state["done"])
-        self._answers = {name: np.array(state.get(name, zeros)) for name, zeros in self._answers.items()}
+        """Go on from what `state()` of one with the same arguments returned; begin anew where that lacks something."""
+        if self._answers.keys() <= state.keys():
+            self.done = int(state["done"])
+            self._answers = {name: np.array(state[name]) for name in self._answers}
 
     def run(self, hook: Hook | None = None, progress: ShareDone | None = None) -> Iterator[int]:
         """Train and ask the models that are left, yielding the number of complete ones after each step.
@@ -312,10 +307,8 @@ class HeldOut:
         mean = (1 - MIXED) * sums / np.maximum(counts, 1)[sets.rows] + MIXED / sets.n_classes
         scores = np.where(judged[sets.rows], np.log(mean), 0.0)
         prior, exponent = task.prior, self.exponent
-        if prior is not None:
-            prior = tempered(prior, sets, 1.0 if exponent is None else exponent)
         if prior is not None and self.is_told:
-            prior = over_shares(prior, sets)
+            prior = over_shares(tempered(prior, sets, 1.0 if exponent is None else exponent), sets)
         weights = restricted_softmax(scores, sets, prior, task.outside)
         if task.outside is None:
             weights = self._with_companions(weights, mean, prior, np.flatnonzero(judged))
@@ -373,7 +366,7 @@ class HeldOut:
         """Return the mean with a second reading of the sets of these rows, where labels have companions."""
         sets = self.task.candidates
         c = sets.n_classes
-        self.gain = (0.0, 0.0)
+        self.gain = 0.0
         if c > MOST_WITH_RATES or not len(rows):
             return weights
         parts = max(1, -(-len(rows) // max(1, min(READ_TOGETHER, MOST_NUMBERS_AT_ONCE // c))))
@@ -391,15 +384,16 @@ class HeldOut:
             )
             gains[some == part] = likelihood - plain
             readings[positions] += on_candidates(posterior, of_part)
-        self.gain = (float(gains.mean()), 1.96 * float(gains.std()) / math.sqrt(len(gains)))
-        return normalise(readings, sets) if self.gain[0] - self.gain[1] > GAIN else weights
+        self.gain = float(gains.mean()) - 1.96 * float(gains.std()) / math.sqrt(len(gains))
+        return normalise(readings, sets) if self.gain > 0 else weights
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know beside the numbers, as sentences; after `weights()`."""
         added = (OUTSIDE_NOTE,) if self.task.outside is not None else ()
         unmeasured = (PRIOR_NOTE,) if self.exponent is None else ()
-        return (*added, *unmeasured, *((COMPANION_NOTE,) if self.gain[0] - self.gain[1] > COMPANIONS else ()))
+        companions = (COMPANION_NOTE,) if self.gain > COMPANIONS else ()
+        return (*added, *unmeasured, *companions)
 
     def covered(self) -> tuple[float, float] | None:
         """Return how many answers lie in the set of the example: their share, and that of the same answers shuffled.
@@ -546,13 +540,13 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
         return np.where(sets.sizes[sets.rows] == 1, np.float32(1), np.float32(np.nan))
     if votes.anonymous:
         posterior = exchangeable_posterior(votes)
-    elif estimator.takes_votes:
-        posterior = fit_voters(votes, true_labels=task.decided).posterior
     else:
-        joint = aggregate(task.X, votes, seed=estimator.seed, decided=task.decided).voters
+        joint = None
+        if not estimator.takes_votes:
+            joint = aggregate(task.X, votes, seed=estimator.seed, decided=task.decided).voters
+        if joint is None or joint.repeats_mistakes:
+            joint = fit_voters(votes, true_labels=task.decided)
         posterior = joint.posterior
-        if joint.repeats_mistakes:
-            posterior = fit_voters(votes, true_labels=task.decided).posterior
     most = np.nextafter(np.float32(1), np.float32(0))  # 1 is what was given and nothing has judged
     weights = np.minimum(on_candidates(posterior, sets).astype(np.float32), most)
     is_inside = np.isin(votes.rows * c + votes.labels, sets.rows * c + sets.indices)

@@ -170,14 +170,8 @@ class _MissModel:
         full = size == sets.n_classes
         off = np.where(inside & ~full[:, None], -np.inf, scores)
         evidence = logsumexp(off, axis=1) - logsumexp(np.where(inside, scores, -np.inf), axis=1)
-        odds = (
-            self.a
-            + self.b * u
-            + np.log(size)
-            - np.log(np.maximum(sets.n_classes - size, 1))
-            + self.evidence_weight * evidence
-        )
-        return np.where(full, 0.0, expit(odds)), off.argmax(axis=1)
+        before = self.a + self.b * u + np.log(size) - np.log(np.maximum(sets.n_classes - size, 1))
+        return np.where(full, 0.0, expit(before + self.evidence_weight * evidence)), off.argmax(axis=1)
 
     def posterior(self, sources: Floats, sets: CandidateSets, u: Floats, inside: Floats) -> Floats:
         """Return (m, c) probabilities of the labels: (1 − m) P|S, times the prior `inside`, and m P off the set."""
@@ -380,11 +374,9 @@ def _supervised_model(
     results: list[tuple[float, float, Floats]] = []
     for strength in STRENGTHS:
         logs = np.zeros((len(rows), c))
-        for fold_index in range(SUPERVISED_FOLDS):
+        for left_out in (fold == k for k in range(SUPERVISED_FOLDS)):
             hook()
-            logs[fold == fold_index] = _label_classifier(own[fold != fold_index], y[fold != fold_index], c, strength)(
-                own[fold == fold_index]
-            )
+            logs[left_out] = _label_classifier(own[~left_out], y[~left_out], c, strength)(own[left_out])
         results.append((float(logs[each, y].mean()), strength, logs))
     _, strength, logs = max(results, key=lambda one: one[0])
 

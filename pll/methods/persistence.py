@@ -306,8 +306,6 @@ def _described(value: object) -> str:
         return f"the class {_full_name(value)}"
     if callable(value) and hasattr(value, "__qualname__"):
         return f"the function {_full_name(value)}"
-    if isinstance(value, int | float | complex):
-        return f"the number {value}"
     return f"an object of type {_full_name(type(value))}"
 
 

@@ -265,10 +265,10 @@ class SharedTrainer(Trainer):
         self.ranks = ranks
         self._n = len(candidates)
         self._bounds = ranks.bounds(self._n)
-        self._indptr = candidates.indptr
         self._global_batch = 1
-        start, stop = self._bounds
-        own = candidates[start:stop]
+        rows = slice(*self._bounds)
+        self._flat_part = candidates.span(rows)  # what (nnz,) arrays of all examples hold of this rank's
+        own = candidates[rows]
         own_prior = None if prior is None else prior[self._flat_part]
         layout = layout_type(candidates)(own, X.device, log_prior(own_prior, own))  # the same kind on every rank
         super().__init__(network, X, own, objective, optimisation, seed, prior=own_prior, layout=layout, **more)
@@ -299,12 +299,6 @@ class SharedTrainer(Trainer):
     @property
     def n_examples(self) -> int:
         return self._n
-
-    @property
-    def _flat_part(self) -> slice:
-        """The part of (nnz,) arrays of all examples that belongs to this rank."""
-        start, stop = self._bounds
-        return slice(int(self._indptr[start]), int(self._indptr[stop]))
 
     # ---- commands of rank 0, run by every rank -------------------------------------------------------------------
 

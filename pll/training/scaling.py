@@ -58,7 +58,7 @@ class Scaling(nn.Module):
         self._optional = frozenset(optional)
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Tensor], prefix: str = "") -> Scaling:
+    def from_state(cls, state: Mapping[str, Tensor], prefix: str) -> Scaling:
         """Return the scaling whose `state_dict` this is, or is part of under the prefix.
 
         Parameters
@@ -74,7 +74,6 @@ class Scaling(nn.Module):
             a tensor is missing.
         """
         own = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
-        own = {name: value for name, value in own.items() if name in (*_BASE, *_OPTIONAL)}
         return cls(**{name: own.pop(name) for name in _BASE}, **own)
 
     @property
@@ -126,7 +125,6 @@ class Scaling(nn.Module):
 
 
 _BASE = ("fill", "shift", "spread")
-_OPTIONAL = ("knots", "targets", "limit", "length", "centres", "width", "basis_shift", "basis_spread")
 
 
 MOST_OUTPUTS = 2**26

@@ -7,34 +7,14 @@ name wins over an action: where a class is called n, *None of these* moves to an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from string import ascii_uppercase, digits
 from typing import Literal
 
-
-@dataclass(frozen=True)
-class Situation:
-    """What decides which actions are possible.
-
-    Attributes
-    ----------
-    can_decide
-        Whether this reviewer may decide the example.
-    open
-        Candidates that are not ruled out.
-    is_past
-        Whether an earlier decision is looked at.
-    can_undo, can_go_back
-        Whether there is a decision to undo, and an earlier one to look at.
-    """
-
-    can_decide: bool
-    open: int
-    is_past: bool
-    can_undo: bool
-    can_go_back: bool
+Fact = Literal["can decide", "several open", "is present", "is past", "can undo", "can go back"]
+"""What decides which actions are possible: whether this reviewer may decide the example; several candidates are not
+ruled out; the open example, or an earlier decision, is looked at; there is a decision to undo, or an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +31,8 @@ class Action:
         On its button.
     title
         What it does.
-    possible
-        When it can be done.
+    needs
+        What has to hold for it.
     place
         Of its button: among the answers, among the moves, or none.
     stores
@@ -63,31 +43,26 @@ class Action:
     key: str
     label: str
     title: str
-    possible: Callable[[Situation], bool]
+    needs: tuple[Fact, ...] = ("can decide",)
     place: Literal["answers", "moves", ""] = "answers"
     stores: bool = False
 
 
-_can_decide = attrgetter("can_decide")
 ACTIONS = (
-    Action("none", "N", "None of these", "None of the candidates is right", _can_decide, stores=True),
-    Action("other", "A", "Another label", "A class that is not among the candidates, or a new one", _can_decide),
-    Action("unsure", "?", "Unsure", "You cannot tell", _can_decide, stores=True),
+    Action("none", "N", "None of these", "None of the candidates is right", stores=True),
+    Action("other", "A", "Another label", "A class that is not among the candidates, or a new one"),
+    Action("unsure", "?", "Unsure", "You cannot tell", stores=True),
     Action(
         *("eliminate", "E", "Rule one out"),
         "One candidate is wrong, press its key; the example stays until one is left",
-        lambda at: at.can_decide and at.open > 1,
+        ("can decide", "several open"),
     ),
-    Action(
-        *("skip", "S", "Skip", "Decide later: it comes back at the end"),
-        lambda at: at.can_decide and not at.is_past,
-        stores=True,
-    ),
-    Action("undo", "U", "Undo", "Undo your last decision, any number of them", lambda at: at.can_undo, "moves"),
-    Action("back", "←", "", "The decision before; it can be changed", lambda at: at.can_go_back, "moves"),
-    Action("forward", "→", "", "Forward again", lambda at: at.is_past, "moves"),
-    Action("now", "Esc", "Back to the current example", "Back to the current example", lambda at: at.is_past, ""),
-    Action("filter", "/", "", "Filter the candidates, where there are more than keys", _can_decide, ""),
+    Action("skip", "S", "Skip", "Decide later: it comes back at the end", ("can decide", "is present"), stores=True),
+    Action("undo", "U", "Undo", "Undo your last decision, any number of them", ("can undo",), "moves"),
+    Action("back", "←", "", "The decision before; it can be changed", ("can go back",), "moves"),
+    Action("forward", "→", "", "Forward again", ("is past",), "moves"),
+    Action("now", "Esc", "Back to the current example", "Back to the current example", ("is past",), ""),
+    Action("filter", "/", "", "Filter the candidates, where there are more than keys", place=""),
 )
 SPARE_KEYS = "-=[];',.`!@#$%^&*()_+{}:<>|~" + ascii_uppercase[::-1]
 """Taken in this order by actions whose key is a class."""

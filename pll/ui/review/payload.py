@@ -14,7 +14,7 @@ from pll.review.events import Event
 from pll.review.similar import column_names, figure
 from pll.ui.components.component import Payload
 from pll.ui.components.gallery import picture_uri
-from pll.ui.review.keys import ACTIONS, Situation, action_keys, candidate_keys, stand_for_classes
+from pll.ui.review.keys import ACTIONS, Fact, action_keys, candidate_keys, stand_for_classes
 from pll.ui.review.review_tab import ReviewTab
 from pll.wording import excerpt, likely, short_by_name, short_names
 
@@ -41,20 +41,24 @@ def payload(tab: ReviewTab) -> Payload:
     data, past = tab.queue.data, tab.past
     can_undo = bool(tab.desk.history(1))
     n_past = 0 if past is None else len(tab.trail)
-    situation = Situation(
-        can_decide=bool(assignment.token),
-        open=sum(not one.eliminated for one in assignment.choices),
-        is_past=past is not None,
-        can_undo=can_undo,
-        can_go_back=can_undo if past is None else tab.back < n_past,
-    )
+    holds: dict[Fact, bool] = {
+        "can decide": bool(assignment.token),
+        "several open": sum(not one.eliminated for one in assignment.choices) > 1,
+        "is present": past is None,
+        "is past": past is not None,
+        "can undo": can_undo,
+        "can go back": can_undo if past is None else tab.back < n_past,
+    }
+    keys = action_keys(data.class_names)
     votes = _votes_of(data, assignment.row)
     listed = ordered(tab, assignment)
     return {
         "message": _spoken(tab, assignment, listed),
         "token": assignment.token,
         "row": assignment.row,
-        "actions": _actions(data, situation),
+        "actions": [
+            vars(one) | {"key": keys[one.name], "possible": all(holds[need] for need in one.needs)} for one in ACTIONS
+        ],
         "id": assignment.example,
         "hero": _hero(tab, assignment.row, listed),
         "choices": _choices(tab, assignment, listed),
@@ -62,14 +66,8 @@ def payload(tab: ReviewTab) -> Payload:
         "texts": _known_classes(tab),
         "by_place": not stand_for_classes(data.class_names),
         "past": None if past is None else {"place": tab.back, "of": n_past, "words": _format_event(past)},
-        "decidable": situation.can_decide,
+        "decidable": holds["can decide"],
     }
-
-
-def _actions(data: PartialLabelDataset, situation: Situation) -> list[Payload]:
-    """The actions of the desk: their keys and buttons, and whether they can be done now."""
-    keys = action_keys(data.class_names)
-    return [vars(one) | {"key": keys[one.name], "possible": one.possible(situation)} for one in ACTIONS]
 
 
 def _known_classes(tab: ReviewTab) -> list[str]:

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot, StepProgress
 from pll.ui import controls, session, voters
-from pll.ui.components.timeline import Timeline, mount_timeline
+from pll.ui.components.timeline import mount_timeline, timeline_payload
 from pll.ui.data import understood
 from pll.ui.format import format_state, plain, state_icon
 from pll.ui.pace import pace
@@ -159,7 +159,7 @@ def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:
     if "timeline" in looking.hidden:
         return
     longest = max(now, key=lambda scene: scene.epochs[-1])
-    timeline = Timeline(
+    payload = timeline_payload(
         longest.epochs,
         done=max(scene.snapshot.epoch for scene in now),
         total=snapshot.total or 1,
@@ -169,7 +169,7 @@ def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:
         requested=looking.requested,
         changed=_changed(now),
     )
-    mount_timeline(timeline, key=f"timeline-{now[0].run.id}", on_look=looking.look)
+    mount_timeline(payload, key=f"timeline-{now[0].run.id}", on_look=looking.look)
 
 
 def _changed(now: Sequence[Scene]) -> npt.NDArray[np.float32]:

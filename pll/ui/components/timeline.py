@@ -7,7 +7,6 @@ the next epoch is requested when the one before has arrived.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -34,35 +33,36 @@ TIMELINE_HTML = """
 _timeline = register(HERE / "timeline", TIMELINE_HTML)
 
 
-@dataclass(frozen=True)
-class Timeline:
-    """What the timeline shows."""
+def timeline_payload(
+    stored: Sequence[int], *, done: int, total: int, changed: npt.NDArray[np.float32], **now: int
+) -> Payload:
+    """What `mount_timeline` shows, as `timeline.js` reads it.
 
-    stored: Sequence[int]  # the epochs that can be looked at, in order
-    done: int  # epochs complete
-    total: int  # epochs in all
-    viewed: int  # the epoch in view
-    follow: bool  # whether the latest epoch is in view, whichever that is
-    live: bool  # whether there may be later epochs: the run has not ended
-    requested: int  # number of the request that `viewed` and `follow` answer
-    changed: npt.NDArray[np.float32]  # (epochs,) share of the labels that changed in epoch 1, 2, …
+    Parameters
+    ----------
+    stored
+        The epochs that can be looked at, in order.
+    done
+        Epochs complete.
+    total
+        Epochs in all.
+    changed
+        (epochs,) share of the labels that changed in epoch 1, 2, …
+    now
+        The epoch `viewed`; whether to `follow` the latest one, and it is `live`: the run has not ended; the number
+        `requested` of the request that these answer.
+    """
+    epochs = {"stored": raw(np.asarray(stored, dtype=np.uint32)), "done": done, "total": max(total, done, 1)}
+    return epochs | {"changed": spark(changed)} | now
 
-    def payload(self) -> Payload:
-        """What is sent to the browser, as `timeline.js` reads it."""
-        return vars(self) | {
-            "stored": raw(np.asarray(self.stored, dtype=np.uint32)),
-            "total": max(self.total, self.done, 1),
-            "changed": spark(self.changed),
-        }
 
-
-def mount_timeline(timeline: Timeline, *, key: str, on_look: Callable[[int, bool, int], None]) -> None:
+def mount_timeline(payload: Payload, *, key: str, on_look: Callable[[int, bool, int], None]) -> None:
     """Mounts or updates the timeline called `key`.
 
     Parameters
     ----------
-    timeline
-        What it shows.
+    payload
+        As `timeline_payload` makes it.
     key
         Of the widget.
     on_look
@@ -70,11 +70,11 @@ def mount_timeline(timeline: Timeline, *, key: str, on_look: Callable[[int, bool
     """
 
     def looked() -> None:
-        look = checked(st.session_state[key].get("look"), max(timeline.total, timeline.done, 1))
+        look = checked(st.session_state[key].get("look"), payload["total"])
         if look is not None:
             on_look(*look)
 
-    _timeline(key=key, data=timeline.payload(), on_look_change=looked)
+    _timeline(key=key, data=payload, on_look_change=looked)
 
 
 def spark(changed: npt.NDArray[np.float32]) -> list[list[int]]:

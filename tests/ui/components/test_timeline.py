@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pll.ui.components.component import packed
-from pll.ui.components.timeline import MOST_SPARKS, Timeline, checked, spark
+from pll.ui.components.timeline import MOST_SPARKS, checked, spark, timeline_payload
 
 
 def test_the_payload_names_the_stored_epochs():
-    payload = Timeline(
+    payload = timeline_payload(
         [0, 4, 8],
         done=9,
         total=100,
@@ -19,7 +19,7 @@ def test_the_payload_names_the_stored_epochs():
         live=True,
         requested=3,
         changed=np.zeros(9, dtype=np.float32),
-    ).payload()
+    )
     stored = np.frombuffer(payload["stored"], dtype="<u4")
     assert stored.tolist() == [0, 4, 8]
     assert (payload["done"], payload["total"], payload["viewed"], payload["requested"]) == (9, 100, 8, 3)
@@ -28,9 +28,9 @@ def test_the_payload_names_the_stored_epochs():
 
 def test_a_thousand_epochs_stay_small():
     changed = np.linspace(1, 0, 5000, dtype=np.float32)
-    payload = Timeline(
+    payload = timeline_payload(
         range(1000), done=5000, total=5000, viewed=5000, follow=True, live=False, requested=0, changed=changed
-    ).payload()
+    )
     assert len(packed(payload)) < 12_000
     columns = spark(changed)
     assert len(columns) <= MOST_SPARKS

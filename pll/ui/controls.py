@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -16,6 +16,7 @@ from pll.ui.format import plain
 from pll.ui.routes import link
 from pll.ui.view_state import RunView, run_view
 from pll.ui.widgets import beside, bound, button, toast_errors
+from pll.wording import count
 
 T = TypeVar("T", int, float)
 FULL_SPEED = math.inf
@@ -87,7 +88,10 @@ def transport(run: Run, state: str, *, can_move: bool) -> None:
     button("Stop", stop, run, icon="stop", key="stop", disabled=not (can_move and is_active))
     if moving and not run.is_comparison:  # who only waits for labels need not see the rest
         return
-    steps(run, RUN_STEPS if run.is_comparison else (*RUN_STEPS, NEXT_STEP), disabled=not can_move)
+    steps(run, disabled=not can_move)
+    if not run.is_comparison:
+        hint = "Run one mini-batch, then pause."
+        button("Next step", step, run, None, 1, key="step-batch", shortcut="b", help=hint, disabled=not can_move)
 
 
 def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
@@ -116,41 +120,21 @@ def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
     )
 
 
-class Step(NamedTuple):
-    """A button that trains a little, then pauses."""
-
-    name: str
-    what: str
-    key: str
-    shortcut: str | None = None
-    epochs: int | None = None
-    batches: int | None = None
-
-
-RUN_STEPS = (
-    Step("Run 1", "1 more epoch", "step-1", "e", epochs=1),
-    Step("Run 5", "5 more epochs", "step-5", epochs=5),
-    Step("Run 25", "25 more epochs", "step-25", epochs=25),
-)
-NEXT_STEP = Step("Next step", "one mini-batch", "step-batch", "b", batches=1)
-
-
-def steps(run: Run, offered: Sequence[Step] = RUN_STEPS, *, disabled: bool) -> None:
-    """Show the buttons that train a little, then pause.
+def steps(run: Run, *, disabled: bool) -> None:
+    """Show the buttons that train a few epochs, then pause.
 
     Parameters
     ----------
     run
         The run.
-    offered
-        Which of them.
     disabled
         Whether they cannot be pressed now.
     """
     whose = " of every lane" if run.is_comparison else ""
-    for name, what, key, shortcut, epochs, batches in offered:
-        words: dict[str, Any] = {"key": key, "shortcut": shortcut, "help": f"Run {what}{whose}, then pause."}
-        button(name, step, run, epochs, batches, disabled=disabled, **words)
+    for epochs in (1, 5, 25):
+        key, shortcut = f"step-{epochs}", "e" if epochs == 1 else None
+        hint = f"Run {count(epochs, 'more epoch')}{whose}, then pause."
+        button(f"Run {epochs}", step, run, epochs, key=key, shortcut=shortcut, help=hint, disabled=disabled)
 
 
 def restart(run: Run, state: str) -> None:
@@ -255,7 +239,6 @@ def resume(run: Run, state: str) -> None:
 # ---- what the buttons do -------------------------------------------------------------------------------------------
 
 
-@toast_errors
 def pause(run: Run) -> None:
     """Pause before the next mini-batch."""
     session.registry().control(run, run.pause, "paused")
@@ -269,7 +252,6 @@ def play(run: Run) -> None:
     session.registry().control(run, run.resume, "resumed", trains=True)
 
 
-@toast_errors
 def step(run: Run, epochs: int | None = None, batches: int | None = None) -> None:
     """Run some epochs or mini-batches, and follow the latest epoch.
 
@@ -302,7 +284,6 @@ def find_out(run: Run) -> None:
     session.registry().control(run, run.find_out, trains=True)
 
 
-@toast_errors
 def reset(run: Run) -> None:
     """A new run with the same settings, paused before its first batch; the example in view stays in view."""
     registry = session.registry()

@@ -29,10 +29,10 @@ def prepare() -> None:
     if data is None:  # it is being made, as the page says
         return
     st.markdown(f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}")
-    chosen = choose_run_settings(choice, data)
-    cannot = advice([chosen.config], data, chosen.wrong) is None
+    config, wrong = choose_run_settings(choice, data)
+    cannot = advice([config], data, wrong) is None
     if st.button("Start training", type="primary", icon=":material/play_arrow:", disabled=cannot):
-        run = session.registry().start(chosen.config)
+        run = session.registry().start(config)
         controls.slow_until_seen(run)
         session.view(run)
         st.rerun()

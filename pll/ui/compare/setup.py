@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -37,13 +38,6 @@ PACE = 8.0
 """Epochs a second at which eyes can follow; one of the speeds of the transport bar."""
 LONGEST_WATCHED = 15.0
 """Seconds: what would take longer by itself, or at that pace, goes at full speed."""
-VARIANTS = "PRODEN with weights that are renewed less often, all at once, or never"
-SUPERVISED = "Supervised: it learns from the true labels, and shows what is possible"
-OTHER_LOSSES = "Other losses for the same networks"
-CLASSICAL = "Classical methods: neighbours, margins, codes"
-FROM_VOTES = "From votes alone, without features"
-FAMILIES = (VARIANTS, SUPERVISED, OTHER_LOSSES, CLASSICAL, FROM_VOTES)
-"""What methods have in common, a line each."""
 
 
 def choose_data() -> tuple[DataConfig, PartialLabelDataset | None]:
@@ -93,10 +87,12 @@ def choose_lanes(data: PartialLabelDataset) -> list[str]:
     opening = {method: titles[method] for method in first}
     chosen = choose_several(f"Methods, up to {MOST_LANES}", opening, default=first, key=key, help=hint)
     with st.expander("More methods", icon=":material/add:"):
-        for family in FAMILIES:
-            members = {one: title for one, title in titles.items() if one not in first and _family_of(one) == family}
-            if members:
-                chosen += choose_several(family, members, key=f"{key}-{family}")
+        families: dict[str, dict[str, str]] = defaultdict(dict)
+        for method in able:
+            if method not in first:
+                families[_family_of(method)][method] = titles[method]
+        for family, members in families.items():
+            chosen += choose_several(family, members, key=f"{key}-{family}")
     return [method for method in METHODS if method in chosen]
 
 
@@ -118,13 +114,17 @@ def _opening(able: Sequence[str], *, has_votes: bool, nameless: bool = False) ->
 
 
 def _family_of(method: str) -> str:
-    """Which of `FAMILIES` a method is of."""
+    """What a method has in common with others, as a line on the page."""
     kind = METHODS[method]
     if issubclass(kind, VoteEstimator):
-        return FROM_VOTES
+        return "From votes alone, without features"
     if issubclass(kind, ClassicalEstimator):
-        return CLASSICAL
-    return VARIANTS if method.startswith("pro") else SUPERVISED if kind.needs_truth else OTHER_LOSSES
+        return "Classical methods: neighbours, margins, codes"
+    if kind.needs_truth:
+        return "Supervised: it learns from the true labels, and shows what is possible"
+    if method.startswith("pro"):
+        return "PRODEN with weights that are renewed less often, all at once, or never"
+    return "Other losses for the same networks"
 
 
 def settings(
@@ -144,11 +144,11 @@ def settings(
     defaults = {method: METHODS[method]().get_params() for method in methods}
     with st.expander("Settings", icon=":material/tune:"):
         model = {"model": choose_model(data, "compare")} if any("model" in one for one in defaults.values()) else {}
-        shared = choose_settings(methods, choice, data, model, key="compare")
-        own = _own_settings(defaults, shared.config.params)
+        shared, wrong = choose_settings(methods, choice, data, model, key="compare")
+        own = _own_settings(defaults, shared.params)
     problems = ((method, RUN_FIELDS[name].problem(value)) for method, one in own.items() for name, value in one.items())
-    wrong = [f"{method_title(method)}: {problem}" for method, problem in problems if problem]
-    return lane_configs(shared.config, methods, own), [*shared.wrong, *wrong]
+    wrong += [f"{method_title(method)}: {problem}" for method, problem in problems if problem]
+    return lane_configs(shared, methods, own), wrong
 
 
 def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ changes it; what is wrong with it stands below it, and training waits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -27,7 +27,7 @@ from pll.training.names import MODELS
 from pll.ui.data import loader
 from pll.ui.data.candidates import usual_holdout
 from pll.ui.format import plain
-from pll.ui.widgets import beside, button, choose, share_slider
+from pll.ui.widgets import beside, bound, button, choose, share_slider
 from pll.wording import duration
 
 NUMBER_SETTINGS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr_decay", "lr_decay_every")
@@ -38,22 +38,6 @@ BY_SEARCH = "chosen by the search"
 """Shown in a field for a setting that is not given."""
 TORCHVISION_MODELS = ("torchvision:resnet18", "torchvision:mobilenet_v3_small")
 """Some of torchvision's, to choose from; any other can be typed."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What was chosen.
-
-    Attributes
-    ----------
-    config
-        Of the first method.
-    wrong
-        What is wrong with single fields; training waits until there is nothing.
-    """
-
-    config: RunConfig
-    wrong: list[str]
 
 
 def choose_model(data: PartialLabelDataset, key: str, *, is_searched: bool = False) -> str | None:
@@ -88,8 +72,10 @@ def choose_model(data: PartialLabelDataset, key: str, *, is_searched: bool = Fal
 
 def choose_settings(
     methods: Sequence[str], choice: DataConfig, data: PartialLabelDataset, params: dict[str, Any], *, key: str
-) -> Settings:
-    """Show the settings that one or more methods have.
+) -> tuple[RunConfig, list[str]]:
+    """Show the settings that one or more methods have; return what was chosen, and what is wrong with single fields.
+
+    Training waits until there is nothing wrong.
 
     Parameters
     ----------
@@ -139,7 +125,7 @@ def choose_settings(
         seed=int(seed),
         name=data.name,
     )
-    return Settings(config, form.wrong)
+    return config, form.wrong
 
 
 class SettingsForm:
@@ -180,16 +166,17 @@ class SettingsForm:
         """
         field = RUN_FIELDS[name]
         value = self.touched.get(name, used)
-        st.number_input(
+        bound(
+            st.number_input,
             field.title,
-            value=None if value is None else float(value),
+            key=f"{self._key}-{name}",
+            now=None if value is None else float(value),
+            change=partial(self._touch, name),
+            value=None,
             step=float(field.step),
             format="%.10g",
             placeholder=BY_SEARCH,
             help=field.sentence,
-            key=(widget := self._widget(name, used)),
-            on_change=self._touch,
-            args=(name, widget),
         )
         problem = "" if name not in self.touched else field.problem(self.touched[name])
         if problem:
@@ -207,17 +194,10 @@ class SettingsForm:
             What is used where nothing is chosen; None where that is searched.
         """
         field = RUN_FIELDS[name]
-        titles: dict[str | None, str] = {None: BY_SEARCH.capitalize()} if used is None else {}
-        titles.update((field.choices or {}).items())
-        choose(
-            field.title,
-            titles,
-            index=list(titles).index(self.touched.get(name, used)),
-            help=field.sentence,
-            key=(widget := self._widget(name, used)),
-            on_change=self._touch,
-            args=(name, widget),
-        )
+        titles = ({"": BY_SEARCH.capitalize()} if used is None else {}) | dict(field.choices or {})
+        now, change = self.touched.get(name, used) or "", partial(self._touch, name)
+        key = f"{self._key}-{name}"
+        bound(st.selectbox, field.title, titles, key=key, now=now, change=change, help=field.sentence)
 
     def offer_reset(self) -> None:
         """A button that takes back all that was put in by hand."""
@@ -225,26 +205,13 @@ class SettingsForm:
             titles = [RUN_FIELDS[name].title for name in self.touched]
             with beside():
                 st.caption(f"Set by hand: {', '.join(titles)}.", width="content")
-                button("Reset", self._reset, kind="tertiary", key=f"{self._key}-reset")
+                button("Reset", self.touched.clear, kind="tertiary", key=f"{self._key}-reset")
 
-    def _widget(self, name: str, used: object) -> str:
-        """Another value to begin with has a field of its own."""
-        return f"{self._key}-{name}-{used}-{st.session_state.get(f'{self._key}-resets', 0)}"
-
-    def _touch(self, name: str, widget: str) -> None:
-        value = st.session_state[widget]
-        if value is not None:
-            self.touched[name] = value
-        else:  # emptied: as if it had never been touched
+    def _touch(self, name: str, value: float | str | None) -> None:
+        if value in (None, ""):  # emptied: as if it had never been touched
             self.touched.pop(name, None)
-            self._new_fields()
-
-    def _reset(self) -> None:
-        self.touched.clear()
-        self._new_fields()
-
-    def _new_fields(self) -> None:
-        st.session_state[f"{self._key}-resets"] = st.session_state.get(f"{self._key}-resets", 0) + 1
+        else:
+            self.touched[name] = value
 
 
 def _expected(method: str, params: dict[str, Any], choice: DataConfig, data: PartialLabelDataset) -> dict[str, Any]:
@@ -329,7 +296,7 @@ def advice(configs: Sequence[RunConfig], data: PartialLabelDataset, wrong: Seque
 # ---- a run of one lane -----------------------------------------------------------------------------------------------
 
 
-def choose_run_settings(choice: DataConfig, data: PartialLabelDataset) -> Settings:
+def choose_run_settings(choice: DataConfig, data: PartialLabelDataset) -> tuple[RunConfig, list[str]]:
     """Show the settings of a run, all but method, model and recipe in an expander.
 
     Parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -41,12 +40,13 @@ def is_fragment_run() -> bool:
 Kind = Literal["run", "comparison"]
 
 
-@dataclass
-class _Replaced:
-    """An id that was taken out of the address, while the browser may still send it."""
+def _replaced() -> dict[Kind, tuple[str, bool]]:
+    """Ids that were taken out of the address, while the browser may still send them.
 
-    id: str
-    is_sent: bool = False  # whether the script run that replaced it has ended, so that the browser has the new one
+    With each, whether the script run that replaced it has ended, so that the browser has the new one.
+    """
+    replaced: dict[Kind, tuple[str, bool]] = st.session_state.setdefault("replaced", {})
+    return replaced
 
 
 def id_in_address(kind: Kind) -> str | None:
@@ -56,8 +56,8 @@ def id_in_address(kind: Kind) -> str | None:
     second press). They get the new one; otherwise the page would fall back to what the user has just left.
     """
     value = st.query_params.get(kind)
-    replaced = st.session_state.get(f"replaced-{kind}")
-    return st.session_state.get(kind) if replaced is not None and value == replaced.id else value
+    is_old = kind in _replaced() and value == _replaced()[kind][0]
+    return st.session_state.get(kind) if is_old else value
 
 
 def settle_address() -> None:
@@ -65,10 +65,9 @@ def settle_address() -> None:
 
     Called at the beginning of every script run, and of every refresh of a fragment.
     """
-    for kind in get_args(Kind):
-        replaced = st.session_state.get(f"replaced-{kind}")
-        if replaced is not None and replaced.is_sent and st.query_params.get(kind) != replaced.id:
-            del st.session_state[f"replaced-{kind}"]
+    for kind, (replaced, is_sent) in list(_replaced().items()):
+        if is_sent and st.query_params.get(kind) != replaced:
+            del _replaced()[kind]
 
 
 def address_is_sent(page: str) -> None:
@@ -79,20 +78,10 @@ def address_is_sent(page: str) -> None:
     page
         The path of the page.
     """
-    named = frozenset(kind for kind in get_args(Kind) if kind in st.query_params)
-    st.session_state["address-left"] = _Left(page, named, monotonic())
-    for kind in get_args(Kind):
-        if f"replaced-{kind}" in st.session_state:
-            st.session_state[f"replaced-{kind}"].is_sent = True
-
-
-@dataclass(frozen=True)
-class _Left:
-    """What the address of a page named at the end of a script run."""
-
-    page: str
-    kinds: frozenset[str]
-    at: float
+    named = [kind for kind in get_args(Kind) if kind in st.query_params]
+    st.session_state["address-left"] = page, named, monotonic()
+    for kind, (replaced, _) in _replaced().items():
+        _replaced()[kind] = replaced, True
 
 
 IN_TIME = 1.0
@@ -109,9 +98,9 @@ def enter(page: str) -> None:
     page
         Its path.
     """
-    left: _Left | None = st.session_state.get("address-left")
-    if left is not None and left.page == page and monotonic() - left.at > IN_TIME:
-        for kind in left.kinds:
+    left, named, at = st.session_state.get("address-left", (None, [], 0.0))
+    if left == page and monotonic() - at > IN_TIME:
+        for kind in named:
             if st.query_params.get(kind) is None:
                 st.session_state.pop(kind, None)
 
@@ -129,7 +118,7 @@ def view(run: Run | None, kind: Kind = "run") -> None:
     kind = kind if run is None else "comparison" if run.is_comparison else "run"
     before = st.query_params.get(kind)
     if before is not None and (run is None or before != run.id):
-        st.session_state[f"replaced-{kind}"] = _Replaced(before)
+        _replaced()[kind] = before, False
     if run is None:
         st.session_state.pop(kind, None)
         st.query_params.clear()  # also a share link, which would start again

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,27 +39,17 @@ class ServerSetting:
     parse: Callable[[str], Any] = str
 
 
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        wanted = f"a whole number from {low} to {high}"
-        try:
-            number = int(text)
-        except ValueError as error:
-            raise ValueError(wanted) from error
-        if not low <= number <= high:
-            raise ValueError(wanted)
-        return number
-
-    return parse
+def _tabs(text: str) -> int:
+    with suppress(ValueError):
+        if 0 <= (number := int(text)) <= 100_000:
+            return number
+    raise ValueError("a whole number from 0 to 100000")
 
 
-def _one_of(*names: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text not in names:
-            raise ValueError(f"one of {', '.join(names)}")
-        return text
-
-    return parse
+def _form_of_log(text: str) -> str:
+    if text not in ("text", "json"):
+        raise ValueError("one of text, json")
+    return text
 
 
 def _people(text: str) -> frozenset[str]:
@@ -103,9 +94,9 @@ SERVER_SETTINGS: tuple[ServerSetting, ...] = (
         "PLL_MOST_SESSIONS",
         "200",
         "Open tabs at a time; whoever comes later gets a plain page. 0: as many as descriptors allow (three a tab).",
-        _whole(0, 100_000),
+        _tabs,
     ),
-    ServerSetting("PLL_LOG", "text", "Form of the log on stderr: `text` or `json`.", _one_of("text", "json")),
+    ServerSetting("PLL_LOG", "text", "Form of the log on stderr: `text` or `json`.", _form_of_log),
     ServerSetting(
         "PLL_FRAME_ANCESTORS",
         "self",

@@ -101,10 +101,9 @@ def picture_uri(data: PartialLabelDataset, row: int, largest: int = THUMBNAIL) -
 @lru_cache(maxsize=4096)
 def _uri(content: bytes, shape: tuple[int, ...], largest: int) -> str:
     image = Image.fromarray(np.frombuffer(content, dtype=np.uint8).reshape(shape))
-    small = max(image.size) <= SMALL_PICTURE
+    kind = "png" if max(image.size) <= SMALL_PICTURE else "jpeg"
     if max(image.size) > largest:
         image.thumbnail((largest, largest))
     buffer = io.BytesIO()
-    image.save(buffer, format="PNG" if small else "JPEG", quality=80)
-    kind = "png" if small else "jpeg"
+    image.save(buffer, format=kind, quality=80)
     return f"data:image/{kind};base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -19,7 +19,6 @@ from pll.weights import Sharpness, Weights, sharpness
 from pll.wording import percent
 
 MOST_HEATMAP_ROWS = 300
-MOST_HEATMAP_COLUMNS = 60
 """Beyond these a cell is too small to be seen; the page always says how many of how many are shown."""
 
 SHORT_IN_HEATMAP = 18
@@ -80,15 +79,6 @@ def _falling(confidence: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
     both = (~confidence.view(np.uint32)).astype(np.uint64) << np.uint64(32) | rows
     both.sort()
     return (both & np.uint64(0xFFFFFFFF)).astype(np.int64)
-
-
-def heatmap_columns(candidates: CandidateSets) -> npt.NDArray[np.int64]:
-    """(k,) sorted classes: all, or the `MOST_HEATMAP_COLUMNS` that are a candidate most often, whatever the weights."""
-    c = candidates.n_classes
-    if c <= MOST_HEATMAP_COLUMNS:
-        return np.arange(c, dtype=np.int64)
-    often = np.bincount(candidates.indices, minlength=c)
-    return np.sort(np.argsort(-often, kind="stable")[:MOST_HEATMAP_COLUMNS]).astype(np.int64)
 
 
 def heatmap_cells(
@@ -155,9 +145,9 @@ def heatmap_payload(
     sharp
         Of the weights, where it is computed already.
     classes
-        The columns; the examples whose identified label is another one are left out. None for the most frequent.
+        The columns; the examples whose identified label is another one are left out. None for all.
     """
-    columns = heatmap_columns(candidates) if classes is None else np.array(sorted(classes), dtype=np.int64)
+    columns = np.arange(candidates.n_classes) if classes is None else np.array(sorted(classes), dtype=np.int64)
     sharp = sharpness(weights, candidates) if sharp is None else sharp
     rows = None if classes is None else np.flatnonzero(np.isin(sharp.identified, columns))
     order = heatmap_order(sharp, rows, by=by, selected=presentation.selected)

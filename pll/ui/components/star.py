@@ -83,6 +83,7 @@ def star_payload(
     shapes = class_shapes(c)
     place = np.full(c, len(anchored), dtype=np.int64)  # of an anchor; of others behind the last
     place[anchored] = np.arange(len(anchored))
+    own = candidates.positions(np.flatnonzero(rows == presentation.selected))  # none where it is not drawn
     payload: Payload = {
         "note": note,
         "description": _description(presentation.when, note, sharp, candidates),
@@ -94,8 +95,8 @@ def star_payload(
         "labelSize": np.dtype(label_type).itemsize,
         "shades": raw(shades),
         "spokes": [
-            (int(place[j]), weight)
-            for j, weight in _spokes(weights, candidates, np.flatnonzero(rows == presentation.selected))
+            (int(place[j]), round(float(weight), 3))
+            for j, weight in zip(candidates.indices[own], weights[own], strict=True)
             if place[j] < len(anchored)
         ],
         "truth": truth is not None,
@@ -180,14 +181,6 @@ def packed(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
     steps = np.clip(np.rint((positions + 1) * 2047), 0, 4094).astype(np.uint16)
     x, y = steps[:, 0], steps[:, 1]
     return np.stack([x >> 4, (x & 15) << 4 | y >> 8, y & 255], axis=1).astype(np.uint8)
-
-
-def _spokes(weights: Weights, candidates: CandidateSets, row: npt.NDArray[np.intp]) -> list[tuple[int, float]]:
-    """(class, weight) of every candidate of the selected row; nothing where that row is not drawn."""
-    if len(row) == 0:
-        return []
-    at = candidates.positions(row)
-    return [(int(j), round(float(w), 3)) for j, w in zip(candidates.indices[at], weights[at], strict=True)]
 
 
 def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSets) -> str:

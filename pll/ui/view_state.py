@@ -182,8 +182,8 @@ class Scene:
             sharp.identified,
             sharp.top,
             self.frame.epoch,
-            rule=new_estimator(config).rule if config.method in METHODS else "",
-            is_supervised=config.method in METHODS and METHODS[config.method].needs_truth,
+            rule=new_estimator(config).rule,
+            is_supervised=METHODS[config.method].needs_truth,
             test=_test_counts(self.row.get("test_accuracy"), self.splits),
             n_tied=self._n_tied(),
             learns="" if self.snapshot.is_active or not self.is_latest else still_learns(self.snapshot.rows),
@@ -191,11 +191,15 @@ class Scene:
 
     def _n_tied(self) -> int:
         """How many labels are ties, as on Train; of votes alone."""
-        method = METHODS.get(self.lane.config.method)
-        if method is None or method.needs_features:
+        if not self.votes_alone:
             return 0
         held_out = self.lane.folder.held_out(self.sets)
         return int(taken_home(self.frame.weights, held_out, self.sets, self.data.tied_votes).is_tied.sum())
+
+    @property
+    def votes_alone(self) -> bool:
+        """Whether its labels come from votes and nothing else."""
+        return not METHODS[self.lane.config.method].needs_features
 
     @property
     def is_latest(self) -> bool:
@@ -354,7 +358,7 @@ def _test_counts(accuracy: float | None, splits: Splits) -> tuple[int, int] | No
 
 def _frame(snapshot: LaneSnapshot, history: History, epochs: list[int], looking: RunView, level: int | None) -> Frame:
     if not looking.follow:
-        return stored_frame(history, looking.epoch, history.candidates)
+        return stored_frame(history, looking.epoch)
     if snapshot.found is not None:
         number, weights = snapshot.found
         return Frame(0, weights, sharpness(weights, history.candidates), found=number)
@@ -367,10 +371,10 @@ def _frame(snapshot: LaneSnapshot, history: History, epochs: list[int], looking:
         latest = level
     if record is not None and record.epoch == latest:
         return Frame(record.epoch, record.label_weights, record.sharpness)
-    return stored_frame(history, latest, history.candidates)
+    return stored_frame(history, latest)
 
 
-def stored_frame(history: History, epoch: int, sets: CandidateSets) -> Frame:
+def stored_frame(history: History, epoch: int) -> Frame:
     """The label weights of the stored epoch nearest to `epoch`; uniform where nothing is stored yet.
 
     Parameters
@@ -379,16 +383,14 @@ def stored_frame(history: History, epoch: int, sets: CandidateSets) -> Frame:
         Label weights over the epochs.
     epoch
         That is wanted.
-    sets
-        The candidate sets.
     """
     for _ in range(2):  # a frame may be thinned out just when it is wanted; another one is the nearest then
         try:
-            return _cached(str(history.folder), _final_stamp(history), history.nearest(epoch), history, sets)
+            return _cached(str(history.folder), _final_stamp(history), history.nearest(epoch), history)
         except FileNotFoundError:
             continue
-    uniform = sets.uniform_weights()
-    return Frame(0, uniform, sharpness(uniform, sets))
+    uniform = history.candidates.uniform_weights()
+    return Frame(0, uniform, sharpness(uniform, history.candidates))
 
 
 def _final_stamp(history: History) -> int:
@@ -398,6 +400,6 @@ def _final_stamp(history: History) -> int:
 
 
 @st.cache_resource(max_entries=CACHED_FRAMES, show_spinner=False)
-def _cached(folder: str, stamp: int, epoch: int, _history: History, _sets: CandidateSets) -> Frame:
+def _cached(folder: str, stamp: int, epoch: int, _history: History) -> Frame:
     weights = _history.weights(epoch)
-    return Frame(epoch, weights, sharpness(weights, _sets))
+    return Frame(epoch, weights, sharpness(weights, _history.candidates))

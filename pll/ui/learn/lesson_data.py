@@ -10,7 +10,6 @@ import numpy.typing as npt
 import streamlit as st
 
 from pll.analysis.error_bound import feature_radius
-from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -20,8 +19,8 @@ from pll.synthesis import flip
 from pll.training.scaling import fit_scaling
 from pll.ui import session
 from pll.ui.data import loader
+from pll.ui.view_state import stored_frame
 from pll.ui.widgets import choose
-from pll.weights import identified_labels
 
 OF_RUN, OF_CHOICE, OF_DIGITS = "run", "choice", "digits"
 
@@ -95,7 +94,9 @@ def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArra
         return data.y, False
     if source.run is None:
         return None, True
-    return _identified(source.run, data.sets()), True
+    history = History(source.run.folder.history, data.sets())
+    frame = stored_frame(history, (history.epochs() or [0])[-1])
+    return frame.sharp.identified if frame.epoch else None, True
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -108,15 +109,4 @@ def _run() -> Run | None:
     try:
         return session.run_in_view()
     except UserError:  # a link to a run that is gone; the Train page says so
-        return None
-
-
-def _identified(run: Run, sets: CandidateSets) -> npt.NDArray[np.int64] | None:
-    history = History(run.folder.history, sets)
-    epochs = history.epochs()
-    if not epochs or epochs[-1] == 0:
-        return None
-    try:
-        return identified_labels(history.weights(epochs[-1]), sets)
-    except FileNotFoundError:  # thinned out just now
         return None

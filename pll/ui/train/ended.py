@@ -11,7 +11,6 @@ from pll.analysis.health import Health
 from pll.annotations import Annotations
 from pll.annotations.voters import FEATURES_ADD_NOTHING, LEAST_CHECKED
 from pll.export.run_export import export_source
-from pll.methods import METHODS
 from pll.review.state import ReviewState
 from pll.review.status import ReviewStatus, status_of
 from pll.runs.data import Splits
@@ -35,8 +34,7 @@ def draw(now: Scene) -> None:
     if now.snapshot.is_active or not has_labels(now.run):
         return
     labels = _labels(now.result_stamp, now)
-    alone = not METHODS[now.snapshot.method].needs_features
-    status, sentence = came_to(now.run, now.splits, labels, now.snapshot.health, votes_alone=alone)
+    status, sentence = came_to(now.run, now.splits, labels, now.snapshot.health, votes_alone=now.votes_alone)
     st.markdown(f"#### {_found(now)}{sentence}")
     if "next" not in now.looking.hidden:
         _onward(now, status)
@@ -51,7 +49,7 @@ def draw(now: Scene) -> None:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _labels(stamp: tuple[str, int], _now: Scene) -> Certainty:
     """The labels of the run, whatever epoch is in view: of a million they take longer than all else on the page."""
-    weights = stored_frame(_now.history, _now.epochs[-1], _now.sets).weights
+    weights = stored_frame(_now.history, _now.epochs[-1]).weights
     return taken_home(weights, _now.lane.folder.held_out(_now.sets), _now.sets, _now.data.tied_votes)
 
 

@@ -10,7 +10,6 @@ import streamlit as st
 
 from pll.candidates import CandidateSets
 from pll.formats.label_frame import labels_frame
-from pll.methods import METHODS
 from pll.ui.charts import csv_button
 from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.component import Component, Payload
@@ -138,13 +137,12 @@ def _heatmap_options(now: Scene) -> None:
 def labels_of(now: Scene) -> pd.DataFrame:
     """The labels of the epoch in view, with the columns of labels.csv."""
     data = now.data
-    alone = not METHODS[now.snapshot.method].needs_features
     return labels_frame(
         now.sets,
         now.frame.weights,
         data.row_ids,
         y=data.y,
-        votes_alone=alone,
+        votes_alone=now.votes_alone,
         tied_votes=data.tied_votes,
         given=data.given_sets,
     )

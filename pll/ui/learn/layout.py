@@ -32,7 +32,6 @@ IN_ADDRESS: Any = {"bind": "query-params", "persist_state": "session"}
 """Options of a widget whose value is part of a shared link, and stays from screen to screen."""
 IDEA = "idea"
 """The part of the address that holds the idea in view."""
-REVEALED, GUESSED_RIGHT = "revealed", "Right."
 
 
 def formula(tex: str) -> None:
@@ -61,20 +60,14 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
     key = f"learn-guess-{name}"
 
     def judge() -> None:
-        choice = st.session_state[f"{key}-choice"]
-        right = answer()
-        st.session_state[key] = (
-            GUESSED_RIGHT if choice == options[right] else f"You guessed “{choice}”. It is: {options[right]}."
-        )
+        choice, right = st.session_state[f"{key}-choice"], options[answer()]
+        wrong = f":material/lightbulb: You guessed “{choice}”. It is: {right}."
+        st.session_state[key] = ":material/check_circle: Right." if choice == right else wrong
 
-    def forget() -> None:
-        st.session_state.pop(key, None)
-        st.session_state.pop(f"{key}-choice", None)
-
-    verdict = st.session_state.get(key)
+    verdict, asked = st.session_state.get(key), f":material/help: **{question}**"
     with st.container(border=True, gap="small"):
         if verdict is None:
-            st.markdown(f":material/help: **{question}**")
+            st.markdown(asked)
             st.radio(
                 "Your guess",
                 list(options),
@@ -83,14 +76,10 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
                 on_change=judge,
                 label_visibility="collapsed",
             )
-            button("Show the answer", st.session_state.__setitem__, key, REVEALED, key=f"{key}-show", kind="tertiary")
+            button("Show the answer", st.session_state.__setitem__, key, "", key=f"{key}-show", kind="tertiary")
             return False
-        label = f":material/help: **{question}**"
-        if verdict != REVEALED:
-            icon = ":material/check_circle:" if verdict == GUESSED_RIGHT else ":material/lightbulb:"
-            label += f"\n\n{icon} {verdict}"
-        st.markdown(label)
-        button("Ask again", forget, icon="replay", key=f"{key}-again", kind="tertiary")
+        st.markdown(f"{asked}\n\n{verdict}" if verdict else asked)
+        button("Ask again", st.session_state.pop, key, None, icon="replay", key=f"{key}-again", kind="tertiary")
     return True
 
 

@@ -487,10 +487,9 @@ def correct(
     """
     import pandas as pd  # late: the home page shows no table
 
-    def change(choice: str | None) -> None:
-        if choice is not None:
-            save(st.session_state[key], choice)
-            st.session_state[key] = []
+    def change(choice: str) -> None:
+        save(st.session_state[key], choice)
+        st.session_state[key] = []
 
     with st.container(horizontal=True):
         chosen = st.multiselect(what[0], list(now), key=key, placeholder="Type or choose")
@@ -505,6 +504,7 @@ def correct(
             now=kinds.pop() if len(kinds) == 1 else None,
             change=change,
             index=None,
+            required=True,
             disabled=not chosen,
             **more,
         )

@@ -292,18 +292,15 @@ def _role_above(table: Columns, column: Column) -> None:
     """What a column is taken for, and the choice of something else."""
     is_asked = column.name in table.asked
 
-    def change(role: str | None) -> None:
-        if role is not None:  # nothing is chosen by clearing the field
-            _set_roles(table, {column.name: role})
-
     bound(
         st.selectbox,
         plain(column.name),
         ROLE_TITLES,
         key=f"role-{column.at}-{_key(table.source)}",
         now=None if is_asked else column.role,
-        change=change,
+        change=lambda role: _set_roles(table, {column.name: role}),
         index=None if is_asked else 0,
+        required=True,
         placeholder="asked below",
         help=plain(column.why) or None,
     )

@@ -15,7 +15,7 @@ from pll.ui.review.keys import action_keys, stand_for_classes
 from pll.ui.review.review_tab import DISAGREEMENTS, Chosen, ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import pairs_of
-from pll.ui.widgets import beside, bound, button, choose, kept_in, toast_errors
+from pll.ui.widgets import beside, bound, button, kept_in, toast_errors
 from pll.wording import count
 
 
@@ -40,11 +40,8 @@ def _only_disagreements(tab: ReviewTab) -> None:
     if annotations is None or not pairs:
         return
     key = f"review-pair-{run}"
-    if tab.only is None:
-        st.session_state[key] = None
 
-    def chosen() -> None:
-        pair: Pair | None = st.session_state[key]
+    def chosen(pair: Pair | None) -> None:
         if pair is None:
             _restrict(tab, None)
             return
@@ -53,7 +50,8 @@ def _only_disagreements(tab: ReviewTab) -> None:
         _restrict(tab, (rows, f"on which {plain(names)} disagree"))
 
     words: dict[str, Any] = {"index": None, "placeholder": "Choose two", "width": 420}
-    choose("Only where two disagree", pairs, key=key, on_change=chosen, **words)
+    now = None if tab.only is None else st.session_state.get(key)
+    bound(st.selectbox, "Only where two disagree", pairs, key=key, now=now, change=chosen, **words)
 
 
 DISPUTED = "on which the voters disagree, the most telling first"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 
@@ -18,9 +17,7 @@ from pll.ui.view_state import RunView, run_view
 from pll.ui.widgets import beside, bound, button, toast_errors
 from pll.wording import count
 
-T = TypeVar("T", int, float)
-FULL_SPEED = math.inf
-SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
+SPEEDS = (8.0, 3.0, 1.0)
 """Epochs a second."""
 PRESS_SECONDS = 0.4
 """Seconds that a press waits for its effect, so that the page that follows shows it."""
@@ -30,8 +27,7 @@ MOVABLE = ("running", "queued", "paused", "stopped", "interrupted")
 
 LONGER = 3
 """Times as many epochs, and where labels go back and forth steps as many times smaller, of a run that trains again."""
-NEVER_SETTLED = 0
-PATIENCES = (NEVER_SETTLED, 5, 10, 25, 50)
+PATIENCES = (5, 10, 25, 50)
 """Epochs without any change of an identified label after which training stops."""
 
 
@@ -175,51 +171,29 @@ def restart_finished(run: Run, state: str) -> None:
 
 def speed(run: Run) -> None:
     """Show the speed selector."""
-    choices = {*SPEEDS, run.pace or FULL_SPEED}  # a link may bring another one
-    titles = {one: format_speed(one) for one in sorted(choices, reverse=True)}
-    _steer(run, "Speed", titles, run.pace or FULL_SPEED, FULL_SPEED, run.set_pace, width=130)
+    speeds = sorted({*SPEEDS, run.pace or SPEEDS[0]}, reverse=True)  # a link may bring another one
+    titles = {0.0: "Full speed"} | {one: f"{one:g} a second" for one in speeds}
+    _steer(run, "Speed", titles, run.pace, run.set_pace, width=130)
 
 
 def patience(run: Run) -> None:
     """Show the selector of the stop condition."""
-    titles = {one: format_patience(one) for one in sorted({*PATIENCES, run.patience or NEVER_SETTLED})}
+    epochs = sorted({*PATIENCES, run.patience or PATIENCES[0]})
+    titles = {0: "Train to the end"} | {one: f"Stop when settled: {one}" for one in epochs}
     hint = "Settled: no identified label has changed for this many epochs. You can resume the run later."
-    now = run.patience or NEVER_SETTLED
-    _steer(run, "Stop when settled", titles, now, NEVER_SETTLED, run.set_patience, width=245, help=hint)
+    _steer(run, "Stop when settled", titles, run.patience, run.set_patience, width=245, help=hint)
 
 
 def _steer(
-    run: Run, label: str, titles: Mapping[T, str], now: T, none: T, change: Callable[[Any], None], **more: Any
+    run: Run, label: str, titles: Mapping[Any, str], now: float | None, change: Callable[[Any], None], **more: Any
 ) -> None:
-    """A selector that changes a run at work; `none` stands for no such limit."""
+    """A selector that changes a run at work; 0 stands for no limit."""
 
-    def changed(value: T) -> None:
-        session.registry().control(run, lambda: change(None if value == none else value))
+    def changed(value: float) -> None:
+        session.registry().control(run, lambda: change(value or None))
 
     options = {"label_visibility": "collapsed", **more}
-    bound(st.selectbox, label, titles, key=f"{label}-{run.id}", now=now, change=changed, **options)
-
-
-def format_speed(epochs_a_second: float) -> str:
-    """A speed.
-
-    Examples
-    --------
-    >>> format_speed(FULL_SPEED), format_speed(1.0), format_speed(2.5)
-    ('Full speed', '1 a second', '2.5 a second')
-    """
-    return "Full speed" if epochs_a_second == FULL_SPEED else f"{epochs_a_second:g} a second"
-
-
-def format_patience(epochs: int) -> str:
-    """When a run stops by itself.
-
-    Examples
-    --------
-    >>> format_patience(NEVER_SETTLED), format_patience(10)
-    ('Train to the end', 'Stop when settled: 10')
-    """
-    return f"Stop when settled: {epochs}" if epochs else "Train to the end"
+    bound(st.selectbox, label, titles, key=f"{label}-{run.id}", now=now or 0, change=changed, **options)
 
 
 def resume(run: Run, state: str) -> None:

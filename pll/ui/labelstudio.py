@@ -77,11 +77,6 @@ def recent_requests(run: str) -> list[RequestRecord]:
     return list(reversed(_recent()[run]))
 
 
-def wait_for_webhooks() -> None:
-    """Until what Label Studio has sent is stored; for tests."""
-    _work().submit(bool).result(60)
-
-
 def backend(run_id: str) -> Backend:
     """Return the backend of a run; its review is begun where it was not.
 

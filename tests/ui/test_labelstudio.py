@@ -56,7 +56,7 @@ class Connected:
     def post(self, name: str, body: Any, **options: Any) -> Any:
         where = f"/labelstudio/{self.run}/{name}"
         answer = self.client.post(where, **({"auth": ("candid", self.secret), "json": body} | options))
-        labelstudio.wait_for_webhooks()
+        labelstudio._work().submit(bool).result(60)  # until what was sent is stored
         return answer
 
     @property

@@ -80,9 +80,7 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> Source:
 def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:
     """What becomes of the classes there are; corrections of classes that are read otherwise now are left out."""
     edited: Edits = st.session_state.get(classes_key(source), {})
-    targets: dict[str, str | None] = {}
-    targets |= {name: becomes for name, becomes in edited.items() if name in counts}
-    changes = {name: becomes for name, becomes in targets.items() if becomes != name}
+    changes = {name: becomes for name, becomes in edited.items() if name in counts and becomes != name}
     return changes if any(changes.get(name, name) is not None for name in counts) else {}
 
 

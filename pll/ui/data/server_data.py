@@ -42,10 +42,7 @@ def download_of(entry: Entry) -> Job | None:
 def _is_arriving(entry: Entry) -> bool:
     """Whether a download is at work or done; one that failed no longer matters where the dataset is here."""
     job = download_of(entry)
-    if job is not None and job.status().state in ("failed", "stopped"):
-        default_board().forget(f"download {entry.name}")
-        return False
-    return job is not None
+    return job is not None and job.status().state not in ("failed", "stopped")
 
 
 def begin_download(entry: Entry) -> None:

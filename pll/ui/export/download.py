@@ -139,17 +139,15 @@ def in_hand(run: Run, *, is_first: bool) -> None:
     is_first
         Whether the first button stands out.
     """
-    first = _kind(is_first)
     try:
         own = next(iter(files_of(run.config.source).items()), None)
     except UserError:  # its file is gone, as the export page says
         own = None
     if own is not None:
         name, labelled = own[0], _file_name(own[1].name, own[0], "labelled")
-        download("Download", partial(_own_file, run, name), labelled, key="take-own", kind=first)
-        download("labels.csv", partial(_labels_csv, run), "labels.csv", key="take-labels")
-    else:
-        download("Download", partial(_labels_csv, run), "labels.csv", key="take-labels", kind=first)
+        download("Download", partial(_own_file, run, name), labelled, key="take-own", kind=_kind(is_first))
+    label, kind = ("Download", _kind(is_first)) if own is None else ("labels.csv", _kind(False))
+    download(label, partial(_labels_csv, run), "labels.csv", key="take-labels", kind=kind)
 
 
 def _own_file(run: Run, to: str) -> bytes:

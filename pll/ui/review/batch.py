@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -23,14 +22,6 @@ TILES = 24
 _batch = component("batch")
 
 
-class _Accepted(NamedTuple):
-    """A group, its label, and what was marked in it."""
-
-    rows: list[int]
-    label: str
-    marked: set[int]
-
-
 @dataclass
 class LookAlikeBatch:
     """Look-alikes assigned in one tab."""
@@ -41,7 +32,8 @@ class LookAlikeBatch:
     passed: set[int] = field(default_factory=set)  # examples that groups were made around and that were put aside
     only: Chosen | None = None  # what the tab was restricted to when the group was made
     marked: set[int] = field(default_factory=set)  # examples that are marked to begin with
-    accepted: dict[str, _Accepted] = field(default_factory=dict)  # groups by their stroke, to be shown again
+    # groups by their stroke, to be shown again: rows, label, and what was marked
+    accepted: dict[str, tuple[list[int], str, set[int]]] = field(default_factory=dict)
 
     def fill(self) -> None:
         """Take the look-alikes of the first example of the queue assigned."""
@@ -118,7 +110,7 @@ class LookAlikeBatch:
         accepted = {event.row for event in made if event.kind == "accept"}
         if made and made[0].batch is not None:
             rows = [tile.row for tile in self.tiles]
-            self.accepted[made[0].batch] = _Accepted(rows, self.label, set(rows) - accepted)
+            self.accepted[made[0].batch] = rows, self.label, set(rows) - accepted
         are, ruled_out = "is" if len(accepted) == 1 else "are", len(made) - len(accepted)
         others = f"; of {ruled_out:,} {self.label} is ruled out" if ruled_out else ""
         self.tab.message = f"Saved: {count(len(accepted), 'example')} {are} {self.label}{others}."

@@ -79,10 +79,6 @@ class RunView:
         """Select this example."""
         self.selected = example
 
-    def draw_outline(self, outline: list[tuple[int, int]] | None) -> None:
-        """Keep what was drawn on the map; None clears it."""
-        self.outline = outline
-
     def seek(self, data: PartialLabelDataset) -> None:
         """Select the example that a link names."""
         if self.sought is None:
@@ -91,10 +87,6 @@ class RunView:
         self.selected = int(rows[0]) if len(rows) else None
         self.lost = None if len(rows) else self.sought
         self.sought = None
-
-    def hide_truth(self, splits: Splits) -> Splits:
-        """The data of a lane as this lesson shows it: without true labels where they are hidden."""
-        return Splits(splits.train.without_truth) if "truth" in self.hidden else splits
 
 
 def run_view(run: Run) -> RunView:
@@ -274,10 +266,11 @@ def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
         looking.seek(run.splits().train)
     titles = lane_titles([lane.config for lane in run.lanes])
     level = common_epoch(snapshot) if len(run.lanes) > 1 else None
-    lanes = [without_truth_figures(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
     result = []
-    for place, (lane, state) in enumerate(zip(run.lanes, lanes, strict=True)):
-        splits = looking.hide_truth(run.splits(place))
+    for place, (lane, state) in enumerate(zip(run.lanes, snapshot.lanes, strict=True)):
+        splits = run.splits(place)
+        if "truth" in looking.hidden:  # by a lesson
+            splits, state = Splits(splits.train.without_truth), without_truth_figures(state)
         history = History(lane.folder.history, splits.train.sets())
         epochs = history.epochs() or [0]
         frame = _frame(state, history, epochs, looking, level)

@@ -6,15 +6,14 @@ them pixel by pixel (`scatter.js`), a million within a few frames. An outline dr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import streamlit as st
 
 from pll.analysis.projection import TOP
 from pll.candidates import CandidateSets
 from pll.colors import class_colours
-from pll.ui.components.canvas import Presentation, canvas_component, format_counts, format_shown, mount, raw
+from pll.ui.components.canvas import Presentation, canvas_component, format_counts, format_shown, raw
 from pll.ui.components.component import Payload
 from pll.weights import Ints, Sharpness
 from pll.wording import short_names
@@ -40,7 +39,7 @@ def map_payload(
     outline: Outline | None,
     classes: Sequence[int] | None = None,
 ) -> Payload:
-    """What `mount_map` shows: the (m,) `rows` of the n candidate sets, at their `points`.
+    """What `mount(SCATTER, …)` shows: the (m,) `rows` of the n candidate sets, at their `points`.
 
     `points` is `raw` of their (m, 2) places (`pll.analysis.projection.project`); `sharp` is of the label weights at the
     viewed epoch; an `outline` that was drawn stays to be seen. The colours are those of `classes`, None for all: of
@@ -97,37 +96,6 @@ def map_payload(
         "examples": None if m == n else raw(rows.astype(np.uint32)),
         "outline": outline,
     }
-
-
-def mount_map(
-    payload: Payload,
-    key: str,
-    n: int,
-    on_select: Callable[[int], None],
-    on_outline: Callable[[Outline], None],
-) -> None:
-    """Mounts or updates the map called `key`; reports an example that was clicked, and the corners of an outline.
-
-    Parameters
-    ----------
-    payload
-        As `map_payload` makes it.
-    key
-        Of the widget.
-    n
-        Examples of the data.
-    on_select
-        Called with the example that was clicked, before the page runs.
-    on_outline
-        Called with the corners of an outline that was drawn.
-    """
-
-    def drawn() -> None:
-        outline = checked_outline(st.session_state[key].get("outline"))
-        if outline is not None:
-            on_outline(outline)
-
-    mount(SCATTER, payload, key, n, on_select, on_outline_change=drawn)
 
 
 def checked_outline(sent: object) -> Outline | None:

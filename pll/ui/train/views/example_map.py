@@ -10,9 +10,9 @@ from pll.analysis.projection import Places, inside, project
 from pll.dataset import PartialLabelDataset
 from pll.ui.charts import csv_button
 from pll.ui.choose_run import has_labels
-from pll.ui.components.canvas import Presentation, format_counts, raw
+from pll.ui.components.canvas import Presentation, format_counts, mount, raw
 from pll.ui.components.component import Payload
-from pll.ui.components.scatter import map_payload, mount_map
+from pll.ui.components.scatter import SCATTER, checked_outline, map_payload
 from pll.ui.review.queue_controls import choose_rows
 from pll.ui.routes import go
 from pll.ui.train.pictures import once, shown_classes
@@ -38,7 +38,12 @@ def draw(scene: Scene) -> None:
     classes = shown_classes(scene)
     moment = ("map", scene.stamp, scene.snapshot.is_active, looking.selected, outline, classes)
     payload = once(moment, lambda: _payload(scene, places, classes))
-    mount_map(payload, f"map-{scene.run.id}", len(scene.data), looking.select, looking.draw_outline)
+    key = f"map-{scene.run.id}"
+
+    def drawn() -> None:
+        looking.outline = checked_outline(st.session_state[key].get("outline")) or looking.outline
+
+    mount(SCATTER, payload, key, len(scene.data), looking.select, on_outline_change=drawn)
     if looking.outline is None:
         st.caption(
             "Neighbours are alike in what varies most, and may differ in the rest. Pale: small label weight. Draw "
@@ -68,7 +73,7 @@ def _chosen(scene: Scene, rows: Ints) -> None:
         ):
             choose_rows(scene.run.id, rows)
             go("review", run=scene.run.id)
-        button("Clear", scene.looking.draw_outline, None, key=f"map-clear-{scene.run.id}")
+        button("Clear", setattr, scene.looking, "outline", None, key=f"map-clear-{scene.run.id}")
 
 
 def _map_frame(scene: Scene, places: Places) -> pd.DataFrame:

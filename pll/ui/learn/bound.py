@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -24,7 +22,6 @@ from pll.ui.learn.lesson_data import choose_source, radius_of
 from pll.ui.widgets import choose, show_table
 from pll.wording import count
 
-T = TypeVar("T", int, float)
 NORMS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DELTAS = (0.5, 0.1, 0.05, 0.01, 0.001)
 TIMES = (1, 10, 100, 1000, 10_000, 100_000)
@@ -80,27 +77,16 @@ def _chosen_bound() -> Bound:
         model = choose("Model", models, key="learn-bound-model", width=170, **IN_ADDRESS)
         loss = choose("Loss", losses, key="learn-bound-loss", width=230, **IN_ADDRESS)
     with st.container(horizontal=True, gap="medium"):
-        norm = _slider("Norm bound Λ", NORMS, 1.0, "norm", "{:g}")
-        delta = _slider("δ", DELTAS, 0.05, "delta", "{:g}")
-        times = _slider("Examples, times", TIMES, 1, "times", "{:,}")
+        words = {"format_func": "{:,g}".format, "width": 200, **IN_ADDRESS}
+        norm = st.select_slider("Norm bound Λ", NORMS, 1.0, key="learn-bound-norm", **words)
+        delta = st.select_slider("δ", DELTAS, 0.05, key="learn-bound-delta", **(words | {"width": 160}))
+        times = st.select_slider("Examples, times", TIMES, 1, key="learn-bound-times", **words)
     data = source.read()
     n, c = len(data), data.n_classes
     more = f", as if there were {times:,} times as many" if times > 1 else ""
     st.caption(f"{source.name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}.")
     radius = radius_of(source.key, data) if model == "linear" else math.nan
     return linear_bound(n=n * times, n_classes=c, radius=radius, norm=norm, delta=delta, loss=loss, model=model)
-
-
-def _slider(label: str, values: Sequence[T], start: T, name: str, form: str) -> T:
-    return st.select_slider(
-        label,
-        values,
-        start,
-        key=f"learn-bound-{name}",
-        **IN_ADDRESS,
-        format_func=form.format,
-        width=200 if len(label) > 1 else 160,
-    )
 
 
 def _numbers(bound: Bound) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,10 +58,11 @@ def digits(q: float = 0.7, how: str = "binomial") -> LessonData:
 def _lesson_sources() -> dict[str, LessonData]:
     """What there is to ask about, the reader's own first, the digits last."""
     sources = {}
-    run = _run()
-    if run is not None:
-        name = run.name
-        sources[OF_RUN] = LessonData(f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run)
+    with suppress(UserError):  # a link to a run that is gone; the Train page says so
+        run = session.run_in_view()
+        if run is not None:
+            name = run.name
+            sources[OF_RUN] = LessonData(f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run)
     choice = session.chosen()
     if choice is not None:
         name = f"{choice.source.name}, the data you chose"
@@ -103,10 +105,3 @@ def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArra
 def radius_of(key: str, _data: PartialLabelDataset) -> float:
     """R of the scaled features, computed once for the same `LessonData.key`."""
     return feature_radius(_data.X, fit_scaling(_data.X))
-
-
-def _run() -> Run | None:
-    try:
-        return session.run_in_view()
-    except UserError:  # a link to a run that is gone; the Train page says so
-        return None

@@ -236,9 +236,7 @@ def bound(
     st.session_state[key] = now  # and no default beside it, of which Streamlit would warn
 
     def changed() -> None:
-        value = st.session_state[key]
-        if value is not None or not more.get("required"):
-            change(value)
+        change(st.session_state[key])
 
     widget(label, *options, key=key, on_change=toast_errors(changed), **more)
 

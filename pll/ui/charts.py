@@ -237,12 +237,12 @@ def show_matrix(
     finite = shares[np.isfinite(shares)]
     # Where all cells are alike there is no range to spread the colours over: 70 % is then 70 % of the darkest.
     top = float(finite.max()) if len(finite) and finite.min() < 0.9 * finite.max() else 100.0
-    labels = short_names(names, 14)
+    at, is_labelled = np.arange(len(names)), len(names) <= MOST_LABELLED
     figure = go.Figure(
         go.Heatmap(
             z=shares,
-            x=np.arange(len(names)),
-            y=np.arange(len(names)),
+            x=at,
+            y=at,
             customdata=np.stack(np.meshgrid(names, names), axis=-1).astype(object),  # (c, c, 2) across, down
             colorscale=[[0, "rgba(53,104,212,0.04)"], [1, ACCENT]],
             zmin=0,
@@ -251,14 +251,10 @@ def show_matrix(
             hovertemplate="%{customdata[1]} with %{customdata[0]}: %{z:.1f} %<extra></extra>",
         )
     )
-    rows = len(names) if len(names) <= MOST_LABELLED else MOST_LABELLED // 2
+    rows = len(names) if is_labelled else MOST_LABELLED // 2
     dress(figure, title, across, down, height=max(CHART_HEIGHT, rows * MATRIX_ROW + MATRIX_NAMES))
     figure.update_layout(hovermode="closest", title_y=0.99, title_yanchor="top")
-    ticks = (
-        {"tickvals": np.arange(len(names)), "ticktext": labels}
-        if len(names) <= MOST_LABELLED
-        else {"showticklabels": False}
-    )
+    ticks = {"tickvals": at, "ticktext": short_names(names, 14)} if is_labelled else {"showticklabels": False}
     figure.update_xaxes(**ticks, showgrid=False, zeroline=False)
     figure.update_yaxes(**ticks, showgrid=False, zeroline=False, autorange="reversed")
     table = pd.DataFrame(matrix, columns=list(names))

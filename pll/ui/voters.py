@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -22,7 +20,7 @@ from pll.annotations.agreement import (
 )
 from pll.annotations.alternative import EPSILONS, AlternativeTest, alternative_annotator_test
 from pll.annotations.independence import worth_of_votes
-from pll.annotations.voters import LEAST_CHECKED, VoterCard, fit_voters, voter_cards
+from pll.annotations.voters import LEAST_CHECKED, fit_voters, voter_cards
 from pll.errors import UserError
 from pll.formats.names import LIKE_A_MODEL
 from pll.runs.data import can_be_weighed
@@ -127,21 +125,17 @@ def can_be_judged(annotations: Annotations) -> bool:
     return can_be_weighed(annotations) and annotations.n_rows * annotations.n_classes <= MOST_FITTED
 
 
-CONFUSES = st.column_config.TextColumn(
-    help="Estimated from how the voters agree and from known labels, also where the accuracy is counted."
-)
-
-
 def show_voters(table: pd.DataFrame) -> None:
     """Put the table of `voter_table` on the page."""
     counted = bool((table["counted on"] > 0).any())
+    hint = "Estimated from how the voters agree and from known labels, also where the accuracy is counted."
     show_table(
         table if counted else table.drop(columns=["95 % interval", "counted on"]),
         "For each voter: answers, accuracy and most frequent confusion",
         formats={"accuracy": "%.1f %%"},
         config={
             "voter": st.column_config.TextColumn(width="medium"),
-            "confuses": CONFUSES,
+            "confuses": st.column_config.TextColumn(help=hint),
         },
         key="voters",
     )
@@ -165,15 +159,9 @@ def voter_table(
     rows = []
     for card in cards:
         interval = f"{percent(card.low)} – {percent(card.high)}" if card.checked else ""
-        confuses = _confusion_words(card, short)
-        rows.append((card.name, card.answers, 100 * card.accuracy, interval, card.checked, confuses))
+        shares = [f"{short[true]} → {short[voted]} ({percent(share, 0)})" for true, voted, share in card.confusions[:2]]
+        rows.append((card.name, card.answers, 100 * card.accuracy, interval, card.checked, "; ".join(shares)))
     return pd.DataFrame(rows, columns=["voter", "answers", "accuracy", "95 % interval", "counted on", "confuses"])
-
-
-def _confusion_words(card: VoterCard, short: Mapping[str, str]) -> str:
-    return "; ".join(
-        f"{short[true]} → {short[voted]} ({percent(share, 0)})" for true, voted, share in card.confusions[:2]
-    )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

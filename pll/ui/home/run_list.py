@@ -81,8 +81,7 @@ def _damaged_row(one: Run, problem: str) -> None:
         actions.container(horizontal=True),
         st.popover("", icon=":material/delete:", type="tertiary", help="Delete", key=f"remove-{one.id}"),
     ):
-        st.write("Move its folder to the bin, with all that may still be readable in it?")
-        _confirm_delete(one)
+        _confirm_delete(one, "Move its folder to the bin, with all that may still be readable in it?")
 
 
 def _differences(runs: Sequence[Run]) -> dict[str, str]:
@@ -134,8 +133,7 @@ def _row(one: Run, differs: str = "") -> None:
                 st.text_input("Name", value=snapshot.name, max_chars=MOST_NAME, key=f"name-{one.id}")
                 st.form_submit_button("Rename", on_click=_rename, args=(one,))
             if not snapshot.is_active:
-                st.write(question)
-                _confirm_delete(one)
+                _confirm_delete(one, question)
 
 
 def _data_and_date(run: Run) -> str:
@@ -163,8 +161,9 @@ CONFIRMING = "delete-confirming"
 """Where this tab has the id of the run under review whose deletion waits to be confirmed, and the warning."""
 
 
-def _confirm_delete(one: Run) -> None:
-    """The button; where there is a review, a second one that says what becomes of its decisions."""
+def _confirm_delete(one: Run, question: str) -> None:
+    """The question and the button; where there is a review, a second one that says what becomes of its decisions."""
+    st.write(question)
     run_id, reviews = st.session_state.get(CONFIRMING, ("", ""))
     if run_id == one.id:
         st.warning(reviews, icon=":material/rate_review:")

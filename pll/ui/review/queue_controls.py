@@ -119,11 +119,6 @@ def _left(tab: ReviewTab) -> npt.NDArray[np.int64]:
     return asked[review.state.answers[asked] < review.state.required[asked]]
 
 
-def _settle(tab: ReviewTab) -> None:
-    """Look at what reviewers disagree on."""
-    st.session_state[tab.view_key] = DISAGREEMENTS
-
-
 def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
     review = tab.review
@@ -144,7 +139,7 @@ def nothing_left(tab: ReviewTab) -> None:
         stayed = f" {unsure:,} stayed unsure." if unsure else ""
         st.success(f"Every example has been decided.{stayed}", icon=":material/check_circle:")
     if review.conflicts():
-        button("Settle disagreements", _settle, tab, icon="balance")
+        button("Settle disagreements", st.session_state.__setitem__, tab.view_key, DISAGREEMENTS, icon="balance")
     if tab.desk.history(1):
         key = action_keys(tab.queue.data.class_names)["undo"].lower()
         button("Undo last decision", tab.undo, icon="undo", shortcut=key if key.isalnum() else None)

@@ -6,7 +6,6 @@ Where a login is set up, every page needs it (`require`, at the beginning of eve
 from __future__ import annotations
 
 import hashlib
-import math
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -25,7 +24,6 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from pll.paths import candid_home
 from pll.runs.access import Person, person_id
-from pll.runs.process import PerProcess
 from pll.ui.format import plain
 from pll.ui.server_settings import setting
 from pll.ui.widgets import beside, button
@@ -55,22 +53,17 @@ def login_is_set_up() -> bool:
     return bool(_auth())
 
 
-def _auth() -> Mapping[str, Any]:
-    files = tuple(st.config.get_option("secrets.files"))
-    when, part = _auth_read().get(files, (-math.inf, {}))
-    if time.monotonic() - when > AUTH_AGE:
-        part = _read_auth()
-        _auth_read()[files] = time.monotonic(), part
-    return part
-
-
-_auth_read: PerProcess[dict[tuple[str, ...], tuple[float, Mapping[str, Any]]]] = PerProcess(dict)
 AUTH_AGE = 2.0
 """Seconds for which what was read of the secrets is used: where there are none, Streamlit looks for the files anew each
 time, and a page asks a dozen times."""
 
 
-def _read_auth() -> Mapping[str, Any]:
+def _auth() -> Mapping[str, Any]:
+    return _read_auth(tuple(st.config.get_option("secrets.files")))
+
+
+@st.cache_resource(ttl=AUTH_AGE, show_spinner=False)
+def _read_auth(files: tuple[str, ...]) -> Mapping[str, Any]:
     try:
         part: Mapping[str, Any] = st.secrets["auth"] if st.secrets.load_if_toml_exists() else {}
     except (KeyError, FileNotFoundError, ValueError):

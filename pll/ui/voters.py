@@ -23,9 +23,11 @@ from pll.annotations.independence import worth_of_votes
 from pll.annotations.voters import LEAST_CHECKED, fit_voters, voter_cards
 from pll.errors import UserError
 from pll.formats.names import LIKE_A_MODEL
+from pll.review.state import ReviewState
 from pll.runs.data import can_be_weighed
 from pll.ui.format import plain
 from pll.ui.widgets import ShownFigure, choose, show_figures, show_table
+from pll.weights import Ints
 from pll.wording import percent, short_by_name
 
 MOST_FITTED = 10**6
@@ -170,6 +172,24 @@ def _rules(key: str, _annotations: Annotations, _y: npt.NDArray[np.int64] | None
     table = rule_table(_annotations, y=_y).drop(columns="rule").rename(columns=TABLE_WORDS)
     sizes = {name: f"{name} label{'s' * (name != '1')}" for name in map(str, table) if name[0].isdigit()}
     return table.rename(columns=sizes)
+
+
+def with_decisions(labels: Ints, votes: Annotations, state: ReviewState | None) -> Ints:
+    """(n,) labels as people left them; −1 where theirs is no class of the votes, or none of these.
+
+    Parameters
+    ----------
+    labels
+        (n,) numbers of classes before that, −1 for none.
+    votes
+        Everybody's answers about the same examples.
+    state
+        The decisions; None for none.
+    """
+    place, result = {name: k for k, name in enumerate(votes.class_names)}, labels.copy()
+    for row, made in ({} if state is None else state.decisions()).items():
+        result[row] = place.get(made.label or "", -1)
+    return result
 
 
 # ---- what they are worth together, and a model among people ----------------------------------------------------------

@@ -17,7 +17,7 @@ from pll.ui.format import plain, short_duration
 from pll.ui.review import certify_panel, changes
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
-from pll.ui.voters import can_be_judged, show_voters, show_worth, voter_table
+from pll.ui.voters import can_be_judged, show_voters, show_worth, voter_table, with_decisions
 from pll.ui.widgets import ShownFigure, beside, button, choose_one, folded, popover, show_figures, show_table
 from pll.wording import count, percent
 
@@ -30,7 +30,7 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     mine, done = int(review.state.answered_by(name).sum()), int((review.state.answers > 0).sum())
     by_me = f", {mine:,} by you" if done > mine else ""
     rate = recent_rate(review.state, name)
-    pace = "" if rate is None else f" · {_format_rate(rate)}"
+    pace = "" if rate is None else f" · {_a_minute(rate)} a minute"
     left = f"{done:,} of {count(len(review.root), 'example')} answered{by_me}{pace}"  # unsure is no decision
     line = {"left": left, "right": _looked(tab), "note": "", "share": 0.0, "holds": False}
     try:
@@ -68,19 +68,15 @@ def _looked(tab: ReviewTab) -> str:
     return f"{wrong} of the last {len(late)} {'was' if wrong == 1 else 'were'} wrong{changed}"
 
 
-def _format_rate(rate: float) -> str:
-    """Decisions a minute in words, as precise as it is known.
+def _a_minute(rate: float) -> str:
+    """A rate in few figures.
 
     Examples
     --------
-    >>> _format_rate(12.34), _format_rate(3.14)
-    ('12 a minute', '3.1 a minute')
+    >>> _a_minute(12.4), _a_minute(3.27)
+    ('12', '3.3')
     """
-    return f"{_rounded(rate):,g} a minute"
-
-
-def _rounded(rate: float) -> float:
-    return round(rate, 0 if rate >= 10 else 1)
+    return f"{round(rate, 0 if rate >= 10 else 1):,g}"
 
 
 # ---- the view --------------------------------------------------------------------------------------------------------
@@ -136,7 +132,7 @@ def _figures(tab: ReviewTab) -> None:
         changed = f"{len(tab.queue.changes()):,}"
         rate = recent_rate(review.state)
         followed = "Labels that nobody has looked at and that followed the decisions."
-        pace = "–" if rate is None else _format_rate(rate)
+        pace = "–" if rate is None else f"{_a_minute(rate)} a minute"
         cells.append(ShownFigure("Other labels changed", changed, followed))
         cells.append(ShownFigure("Pace", pace, "Recent decisions per minute of work, but for look-alikes."))
     show_figures(cells, width=150)
@@ -152,7 +148,7 @@ def _work(review: ReviewSession) -> None:
     rows = []
     for one in done:
         name = (one.name or "all") + ("" if one.verified or not one.name else " (unverified)")
-        pace = "" if one.per_minute is None else f"{_rounded(one.per_minute):,g}"
+        pace = "" if one.per_minute is None else _a_minute(one.per_minute)
         rows.append((name, one.decisions, one.unsure, one.none, one.undone, short_duration(one.seconds), pace))
     columns = ["reviewer", "decisions", "unsure", "none of these", "undone", "at work", "decisions a minute"]
     show_table(pd.DataFrame(rows, columns=columns), "What each reviewer has done")
@@ -163,11 +159,8 @@ def _voters(tab: ReviewTab) -> None:
     annotations, review = tab.queue.data.annotations, tab.review
     if annotations is None or not can_be_judged(annotations):
         return
-    place = {name: k for k, name in enumerate(annotations.class_names)}
-    y = np.full(annotations.n_rows, -1, dtype=np.int64)
-    for row, made in review.state.decisions().items():
-        y[row] = place.get(made.label or "", -1)
     controls = np.full(annotations.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
+    y = with_decisions(controls, annotations, review.state)
     certification, sample = review.latest_certification, np.empty(0, dtype=np.int64)
     if certification is not None:
         sample = answered_sample(certification.controls, review.state)

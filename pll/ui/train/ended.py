@@ -24,6 +24,7 @@ from pll.ui.format import plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
 from pll.ui.view_state import Scene, stored_frame
+from pll.ui.voters import with_decisions
 from pll.ui.widgets import beside, button
 from pll.weights import Certainty, Ints, taken_home
 from pll.wording import percent, ties
@@ -137,7 +138,7 @@ def came_to(
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
     words = [
         status.sentence,
-        "" if votes is None or is_one else majority_sentence(_with_decisions(labels.identified, votes, state), votes),
+        "" if votes is None or is_one else majority_sentence(with_decisions(labels.identified, votes, state), votes),
         ties(int(labels.is_tied.sum())) if votes_alone else "",
         "" if splits.holdout is None else f"{len(splits.holdout):,} more are predicted.",
         "" if status.checks is None else f"{status.checks.sentence} for the certificate.",
@@ -167,14 +168,6 @@ def _as_exported(_stamp: str, _run: Run, _splits: Splits) -> tuple[ReviewStatus,
     source = export_source(_run.folder, _splits)
     assert source.status is not None  # it has a review
     return source.status, source.certainty
-
-
-def _with_decisions(identified: Ints, votes: Annotations, state: ReviewState | None) -> Ints:
-    """(n,) labels as people left them; −1 where theirs is no class of the votes, or none of these."""
-    place, labels = {name: k for k, name in enumerate(votes.class_names)}, identified.copy()
-    for row, made in ({} if state is None else state.decisions()).items():
-        labels[row] = place.get(made.label or "", -1)
-    return labels
 
 
 def majority_sentence(identified: Ints, votes: Annotations) -> str:

@@ -135,17 +135,16 @@ def _mark(query: Mapping[str, Sequence[str]]) -> str:
 
 def confirm_start(share: Share) -> bool:
     """Show what a link sets up, and whether Start was pressed: opening a link starts nothing."""
-    mark = _mark(address_query())
-    if st.session_state.get("started-link") == mark:
-        del st.session_state["started-link"]
-        return True
-    st.title(plain(share.configs[0].name or share.configs[0].source.name))
-    st.markdown("This link sets up a training run. Nothing has started yet.")
-    for config in share.configs:
-        st.caption(plain(format_settings(config)))
-    begin, key = st.session_state.__setitem__, "started-link"
-    button("Start", begin, key, mark, icon="play_arrow", kind="primary", key="start-link")
-    return False
+    place = st.empty()
+    with place.container():
+        st.title(plain(share.configs[0].name or share.configs[0].source.name))
+        st.markdown("This link sets up a training run. Nothing has started yet.")
+        for config in share.configs:
+            st.caption(plain(format_settings(config)))
+        is_pressed = st.button("Start", type="primary", icon=":material/play_arrow:", key="start-link")
+    if is_pressed:
+        place.empty()
+    return is_pressed
 
 
 def complete_share(share: Share, what: str) -> Share | None:

@@ -48,14 +48,22 @@ def bar(run: Run, state: str) -> None:
         return
     elsewhere = run.is_elsewhere()
     can_move = state in MOVABLE and not elsewhere
-    hidden = run_view(run).hidden
+    hidden, moving = run_view(run).hidden, state in ("running", "queued")
+    has_all = run.is_comparison or not moving  # who only waits for labels need not see the rest
     with beside():
         if "transport" not in hidden and state != "finished":  # then there is nothing to pause or to step
             restart(run, state)
-            transport(run, state, can_move=can_move)
+            play_or_pause(run, moving=moving, disabled=not can_move)
+            can_stop = can_move and (moving or state == "paused")
+            button("Stop", stop, run, icon="stop", key="stop", disabled=not can_stop)
+            if has_all:
+                steps(run, disabled=not can_move)
+            if has_all and not run.is_comparison:
+                hint, is_off = "Run one mini-batch, then pause.", not can_move
+                button("Next step", step, run, None, 1, key="step-batch", shortcut="b", help=hint, disabled=is_off)
         if can_move and "speed" not in hidden:
             speed(run)
-            if run.is_comparison or state not in ("running", "queued"):
+            if has_all:
                 patience(run)
     if elsewhere:
         show_elsewhere(run)
@@ -64,30 +72,6 @@ def bar(run: Run, state: str) -> None:
 def may_steer(run: Run) -> bool:
     """Whether whoever looks at this page may stop and resume a run, whose lanes train together."""
     return run.is_together and session.registry().may(run, "owner")
-
-
-def transport(run: Run, state: str, *, can_move: bool) -> None:
-    """Show pause or resume, steps and stop.
-
-    Parameters
-    ----------
-    run
-        The run.
-    state
-        Its state, for which the page was made.
-    can_move
-        Whether training can go on.
-    """
-    moving = state in ("running", "queued")
-    play_or_pause(run, moving=moving, disabled=not can_move)
-    is_active = moving or state == "paused"
-    button("Stop", stop, run, icon="stop", key="stop", disabled=not (can_move and is_active))
-    if moving and not run.is_comparison:  # who only waits for labels need not see the rest
-        return
-    steps(run, disabled=not can_move)
-    if not run.is_comparison:
-        hint = "Run one mini-batch, then pause."
-        button("Next step", step, run, None, 1, key="step-batch", shortcut="b", help=hint, disabled=not can_move)
 
 
 def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,7 @@ class RunView:
     # controls that a lesson hides: names of `pll.runs.link.CONTROLS`, or `view-…`
     hidden: frozenset[str] = frozenset()
     selected: int | None = None  # the example in view
-    order: str = "confidence"  # how the heatmap's rows are sorted
+    order: Literal["confidence", "label"] = "confidence"  # how the heatmap's rows are sorted
     classes: tuple[int, ...] = ()  # those that pictures show where there are many; none for the largest
     view: str = "Pictures"  # the view shown, a key of `VIEWS`; the widget may lag behind it
     listed: str | None = None  # the list shown in the gallery; None for the one that fits best
@@ -169,6 +169,7 @@ class Scene:
     def figures(self) -> LaneFigures:
         """What a verdict on several lanes reads."""
         sharp, config = self.frame.sharp, self.lane.config
+        share, test = self.row.get("test_accuracy"), self.splits.test
         return LaneFigures(
             self.title,
             sharp.identified,
@@ -176,7 +177,7 @@ class Scene:
             self.frame.epoch,
             rule=new_estimator(config).rule,
             is_supervised=METHODS[config.method].needs_truth,
-            test=_test_counts(self.row.get("test_accuracy"), self.splits),
+            test=None if share is None or test is None else (round(share * test.n_labelled), test.n_labelled),
             n_tied=self._n_tied(),
             learns="" if self.snapshot.is_active or not self.is_latest else still_learns(self.snapshot.rows),
         )
@@ -265,7 +266,10 @@ def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
     if looking.sought is not None:
         looking.seek(run.splits().train)
     titles = lane_titles([lane.config for lane in run.lanes])
-    level = common_epoch(snapshot) if len(run.lanes) > 1 else None
+    # The latest epoch that every lane at work has completed: lanes train in turn, so that at most moments some of them
+    # are one epoch ahead, and would be compared with an advantage.
+    at_work = [lane.epoch for lane in snapshot.lanes if lane.is_active]
+    level = min(at_work) if at_work and len(run.lanes) > 1 else None
     result = []
     for place, (lane, state) in enumerate(zip(run.lanes, snapshot.lanes, strict=True)):
         splits = run.splits(place)
@@ -274,35 +278,13 @@ def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
         history = History(lane.folder.history, splits.train.sets())
         epochs = history.epochs() or [0]
         frame = _frame(state, history, epochs, looking, level)
-        row = metrics_at(state, frame.epoch)
+        row = state.rows[frame.epoch - 1] if 0 < frame.epoch <= len(state.rows) else {}
+        if state.metrics and frame.epoch == state.metrics.get("epoch"):
+            row = row | state.metrics  # of the last epoch those of the final model, as in labels.csv
         result.append(
             Scene(run, place, titles[place], state, snapshot.total, splits, history, epochs, looking, frame, row)
         )
     return result
-
-
-def common_epoch(snapshot: Snapshot) -> int | None:
-    """The latest epoch that every lane at work has completed; None where none is at work.
-
-    Lanes train in turn: at most moments some of them are one epoch ahead, and would be compared with an advantage.
-    """
-    return min((lane.epoch for lane in snapshot.lanes if lane.is_active), default=None)
-
-
-def metrics_at(snapshot: LaneSnapshot, epoch: int) -> dict[str, Any]:
-    """Return the metrics of an epoch; of the last one those of the final model, as in labels.csv. Empty before it.
-
-    Parameters
-    ----------
-    snapshot
-        Where the lane stands.
-    epoch
-        The epoch in view.
-    """
-    row = snapshot.rows[epoch - 1] if 0 < epoch <= len(snapshot.rows) else {}
-    if snapshot.metrics and epoch == snapshot.metrics.get("epoch"):
-        row = row | snapshot.metrics
-    return row
 
 
 def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialLabelDataset | None) -> tuple[str, str]:
@@ -340,13 +322,6 @@ def without_truth_figures(snapshot: LaneSnapshot) -> LaneSnapshot:
     nothing = dict.fromkeys(TRUTH_METRICS)
     metrics = None if snapshot.metrics is None else snapshot.metrics | nothing
     return replace(snapshot, rows=tuple(row | nothing for row in snapshot.rows), metrics=metrics)
-
-
-def _test_counts(accuracy: float | None, splits: Splits) -> tuple[int, int] | None:
-    """How many test examples are right, of how many whose truth is known."""
-    if accuracy is None or splits.test is None or splits.test.y is None:
-        return None
-    return round(accuracy * splits.test.n_labelled), splits.test.n_labelled
 
 
 def _frame(snapshot: LaneSnapshot, history: History, epochs: list[int], looking: RunView, level: int | None) -> Frame:

@@ -13,7 +13,7 @@ from pll.formats.label_frame import labels_frame
 from pll.ui.charts import csv_button
 from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.component import Component, Payload
-from pll.ui.components.heatmap import HEATMAP, By, heatmap_payload
+from pll.ui.components.heatmap import HEATMAP, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.view_state import RunView, Scene
 from pll.ui.widgets import bound, kept_in, popover
@@ -57,7 +57,7 @@ def _heatmap(now: Scene) -> None:
         "A row is an example, a column a class. Darker: larger label weight. Blank: not a candidate. Click a row to "
         "see its history."
     )
-    by: By = "label" if now.looking.order == "label" else "confidence"
+    by = now.looking.order
 
     def payload(presentation: Presentation) -> Payload:
         frame, classes = now.frame, shown_classes(now)

@@ -11,25 +11,9 @@ from pll.dataset import PartialLabelDataset
 from pll.ui.components.gallery import picture_uri
 from pll.ui.widgets import show_table
 
-PICTURE_WIDTH = 200
-"""Pixels of a picture that stands by itself."""
 MOST_FEATURES = 200
 MOST_TEXT = 4000
 """Characters of a text."""
-
-
-def show_example(data: PartialLabelDataset, row: int) -> None:
-    """Show the picture of an example and its text; without either what else there is.
-
-    Parameters
-    ----------
-    data
-        The data.
-    row
-        The example.
-    """
-    if not show_picture(data, row, PICTURE_WIDTH) or data.texts is not None:
-        show_contents(data, row)
 
 
 def show_picture(data: PartialLabelDataset, row: int, width: int) -> bool:

@@ -64,7 +64,11 @@ class Presentation:
             Whether their ids and texts are sent.
         """
         parts = {"when": self.when, "selected": self.selected, "height": self.height, "fill": self.fill}
-        return parts | (_ids(self.ids, examples) | _texts(self.texts, examples) if names else {})
+        if not names:
+            return parts
+        ids = [] if self.ids is None else self.ids[examples].tolist()
+        has_own = bool(ids) and ids != [str(example) for example in examples]
+        return parts | ({"ids": ids} if has_own else {}) | _texts(self.texts, examples)
 
 
 def mount(
@@ -126,12 +130,6 @@ def raw(array: npt.NDArray[Any]) -> bytes:
     b'\\x01\\x00\\x02\\x01'
     """
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-
-
-def _ids(ids: npt.NDArray[np.str_] | None, examples: npt.NDArray[np.int64]) -> Payload:
-    """The ids of some examples as a part of a payload; nothing where they merely repeat the examples' numbers."""
-    names = [] if ids is None else ids[examples].tolist()
-    return {"ids": names} if names and names != [str(example) for example in examples] else {}
 
 
 MOST_TEXT_LETTERS = 60_000

@@ -28,7 +28,8 @@ def choose_dataset() -> Source | None:
     entry = CATALOG[name]
     what = f"{count(entry.n, 'example')} of {format_shape(entry.shape)}, {count(entry.c, 'class', 'classes')}"
     st.caption(f"{entry.about} {what}. Licence: {entry.licence}. [Source]({entry.page})")
-    if is_here(entry) and not _is_arriving(entry):
+    job = download_of(entry)
+    if is_here(entry) and (job is None or job.status().state in ("failed", "stopped")):  # else it may still arrive
         return Source(name)
     offer_download(entry)
     return None
@@ -37,12 +38,6 @@ def choose_dataset() -> Source | None:
 def download_of(entry: Entry) -> Job | None:
     """Return the download of a dataset: at work, failed, or with a result still to be taken; None without one."""
     return default_board().get(f"download {entry.name}")
-
-
-def _is_arriving(entry: Entry) -> bool:
-    """Whether a download is at work or done; one that failed no longer matters where the dataset is here."""
-    job = download_of(entry)
-    return job is not None and job.status().state not in ("failed", "stopped")
 
 
 def begin_download(entry: Entry) -> None:

@@ -170,14 +170,14 @@ def _cell(entry: TableEntry | None) -> str:
 
 
 def _downloads(folder: ExperimentFolder, state: str) -> None:
-    there = [name for name in (*REPORT, RESULTS_TABLE) if (folder.path / name).exists()]
     st.subheader("Download", anchor=False)
     with st.container(horizontal=True, gap="small"):
         if state != "running":
             name, key = f"{folder.path.name}.zip", "experiment-zip"
             download("Everything in one ZIP", partial(_archive, folder), name, key=key, icon="folder_zip")
-        for name in there:
-            download(name, (folder.path / name).read_bytes, name, key=f"experiment-{name}", kind="tertiary")
+        for file in (folder.path / name for name in (*REPORT, RESULTS_TABLE)):
+            if file.exists():
+                download(file.name, file.read_bytes, file.name, key=f"experiment-{file.name}", kind="tertiary")
 
 
 def _archive(folder: ExperimentFolder) -> bytes:

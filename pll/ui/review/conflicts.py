@@ -10,7 +10,7 @@ from pll.annotations.data import Annotations
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
-from pll.ui.example import show_example
+from pll.ui.example import show_contents, show_picture
 from pll.ui.format import plain
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.voters import show_agreement
@@ -18,7 +18,7 @@ from pll.ui.widgets import button, show_errors, show_table
 from pll.wording import count, percent, short_by_name
 
 NONE_OF_THESE = "None of these"
-SHOWN_CONFLICTS = 200
+PICTURE_WIDTH = SHOWN_CONFLICTS = 200
 """Disagreements listed at once."""
 
 
@@ -95,7 +95,8 @@ def _settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
     data, review = tab.queue.data, tab.review
     st.markdown(f"**{plain(review.root.ids[row])}**")
     try:
-        show_example(data, row)
+        if not show_picture(data, row, PICTURE_WIDTH) or data.texts is not None:
+            show_contents(data, row)
     except UserError as error:  # its picture is gone
         st.caption(plain(error))
     for name, answer in outcome.answers.items():

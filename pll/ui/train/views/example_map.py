@@ -97,15 +97,8 @@ def _payload(scene: Scene, places: Places, classes: tuple[int, ...] | None) -> P
     n, looking = len(scene.data), scene.looking
     n_points = MOST_LIVE if scene.snapshot.is_active and n > MOST_LIVE else n
     rows = np.linspace(0, n - 1, n_points).astype(np.int64) if n_points < n else np.arange(n)
-    points = _points(scene.run.id, n_points, places, rows)
     presentation = Presentation(scene.frame.when, looking.selected, scene.data.row_ids, scene.data.texts)
-    return map_payload(points, scene.frame.sharp, scene.sets, rows, presentation, looking.outline, classes)
-
-
-@st.cache_resource(max_entries=CACHED_MAPS, show_spinner=False)
-def _points(run_id: str, n_points: int, _places: Places, _rows: Ints) -> bytes:
-    """What is sent of the places, the same bytes at every epoch."""
-    return raw(_places[_rows])
+    return map_payload(raw(places[rows]), scene.frame.sharp, scene.sets, rows, presentation, looking.outline, classes)
 
 
 @st.cache_resource(max_entries=CACHED_MAPS, show_spinner="Drawing the map…")

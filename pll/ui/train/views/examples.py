@@ -30,7 +30,7 @@ LISTS: dict[str, tuple[Callable[[Scene], Ints], str]] = {
         "The same examples each time, chosen at random.",
     ),
     "Least sharp": (
-        lambda scene: least_sharp(scene.frame.sharp, CARDS),
+        lambda scene: np.argsort(scene.frame.sharp.top, kind="stable")[:CARDS],
         "The examples with the smallest label weights.",
     ),
     "Changed last": (
@@ -92,19 +92,6 @@ def _where_two_disagree(scene: Scene, pairs: Mapping[Pair, str]) -> Ints:
 
 
 # ---- which examples -------------------------------------------------------------------------------------------------
-
-
-def least_sharp(sharp: Sharpness, many: int) -> Ints:
-    """(many,) the examples of the lowest confidence, the lowest first.
-
-    Parameters
-    ----------
-    sharp
-        Of the label weights of all n examples.
-    many
-        How many are wanted.
-    """
-    return np.argsort(sharp.top, kind="stable")[:many]
 
 
 def sharp_and_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Ints:

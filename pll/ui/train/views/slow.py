@@ -93,7 +93,7 @@ def _next_step(scene: Scene) -> SlowStep | None:
 
 
 def _head(scene: Scene, step: SlowStep) -> None:
-    """Which mini-batch, and which of its examples."""
+    """Which mini-batch, and which of its examples; another one of the same can be chosen."""
     moment = scene.snapshot.moment
     number = f"Mini-batch {moment.batch + 1} of {moment.batches}" if moment else "The next mini-batch"
     with beside(gap="medium"):
@@ -107,21 +107,16 @@ def _head(scene: Scene, step: SlowStep) -> None:
                 st.caption("The example you chose is not in this mini-batch; this is its least certain one.")
             else:
                 st.caption("Its numbers are those of the step that comes next.")
-        _choose(scene, step)
-
-
-def _choose(scene: Scene, step: SlowStep) -> None:
-    """Another example of the same mini-batch."""
-    bound(
-        st.selectbox,
-        "Example of this mini-batch",
-        np.sort(step.rows).tolist(),
-        key=f"slow-example-{scene.run.id}",
-        now=step.example,
-        change=scene.looking.select,
-        format_func=lambda row: str(scene.data.row_ids[row]),
-        width=220,
-    )
+        bound(
+            st.selectbox,
+            "Example of this mini-batch",
+            np.sort(step.rows).tolist(),
+            key=f"slow-example-{scene.run.id}",
+            now=step.example,
+            change=scene.looking.select,
+            format_func=lambda row: str(scene.data.row_ids[row]),
+            width=220,
+        )
 
 
 def _move_on(scene: Scene, phase: int) -> None:

@@ -43,8 +43,6 @@ class JobStatus:
         How many; total is None where it is not known.
     rate
         Units per second in the current stage; None before it is known.
-    seconds
-        Since the work began.
     error
         Message, for the states `failed` and `stopped`.
     failure
@@ -56,7 +54,6 @@ class JobStatus:
     done: int = 0
     total: int | None = None
     rate: float | None = None
-    seconds: float = 0.0
     error: str = ""
     failure: UserError | None = None
 
@@ -97,7 +94,7 @@ class Job:
         self._ended = threading.Event()
         self._status = JobStatus("working")
         self._result: Any = None
-        self._began = self._stage_began = time.monotonic()
+        self._stage_began = time.monotonic()
         self._stage_from = 0
         threading.Thread(target=self._run, name="candid-job", daemon=True).start()
 
@@ -150,11 +147,10 @@ class Job:
             self._stage_began, self._stage_from = now, done
         spent = now - self._stage_began
         rate = (done - self._stage_from) / spent if spent > 0.2 else None
-        self._status = JobStatus("working", what, done, total, rate, now - self._began)
+        self._status = JobStatus("working", what, done, total, rate)
 
     def _end(self, state: JobState, error: str = "", failure: UserError | None = None) -> None:
-        seconds = time.monotonic() - self._began
-        self._status = replace(self._status, state=state, seconds=seconds, error=error, failure=failure)
+        self._status = replace(self._status, state=state, error=error, failure=failure)
         self._ended.set()
 
 

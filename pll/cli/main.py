@@ -6,11 +6,11 @@ runs.
 
 from __future__ import annotations
 
+import io
 import os
 import runpy
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -43,18 +43,11 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m pl
     int
         The exit status: 0, 2 where the user has to mend something, 130 after Ctrl-C.
     """
-    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        if sys.stdout is None:  # closed by the caller (`… >&-`)
-            sys.stdout = nowhere
-        if sys.stderr is None:
-            sys.stderr = nowhere
-        try:
-            cli.main(arguments, prog_name=program)
-        except SystemExit as stop:  # how click ends, always
-            return stop.code if isinstance(stop.code, int) else 0
-        finally:
-            sys.stdout = None if sys.stdout is nowhere else sys.stdout
-            sys.stderr = None if sys.stderr is nowhere else sys.stderr
+    sys.stdout, sys.stderr = sys.stdout or io.StringIO(), sys.stderr or io.StringIO()  # closed by the caller (`… >&-`)
+    try:
+        cli.main(arguments, prog_name=program)
+    except SystemExit as stop:  # how click ends, always
+        return stop.code if isinstance(stop.code, int) else 0
 
 
 def open_app() -> int:

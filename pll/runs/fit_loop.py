@@ -101,10 +101,9 @@ class FitLoop:
     found
         While settings are chosen: the label weights under the likeliest model so far, and how many there were before
         and with it; None else.
-    preparing
-        Progress of a step before the first epoch; None else.
-    how_sure
-        Progress of the last step, which finds out how sure the labels are; None else.
+    step
+        Progress of a step before the first epoch, or of the last step, which finds out how sure the labels are; else
+        None.
     is_over
         Whether `advance` has nothing left to train: finished, stopped or failed.
     error
@@ -140,8 +139,7 @@ class FitLoop:
         self.rows = folder.metrics()
         self.record: EpochRecord | None = None
         self.moment: TrainingProgress | None = None
-        self.preparing: StepProgress | None = None
-        self.how_sure: StepProgress | None = None
+        self.step: StepProgress | None = None
         self.found: tuple[int, Weights] | None = None
         self.is_over = False
         self.error: str | None = None
@@ -150,7 +148,7 @@ class FitLoop:
         self._outer_hook = hook
         self._on_ready = on_ready
         self._on_step = on_step
-        self._step = "", 0.0, 0.0  # the latest, its share and the time when it began
+        self._step_began: tuple[float, float] | None = None  # its share then, and the time
         self._find_out_wanted = find_out
         self._is_skipped = self._is_cut = False
         self._ranks = ranks
@@ -169,21 +167,26 @@ class FitLoop:
         return "estimator" in vars(self)
 
     @property
+    def finds_out(self) -> bool:
+        """Whether it is in the last step."""
+        return self.step is not None and self.step.what == HOW_SURE
+
+    @property
     def stage(self) -> str:
         """Current work of a method without epochs, before its next record; "" else."""
         return self.estimator.stage_ if self.is_ready else ""
 
     def note_moment(self) -> None:
         """Keep the progress within the epoch, while the hook waits."""
-        self.moment = self.estimator.moment() if self.is_ready and self.how_sure is None else None
+        self.moment = self.estimator.moment() if self.is_ready and not self.finds_out else None
 
     def skip(self) -> None:
         """Leave it open how sure the labels are; nothing before the last step."""
-        self._is_skipped = self.how_sure is not None
+        self._is_skipped = self.finds_out
 
     def cut_short(self) -> None:
         """End the last step with what is known by then; nothing before it."""
-        self._is_cut = self.how_sure is not None
+        self._is_cut = self.finds_out
 
     # ---- by the caller -------------------------------------------------------------------------------------------
 
@@ -292,7 +295,7 @@ class FitLoop:
         check_memory(self.estimator, train)
         checkpoint = self._rewind_to_checkpoint(first)
         self.total, self.rows = self.estimator.total_epochs(), self.folder.metrics()
-        self.preparing = None
+        self.step = None
         self._on_ready(self)
         try:
             self._send_to_ranks()
@@ -313,12 +316,12 @@ class FitLoop:
             self.folder.save_recipe(recipe)
         if recipe is None:
             self.folder.set_state("running")
-            self._note_step(SETTINGS, 0, PROGRESS_STEPS)
+            self._note_share(SETTINGS, 0.0)
             recipe = estimator.choose_settings(
                 self.splits.task(),
                 dataset=self.splits.train.name,
                 hook=self._outer_hook,
-                progress=lambda share, _: self._note_step(SETTINGS, round(PROGRESS_STEPS * share), PROGRESS_STEPS),
+                progress=lambda share, _: self._note_share(SETTINGS, share),
                 found=self._note_found,
             )
             self.folder.save_recipe(recipe)
@@ -376,7 +379,7 @@ class FitLoop:
         if not self.estimator.adds_labels or train.outside is not None:
             return
         self.folder.set_state("running")
-        self._note_step(SETTINGS, 0, PROGRESS_STEPS)
+        self._note_share(SETTINGS, 0.0)
         try:
             outside = self.estimator.grown(self.splits.task(), hook=self._outer_hook).outside
         except StopTraining:  # training will stop, too, before it begins
@@ -590,15 +593,15 @@ class FitLoop:
 
     def _ask(self, models: HeldOut, by_itself: bool, note: Callable[[], None] = lambda: None) -> None:
         """Train the models and ask them, with progress; `note` is called after each. Ends early where it is told to."""
-        self.how_sure = StepProgress() if models.total else None
-        self._step = "", 0.0, 0.0
+        self.step = StepProgress(HOW_SURE) if models.total else None
+        self._step_began = None
         try:
-            for _ in models.run(lambda: self._check_step(by_itself), self._note_share):
+            for _ in models.run(lambda: self._check_step(by_itself), partial(self._note_share, HOW_SURE)):
                 note()
         except StopTraining:
             pass
         finally:
-            self.how_sure = None
+            self.step = None
 
     def _settings_from_the_start(self) -> PartialLabelEstimator:
         """Return the method as it is trained from the start: of a run that goes on from a model, as that was."""
@@ -618,20 +621,16 @@ class FitLoop:
         if self._outer_hook is not None and not by_itself:
             self._outer_hook()
 
-    def _note_share(self, share: float) -> None:
-        self._note_step(HOW_SURE, round(PROGRESS_STEPS * share), PROGRESS_STEPS)
+    def _note_share(self, what: str, share: float) -> None:
+        self._note_step(what, round(PROGRESS_STEPS * share), PROGRESS_STEPS)
 
     def _note_step(self, what: str, done: int, total: int | None) -> None:
         """Note how far a step is, and tell the caller; the time left follows from its speed since it began."""
         share, now = done / total if total else 0.0, time.monotonic()
-        if self._step[0] != what:
-            self._step = what, share, now
-        gained, taken = share - self._step[1], now - self._step[2]
-        step = StepProgress(share, taken * (1 - share) / gained if gained > 0 and taken > 1 else None, what)
-        if what == HOW_SURE:
-            self.how_sure = step
-        else:
-            self.preparing = step
+        if self._step_began is None or self.step is None or self.step.what != what:
+            self._step_began = share, now
+        gained, taken = share - self._step_began[0], now - self._step_began[1]
+        self.step = StepProgress(what, share, taken * (1 - share) / gained if gained > 0 and taken > 1 else None)
         self._on_step(what, done, total)
 
     def _health(self, weights: Weights, labels: Certainty, step: HeldOut | None) -> Health:

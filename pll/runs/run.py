@@ -169,19 +169,18 @@ class Lane:
         lane = partial(LaneSnapshot, self.id, config.name or config.source.name, config.method)
         if state is not None and loop is not None and not loop.is_over:
             record = loop.record  # before the rows, which the thread adds to first: they hold the record's epoch
-            rows = tuple(loop.rows)
+            rows, step = tuple(loop.rows), loop.step
             return lane(
                 state,
                 loop.total,
                 rows,
                 record=record,
                 moment=loop.moment,
-                seconds_left=seconds_left(rows, loop.total, pace)
-                if loop.how_sure is None
-                else loop.how_sure.seconds_left,
+                seconds_left=step.seconds_left
+                if step is not None and step.what == HOW_SURE
+                else seconds_left(rows, loop.total, pace),
                 stage=loop.stage,
-                how_sure=loop.how_sure,
-                preparing=loop.preparing,
+                step=step,
                 found=loop.found,
             )
         stored = self.folder.state()
@@ -662,7 +661,7 @@ class Run:
 
     def _hook(self) -> None:
         """Between mini-batches: pause, keep the pace, stop. The last step is none of the mini-batches that count."""
-        if any(loop.how_sure is not None for loop in self._unfinished()):
+        if any(loop.finds_out for loop in self._unfinished()):
             self._batches_left = None
         with self._guard:
             if self._batches_left == 0 and self._wants == "running":

@@ -23,17 +23,17 @@ class StepProgress:
 
     Attributes
     ----------
+    what
+        Its name.
     share
         That is done.
     seconds_left
         Estimated; None at the beginning.
-    what
-        Its name.
     """
 
+    what: str
     share: float = 0.0
     seconds_left: float | None = None
-    what: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,9 @@ class LaneSnapshot:
         Deviations from the original method, and why it ended by itself, once ended.
     health
         Whether its labels can be used, once ended.
-    how_sure
-        While it finds out how sure its labels are, after training; else None.
-    preparing
-        While data is read and settings are chosen, before the first epoch; else None.
+    step
+        While data is read and settings are chosen, before the first epoch, and while it finds out how sure its labels
+        are, after training; else None.
     found
         While settings are chosen: number and label weights of the likeliest model so far; None before and after.
     """
@@ -88,8 +87,7 @@ class LaneSnapshot:
     stage: str = ""
     notes: tuple[str, ...] = ()
     health: Health | None = None
-    how_sure: StepProgress | None = None
-    preparing: StepProgress | None = None
+    step: StepProgress | None = None
     found: tuple[int, Weights] | None = None
 
     @property
@@ -155,9 +153,9 @@ class Snapshot:
         return None if None in errors else errors[0]
 
     @property
-    def preparing(self) -> StepProgress | None:
-        """The step before the first epoch that is under way in one of the lanes; None where there is none."""
-        return next((lane.preparing for lane in self.lanes if lane.preparing is not None), None)
+    def step(self) -> StepProgress | None:
+        """The step that is under way in one of the lanes; None where there is none."""
+        return next((lane.step for lane in self.lanes if lane.step is not None), None)
 
     @property
     def lane(self) -> LaneSnapshot:

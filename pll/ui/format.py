@@ -9,7 +9,7 @@ from math import prod
 
 from pll.analysis.health import Health
 from pll.errors import UserError
-from pll.runs.snapshots import SETTINGS, Snapshot
+from pll.runs.snapshots import HOW_SURE, SETTINGS, Snapshot
 from pll.wording import count, percent
 
 STEP_NAMES = {
@@ -173,19 +173,20 @@ def format_state(snapshot: Snapshot) -> str:
     done = count(snapshot.epoch, "epoch")
     if snapshot.total:
         done = f"{snapshot.epoch:,} of {count(snapshot.total, 'epoch')}"
+    step = snapshot.step
     match snapshot.state:
         case "queued" if snapshot.ahead:
             return f"Waiting: {count(snapshot.ahead, 'run')} first on this machine."
         case "queued":
             return "Getting ready…"
-        case "running" if (step := snapshot.preparing) is not None:
-            share = f", {percent(step.share, 0)}" if step.share else ""
-            place, lanes = [lane.preparing for lane in snapshot.lanes].index(step) + 1, len(snapshot.lanes)
-            of = f" (lane {place} of {lanes})" if step.what == SETTINGS and lanes > 1 else ""
-            return with_left(f"Getting ready: {STEP_NAMES.get(step.what, step.what)}{of}{share}", step.seconds_left)
-        case "running" if (step := snapshot.lane.how_sure) is not None:
+        case "running" if step is not None and step.what == HOW_SURE:
             sure = f"Trained. Finding out how sure each label is: {percent(step.share, 0)}"
             return with_left(sure, step.seconds_left)
+        case "running" if step is not None:
+            share = f", {percent(step.share, 0)}" if step.share else ""
+            place, lanes = [lane.step for lane in snapshot.lanes].index(step) + 1, len(snapshot.lanes)
+            of = f" (lane {place} of {lanes})" if step.what == SETTINGS and lanes > 1 else ""
+            return with_left(f"Getting ready: {STEP_NAMES.get(step.what, step.what)}{of}{share}", step.seconds_left)
         case "running":
             return f"Training: {_format_work(snapshot, done)}"
         case "paused":

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pll.runs.run import Run
-from pll.runs.snapshots import Snapshot, StepProgress
+from pll.runs.snapshots import HOW_SURE, Snapshot, StepProgress
 from pll.ui import controls, session, voters
 from pll.ui.components.timeline import mount_timeline, timeline_payload
 from pll.ui.data import understood
@@ -85,7 +85,7 @@ def _live(run: Run, state_of_page: str, draw: Draw, height: int) -> None:
         st.rerun()  # the buttons above belong to another state
     if not run.wait_until_ready(READY_SECONDS):  # it waits for its turn, or reads a large file: not a second time, here
         st.caption(format_state(snapshot))
-        step = snapshot.preparing
+        step = snapshot.step
         st.progress(0.0 if step is None else min(1.0, step.share))
         with st.container(height=height, border=False):
             _known(run)
@@ -120,10 +120,10 @@ def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
     with st.container():  # always there: a timeline that changes places is made anew
         if back or snapshot.state != "finished" or len(now) > 1:  # the result of one lane says that it has ended
             st.caption(format_state(snapshot) + back)
-    if snapshot.preparing is not None:
-        st.progress(min(1.0, snapshot.preparing.share))
-    if snapshot.lane.how_sure is not None:
-        _skip(now[0].run, snapshot.lane.how_sure)
+    if (step := snapshot.step) is not None and step.what == HOW_SURE:
+        _skip(now[0].run, step)
+    elif step is not None:
+        st.progress(min(1.0, step.share))
     draw_timeline(now, snapshot)
     for scene in now if len(now) > 1 else ():
         if scene.snapshot.state == "failed":

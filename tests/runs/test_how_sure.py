@@ -138,7 +138,7 @@ def test_stop_and_skip_at_the_page(data: Path, tmp_path: Path) -> None:
     registry = RunRegistry(tmp_path / "runs")
     for press in ("skip", "stop"):
         run = registry.start(config(data, params={"model": "mlp", "epochs": 40}))
-        wait_for(lambda: run.snapshot().lane.how_sure is not None, "the last step")  # noqa: B023
+        wait_for(lambda: (step := run.snapshot().step) is not None and step.what == HOW_SURE, "the last step")  # noqa: B023
         run.pause()
         run.wait_until_paused(5)
         getattr(run, press)()

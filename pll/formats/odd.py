@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -643,6 +644,7 @@ _TIMES = {_BARE: 1, _CUT: RARE, _SLIP: 2, _ENDING: 5, _LAST: RARE, _LETTERS: 2}
 MOST_NAMES_COMPARED = 200
 
 
+@lru_cache(2 * MOST_NAMES_COMPARED**2)
 def _likeness(name: str, other: str) -> int:
     """Return how a name is another one: in the same letters, cut short, with a slip …; 0 where it is not."""
     one, longer = bare(name), bare(other)
@@ -681,6 +683,7 @@ def _ends_alike(short: str, long: str) -> bool:
     return is_so_written and len(short) > 1 and long[:-1] == short
 
 
+@lru_cache(10_000)  # each name is compared with every other one
 def bare(name: str) -> str:
     """Return the letters and digits of a name, without accents.
 

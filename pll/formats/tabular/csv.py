@@ -160,10 +160,13 @@ class Text:
         line = self.top.text.rstrip("\r\n")
         if self.header.rows != 1 or len(self.header.names) < 2 or "\n" in line:
             return None
-        again, before, end = (re.escape(one.encode(self.codec)) for one in (line, "\r", "\n"))
-        found = re.compile(end + b"(?:" + again + b"(?:" + before + b")?(?:" + end + rb"|\Z))+")
+        start, once = self.start + self.below - len("\n".encode(self.codec)), ("\n" + line).encode(self.codec)
         with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            return found if found.search(whole, self.start + self.below - len("\n".encode(self.codec))) else None
+            if whole.find(once, start) < 0:  # as in nearly every file: a pattern of a long line takes long to compile
+                return None
+            again, before, end = (re.escape(one.encode(self.codec)) for one in (line, "\r", "\n"))
+            found = re.compile(end + b"(?:" + again + b"(?:" + before + b")?(?:" + end + rb"|\Z))+")
+            return found if found.search(whole, start) else None
 
     @property
     def codec(self) -> str:

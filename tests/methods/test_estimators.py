@@ -16,7 +16,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods import METHODS
+from pll.methods import METHODS, classical
 from pll.methods.base import PartialLabelEstimator, Start, Task
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, StopTraining
@@ -36,6 +36,12 @@ CHOSEN = {"C": 1.0, "kernel": "rbf", "form": "mean", "lam": 0.1, "k": 5}
 """Values of what a method by default chooses by cross-validation, which takes longer than all the rest."""
 
 every_method = pytest.mark.parametrize("name", METHODS)
+
+
+@pytest.fixture(autouse=True)
+def _two_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every value is tried in a search, on two folds of the examples and not on five."""
+    monkeypatch.setattr(classical, "SEARCH_FOLDS", 2)
 
 
 def small(name: str, **own: Any) -> PartialLabelEstimator:
@@ -206,7 +212,7 @@ def test_a_prediction_does_not_depend_on_the_other_rows(name: str) -> None:
 @every_method
 def test_it_learns_something(name: str) -> None:
     estimator = METHODS[name]().set_params(seed=1)
-    given = {"device": "cpu", "epochs": 100}
+    given = {"device": "cpu", "epochs": 40}
     estimator.set_params(**{key: value for key, value in given.items() if key in estimator.get_params()})
     fit(estimator)
     guessing = (1 / SETS.sizes).mean()

@@ -223,6 +223,11 @@ class PartialLabelDataset(HasChanges):
         return self.X.shape[1:]
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns of numbers, or their places, from 1."""
+        return self.feature_names or tuple(f"column {k + 1}" for k in range(self.X.shape[1]))
+
+    @property
     def is_image(self) -> bool:
         """Whether the examples are (C, H, W)."""
         return self.X.ndim == 4

@@ -137,7 +137,7 @@ class Similar:
             usual = np.nanmean(data.X[near], axis=0) if len(near) else np.full(len(own), np.nan)
             apart = np.nan_to_num(np.abs(own - usual) / spread, nan=0.0)
         first = np.argsort(-apart, kind="stable")[: max(most - len(words), most // 2)]
-        names = column_names(data)
+        names = data.column_names
         signals = [self.of_class(row, label, 1) for label in classes]
         numbers = [
             ColumnComparison(
@@ -205,8 +205,3 @@ def figure(value: float, digits: int = 6) -> str:
         return "missing"
     text = f"{value:.{digits}g}"
     return f"{float(text):,}".removesuffix(".0") if abs(value) >= 10_000 else text
-
-
-def column_names(data: PartialLabelDataset) -> Sequence[str]:
-    """The names of the columns of numbers, or their places."""
-    return data.feature_names or tuple(f"column {k + 1}" for k in range(data.X.shape[1]))

@@ -15,7 +15,7 @@ from pll.ui.routes import address
 from pll.ui.widgets import beside, bound, button, toast_errors
 
 ACCESS_TITLES: dict[Role, str] = {"viewer": "may look", "reviewer": "may review", "owner": "may do everything"}
-BY_LINK: dict[Role | None, str] = {None: "Nobody else", "viewer": "may look", "reviewer": "may review"}
+BY_LINK = {"": "Nobody else", "viewer": "may look", "reviewer": "may review"}
 
 
 def panel(run: Run) -> None:
@@ -36,8 +36,8 @@ def panel(run: Run) -> None:
         "Everybody who logs in and has the link",
         BY_LINK,
         key=f"access-link-{run.id}",
-        now=access.link,
-        change=lambda role: _save(run, lambda access: replace(access, link=role)),
+        now=access.link or "",  # a field that is None shows nothing
+        change=lambda role: _save(run, lambda access: replace(access, link=role or None)),
     )
     if access.link or access.people:
         st.code(f"{address(page)}?{kind}={run.id}", language=None, wrap_lines=True)

@@ -1,13 +1,15 @@
-"""One example as people see it: its picture, else its text, its words or its features."""
+"""One example as people see it: its picture, else its text or its columns."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator
 
 import pandas as pd
 import streamlit as st
 
 from pll.dataset import PartialLabelDataset
+from pll.review.similar import figure
 from pll.ui.components.gallery import picture_uri
 from pll.ui.widgets import show_table
 
@@ -38,7 +40,7 @@ def show_picture(data: PartialLabelDataset, row: int, width: int) -> bool:
 
 
 def show_contents(data: PartialLabelDataset, row: int) -> None:
-    """What there is to read of an example that has no picture: its text, its words, else its features.
+    """What there is to read of an example that has no picture: its text, else its columns.
 
     Parameters
     ----------
@@ -50,14 +52,21 @@ def show_contents(data: PartialLabelDataset, row: int) -> None:
     if data.texts is not None:
         st.text(str(data.texts[row])[:MOST_TEXT])
         return
-    if data.categories:
-        words = {name: cells[row] or "" for name, cells in data.categories.items()}
-        table = pd.DataFrame({"column": list(words), "value": list(words.values())})
-        show_table(table, "Its words", key="words")
-        return
-    values = data.X[row].ravel()
-    names = data.feature_names or tuple(f"feature {k}" for k in range(len(values)))
-    table = pd.DataFrame({"feature": names[:MOST_FEATURES], "value": values[:MOST_FEATURES]})
-    show_table(table, "Its features", height=220, key="features")
-    if len(values) > MOST_FEATURES:
-        st.caption(f"The first {MOST_FEATURES} of {len(values):,} features.")
+    cells = list(cells_of(data, row))
+    show_table(pd.DataFrame(cells[:MOST_FEATURES], columns=["column", "value"]), "Its columns", height=220)
+    if len(cells) > MOST_FEATURES:
+        st.caption(f"The first {MOST_FEATURES} of {len(cells):,} columns.")
+
+
+def cells_of(data: PartialLabelDataset, row: int) -> Iterator[tuple[str, str]]:
+    """Yield the columns of an example and what stands in them: its words, then its numbers as a file has them.
+
+    Parameters
+    ----------
+    data
+        The data, whose features are columns.
+    row
+        The example.
+    """
+    yield from ((name, str(cells[row])) for name, cells in data.categories.items() if cells[row] is not None)
+    yield from zip(data.column_names, map(figure, data.X[row].tolist()), strict=True)

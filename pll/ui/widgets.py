@@ -445,6 +445,10 @@ def _headed(names: Sequence[str], config: Mapping[str, Any]) -> dict[str, Any]:
     return {**config, **{name: {**config.get(name, {}), "label": heading_of(name)} for name in names}}
 
 
+VISIBLE_CORRECTED = 12
+"""Rows of the table of what may be corrected that show without scrolling, at most."""
+
+
 def correct(
     cells: Mapping[str, Any],
     now: Mapping[str, str | None],
@@ -453,7 +457,6 @@ def correct(
     *,
     what: tuple[str, str],
     key: str,
-    visible_rows: int,
     only_alone: Collection[str] = (),
     config: Mapping[str, Any] | None = None,
     **more: Any,
@@ -474,8 +477,6 @@ def correct(
         What the two fields are called.
     key
         Of the first field; those of the other begin with it.
-    visible_rows
-        Rows of the table that show without scrolling, at most.
     only_alone
         Choices for one thing alone.
     config
@@ -506,7 +507,7 @@ def correct(
             disabled=not chosen,
             **more,
         )
-    height = TABLE_ROW * (min(len(now), visible_rows) + 1) + 2
+    height = TABLE_ROW * (min(len(now), VISIBLE_CORRECTED) + 1) + 2
     show_table(pd.DataFrame(cells), f"{what[0]}, with what each is", config=config, height=height)
 
 

@@ -24,8 +24,6 @@ from pll.ui.format import plain
 from pll.ui.widgets import beside, button, correct, undo_all
 from pll.wording import count
 
-VISIBLE_CLASSES = 12
-"""Classes that show without scrolling."""
 MOST_SPELLINGS = 4
 """Spellings that are named; the rest are counted."""
 MEANS_NOTHING = "(no answer)"
@@ -117,7 +115,6 @@ def show_classes(source: Source, data: PartialLabelDataset) -> None:
         save,
         what=("Classes", "Become"),
         key=f"{classes_key(source)}-chosen",
-        visible_rows=VISIBLE_CLASSES,
         config={"given": st.column_config.NumberColumn(help="How often it was given.", width="small")},
         accept_new_options=True,
     )
@@ -127,8 +124,8 @@ def show_classes(source: Source, data: PartialLabelDataset) -> None:
 # ---- answers of models -----------------------------------------------------------------------------------------------
 
 
-VISIBLE_ANSWERS, MOST_MAPPED = 8, 500
-"""Rows of the table that show without scrolling, and how many there are at most."""
+MOST_MAPPED = 500
+"""Rows of the table of answers, at most."""
 MOST_CHIPS = 20
 """Classes that are shown as chips; of more, the answers stand as they are."""
 NEW_CLASS = "(a class of its own)"
@@ -218,7 +215,6 @@ def _map_by_hand(source: Source, data: PartialLabelDataset) -> None:
             save,
             what=("Answers", "Mean"),
             key=f"{_answers_key(source)}-chosen",
-            visible_rows=VISIBLE_ANSWERS,
             config={
                 "answer": st.column_config.TextColumn(width="large"),
                 "times": st.column_config.NumberColumn(width="small", help="Empty once it is mapped."),

@@ -34,8 +34,6 @@ from pll.ui.format import plain
 from pll.ui.widgets import beside, bound, button, choose, choose_several, correct, show_error
 from pll.wording import count
 
-VISIBLE_COLUMNS = 14
-"""Columns that show without scrolling."""
 MOST_EDITED = 300
 """Columns that a person goes through in a table; of more what was proposed stands."""
 
@@ -332,7 +330,7 @@ def edit_roles(table: Columns) -> None:
         _set_roles(table, dict.fromkeys(names, role))
 
     what, key = ("Columns", "Taken for"), f"roles-{_key(table.source)}"
-    correct(cells, role_of, ROLE_TITLES, save, what=what, key=key, visible_rows=VISIBLE_COLUMNS, only_alone=SINGLE)
+    correct(cells, role_of, ROLE_TITLES, save, what=what, key=key, only_alone=SINGLE)
 
 
 def _beginning(cells: Sequence[str | None]) -> str:

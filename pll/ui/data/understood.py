@@ -103,8 +103,7 @@ def _first_rows(data: PartialLabelDataset) -> pd.DataFrame:
         table["True label"] = [few.class_names[label] if label >= 0 else "" for label in few.y]
     words = {name: [cell or "" for cell in cells] for name, cells in few.categories.items()}
     if few.X.ndim == 2:
-        names = few.feature_names or tuple(f"column {k + 1}" for k in range(few.X.shape[1]))
-        words |= dict(zip(names, few.X.T.tolist()[:SHOWN_COLUMNS], strict=False))
+        words |= dict(zip(few.column_names, few.X.T.tolist()[:SHOWN_COLUMNS], strict=False))
     for name, cells in words.items():
         table.setdefault(name, cells)
     return pd.DataFrame({"Id": few.row_ids} | dict(list(table.items())[:SHOWN_COLUMNS]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import islice
 
 import numpy as np
 
@@ -11,9 +12,9 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.desk import Assignment, CandidateOption
 from pll.review.events import Event
-from pll.review.similar import column_names, figure
 from pll.ui.components.component import Payload
 from pll.ui.components.gallery import picture_uri
+from pll.ui.example import cells_of
 from pll.ui.review.keys import ACTIONS, Fact, action_keys, candidate_keys, stand_for_classes
 from pll.ui.review.review_tab import ReviewTab
 from pll.wording import excerpt, likely, short_by_name, short_names
@@ -177,7 +178,7 @@ def neighbour(data: PartialLabelDataset, row: int, pixels: int = NEIGHBOUR_PIXEL
 
 
 def whole(data: PartialLabelDataset, row: int) -> str:
-    """What a small example does not show: the text, or the row of numbers, as far as a hint can hold it.
+    """What a small example does not show: the text, or the row, as far as a hint can hold it.
 
     Parameters
     ----------
@@ -192,9 +193,8 @@ def whole(data: PartialLabelDataset, row: int) -> str:
 
 
 def _row_of(data: PartialLabelDataset, row: int, most: int) -> str:
-    """The first columns of a row of numbers, a line each."""
-    values = data.X[row, :most]
-    return "\n".join(f"{name} {figure(value)}" for name, value in zip(column_names(data), values, strict=False))
+    """The first columns of a row, a line each."""
+    return "\n".join(f"{name} {cell}" for name, cell in islice(cells_of(data, row), most))
 
 
 def _picture(data: PartialLabelDataset, row: int, pixels: int) -> str | None:

@@ -14,7 +14,7 @@ import pytest
 from pll.errors import UserError
 from pll.review import database
 from pll.review.desk import Desk
-from pll.review.similar import column_names, figure
+from pll.review.similar import figure
 from pll.ui.review.batch import LookAlikeBatch
 from pll.ui.review.payload import ordered
 from pll.ui.review.review_tab import Message, ReviewTab
@@ -197,8 +197,8 @@ def test_small_rows_of_numbers_have_the_names_of_their_columns(tab: ReviewTab) -
     group.fill()
     tile, row = group.payload()["tiles"][0], group.tiles[0].row
     first, *_, last = tile["whole"].splitlines()
-    assert first == tile["text"].splitlines()[0] == f"{column_names(data)[0]} {figure(data.X[row, 0])}"
-    assert last == f"{column_names(data)[-1]} {figure(data.X[row, -1])}"
+    assert first == tile["text"].splitlines()[0] == f"{data.column_names[0]} {figure(data.X[row, 0])}"
+    assert last == f"{data.column_names[-1]} {figure(data.X[row, -1])}"
 
 
 def test_a_run_that_was_deleted_takes_no_more_decisions_and_says_so(tab: ReviewTab) -> None:

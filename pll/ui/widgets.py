@@ -214,6 +214,8 @@ def bound(
 ) -> None:
     """Show a widget for a value that is kept elsewhere; it takes effect at once, or where that fails shows what is.
 
+    A choice that is cleared changes nothing: with `required` Streamlit would write that beside each name.
+
     Parameters
     ----------
     widget
@@ -236,7 +238,8 @@ def bound(
     st.session_state[key] = now  # and no default beside it, of which Streamlit would warn
 
     def changed() -> None:
-        change(st.session_state[key])
+        if st.session_state[key] is not None or widget is not st.selectbox:
+            change(st.session_state[key])
 
     widget(label, *options, key=key, on_change=toast_errors(changed), **more)
 
@@ -503,7 +506,6 @@ def correct(
             now=kinds.pop() if len(kinds) == 1 else None,
             change=change,
             index=None,
-            required=True,
             disabled=not chosen,
             **more,
         )

@@ -298,7 +298,6 @@ def _role_above(table: Columns, column: Column) -> None:
         now=None if is_asked else column.role,
         change=lambda role: _set_roles(table, {column.name: role}),
         index=None if is_asked else 0,
-        required=True,
         placeholder="asked below",
         help=plain(column.why) or None,
     )

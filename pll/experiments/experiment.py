@@ -217,7 +217,7 @@ class FlipGrid(_TomlTable):
     """A way to make candidates, with one or several values of q or of the size."""
 
     how: str
-    q: Several[float | None] = [None]
+    q: Several[Annotated[float | None, BeforeValidator(_fits)]] = [None]
     size: Several[int | None] = [None]
 
     def flips(self) -> Iterator[Flip]:
@@ -312,7 +312,7 @@ class Experiment(_TomlTable):
             given = {name: value for name, value in table.items() if name not in _SELECTORS}
             for name, value in given.items():
                 lacking = [method for method in methods if name not in parameters[method]]
-                if methods and len(lacking) == (len(methods) if "method" not in table else 1):
+                if methods and len(lacking) >= (len(methods) if "method" not in table else 1):
                     hint = did_you_mean(name, parameters[lacking[0]])
                     raise ValueError(f"settings, table {number}: {lacking[0]} has no setting {name!r}.{hint}")
                 if name in RUN_FIELDS and (problem := RUN_FIELDS[name].problem(value, name)):

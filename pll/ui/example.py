@@ -52,6 +52,9 @@ def show_contents(data: PartialLabelDataset, row: int) -> None:
     if data.texts is not None:
         st.text(str(data.texts[row])[:MOST_TEXT])
         return
+    if data.X.ndim != 2:
+        st.caption("Its picture cannot be shown.")
+        return
     cells = list(cells_of(data, row))
     show_table(pd.DataFrame(cells[:MOST_FEATURES], columns=["column", "value"]), "Its columns", height=220)
     if len(cells) > MOST_FEATURES:
@@ -59,14 +62,16 @@ def show_contents(data: PartialLabelDataset, row: int) -> None:
 
 
 def cells_of(data: PartialLabelDataset, row: int) -> Iterator[tuple[str, str]]:
-    """Yield the columns of an example and what stands in them: its words, then its numbers as a file has them.
+    """Yield the columns of an example and what stands in them: its words, then its numbers, where a run fills gaps.
 
     Parameters
     ----------
     data
-        The data, whose features are columns.
+        The data, whose features are columns; those that words were made into are left out.
     row
         The example.
     """
+    made = tuple(f"{name} {sign} " for name in data.categories for sign in ("=", "is"))
     yield from ((name, str(cells[row])) for name, cells in data.categories.items() if cells[row] is not None)
-    yield from zip(data.column_names, map(figure, data.X[row].tolist()), strict=True)
+    numbers = zip(data.column_names, data.X[row].tolist(), strict=True)
+    yield from ((name, figure(value)) for name, value in numbers if not name.startswith(made))

@@ -494,7 +494,7 @@ def correct(
         st.session_state[key] = []
 
     with st.container(horizontal=True):
-        chosen = st.multiselect(what[0], list(now), key=key, placeholder="Type or choose")
+        chosen = st.multiselect(what[0], list(now), key=key, placeholder="Type or choose", select_all=False)
         kinds = {now[name] for name in chosen}
         options: Any = [one for one in choices if len(chosen) < 2 or one not in only_alone]
         options = {one: choices[one] for one in options} if isinstance(choices, Mapping) else options

@@ -201,7 +201,7 @@ def test_a_guess_is_judged_once(lesson: Callable[..., Any]) -> None:
     page.get_by_text("It is: In another valley.").wait_for()
     page.get_by_role("slider", name="Start the ball at").fill("20")
     page.get_by_text("From here it finds the true labels").wait_for()
-    page.get_by_text("You guessed").wait_for()  # moving on does not judge again
+    page.get_by_text("That was before the settings changed").wait_for()  # moving on does not judge again
     page.get_by_role("button", name="Ask again").click()
     page.get_by_label("In the valley of the true labels").click()
     page.get_by_text("✓ Right.").wait_for()

@@ -11,12 +11,12 @@ from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.background import experiments, experiments_home
 from pll.experiments.execution import ExperimentFolder, ExperimentProgress, run_cell
-from pll.experiments.experiment import Experiment, parse_experiment
+from pll.experiments.experiment import PRESETS, Experiment, changed, parse_experiment
 from pll.experiments.report import write_report
 from pll.runs.config import DataConfig
 from pll.synthesis import Flip
 from pll.ui.data.upload import store_upload
-from pll.ui.experiments import live
+from pll.ui.experiments import live, setup
 from pll.ui.experiments.setup import OWN_FILE
 from tests.page_helpers import button, labels, said
 from tests.run_helpers import wait_for
@@ -86,6 +86,25 @@ def test_a_text_that_is_no_experiment_is_refused_in_words(
     page.text_area[0].set_value(text).run()
     assert button(page, "Start").disabled
     assert words in said(page) and not page.exception and not started
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_and_what_was_chosen_of_it_is_the_same_as_text(name: str) -> None:
+    definition = parse_experiment(PRESETS[name], name)
+    chosen = changed(definition, folds=None, holdout=0.5, seeds=[3, 4], settings=[{"momentum": 0.25}])
+    for one in (definition, chosen):
+        assert parse_experiment(setup.as_text(one.model_dump(exclude_defaults=True)), name) == one
+
+
+def test_the_text_begins_with_what_was_chosen_in_the_form_which_then_no_longer_counts(open_page: Any) -> None:
+    page = open_page("experiments")
+    page.number_input[0].set_value(30).run()
+    (methods,) = [one for one in page.button_group if one.label == "Methods"]
+    page = methods.set_value(methods.value[:1]).run()
+    page.toggle(key="experiment-as-text").set_value(True).run()
+    definition = parse_experiment(page.text_area[0].value, "x")
+    assert len(definition.methods) == 1 and definition.settings[-1]["epochs"] == 30
+    assert page.number_input[0].disabled and not page.exception
 
 
 def test_tables_of_an_experiment(open_page: Any) -> None:

@@ -67,6 +67,7 @@ def _as_ambiguous_as_wished(choice: DataConfig) -> DataConfig:
         key=f"compare-q-{choice.source.name}-{choice.source.sha256}",
         title=f"How ambiguous: flipping probability q ({flip.way.title.lower()})",
         help=flip.way.help,
+        persist_state="session",
     )
     return replace(choice, flip=replace(flip, q=q))
 
@@ -84,15 +85,15 @@ def choose_lanes(data: PartialLabelDataset) -> list[str]:
     key = f"compare-lanes-{','.join(able)}"
     titles = {method: method_title(method) for method in able}
     hint = "They start from the same parameters and see the same batches in the same order."
-    opening = {method: titles[method] for method in first}
-    chosen = choose_several(f"Methods, up to {MOST_LANES}", opening, default=first, key=key, help=hint)
+    opening, stays = {method: titles[method] for method in first}, {"persist_state": "session"}
+    chosen = choose_several(f"Methods, up to {MOST_LANES}", opening, default=first, key=key, help=hint, **stays)
     with st.expander("More methods", icon=":material/add:"):
         families: dict[str, dict[str, str]] = defaultdict(dict)
         for method in able:
             if method not in first:
                 families[_family_of(method)][method] = titles[method]
         for family, members in families.items():
-            chosen += choose_several(family, members, key=f"{key}-{family}")
+            chosen += choose_several(family, members, key=f"{key}-{family}", **stays)
     return [method for method in METHODS if method in chosen]
 
 

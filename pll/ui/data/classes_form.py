@@ -18,6 +18,7 @@ from pll.errors import UserError, notes_of
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts
 from pll.formats.tabular.answer_cells import FEW_CLASSES
+from pll.formats.tabular.cells import is_no_answer
 from pll.ui.data import columns_form
 from pll.ui.data.columns_form import Columns, classes_key
 from pll.ui.format import plain
@@ -100,8 +101,10 @@ def show_classes(source: Source, data: PartialLabelDataset) -> None:
     )
     becomes = {name: edits.get(name, name) for name in counts}
 
-    def save(names: list[str], target: str) -> None:
-        columns_form.edit_classes(source, dict.fromkeys(names, None if target == MEANS_NOTHING else target.strip()))
+    def save(names: list[str], typed: str) -> None:
+        target = typed.strip()
+        is_none = target not in counts and (target == MEANS_NOTHING or is_no_answer(target, among_votes=True))
+        columns_form.edit_classes(source, dict.fromkeys(names, None if is_none else target))
 
     cells = {
         "class": list(counts),

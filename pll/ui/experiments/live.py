@@ -46,11 +46,18 @@ def _state_of(folder: ExperimentFolder) -> tuple[str, ExperimentProgress | None]
 def in_short(folder: ExperimentFolder) -> tuple[str, str]:
     """Return its name, and its state and how far it is, as Markdown."""
     state, progress = _state_of(folder)
-    done = "" if progress is None else f" · {progress.done:,} of {count(progress.total, 'fit')}"
+    done = "" if progress is None else f" · {_format_done(progress)}"
     icon, title = STATE_ICONS.get(state, ":material/hourglass_empty:"), folder.path.name
+    if progress is not None and progress.failed and state == "finished":
+        icon = ":material/warning:"
     with suppress(UserError):  # its definition is damaged, as is said once it is opened
         title = folder.experiment().title or title
     return f"{icon} **{plain(title)}**", f"{plain(folder.path.name)} · {_format_state(state)}{done}"
+
+
+def _format_done(progress: ExperimentProgress) -> str:
+    failed = f" · {progress.failed:,} failed" if progress.failed else ""
+    return f"{progress.done:,} of {count(progress.total, 'fit')}{failed}"
 
 
 def head(folder: ExperimentFolder) -> None:
@@ -123,8 +130,7 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentPro
         error = "" if job is None else job.status().error
         show_error(error or "It has not been started.")
         return
-    text = f"{_format_state(state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}"
-    text += f" · {progress.failed:,} failed" if progress.failed else ""
+    text = f"{_format_state(state).capitalize()}: {_format_done(progress)}"
     if state == "running":
         text += f" · {60 * progress.rate:.3g} fits a minute" if progress.rate else ""
         text = with_left(text, progress.left or None)
@@ -200,6 +206,8 @@ IDENTIFIED_TITLE, UNSEEN_TITLE = "Identified correctly", "Correct on unseen exam
 def _show_curves(results: Sequence[Table]) -> None:
     """Show identified and unseen accuracy of each table: curves over q where it has several, else a mark a method."""
     for number, table in enumerate(results):
+        if len(results) > 1:
+            st.markdown(f"**{table.title}**")
         for dataset in table.datasets:
             cells = st.grid(2, min_column_width=320, gap="medium")
             for title in (IDENTIFIED_TITLE, UNSEEN_TITLE):

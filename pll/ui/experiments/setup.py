@@ -43,7 +43,9 @@ def experiment() -> Experiment | None:
     """Return what is chosen; None where none of its data is on this server, or it cannot be tested on."""
     mine = session.chosen()
     own = [OWN_FILE] if mine is not None and mine.source.path is not None else []
-    name = st.selectbox("Experiment", [*PRESETS, *own], format_func=partial(_title, mine=mine), key="experiment-preset")
+    form = {"disabled": bool(st.session_state.get("experiment-as-text"))}  # the text is what counts then
+    title = partial(_title, mine=mine)
+    name = st.selectbox("Experiment", [*PRESETS, *own], format_func=title, key="experiment-preset")
     if name == OWN_FILE:
         text = None if mine is None else _own_text(mine)
         if text is None:
@@ -53,27 +55,32 @@ def experiment() -> Experiment | None:
     definition = parse_experiment(text, "The definition")
     in_catalogue = list(definition.datasets) if name != OWN_FILE else []
     here = [dataset for dataset in in_catalogue if catalog.available(catalog.find(dataset))]
-    titles = {dataset: catalog.find(dataset).title for dataset in here}
-    datasets = choose_several("Datasets", titles, default=here, key=f"experiment-datasets-{name}") if here else []
+    titles, key = {dataset: catalog.find(dataset).title for dataset in here}, f"experiment-datasets-{name}"
+    datasets = choose_several("Datasets", titles, default=here, key=key, **form) if here else []
     for dataset in in_catalogue:
         if dataset not in here:
             _missing(catalog.find(dataset))
     every = list(definition.methods)
     titles = {method: method_title(method) for method in every}
-    methods = choose_several("Methods", titles, default=every, key=f"experiment-methods-{name}")
+    methods = choose_several("Methods", titles, default=every, key=f"experiment-methods-{name}", **form)
     with st.expander("Settings", icon=":material/tune:"):
-        protocol, epochs = _settings(definition, name)
-        if st.toggle("Edit as text", key="experiment-as-text", help="The TOML file that the command line takes too."):
-            edited = st.text_area("Definition (TOML)", text, height=360, key=f"experiment-text-{name}-{hash(text)}")
-            return parse_experiment(edited, "The definition")
-    if in_catalogue and not here:
-        return None
-    if (in_catalogue and not datasets) or not methods:
+        protocol, epochs = _settings(definition, name, form)
+        is_text = st.toggle("Edit as text", key="experiment-as-text", help="The TOML file that the command line takes.")
+        below = st.container()
+    chosen = None
+    if (datasets or not in_catalogue) and methods:
+        deep = [method for method in methods if issubclass(METHODS[method], DeepEstimator)]
+        settings = [*definition.settings, *([{"method": deep, "epochs": epochs}] if epochs and deep else [])]
+        of_catalogue = {"datasets": datasets} if in_catalogue else {}
+        chosen = changed(definition, **of_catalogue, methods=methods, **PROTOCOLS[protocol], settings=settings)
+    if is_text:
+        if chosen is not None and chosen != (changed(definition, datasets=here) if here else definition):
+            text = as_text(chosen.model_dump(exclude_defaults=True))
+        key = f"experiment-text-{name}-{hash(text)}"
+        return parse_experiment(below.text_area("Definition (TOML)", text, height=360, key=key), "The definition")
+    if chosen is None and (here or not in_catalogue):
         raise UserError("Choose at least one dataset and one method.")
-    deep = [method for method in methods if issubclass(METHODS[method], DeepEstimator)]
-    settings = [*definition.settings, *([{"method": deep, "epochs": epochs}] if epochs and deep else [])]
-    of_catalogue = {"datasets": datasets} if in_catalogue else {}
-    return changed(definition, **of_catalogue, methods=methods, **PROTOCOLS[protocol], settings=settings)
+    return chosen
 
 
 def _title(name: str, mine: DataConfig | None) -> str:
@@ -98,30 +105,32 @@ def _own_text(mine: DataConfig) -> str | None:
         st.info(f"{plain(source.name)} has no true label for every example to test against.", icon=":material/info:")
         return None
     methods = [name for name in ("proden", "proden-naive", "pn-oracle", "plknn", "ipal") if why_not(name, data) is None]
-    facts = {"path": source.path, "rule": source.rule, "format": source.format}
-    lines = [
-        f"title = {_toml(source.name)}",
-        f"methods = {_toml(methods)}",
-        "folds = 5",
-        *([] if flip is None else [f"flips = [{{ {_fields({'how': flip.how, 'q': flip.q, 'size': flip.size})} }}]"]),
-        f"features = {_toml(mine.features)}",
-        f"[datasets.{_toml(source.name)}]",
-        *(f"{name} = {_toml(value)}" for name, value in facts.items() if value),
-    ]
-    columns = source.options.get("columns", {})
-    return "\n".join([*lines, *([f"columns = {{ {_fields(columns)} }}"] if columns else [])]) + "\n"
+    facts = {
+        "path": source.path,
+        "rule": source.rule,
+        "format": source.format,
+        "columns": source.options.get("columns"),
+    }
+    made = [] if flip is None else [{"how": flip.how, "q": flip.q, "size": flip.size}]
+    own = {"title": source.name, "methods": methods, "folds": 5, "flips": made, "features": mine.features}
+    return as_text(own | {"datasets": {source.name: {name: value for name, value in facts.items() if value}}})
 
 
-def _fields(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{_toml(name)} = {_toml(value)}" for name, value in values.items() if value is not None)
+def as_text(definition: Mapping[str, Any]) -> str:
+    """Return the TOML text of an experiment of these fields."""
+    return "\n".join(f"{name} = {_toml(value)}" for name, value in definition.items() if value is not None) + "\n"
 
 
 def _toml(value: object) -> str:
-    """A text, number or list of these, as TOML has it: for these the same as JSON."""
+    """A value as TOML has it: texts and numbers are the same as in JSON."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_toml(name)} = {_toml(one)}' for name, one in value.items() if one is not None)} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml(one) for one in value if one is not None)}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
+def _settings(definition: Experiment, name: str, form: Mapping[str, Any]) -> tuple[str, int | None]:
     """How it is tested, and the epochs where they are not those of the preset."""
     offered = (
         [FIVE_FOLDS, FIVE_SAMPLINGS]
@@ -131,7 +140,7 @@ def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
         else [PUBLISHED_PART, FIVE_SAMPLINGS]
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        protocol = st.selectbox("Tested on", offered, key=f"experiment-protocol-{name}", width=260)
+        protocol = st.selectbox("Tested on", offered, key=f"experiment-protocol-{name}", width=260, **form)
         epochs = number_field(
             "epochs",
             None,
@@ -139,6 +148,7 @@ def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
             placeholder="as the preset says",
             width=200,
             help="The paper trains for 500.",
+            **form,
         )
     return protocol, epochs
 

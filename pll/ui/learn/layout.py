@@ -44,7 +44,7 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
     """Asks; returns whether the figure may show the outcome: somebody has guessed, or asked to be shown.
 
     What is right is computed at the moment of the guess, so that the verdict is about what the reader had before them;
-    moving a slider afterwards does not judge a second time.
+    moving a slider afterwards does not judge a second time: what was asked stays, and is said to be of before.
 
     Parameters
     ----------
@@ -55,19 +55,18 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
     options
         The answers to choose from.
     answer
-        Called at the moment of the guess; returns the number of the right option.
+        Returns the number of the right option.
     """
     key = f"learn-guess-{name}"
 
     def judge() -> None:
-        choice, right = st.session_state[f"{key}-choice"], options[answer()]
-        wrong = f":material/lightbulb: You guessed “{choice}”. It is: {right}."
-        st.session_state[key] = ":material/check_circle: Right." if choice == right else wrong
+        st.session_state[key] = (question, st.session_state[f"{key}-choice"], options[answer()])
 
-    verdict, asked = st.session_state.get(key), f":material/help: **{question}**"
+    guessed = st.session_state.get(key)
+    asked, choice, right = guessed or (question, None, None)
     with st.container(border=True, gap="small"):
-        if verdict is None:
-            st.markdown(asked)
+        st.markdown(f":material/help: **{asked}**")
+        if guessed is None:
             st.radio(
                 "Your guess",
                 list(options),
@@ -76,9 +75,12 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
                 on_change=judge,
                 label_visibility="collapsed",
             )
-            button("Show the answer", st.session_state.__setitem__, key, "", key=f"{key}-show", kind="tertiary")
+            button("Show the answer", st.session_state.__setitem__, key, (), key=f"{key}-show", kind="tertiary")
             return False
-        st.markdown(f"{asked}\n\n{verdict}" if verdict else asked)
+        if choice is not None:
+            before = "" if (asked, right) == (question, options[answer()]) else " That was before the settings changed."
+            wrong = f":material/lightbulb: You guessed “{choice}”. It is: {right}."
+            st.markdown((":material/check_circle: Right." if choice == right else wrong) + before)
         button("Ask again", st.session_state.pop, key, None, icon="replay", key=f"{key}-again", kind="tertiary")
     return True
 

@@ -18,7 +18,8 @@ from pll.ui.widgets import button, show_errors, show_table
 from pll.wording import count, percent, short_by_name
 
 NONE_OF_THESE = "None of these"
-PICTURE_WIDTH = SHOWN_CONFLICTS = 200
+PICTURE_WIDTH = 200
+SHOWN_CONFLICTS = 200
 """Disagreements listed at once."""
 
 

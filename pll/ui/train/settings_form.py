@@ -54,16 +54,14 @@ def choose_model(data: PartialLabelDataset, key: str, *, is_searched: bool = Fal
     """
     model = st.selectbox(
         "Model",
-        [*([None] if is_searched else []), *MODELS, *(TORCHVISION_MODELS if data.is_image else ())],
-        format_func=lambda name: (
-            BY_SEARCH.capitalize() if name is None else MODELS[name].title if name in MODELS else name
-        ),
+        [*([""] if is_searched else []), *MODELS, *(TORCHVISION_MODELS if data.is_image else ())],
+        format_func=lambda name: MODELS[name].title if name in MODELS else name or BY_SEARCH.capitalize(),
         help="Or type the name of any classifier of torchvision, such as torchvision:resnet50.",
         accept_new_options=data.is_image,
         key=f"{key}-model-{data.is_image}-{is_searched}",
         persist_state="session",
     )
-    if model is None:
+    if not model:
         return None
     info = MODELS.get(str(model))
     st.caption(info.summary if info else "A classifier of torchvision, its weights not yet learnt.")

@@ -152,6 +152,7 @@ def test_a_group_that_was_accepted_is_back_with_its_marks_after_undo(tab: Review
     group = LookAlikeBatch(tab)
     group.fill()
     rows, label, marked = [tile.row for tile in group.tiles], group.label, group.tiles[1]
+    weights = [tile["weight"] for tile in group.payload()["tiles"]]
     tokens = [tile.token for tile in group.tiles if tile is not marked]
     message = {"what": "accept", "token": group.token, "tokens": tokens, "marked": [marked.token]}
     tab.act({"nonce": "a"} | message, group.do)
@@ -159,10 +160,12 @@ def test_a_group_that_was_accepted_is_back_with_its_marks_after_undo(tab: Review
     assert len(tab.desk.history()) == len(rows) and [tile.row for tile in group.tiles] != rows
     assert tab.review.state.outcome(marked.row).eliminated == {label}
     assert group.payload()["marked"] == []
+    tab.queue.compute_order()  # the labels follow what is undone next
     tab.act({"nonce": "b", "what": "undo"}, group.do)
     sent = group.payload()
     assert not tab.desk.history() and ([tile.row for tile in group.tiles], group.label) == (rows, label)
     assert sent["marked"] == [group.tiles[1].token]
+    assert [tile["weight"] for tile in sent["tiles"]] == weights and all(weights)
 
 
 def test_after_the_undo_of_a_group_that_another_reviewer_has_there_is_another_group(

@@ -31,7 +31,7 @@ class Settings {
   /** `tell(text)`: called once settings stand still. */
   constructor(text, tell) {
     this.tell = tell;
-    this.guesses = {};        // of each idea: a verdict, or "" where the answer was shown
+    this.guesses = {};        // of each idea: the guess, what was right and what was asked; nothing where the answer was shown
     this.read(text);
   }
 
@@ -178,19 +178,21 @@ class Screen {
     });
   }
 
-  /** A question before the outcome is shown. `answer()` judges the settings as they are at the moment of the guess. */
+  /** A question before the outcome is shown. `answer()` judges the settings as they are at the moment of the guess; when
+   *  they have changed, what was asked and right stays to be read, and is said to be of before. */
   guess(question, options, answer) {
     const { guesses } = this.settings;
     const box = this.put(made("div", { class: "guess" }));
     const judge = (choice) => {
-      const right = options[answer()];
-      guesses[this.name] = choice === right ? "✓ Right." : `You guessed “${choice}”. It is: ${right}.`;
+      guesses[this.name] = { choice, right: options[answer()], asked: question() };
     };
     this.parts.push(() => {
-      const state = `${guesses[this.name]} ${question()}`;
+      const { choice, right, asked = question() } = guesses[this.name] ?? {};
+      const before = choice && (asked !== question() || right !== options[answer()]) ? " That was before the settings changed." : "";
+      const state = JSON.stringify([guesses[this.name] ?? null, question(), before]);
       if (state === box.state) return;
       box.state = state;
-      const prompt = made("p", { class: "question" }, question());
+      const prompt = made("p", { class: "question" }, asked);
       const then = (done) => () => {
         done();
         this.refresh();
@@ -198,10 +200,11 @@ class Screen {
       };
       if (!this.guessed) {
         box.replaceChildren(prompt, ...options.map((option) => made("label", {}, made("input", { type: "radio", name: `guess-${this.name}`, change: then(() => judge(option)) }), option)),
-          made("button", { type: "button", class: "quiet", click: then(() => { guesses[this.name] = ""; }) }, "Show the answer"));
+          made("button", { type: "button", class: "quiet", click: then(() => { guesses[this.name] = {}; }) }, "Show the answer"));
         return;
       }
-      const verdict = guesses[this.name] ? [made("p", { class: "verdict", role: "status" }, guesses[this.name])] : [];
+      const said = (choice === right ? "✓ Right." : `You guessed “${choice}”. It is: ${right}.`) + before;
+      const verdict = choice ? [made("p", { class: "verdict", role: "status" }, said)] : [];
       box.replaceChildren(prompt, ...verdict, made("button", { type: "button", class: "quiet", click: then(() => { delete guesses[this.name]; }) }, "Ask again"));
     });
   }

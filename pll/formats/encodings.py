@@ -46,7 +46,7 @@ _RARE, _STRANGE = 1e-4, 1e-5
 _PRINTED = "“”„‘’‚–—…•€\u00a0"
 """Signs that programs put into every text, English ones too."""
 _USUAL_SIGNS = _PRINTED + "«»£§°·¿¡²³½¼¾×±®™©µº、。・「」『』（）！？：；，～《》【】\u3000"
-_NO_LETTER = re.compile(r"(?:(?<=\d)|(?<=\b[NnMD]))[ºª](?!\w)|(?<![^\W\d_])µ(?=[A-Za-z])")
+_NO_LETTER = re.compile(r"(?:(?<=\d)|(?<=\b[NnMD]))[ºª](?!\w)|(?<![^\W\d_])µ(?=(?:mol|Pa|Hz|[AVWSLMglsm])(?![^\W\d_]))")
 """What is a sign, though Unicode has it as a letter: `1ª`, `Nº`, `Mª` of Romance languages, and the micro of units."""
 _AFTER = "¹²³¼½¾"
 """Signs that stand after a word and not before one."""

@@ -26,7 +26,7 @@ from pll.errors import UserError, notes_of
 from pll.formats.answers import BETWEEN_ANSWERS
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.forms import FIRST_WITHOUT_SPACES, WORDS, any_of
+from pll.formats.forms import FIRST_WITHOUT_SPACES, NO_ANSWER, WORDS, any_of
 from pll.formats.names import UNNAMED, two_names
 from pll.formats.proposal import says
 from pll.formats.reading import CODEBOOK, PERSONS, SWAPPED, option
@@ -311,7 +311,8 @@ def _marks(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """Classes, or true labels, called as what means that there is no answer; "none" may be one."""
     if len(data) >= FEW_EXAMPLES and not options.class_names and "*" not in options.keep:
         many = data.annotations is not None
-        names = [one for one in data.class_names if is_no_answer(one, among_votes=many) and spelling(one) != "none"]
+        names = [one for one in data.class_names if is_no_answer(one, among_votes=many)]
+        names = [one for one in names if spelling(one) not in ("none", *NO_ANSWER["unless often"])]
         names = [name for name in names if name not in options.keep] if len(names) < data.n_classes - 1 else []
         of_columns = {role for role in data.reading.get("roles", {}).values() if role in ("count", "probability")}
         names = [] if of_columns else names  # a column of counts called `empty` is a class

@@ -236,7 +236,9 @@ def persons(table: Proposal) -> None:
         items, person = (numbered[0], [*named, *numbers, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
     if not (person and items):
         return
-    words, free = {*table.words(*items)}, [name for name in table.raw if name not in table.explicit]
+    places = [*table.raw]  # what stands before or after them is about the person, be it in the same words
+    among = places[places.index(items[0]) : places.index(items[-1])]
+    words, free = {*table.words(*items)}, [n for n in among if n != person and n not in table.explicit]
     same = [name for name in free if table.words(name) and words.issuperset(table.words(name))]
     items = [name for name in table.raw if name in items or name in same]  # no time, though it begins with "Time"
     roles = {person: "person"} | dict.fromkeys(items, "item")

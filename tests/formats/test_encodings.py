@@ -108,3 +108,11 @@ def test_a_dotted_and_a_dotless_i_are_one_letter_where_capitals_do_not_tell_them
     assert len({spelling(word) for word in ("KARIŞIK", "karışık", "Karışık.")}) == 1
     assert spelling("İYİ") == spelling("iyi") != spelling("kötü")
     assert AnswerReader(("karışık", "iyi")).read("**KARIŞIK**") == AnswerReader(("karışık", "iyi")).read("karışık")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"), [("Nilo;África", "cp850"), ("Área;Ángel\nnorte;sur", "cp850"), ("ľad\nvoda", "iso8859-2")]
+)
+def test_a_letter_that_is_a_micro_in_another_encoding_is_not_taken_for_one(text: str, encoding: str) -> None:
+    with pytest.raises(UserError, match="not UTF-8"):
+        encoding_of(text.encode(encoding))

@@ -235,6 +235,22 @@ def test_a_sentence_that_begins_with_time_is_a_column_like_the_others(tmp_path: 
     assert data.row_ids.tolist() == jokes and data.annotations is not None and data.annotations.n_annotators == 9
 
 
+@pytest.mark.parametrize("fact", ["Consent", "Native speaker", "Attention check"])
+@pytest.mark.parametrize("is_last", [False, True])
+def test_facts_about_a_person_in_the_words_of_the_answers_are_no_examples(
+    tmp_path: Path, fact: str, is_last: bool
+) -> None:
+    items = [f"Is a bird in photo {k}?" for k in range(1, 25)]
+    header = ["Timestamp", "First name", *([] if is_last else [fact]), *items, *([fact] if is_last else [])]
+    rolls = random.Random(0)
+    rows = [
+        f"2023-11-20 10:{who:02}:00,N{who},"
+        + ",".join("yes" if (k % 2) != (rolls.random() < 0.2) else "no" for k in range(25))
+        for who in range(9)
+    ]
+    assert read_first(table(tmp_path, ",".join(header), rows)).row_ids.tolist() == items
+
+
 def test_columns_of_voters_in_brackets_beside_texts_are_asked_about(tmp_path: Path) -> None:
     header = "text," + ",".join(f"verdict [{who}]" for who in PEOPLE)
     rows = [",".join([TEXTS[k], *(label(k, at) for at in range(len(PEOPLE)))]) for k in range(12)]

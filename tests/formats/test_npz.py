@@ -311,10 +311,33 @@ def test_votes_as_wide_as_there_are_classes_may_be_counts_of_them(tmp_path: Path
     data = formats.read(path)
     assert data.annotations is None and data.class_names == ("road", "sea", "wood")
     assert [data.sets().names(row) for row in range(40)] == [[*names[one > 0]] for one in counts]
-    codes = np.where(rng.random((40, 3)) < 0.8, y[:, None], rng.integers(0, 3, (40, 3)))
-    np.savez(path, **{**arrays, "y_true": y, "votes": codes})
-    votes = formats.read(path).annotations
-    assert votes is not None and votes.n_annotators == 3 and votes.n_answers == 120
+
+
+@pytest.mark.parametrize("right", [0.35, 0.6, 0.9])
+@pytest.mark.parametrize("known", [0, 2, 8, 40])
+@pytest.mark.parametrize("n", [5, 10, 40])
+def test_votes_of_as_many_people_as_there_are_classes_are_no_counts(
+    tmp_path: Path, right: float, known: int, n: int
+) -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        y = np.resize(np.arange(3), n)
+        votes = np.where(rng.random((n, 3)) < right, y[:, None], rng.integers(0, 3, (n, 3)))
+        votes[0] = 2, 1, 2
+        arrays = {"X": rng.normal(size=(n, 4)), "votes": votes, "class_names": np.array(["road", "sea", "wood"])}
+        np.savez(path := tmp_path / "crowd.npz", **arrays, y=np.where(np.arange(n) < known, y, -1))
+        found = formats.read(path, accept=("chance", "disagreement", "apart", "copies", "no-answer", "leak"))
+        assert found.annotations is not None and found.annotations.n_answers == 3 * n
+
+
+def test_votes_that_are_words_or_none_at_all_are_refused_in_words(tmp_path: Path) -> None:
+    names, path = np.array(["road", "sea"]), tmp_path / "crowd.npz"
+    np.savez(path, X=np.zeros((4, 1)), votes=names[[[0, 1], [1, 0], [1, 1], [0, 0]]], class_names=names)
+    with pytest.raises(UserError, match="Votes must be whole numbers"):
+        formats.read(path)
+    np.savez(path, X=np.zeros((0, 4)), votes=np.zeros((0, 2), int), class_names=names)
+    with pytest.raises(UserError, match="at least one"):
+        formats.read(path)
 
 
 def test_labels_under_any_name_are_told_by_their_numbers(tmp_path: Path) -> None:

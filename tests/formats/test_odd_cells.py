@@ -189,3 +189,11 @@ def test_empty_is_a_class_where_many_say_it(tmp_path: Path, every: int) -> None:
     rows = [f"p{k}.jpg,{one},{one if k % 9 else 'fox'}" for k, one in enumerate(said)]
     (tmp_path / "t.csv").write_text("\n".join(["image,rater_1,rater_2", *rows]))
     assert ("empty" in formats.read(tmp_path / "t.csv").class_names) == (every == 4)
+
+
+def test_empty_is_no_answer_elsewhere(tmp_path: Path) -> None:
+    rows = [f"{'empty' if k == 3 else k}.5,{'xyz'[k % 3]},{'empty' if k == 5 else 'xyz'[k % 3]}" for k in range(40)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["width,rater_1,true_label", *rows]).replace("empty.5", "empty"))
+    data = formats.read(path, accept=("agreed",))
+    assert "empty" not in data.class_names and np.isnan(data.X[3, 0]) and data.y is not None and data.y[5] == -1

@@ -263,29 +263,37 @@ def _are_votes(votes: npt.NDArray[Any], y: npt.NDArray[Any]) -> bool:
 def are_counted(votes: Any, y: npt.NDArray[Any] | None, c: int) -> bool:
     """Whether votes are how many gave each of c classes, and no numbers of classes, a column a voter.
 
-    They add up to the same everywhere, or are more than there are classes, or no numbers of true labels.
+    The true label is where most are far more often than by chance, and is not what they say as numbers; where too few
+    are known, all add up to the same, and not all rows are alike. Of few rows that cannot be told.
 
     Parameters
     ----------
     votes
-        (n, m) numbers; of a sparse matrix it is not asked.
+        (n, m) numbers; of a sparse matrix, or of words, it is not asked.
     y
-        (n,) true labels, where there are some.
+        (n,) true labels, −1 where they are not known; None where there are none.
     c
         Classes; 0 where that is not known.
 
     Examples
     --------
-    >>> are_counted(np.array([[3, 0, 4], [0, 7, 0]]), None, 3), are_counted(np.array([[0, 2, 0], [1, 1, 1]]), None, 3)
-    (True, False)
+    >>> counts = np.array([[3, 0, 4], [0, 7, 0]] * LEAST_COUNTED)
+    >>> are_counted(counts, None, 3), are_counted(counts % 3, None, 3), are_counted(counts[:4], None, 3)
+    (True, False, False)
     """
-    if not isinstance(votes, np.ndarray) or votes.shape[1:] != (c,) or kind_of_numbers(votes) != "counts":
+    is_whole = isinstance(votes, np.ndarray) and votes.dtype.kind in "iuf" and votes.shape[1:] == (c,)
+    if not is_whole or len(votes) < LEAST_COUNTED or kind_of_numbers(votes) != "counts":
         return False
-    is_same = len(votes) > 1 and len(np.unique(votes.sum(axis=1))) == 1
-    are_numbers = y is None or y.shape != (len(votes),) or y.dtype.kind not in "iu" or _are_votes(votes, y)
-    return bool(is_same or votes.max() > c or not are_numbers)
+    if y is not None and y.shape == (len(votes),) and y.dtype.kind in "iu":
+        known = np.flatnonzero((y >= 0) & (y < c))
+        if len(known) >= LEAST_COUNTED:
+            most = votes[known].argmax(axis=1)[:, None]
+            return _are_votes(most, y[known]) and not _are_votes(votes[known], y[known])
+    return len(np.unique(votes.sum(axis=1))) == 1 and len(np.unique(votes, axis=0)) > 1
 
 
+LEAST_COUNTED = 20
+"""Rows from which it is told whether votes are counts."""
 FAR_RIGHT = 3.0
 """Standard deviations by which votes are right more often than by chance."""
 

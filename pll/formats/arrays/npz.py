@@ -123,12 +123,12 @@ class Npz(Format):
         voters = numbered if _are_of_one_question([arrays[name] for name in numbered]) else []
         if voters:
             arrays |= {"votes": np.stack([arrays.pop(name) for name in voters], axis=-1), "voters": np.array(voters)}
-        amounts, c = "", len(arrays[of_classes]) if of_classes in arrays else 0
+        amounts, c = "", np.size(arrays[of_classes]) if of_classes in arrays else 0
         y = arrays.get(parts[0].get("y", ""))
         of_nobody = ""
         if "shares" in arrays and arrays["shares"].ndim == 2 and kind_of_numbers(arrays["shares"]):
             of_nobody = "shares"
-        elif "votes" in arrays and "voters" not in arrays and are_counted(arrays["votes"], y, c):
+        elif "votes" in arrays and not {"voters", "vote_scores"} & {*arrays} and are_counted(arrays["votes"], y, c):
             of_nobody = "votes"
         if of_nobody:
             amounts = next((name for name, meaning in of_functions.items() if meaning == of_nobody), of_nobody)

@@ -263,6 +263,8 @@ def no_answers_in(
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in more}
     doubtful = {cell for cell in counts if spelling(cell) in NO_ANSWER["rare"]}
     found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW_SILENT * counts.total() else set()
+    often = {cell for cell in found if spelling(cell) in NO_ANSWER["unless often"]}
+    found -= often if sum(counts[cell] for cell in often) > FEW_SILENT * counts.total() else set()
     nones = {cell for cell in found if spelling(cell) == "none"}  # as of a stance
     if _is_class(counts, nones, found):
         found -= nones

@@ -5,7 +5,7 @@
 [1, 2]
 """
 
-from pll.annotations.data import Annotations
+from pll.annotations.data import ALL_WRONG, Annotations
 from pll.annotations.rules import SET_RULES, Resolved, SetRule, resolve, rule_table
 
-__all__ = ["SET_RULES", "Annotations", "Resolved", "SetRule", "resolve", "rule_table"]
+__all__ = ["ALL_WRONG", "SET_RULES", "Annotations", "Resolved", "SetRule", "resolve", "rule_table"]

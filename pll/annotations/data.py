@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Codes = Ints
 
+ALL_WRONG = -2
+"""A true label that is known and that no voter could be right with: no class of theirs, or none of those they named.
+−1 is one that is not known."""
 MOST_VOTES_SUPPORTED = 10**8
 """Votes a table of counts may hold: each becomes an entry of 24 bytes."""
 

@@ -89,7 +89,8 @@ def worth_of_votes(annotations: Annotations, true_labels: Ints | None) -> Worth 
     annotations
         The votes.
     true_labels
-        (n,) known or decided labels, −1 elsewhere; a random sample of the rows, else the figures are of these rows.
+        (n,) known or decided labels, `ALL_WRONG` where everybody is wrong, −1 elsewhere; a random sample of the rows,
+        else the figures are of these rows.
 
     Returns
     -------
@@ -110,7 +111,7 @@ def worth_of_votes(annotations: Annotations, true_labels: Ints | None) -> Worth 
     """
     if annotations.anonymous or true_labels is None:
         return None
-    known = np.flatnonzero((true_labels >= 0) & (annotations.answers_per_row >= 2))
+    known = np.flatnonzero((true_labels != -1) & (annotations.answers_per_row >= 2))
     if len(known) < LEAST_KNOWN:
         return None
     wrong = _mistakes(annotations.take(known), true_labels[known])

@@ -223,7 +223,7 @@ def fit_voters(
     classifier : callable, optional
         Called `JOINT_ROUNDS` times with the posterior; its (n, c) result is the class prior of each example.
     true_labels : (n,) int, optional
-        Labels that people decided, −1 elsewhere.
+        Labels that people decided, negative elsewhere.
 
     Returns
     -------
@@ -845,7 +845,7 @@ def voter_cards(models: VoterModels, true_labels: Ints | None = None) -> list[Vo
     models
         Of `fit_voters`.
     true_labels
-        (n,) decided labels, −1 elsewhere.
+        (n,) decided labels, `ALL_WRONG` where everybody is wrong, −1 elsewhere.
     """
     annotations = models.annotations
     answers = np.bincount(annotations.annotators[annotations.answer_starts], minlength=annotations.n_annotators)
@@ -854,7 +854,7 @@ def voter_cards(models: VoterModels, true_labels: Ints | None = None) -> list[Vo
         at = np.flatnonzero(annotations.annotators == voter)
         rows, named = annotations.rows[at], annotations.labels[at]
         truth = np.full(len(rows), -1) if true_labels is None else true_labels[rows]
-        checked = len(np.unique(rows[truth >= 0]))
+        checked = len(np.unique(rows[truth != -1]))
         if checked >= LEAST_CHECKED:
             hits = int((named == truth).sum())
             accuracy, (low, high) = hits / checked, scipy.stats.binomtest(hits, checked).proportion_ci()

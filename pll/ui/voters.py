@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from pll.annotations import Annotations, rule_table
+from pll.annotations import ALL_WRONG, Annotations, rule_table
 from pll.annotations.agreement import (
     ENOUGH_ROWS,
     Agreement,
@@ -152,8 +152,8 @@ def voter_table(
 ) -> pd.DataFrame:
     """A row for each annotator.
 
-    `_y` (n,) are labels of the data or of a review, −1 elsewhere; accuracy is counted on `_counted` of them, random
-    ones say, where not on all.
+    `_y` (n,) are labels of the data or of a review, `ALL_WRONG` where everybody is wrong, −1 elsewhere; accuracy is
+    counted on `_counted` of them, random ones say, where not on all.
     """
     models = fit_voters(_annotations, true_labels=_y)
     cards = voter_cards(models, _y if _counted is None else _counted)
@@ -175,7 +175,9 @@ def _rules(key: str, _annotations: Annotations, _y: npt.NDArray[np.int64] | None
 
 
 def with_decisions(labels: Ints, votes: Annotations, state: ReviewState | None) -> Ints:
-    """(n,) labels as people left them; −1 where theirs is no class of the votes, or none of these.
+    """(n,) labels as people left them; `ALL_WRONG` where that is a new class, or none of these.
+
+    None of these are the candidates. Where somebody named another label, by a rule that left it out, that may be right.
 
     Parameters
     ----------
@@ -187,8 +189,12 @@ def with_decisions(labels: Ints, votes: Annotations, state: ReviewState | None) 
         The decisions; None for none.
     """
     place, result = {name: k for k, name in enumerate(votes.class_names)}, labels.copy()
-    for row, made in ({} if state is None else state.decisions()).items():
-        result[row] = place.get(made.label or "", -1)
+    if state is None:
+        return result
+    for row, made in state.decisions().items():
+        named = () if made.label else votes.votes[[row]].indices  # beside a label it does not matter
+        left_out = {votes.class_names[k] for k in named} - set(state.candidates.names(row))
+        result[row] = -1 if left_out else place.get(made.label or "", ALL_WRONG)
     return result
 
 
@@ -203,7 +209,7 @@ def show_worth(annotations: Annotations, y: npt.NDArray[np.int64] | None) -> Non
     annotations
         Everybody's answers.
     y
-        (n,) true labels, −1 where unknown; None where none is known.
+        (n,) true labels, `ALL_WRONG` where everybody is wrong, −1 where unknown; None where none is known.
     """
     worth = worth_of_votes(annotations, y)
     if worth is not None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from pll.annotations import Annotations
+from pll.annotations import ALL_WRONG, Annotations
 from pll.annotations.independence import worth_of_votes
 
 
@@ -57,3 +57,11 @@ def test_it_needs_ten_known_labels_with_two_votes_and_names() -> None:
     assert worth_of_votes(annotations, None) is None
     assert worth_of_votes(annotations, y) is not None
     assert worth_of_votes(Annotations.from_counts([[2, 1]] * 12), y % 2) is None
+
+
+def test_a_truth_that_is_no_class_of_the_voters_is_a_mistake_of_all() -> None:
+    annotations, y = voted(np.zeros((40, 3), dtype=np.int64))
+    y[:8], y[8:10] = ALL_WRONG, -1
+    worth = worth_of_votes(annotations, y)
+    assert worth is not None and (worth.rows, worth.all_wrong, worth.reach) == (38, 8, 30 / 38)
+    assert worth.sentence.count("On 8 of 38 known labels all are wrong") == 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.annotations import Annotations
+from pll.annotations import ALL_WRONG, Annotations
 from pll.annotations.voters import (
     CROWD_CORRELATION,
     PANEL_CORRELATION,
@@ -180,6 +180,9 @@ def test_known_labels_count() -> None:
     card = voter_cards(models, known)[0]
     assert card.checked == 100 and card.low < (votes[:100, 0] == y[:100]).mean() < card.high
     assert np.isnan(voter_cards(models)[0].low)
+    known[:20] = ALL_WRONG  # everybody is wrong there, and that is known
+    fewer = voter_cards(models, known)[0]
+    assert fewer.checked == 100 and fewer.accuracy == (votes[20:100, 0] == y[20:100]).sum() / 100
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4), st.integers(0, 3))

@@ -167,7 +167,7 @@ def _voters(tab: ReviewTab) -> None:
     controls[sample] = y[sample]
     table = voter_table(f"{review.root.run} {review.state.last} {len(sample)}", annotations, y, controls)
     st.markdown("**Voters**")
-    decided = int((controls >= 0).sum())
+    decided = int((controls != -1).sum())
     st.caption(
         "Accuracy is estimated from agreement and your decisions. "
         + (

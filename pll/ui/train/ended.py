@@ -176,7 +176,7 @@ def majority_sentence(identified: Ints, votes: Annotations) -> str:
     Parameters
     ----------
     identified
-        (n,) labels; −1 where it is no class of the votes.
+        (n,) labels; negative where it is no class of the votes.
     votes
         Everybody's answers about the same examples.
 
@@ -191,7 +191,7 @@ def majority_sentence(identified: Ints, votes: Annotations) -> str:
     """
     counts, every = votes.votes, np.arange(len(identified))
     most = counts.max(axis=1).toarray().ravel()
-    own = np.where(identified < 0, 0, np.asarray(counts[every, identified]).ravel())
+    own = np.where(identified < 0, 0, np.asarray(counts[every, np.maximum(identified, 0)]).ravel())
     rows = np.repeat(every, np.diff(counts.indptr))
     leaders = np.bincount(rows, counts.data == most[rows], len(every))
     n_tied = int(((own == most) & (leaders > 1)).sum())

@@ -26,7 +26,7 @@ from pll.errors import UserError
 from pll.experiments.evaluation import MEANS_OF, UNKNOWN_SPREAD, Result, planned, read_results, results_frame
 from pll.experiments.execution import fit_cell, loaded
 from pll.experiments.experiment import Cell
-from pll.experiments.tables import TableEntry, tables
+from pll.experiments.tables import UNTESTED, TableEntry, tables
 from pll.io import write_csv
 from pll.methods import METHODS
 from pll.runs.config import DataConfig
@@ -127,6 +127,7 @@ def _print_table(entries: Sequence[TableEntry]) -> None:
     print(f"{'method':16} {'test accuracy %':>18} {'transductive %':>18} {'seconds':>9}")
     for entry in entries:
         verdict = f"  {entry.mark} {'better' if entry.is_better else 'worse'} than {first}" if entry.mark else ""
+        verdict += ", not tested: by the same on all parts" if entry.mark == UNTESTED else ""
         figures = f"{entry.test!s:>18} {entry.transductive or '-'!s:>18}"
         print(f"{entry.method:16} {figures} {entry.seconds:9.1f}{verdict}")
     print(f"Mean ± standard deviation over fits; of one by gradient descent {MEANS_OF}.")

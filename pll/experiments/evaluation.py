@@ -229,7 +229,8 @@ def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     Parameters
     ----------
     a, b
-        (k,) results of the two methods, part by part. Equal results on all parts give 1.
+        (k,) results of the two methods, part by part. Equal results on all parts give 1; other differences that are the
+        same on all give NaN, since without variance there is no test: of two or three parts that is often chance.
 
     Examples
     --------
@@ -237,8 +238,10 @@ def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     1.0
     """
     difference = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
-    if len(difference) < 2 or np.allclose(difference, difference[0]):
-        return 1.0 if len(difference) < 2 or np.allclose(difference, 0) else 0.0
+    if np.allclose(difference, 0):
+        return 1.0
+    if np.allclose(difference, difference[0]):
+        return math.nan
     return float(scipy.stats.ttest_1samp(difference, 0.0).pvalue)
 
 

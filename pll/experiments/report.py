@@ -119,8 +119,8 @@ def _head(experiment: Experiment, plan: ExperimentPlan, outcomes: Mapping[str, C
         f"Test accuracy in %, mean ± standard deviation over {protocol_in_words(experiment)}; for methods trained by "
         f"gradient descent {MEANS_OF}. Bold: the highest of a column. • (◦): "
         f"{first} is significantly better (worse) by the paired t-test at 5 % over the same parts, \\* also after "
-        "Holm's correction for all comparisons of the table. Parts of one cross-validation share training examples, "
-        "so the test is optimistic. "
+        "Holm's correction for all comparisons of the table; –: no test, since all parts differ by the same. Parts of "
+        "one cross-validation share training examples, so the test is optimistic. "
         "Below a figure that of the paper, where it has one, and the difference; its folds and candidate sets are not "
         "published.",
         "",

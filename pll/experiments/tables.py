@@ -1,12 +1,14 @@
 """Tables of an experiment as the paper prints them: in Markdown and CSV.
 
 • and ◦ say that the first method is significantly better or worse there, by the paired t-test at 5 % over the same
-parts, as in the paper; a star says that this holds after Holm's correction for all comparisons of the table.
+parts, as in the paper; a star says that this holds after Holm's correction for all comparisons of the table. – says
+that all parts differ by the same, so that there is no test.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +22,7 @@ from pll.experiments.published import published_accuracy
 from pll.methods import method_title
 
 STAR_LEVEL = 0.05
+UNTESTED = "–"
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,10 @@ class TableEntry:
     seconds
         Median of a fit.
     p
-        Of the paired t-test against the first method; None for that method itself, or without common parts.
+        Of the paired t-test against the first method; None for that method itself, or without common parts;
+        NaN where no test is possible.
     p_holm
-        Corrected for all comparisons of the table.
+        Corrected for all comparisons of the table; of no test, it is 1.
     is_best
         Whether no other method has a higher mean in this column.
     paper
@@ -65,9 +69,11 @@ class TableEntry:
 
     @property
     def mark(self) -> str:
-        """• where the first method is significantly better, ◦ where it is worse; a star where Holm agrees."""
+        """• where the first method is significantly better, ◦ where worse; a star if Holm agrees, – of no test."""
         if self.p is None or self.p >= STAR_LEVEL:
             return ""
+        if math.isnan(self.p):
+            return UNTESTED
         star = "*" if self.p_holm is not None and self.p_holm < STAR_LEVEL else ""
         return ("◦" if self.is_better else "•") + star
 
@@ -83,12 +89,21 @@ TableColumn = tuple[str, float | None]
 
 @dataclass(frozen=True)
 class Table:
-    """Entries of one table: one model, one recipe, one way to make candidates."""
+    """Entries of one table: one model, one recipe, one way to make candidates.
+
+    Attributes
+    ----------
+    methods
+        Those with results, in order.
+    first
+        The method that the others are compared with, even where it has no results.
+    """
 
     title: str
     methods: tuple[str, ...]
     columns: tuple[TableColumn, ...]
     entries: dict[tuple[TableColumn, str], TableEntry]
+    first: str
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -109,7 +124,7 @@ def tables(results: Sequence[Result], *, methods: Sequence[str], n_fits: int) ->
     results
         Of one experiment.
     methods
-        In order; the first is the one compared with. Those without results are left out.
+        In order; the first is the one compared with: where it has no results, nothing is. Those without are left out.
     n_fits
         Number of fits that every entry has when all is done.
     """
@@ -138,17 +153,17 @@ def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[
     there = tuple(method for method in methods if any(method in of_column for of_column in fits.values()))
     entries: dict[tuple[TableColumn, str], TableEntry] = {}
     for column, of_column in fits.items():
-        first = of_column.get(there[0], [])
+        first = of_column.get(methods[0], [])
         made = [_entry(of_column[method], first, model, n_fits) for method in there if method in of_column]
         best = max(round(entry.test.mean, 2) for entry in made)
         entries |= {(column, one.method): replace(one, is_best=round(one.test.mean, 2) == best) for one in made}
-    compared = [place for place, entry in entries.items() if entry.p is not None]
-    for place, p in zip(compared, holm([entries[place].p or 0.0 for place in compared]), strict=True):
+    compared = {place: entry.p for place, entry in entries.items() if entry.p is not None}
+    for place, p in zip(compared, holm(np.nan_to_num(list(compared.values()), nan=1.0).tolist()), strict=True):
         entries[place] = replace(entries[place], p_holm=p)
     made_by = f"{flip} flipping" if flip else "candidate sets of the data"
     fixed = f"{model} models" if model and recipe != "auto" else ""  # that recipe may choose another one
     title = ", ".join(filter(None, (made_by, fixed, f"recipe {recipe}")))
-    return Table(title[0].upper() + title[1:], there, tuple(fits), entries)
+    return Table(title[0].upper() + title[1:], there, tuple(fits), entries, methods[0])
 
 
 def _entry(rows: Sequence[Result], first: Sequence[Result], model: str, expected: int) -> TableEntry:

@@ -11,7 +11,7 @@ import scipy.stats
 
 from pll.experiments.evaluation import Result, holm, planned
 from pll.experiments.figures import Panel, panel_figure, q_panels, save_figure
-from pll.experiments.tables import Table, markdown, tables
+from pll.experiments.tables import Table, entries_frame, markdown, tables
 
 SHARES = {  # by fold
     "proden": [0.80, 0.82, 0.81, 0.79, 0.80],
@@ -54,6 +54,28 @@ def test_holm_takes_the_star_away() -> None:
         found += results(f"d{k}", proden=noise.tolist(), ga=(noise + rng.normal(0, 0.02, 5)).tolist())
     entry = table(found).entries[("lost", None), "ga"]
     assert entry.mark == "•" and entry.p_holm is not None and entry.p_holm >= 0.05
+
+
+def test_nothing_is_compared_where_the_first_method_has_no_results() -> None:
+    others = {name: SHARES[name] for name in ("ga", "plknn")}
+    found = results(**others)
+    alone = table(found)
+    assert alone.first == "proden" and alone.methods == ("ga", "plknn")
+    assert all(entry.p is None and entry.mark == "" for entry in alone.entries.values())
+    both = table([*found, *results("yeast")]).entries
+    assert both[("lost", None), "plknn"].mark == "" and both[("yeast", None), "plknn"].mark == "◦*"
+
+
+@pytest.mark.parametrize("parts", [2, 3, 5])
+def test_differences_without_variance_are_not_tested(parts: int) -> None:
+    """Of two parts they are the same by chance in every tenth pair of equal methods."""
+    first = SHARES["proden"][:parts]
+    one = table(results(proden=first, ga=[share - 0.02 for share in first], plknn=first))
+    entry, same = (one.entries[("lost", None), name] for name in ("ga", "plknn"))
+    assert entry.mark == "–" and entry.p is not None and math.isnan(entry.p) and entry.p_holm == 1
+    assert same.mark == "" and same.p == 1
+    assert markdown(one).count(" –<br>paper") == 1
+    assert entries_frame([one])["p"].isna().tolist() == [True, True, False]
 
 
 def test_a_row_for_each_q_and_a_column_for_each_dataset() -> None:

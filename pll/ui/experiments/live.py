@@ -150,11 +150,11 @@ def _show_table(table: Table, number: int) -> None:
     st.subheader(table.title, anchor=False)
     alt = f"Test accuracy in percent: {table.title}"
     show_table(_table_frame(table), alt, names=table.datasets, key=f"experiment-table-{number}")
-    first = method_title(table.methods[0])
     st.caption(
         f"Test accuracy in %, mean ± standard deviation of the fits; of those by gradient descent {MEANS_OF}. • (◦) "
-        f"{first} is significantly better (worse), paired t-test at 5 %; *: also after Holm's correction. In brackets "
-        "the paper's mean and the difference. results.csv has every fit, figures/ in the ZIP its curves."
+        f"{method_title(table.first)} is significantly better (worse), paired t-test at 5 %; *: also after Holm's "
+        "correction; –: no test, since all parts differ by the same. In brackets the paper's mean and the difference. "
+        "results.csv has every fit, figures/ in the ZIP its curves."
     )
 
 
@@ -227,7 +227,7 @@ def _chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFr
     if len(columns) == 1:
         entries = [entry for (column, _), entry in table.entries.items() if column == columns[0]]
         return _mean_chart(entries, table.methods, title, transductive=transductive)
-    one = Table(table.title, table.methods, tuple(columns), table.entries)
+    one = Table(table.title, table.methods, tuple(columns), table.entries, table.first)
     panels = q_panels([one], transductive=transductive, fewest=2)
     if not panels:
         return go.Figure(), pd.DataFrame()

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from pathlib import Path
 
 import pytest
 
 from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.experiments.experiment import PRESETS, Experiment, parse_experiment, preset
+from pll.experiments.experiment import PRESETS, Experiment, parse_experiment, preset, read_experiment
 from pll.experiments.published import published_accuracy
 from pll.methods.published import PUBLISHED, plain_name
 
@@ -120,3 +122,22 @@ def test_a_file_among_the_datasets_is_told_how_it_is_named() -> None:
     assert missing.reason.endswith(
         'to use a file, name it in a table: [datasets] and below it birds = "data/birds.csv".'
     )
+
+
+def test_the_documented_definition_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text("utf-8")
+    (text,) = re.findall(r"^```toml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "data").mkdir()
+    heads = {"birds": "x,candidates,true_label", "crowd": "x,annotator_1,annotator_2,label"}
+    cells_of = {"birds": ("a|b,a", "b,b"), "crowd": ("a,a,a", "b,b,b")}
+    for name, head in heads.items():
+        rows = [f"{7 * k % 11}.5,{cells_of[name][k % 2]}" for k in range(40)]
+        (tmp_path / "data" / f"{name}.csv").write_text("\n".join([head, *rows]))
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    plan = read_experiment(file).plan()
+    cells = {cell.dataset: cell for cell in plan.cells}
+    assert not plan.missing and cells.keys() == {"digits", "birds", "crowd"}
+    for name in ("birds", "crowd"):
+        data, _ = cells[name].load()
+        assert data.y is not None and data.y.tolist() == [0, 1] * 20

@@ -137,7 +137,7 @@ class PRODENOutside(PRODEN):
 
 def _note(outside: Outside) -> str:
     if outside.is_empty:
-        return "Too few sets look as if they missed the truth; no label was added, and the result is PRODEN's."
+        return "Which sets miss the truth, if any, cannot be told; no label was added, and the result is PRODEN's."
     labels = int(outside.added.sum())
     examples = len(np.unique(outside.candidates.rows[outside.added]))
     return (

@@ -27,6 +27,7 @@ SETS = flip_binomial(Y, 10, 0.3, seed=0)
 def test_without_a_missing_truth_it_is_proden_bit_for_bit() -> None:
     plain, result = (method(epochs=3, seed=1).fit(X, SETS) for method in (PRODEN, PRODENOutside))
     assert isinstance(result, PRODENOutside) and result.outside_.is_empty and result.outside_.rate < LEAST_RATE
+    assert result.notes_[0].startswith("Which sets miss the truth, if any, cannot be told;")
     np.testing.assert_array_equal(result.label_weights_, plain.label_weights_)
     np.testing.assert_array_equal(result.predict_scores(X), plain.predict_scores(X))
 

@@ -89,17 +89,17 @@ class ReviewStatus:
         '60 labels. 52 certain, 8 worth a look. About 3 of the 52 may be wrong.'
         >>> ReviewStatus(60, 52, 40, 2.6).sentence
         '60 labels. 52 certain, 8 worth a look. 40 of the 52 taken as right, as the only candidate. About 3 of the \
-others may be wrong.'
+other 12 may be wrong.'
         >>> ReviewStatus(60, 52, wrong=2.6, is_checked=False).sentence
         '60 labels. 52 certain, 8 worth a look. Over 3 of the 52 may be wrong.'
         >>> ReviewStatus(60, is_known=False).sentence
         '60 labels. How sure they are is not known.'
         >>> ReviewStatus(60, 50, wrong=0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
-        '60 labels. 50 certain, 7 worth a look. Hardly any of the 50 should be wrong. 21 decided of 60: 5 corrected, \
-1 none of these. 2 unsure.'
+        '60 labels. 50 certain, 7 worth a look. Hardly any of the 30 undecided should be wrong. 21 decided of 60: \
+5 corrected, 1 none of these. 2 unsure.'
         >>> ReviewStatus(60, 50, wrong=0.2, decided=1, disputed=2).sentence
-        '60 labels. 50 certain, 8 worth a look. Hardly any of the 50 should be wrong. 1 decided of 60: 0 corrected. \
-2 disagreements to settle.'
+        '60 labels. 50 certain, 8 worth a look. Hardly any of the 49 undecided should be wrong. 1 decided of 60: \
+0 corrected. 2 disagreements to settle.'
         """
         text = f"{count(self.labels, 'label')}."
         if self.certificate:
@@ -112,14 +112,15 @@ others may be wrong.'
 
     @property
     def _expected_wrong(self) -> str:
-        these = "the others" if self.given else f"the {self.certain:,}"
+        left = (self.certain or 0) - self.given - (self.decided - self.refused)  # decided labels are certain, and right
+        these = f"the {'other ' * bool(self.given)}{left:,}{' undecided' * (self.decided > self.refused)}"
         given = f" {self.given:,} of the {self.certain:,} taken as right, as the only candidate." * bool(self.given)
         if self.is_checked and self.wrong < 0.5:
             wrong = f" Hardly any of {these} should be wrong."
         else:
             about = "About" if self.is_checked else "Over"
             wrong = f" {about} {max(1, round(self.wrong)):,} of {these} may be wrong."
-        return given + wrong * (self.given != self.certain)
+        return given + wrong * bool(left)
 
     @property
     def _decisions(self) -> str:

@@ -33,7 +33,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any, Self
@@ -62,7 +62,9 @@ count as wrong."""
 Answers = npt.NDArray[np.int8]
 
 CERTIFICATE_FORMAT = "candid-certificate"
-CERTIFICATE_VERSION = 7
+CERTIFICATE_VERSION = 8
+VERSIONS_READ = (7, CERTIFICATE_VERSION)
+"""Those that `verify_document` knows. Version 7 differs in two sentences, and its bound could exceed n."""
 INFORMATION = "not_part_of_the_proof"
 """Key of entries that cannot be verified: names and dates."""
 RULE = (
@@ -257,12 +259,7 @@ def hash_keys(seed: int, purpose: str, ids: Ids) -> npt.NDArray[np.uint64]:
     >>> hash_keys(1, "draw", ["a"]).tolist()
     [3243511289833509501]
     """
-    start = hashlib.sha256(f"{seed}:{purpose}:".encode())
-    digests = []
-    for one in ids:
-        key = start.copy()
-        key.update(str(one).encode())
-        digests.append(key.digest()[:8])
+    digests = [hashlib.sha256(f"{seed}:{purpose}:{one}".encode()).digest()[:8] for one in ids]
     return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)
 
 
@@ -558,12 +555,15 @@ class Judgement:
         (n,) rows, the surest first (`label_order`).
     answers
         (n,) to all rows.
+    version
+        Of the certificate that states it, one of `VERSIONS_READ`.
     """
 
     plan: DrawnPlan
     controls: Ints
     order: Ints
     answers: Answers
+    version: int = CERTIFICATE_VERSION
 
     @property
     def unsure(self) -> Flags:
@@ -630,8 +630,9 @@ class Judgement:
 
     @property
     def bound(self) -> int:
-        """Upper bound on wrong labels: those allowed plus those that reviewers left as unsure, or did not agree on."""
-        return self.plan.allowed + int(self.unsure.sum())
+        """Upper bound on wrong labels: those allowed and those unsure or differed on, all n at most."""
+        bound = self.plan.allowed + int(self.unsure.sum())
+        return bound if self.version == 7 else min(bound, self.plan.n)
 
     @property
     def claim(self) -> str:
@@ -725,7 +726,7 @@ def certificate_document(
     entries = [asdict(one) | {"control": one.id in controls} for one in decisions]
     proof: dict[str, Any] = {
         "format": CERTIFICATE_FORMAT,
-        "version": CERTIFICATE_VERSION,
+        "version": judgement.version,
         "plan": plan.to_json() | {"rule": RULE},
         "result": _result(table, judgement),
         "taken_on_trust": list(TRUST),
@@ -782,11 +783,15 @@ def _statement(table: LabelTable, judgement: Judgement) -> str:
     once = f"Once people have looked at {remaining:,} more, at" if remaining else "At"
     left = table.confidence[~judgement.accepted]
     top = f"{left.max():.4g}" if 0 < len(left) < n else "1"
-    threshold = "" if top == "1" else f", among them all of a confidence above {top}"
+    is_old = judgement.version == 7  # which said of the unseen what holds of the accepted, and called all others wrong
+    above = f"all of a confidence above {top}"
+    above = "" if top == "1" else f", among them {above}" if is_old else f"; {above} are accepted"
+    unseen = f" {judgement.unseen:,} labels are accepted without anybody having looked at them{above}."
+    untold = " or could not be told" * bool(judgement.unsure[judgement.controls].any() and not is_old)
     return (
-        f"{once}{judgement.claim.removeprefix('at')} {ON_TRUST} {judgement.unseen:,} labels are accepted without "
-        f"anybody having looked at them{threshold}. {len(judgement.controls):,} random controls were drawn, "
-        f"{judgement.wrong:,} of them had a wrong label."
+        f"{once}{judgement.claim.removeprefix('at')} {ON_TRUST}{unseen * bool(judgement.unseen or is_old)} "
+        f"{len(judgement.controls):,} random controls were drawn, {judgement.wrong:,} of them had a wrong label"
+        f"{untold}."
     )
 
 
@@ -816,10 +821,10 @@ def verify_document(document: Mapping[str, Any]) -> list[str]:
     """
     if document.get("format") != CERTIFICATE_FORMAT:
         raise UserError("This file is no certificate of Candid: it has no format 'candid-certificate'.")
-    if document.get("version") != CERTIFICATE_VERSION:
+    if document.get("version") not in VERSIONS_READ:
         raise UserError(
             f"This certificate was made by another version of Candid (format {document.get('version')}; this one reads "
-            f"{CERTIFICATE_VERSION}). Certify again, or verify it with the version that made it."
+            f"{' and '.join(map(str, VERSIONS_READ))}). Certify again, or verify it with the version that made it."
         )
     try:
         return _problems(document)
@@ -843,7 +848,8 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
             for position in broken
         ]
     decisions = [CheckedLabel(one["id"], one["label"], one["by"], one["at"], one["refused"]) for one in entries]
-    anew = certificate_document(table, decisions, judge(plan, table, decisions))
+    judgement = replace(judge(plan, table, decisions), version=document["version"])
+    anew = certificate_document(table, decisions, judgement)
     proof = {name: value for name, value in document.items() if name not in (INFORMATION, "hash")}
     problems = _differences(proof, {name: value for name, value in anew.items() if name not in (INFORMATION, "hash")})
     if not problems and document["hash"] != _hash(proof):

@@ -296,6 +296,66 @@ def test_unsure_counts_as_wrong():
     )
 
 
+def all_unsure():
+    """Nobody could tell any label."""
+    labels, plan, *_ = whole()
+    decisions = [CheckedLabel(one, None) for one in labels.ids.tolist()]
+    return labels, decisions, judge(plan, labels, decisions)
+
+
+def test_no_more_labels_are_wrong_than_there_are():
+    labels, decisions, judgement = all_unsure()
+    document = certificate_document(labels, decisions, judgement)
+    assert document["result"]["bound"] == N and document["result"]["bound_share"] == 1
+    assert "At most 300 of all 300 labels (100.00 %) are wrong" in document["result"]["statement"]
+    assert verify_document(json.loads(json.dumps(document))) == []
+
+
+def test_the_statement_calls_nothing_wrong_that_could_not_be_told_and_speaks_of_unseen_labels_where_there_are_any():
+    labels, _, decisions, judgement, _ = whole()
+    said = certificate_document(labels, decisions, judgement)["result"]["statement"]
+    assert f"{judgement.unseen} labels are accepted without anybody having looked at them; all of a conf" in said
+    assert "are accepted. " in said and said.endswith(f"{judgement.wrong} of them had a wrong label.")
+    said = certificate_document(*all_unsure())["result"]["statement"]
+    assert "without anybody" not in said and said.endswith("of them had a wrong label or could not be told.")
+
+
+TRUSTING = (
+    "This takes on trust that reviewers answered truly, and that the labels and their one draw were fixed before the "
+    "first answer."
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "bound", "statement"),
+    [
+        (
+            lambda: (whole()[0], whole()[2], whole()[3]),
+            24,
+            f"At most 24 of all 300 labels (8.00 %) are wrong, sure to 90 %. {TRUSTING} 135 labels are accepted "
+            "without anybody having looked at them, among them all of a confidence above 0.39. 93 random controls were "
+            "drawn, 24 of them had a wrong label.",
+        ),
+        (
+            all_unsure,
+            324,
+            "At most 324 of all 300 labels (108.00 %) are wrong, sure to 90 %. Of 300 of these, reviewers could not "
+            f"tell the label or did not agree on it. {TRUSTING} 0 labels are accepted without anybody having looked at "
+            "them, among them all of a confidence above 0.96. 93 random controls were drawn, 93 of them had a wrong "
+            "label.",
+        ),
+    ],
+)
+def test_a_certificate_of_the_version_before_is_verified_as_it_was_stated(made, bound, statement):
+    document = certificate_document(*made())
+    as_stated = {"bound": bound, "bound_share": bound / N, "statement": statement}
+    old = forged(document | {"version": 7}, ("result",), document["result"] | as_stated)
+    assert verify_document(old) == []
+    assert verify_document(forged(old, ("version",), 8)) and verify_document(forged(document, ("version",), 7))
+    with pytest.raises(UserError, match="another version"):
+        verify_document(old | {"version": 6})
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

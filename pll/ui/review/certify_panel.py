@@ -245,7 +245,7 @@ def for_experts(tab: ReviewTab) -> None:
     st.caption(
         plain(
             f"At most {plan.allowed:,} of {plan.n:,} labels wrong. {status.answered:,} of "
-            f"{count(plan.controls, 'control')} answered, {status.wrong:,} wrong. {draws_note(plan)}"
+            f"{count(plan.controls, 'control')} answered, {status.wrong:,} wrong or not told. {draws_note(plan)}"
         )
     )
     miss_rate = miss_rate_of(certification.controls, data.given_sets, review.state)

@@ -42,6 +42,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
     if record is not None:
         own.check_rows(record.state.all_events)
         labels = record.labels(own, folder, train)
+    begun = None if record is None else record.certification
     name = folder.config().name or train.name
     return ExportSource(
         load_model(folder.path),
@@ -57,7 +58,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
             labels.certainty,
             None if record is None else record.state,
             health=state["health"],
-            judgement=None if record is None else record.judgement,
+            certificate="" if record is None or begun is None else begun.claim(labels.labels, record.state),
         ),
         health=state["health"],
         config=_how_it_was_made(folder),

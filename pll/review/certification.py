@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pll.analysis.intervals import hypergeometric
@@ -64,6 +65,19 @@ class PlanRecord:
     number: int
     run: str
     plan: DrawnPlan
+
+    @staticmethod
+    def last_of(plans: Sequence[PlanRecord], run: str) -> PlanRecord | None:
+        """Return the last plan of a review, where it is of the labels of this run: it says nothing of another one's.
+
+        Parameters
+        ----------
+        plans
+            Of the review, in the order in which they were made.
+        run
+            Id of the run.
+        """
+        return plans[-1] if plans and plans[-1].run == run else None
 
 
 def draw_plan(
@@ -302,6 +316,21 @@ class Certification:
             self._judged = key, self.judge(self.decisions(state))
         return self._judged[1]
 
+    def claim(self, labels: npt.NDArray[np.object_], state: ReviewState) -> str:
+        """Return what holds of the certified labels; "" before it is earned.
+
+        Parameters
+        ----------
+        labels
+            (n,) labels of the run as the decisions leave them; the sentence says how many are not the certified.
+        state
+            Of the review.
+        """
+        judgement = self.status(state)
+        differ = int(((labels != self.table.labels) & ~judgement.looked_at).sum())
+        since = f" That is of the certified labels, from which those of today differ in {differ:,}." * bool(differ)
+        return judgement.claim + since if judgement.done else ""
+
     def expected(self, judgement: Judgement, disagrees: Flags | None = None) -> ExpectedChecks:
         """Return how many labels people will still look at.
 
@@ -358,8 +387,7 @@ def _final_labels(table: LabelTable, decisions: Sequence[CheckedLabel], judgemen
         labels[row], confidence[row] = decision.label, 1.0 if decision.label is not None else np.nan
         by_people[row] = True
     # An accepted label that a reviewer was unsure of still needs a decision, and one refused has no label.
-    settled = judgement.looked_at & ~judgement.unsure & ~judgement.refused
-    done = settled | (judgement.accepted & ~judgement.looked_at)
+    done = np.where(judgement.looked_at, ~judgement.unsure & ~judgement.refused, judgement.accepted)
     return pd.DataFrame(
         {
             "id": table.ids,

@@ -153,10 +153,7 @@ class ReviewQueue:
         """Labels that people will still look at; None where they do not certify, or have done all."""
         review = self.review
         certification = review.certification
-        if certification is None:
-            return None
-        judgement = certification.status(review.state)
-        if judgement.done:
+        if certification is None or (judgement := certification.status(review.state)).done:
             return None
         answered = int(judgement.looked_at.sum())
         key = (certification.plan, review.version.number, answered // ANEW)
@@ -189,7 +186,7 @@ class ReviewQueue:
             review.current.certainty,
             review.state,
             health=self.run.snapshot().lane.health,
-            judgement=None if begun is None else begun.status(review.state),
+            certificate="" if begun is None else begun.claim(review.current.labels, review.state),
             checks=self.checks(),
         )
 

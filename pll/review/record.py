@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.extras import require_extra
 from pll.paths import database_url
-from pll.review.certificate import Judgement, LabelTable
+from pll.review.certificate import LabelTable
 from pll.review.certification import Certification, Certified, PlanRecord, draws_of
 from pll.review.events import LabelVersion
 from pll.review.follow import FEWEST_DECISIONS, followed, teaching_decisions
@@ -70,11 +69,6 @@ class Record:
         proposed = propose(ReviewSignals.of_run(folder, data), decided)
         return followed(own, folder.config(), data, proposed, decided, self.state.rows_as_run)
 
-    @cached_property
-    def judgement(self) -> Judgement | None:
-        """What follows from the decisions for the certificate of the run; None where none was begun."""
-        return None if self.certification is None else self.certification.status(self.state)
-
     def certified(self, name: str = "") -> Certified | None:
         """The certificate of all labels of the run; None where none was begun, or not yet earned.
 
@@ -83,7 +77,7 @@ class Record:
         name
             Of the data, in the certificate.
         """
-        if self.certification is None or self.judgement is None or not self.judgement.done:
+        if self.certification is None or not self.certification.status(self.state).done:
             return None
         decisions = self.certification.decisions(self.state)
         drawn = draws_of(self.certification.table, [record.plan for record in self.plans])
@@ -110,7 +104,8 @@ def record_of(folder: RunFolder, own: LabelSnapshot | None = None) -> Record | N
             return None
         review, events, versions = reader.review(), reader.events(), reader.versions()
         plans, last_hash = tuple(reader.plans()), reader.last_hash()
-        frozen = reader.frozen(plans[-1].number) if plans else None
+        plan = None if own is None else PlanRecord.last_of(plans, own.run)
+        frozen = None if plan is None else reader.frozen(plan.number)
     if review is None or not events:
         return None
     decided = folder.config().decided_sets
@@ -125,9 +120,9 @@ def record_of(folder: RunFolder, own: LabelSnapshot | None = None) -> Record | N
     state, certification = ReviewState(sets), None
     state.ask(review)
     state.update(events)
-    if own is not None and frozen is not None and plans[-1].run == own.run:
+    if own is not None and plan is not None and frozen is not None:
         with suppress(UserError):  # the plan is of other labels
-            certification = Certification(plans[-1].plan, LabelTable(own.ids, *frozen))
+            certification = Certification(plan.plan, LabelTable(own.ids, *frozen))
     return Record(state, tuple(versions), plans, certification, last_hash)
 
 

@@ -116,12 +116,12 @@ class ReviewSession:
 
     @property
     def certification(self) -> Certification | None:
-        """The certification that people work for; None where none was begun, or they are looking."""
+        """The certification that people work for; None where none was begun of these labels, or they are looking."""
         return self.latest_certification if self.record.goal == "certify" else None
 
     @property
     def latest_certification(self) -> Certification | None:
-        """The last certification, whether people work for it now or not.
+        """The last certification of the run under review, whether people work for it now or not.
 
         Raises
         ------
@@ -129,9 +129,9 @@ class ReviewSession:
             What is stored of it was altered.
         """
         with self._lock:
-            if not self.plans:
+            record = PlanRecord.last_of(self.plans, self.own.run)
+            if record is None:
                 return None
-            record = self.plans[-1]
             if self._certification is None or self._certification[0] != record:
                 with reading(self.database, self.id) as reader:
                     table = LabelTable(self.root.ids, *reader.frozen(record.number))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pll.analysis.health import Health
-from pll.review.certificate import Judgement
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.state import ReviewState
 from pll.weights import CONFIDENT, Certainty
@@ -45,8 +44,6 @@ class ReviewStatus:
         Whether it is known how sure the labels are.
     certificate
         What holds of all labels, as a sentence; "" before it is earned.
-    unseen
-        Labels that the certificate accepted without a look.
     checks
         To go for the certificate that is under way; None without one.
     is_checked
@@ -64,7 +61,6 @@ class ReviewStatus:
     disputed: int = 0
     is_known: bool = True
     certificate: str = ""
-    unseen: int = 0
     checks: ExpectedChecks | None = None
     is_checked: bool = True
 
@@ -136,7 +132,7 @@ def status_of(
     state: ReviewState | None = None,
     *,
     health: Health | None = None,
-    judgement: Judgement | None = None,
+    certificate: str = "",
     checks: ExpectedChecks | None = None,
 ) -> ReviewStatus:
     """Return the state of a review.
@@ -149,8 +145,8 @@ def status_of(
         What people decided; None without a review.
     health
         Of the run: while that is unhealthy no label is called certain. None where it is not known.
-    judgement
-        Of the certificate that was begun; None without one.
+    certificate
+        What it says of the labels (`Certification.claim`); "" before it is earned.
     checks
         To go for it.
     """
@@ -168,7 +164,6 @@ def status_of(
         is_certain = confidence >= CONFIDENT
         certain, wrong = int(is_certain.sum()), float((1 - confidence[is_certain]).sum())
         given = int(np.delete(is_certain & labels.is_given, rows["label"]).sum())
-    earned = judgement if judgement is not None and judgement.done else None
     return ReviewStatus(
         labels=n,
         certain=certain,
@@ -180,8 +175,7 @@ def status_of(
         unsure=len(rows["unsure"]),
         disputed=len(rows["conflict"]),
         is_known=is_known,
-        certificate="" if earned is None else earned.claim,
-        unseen=0 if earned is None else earned.unseen,
-        checks=checks if earned is None else None,
+        certificate=certificate,
+        checks=checks,
         is_checked=health is None or health.verdict != "unchecked",
     )

@@ -143,6 +143,58 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
     close(review)
 
 
+def certified(queue: ReviewQueue) -> None:
+    """Certify the labels of this moment, and answer all that it asks for."""
+    queue.review.certify(0.2, 0.8)
+    desk = Desk(queue.review, "Ann")
+    desk.release()
+    while (one := desk.next()) is not None:
+        desk.decide(one, "pick", one.choices[-1].label)
+
+
+def test_the_status_says_how_many_labels_are_no_longer_those_certified(runs: RunRegistry) -> None:
+    queue = opened(runs)
+    review, (run,) = queue.review, runs.all()
+    decide(queue, 20)
+    certified(queue)
+    claim = queue.status().certificate
+    assert claim.startswith("at most") and "differ" not in claim
+    review.configure(goal="look")
+    assert review.latest_certification is not None
+    seen = review.latest_certification.status(review.state).looked_at
+    table = review.latest_certification.table.labels
+    row = int(np.flatnonzero(~seen & (review.current.labels != review.own.labels))[0])  # it followed the decisions
+    Desk(review, "Ann").restore([row])
+    queue.compute_order()
+    differ = int((review.current.labels != table)[~seen].sum())
+    assert differ
+    said = f"{claim} That is of the certified labels, from which those of today differ in {differ}."
+    assert queue.status().certificate == said
+    exported = export_source(run.folder).status
+    assert exported is not None and exported.certificate == said
+    close(review)
+
+
+def test_labels_of_another_run_are_not_certified(runs: RunRegistry) -> None:
+    queue = opened(runs)
+    review, (root,) = queue.review, runs.all()
+    decide(queue, 20)
+    certified(queue)
+    assert queue.status().certificate and review.certification is not None
+    again = queue.retraining.begin()
+    again.join(60)
+    assert queue.adopt_retrained()
+    queue.wait()
+    assert review.certification is None and review.latest_certification is None
+    assert not queue.status().certificate and queue.status().checks is None
+    for run, holds in ((root, True), (again, False)):
+        source = export_source(run.folder)
+        assert source.status is not None and bool(source.status.certificate) == holds == (source.certified is not None)
+    review.certify(0.2, 0.8, after=1)  # these get their own
+    assert review.certification is not None and review.plans[-1].run == again.id
+    close(review)
+
+
 def test_decisions_made_before_count_as_right_in_the_certificate(runs: RunRegistry) -> None:
     queue = opened(runs)
     review = queue.review

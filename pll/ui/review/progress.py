@@ -10,6 +10,7 @@ import streamlit as st
 
 from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
+from pll.review.certificate import draw_controls
 from pll.review.certification import answered_sample
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
@@ -161,9 +162,10 @@ def _voters(tab: ReviewTab) -> None:
         return
     controls = np.full(annotations.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
     y = with_decisions(controls, annotations, review.state)
-    certification, sample = review.latest_certification, np.empty(0, dtype=np.int64)
-    if certification is not None:
-        sample = answered_sample(certification.controls, review.state)
+    sample = np.empty(0, dtype=np.int64)
+    if review.plans:  # of whichever run's labels: its controls are a random sample of the examples
+        plan = review.plans[-1].plan
+        sample = answered_sample(draw_controls(plan.controls, plan.seed, review.root.ids), review.state)
     controls[sample] = y[sample]
     table = voter_table(f"{review.root.run} {review.state.last} {len(sample)}", annotations, y, controls)
     st.markdown("**Voters**")

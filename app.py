@@ -16,10 +16,10 @@ from pll.runs.background import default_board
 from pll.runs.registry import default_registry
 from pll.ui import health, labelstudio
 from pll.ui.login import remember_downloads
-from pll.ui.middleware import DropMessages, LoginGate, ReloadBlankPages, SecurityHeaders, SessionLimit
+from pll.ui.middleware import DropMessages, LoginGate, SecurityHeaders, SessionLimit
 from pll.ui.startup import begin, get_ready_in_background
 
-MIDDLEWARE = [Middleware(layer) for layer in (SecurityHeaders, SessionLimit, LoginGate, ReloadBlankPages, DropMessages)]
+MIDDLEWARE = [Middleware(layer) for layer in (SecurityHeaders, SessionLimit, LoginGate, DropMessages)]
 
 
 @asynccontextmanager

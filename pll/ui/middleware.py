@@ -77,64 +77,6 @@ def _is_unwanted(message: Message, scope: Scope) -> bool:
     return request.WhichOneof("payload") in ("install_skills", "dismiss_skills_nudge")
 
 
-RELOAD = b"""<script>
-/* Scripts that do not load (the server restarted just after it sent this page) leave it blank: wait, reload once. */
-{
-  const once = "candid-reloaded", failed = () => {
-    const root = document.getElementById("root") ?? document.body;
-    root.textContent = "The server restarted. Reload this page.";
-    root.style.cssText = "font: 1rem/1.6 system-ui, sans-serif; padding: 15vh 1rem; text-align: center";
-    if (sessionStorage.getItem(once)) return;
-    sessionStorage.setItem(once, "1");
-    const later = () => setTimeout(again, 500);
-    const again = () => fetch("./_stcore/health").then((answer) => answer.ok ? location.reload() : later(), later);
-    again();
-  };
-  addEventListener("error", (event) => { if (event.target instanceof HTMLScriptElement) failed(); }, true);
-  addEventListener("vite:preloadError", failed);
-  addEventListener("load", () => setTimeout(() => sessionStorage.removeItem(once), 10000));
-}
-</script>"""
-
-
-class ReloadBlankPages(Layer):
-    """ASGI middleware that puts a script into every page, which reloads it once where its own scripts do not load."""
-
-    async def layer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass everything else on."""
-        if not _is_page(scope):
-            await self.app(scope, receive, send)
-            return
-        plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
-        start: Message = {}
-        body = b""
-
-        async def with_script(message: Message) -> None:
-            nonlocal start, body
-            if message["type"] == "http.response.start":
-                start = message
-                kind = MutableHeaders(scope=start).get("content-type", "")
-                if start["status"] != 200 or not kind.startswith("text/html"):
-                    await send(start)
-                    start = {}
-                return
-            if not start or message["type"] != "http.response.body":
-                await send(message)
-                return
-            body += message.get("body", b"")
-            if message.get("more_body"):
-                return
-            head, mark, rest = body.partition(b"<head>")
-            whole = head + mark + RELOAD + rest if mark else body
-            headers = MutableHeaders(scope=start)
-            if "content-length" in headers:
-                headers["content-length"] = str(len(whole))
-            await send(start)
-            await send({**message, "body": whole})
-
-        await self.app({**scope, "headers": plain}, receive, with_script)
-
-
 class SecurityHeaders(Layer):
     """ASGI middleware that tells browsers whose content a page may load, and who may show it in a frame.
 

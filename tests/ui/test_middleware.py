@@ -9,7 +9,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
@@ -18,7 +18,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pll.runs.process import PerProcess
 from pll.ui import health, login
-from pll.ui.middleware import DropMessages, LoginGate, ReloadBlankPages, SecurityHeaders, SessionLimit
+from pll.ui.middleware import DropMessages, LoginGate, SecurityHeaders, SessionLimit
 
 HEARTBEAT, CLEAR = BackMsg(app_heartbeat=True), BackMsg(clear_cache=True)
 
@@ -82,22 +82,6 @@ def test_a_download_is_made_only_for_who_has_it_on_a_page(
     assert through([sent(message.SerializeToString()), last])[:-1] == [sent(message.SerializeToString())] * is_made
     monkeypatch.setattr(login, "login_is_set_up", lambda: False)
     assert len(through([sent(message.SerializeToString()), last])) == 2
-
-
-def test_a_page_gets_the_script_that_reloads_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def page(request: Request) -> Response:
-        assert "accept-encoding" not in request.headers
-        return HTMLResponse("<html><head><title>x</title></head></html>")
-
-    async def other(_: Request) -> Response:
-        return PlainTextResponse("<head>")
-
-    app = Starlette(routes=[Route("/", page), Route("/x", other)], middleware=[Middleware(ReloadBlankPages)])
-    with TestClient(app) as client:
-        got = client.get("/", headers={"accept": "text/html"})
-        assert got.text.startswith("<html><head><script>") and "location.reload" in got.text
-        assert int(got.headers["content-length"]) == len(got.content)
-        assert client.get("/x", headers={"accept": "text/html"}).text == "<head>"
 
 
 # ---- headers, limits and routes, of the real app without its pages ---------------------------------------------------

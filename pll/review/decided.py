@@ -39,8 +39,6 @@ class Decided:
         (m,) class index decided for each; `OUTSIDE` (−1), or a label that is no candidate, for "none of these".
     eliminated
         (nnz,) bool, True on candidates that a reviewer ruled out.
-    learnt
-        (n,) bool, the examples whose sets decisions had changed before the run was trained.
 
     Examples
     --------
@@ -54,7 +52,6 @@ class Decided:
     rows: Ints
     labels: Ints
     eliminated: Flags
-    learnt: Flags
 
     @classmethod
     def of(
@@ -62,7 +59,6 @@ class Decided:
         sets: CandidateSets,
         decisions: Mapping[int, int] | None = None,
         eliminated: Iterable[tuple[int, int]] = (),
-        learnt: Iterable[int] = (),
     ) -> Decided:
         """From a mapping row → label, in the order in which they were decided.
 
@@ -74,18 +70,14 @@ class Decided:
             None for none yet.
         eliminated
             Pairs (row, label); a pair that is no candidate is passed over.
-        learnt
-            Rows whose sets decisions had changed before the run was trained.
         """
-        is_learnt = np.zeros(len(sets), dtype=np.bool_)
-        is_learnt[list(learnt)] = True
         marks = np.zeros(sets.nnz, dtype=np.bool_)
         for row, label in eliminated:
             at = int(sets.indptr[row]) + int(np.searchsorted(sets[row], label))
             if at < sets.indptr[row + 1] and sets.indices[at] == label:
                 marks[at] = True
         rows, labels = np.array(list((decisions or {}).items()), dtype=np.int64).reshape(-1, 2).T
-        return cls(sets, rows, labels, marks, is_learnt)
+        return cls(sets, rows, labels, marks)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -121,9 +113,9 @@ class Decided:
         return result
 
     @cached_property
-    def is_new(self) -> Flags:
-        """Return (m,) bool, decisions among several candidates that the run was not trained on."""
-        return (self.sets.sizes[self.rows] > 1) & ~self.learnt[self.rows]
+    def had_choice(self) -> Flags:
+        """Return (m,) bool, whether the example has several candidates: else nothing was chosen."""
+        return self.sets.sizes[self.rows] > 1
 
     @cached_property
     def counts(self) -> npt.NDArray[np.float32]:

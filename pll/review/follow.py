@@ -1,10 +1,10 @@
 """Labels that follow decisions: the conditional logit's labels of examples that nobody has looked at.
 
-From `FEWEST_DECISIONS` on that the run was not trained on, the labels of the undecided are those of the logit
-(`pll.review.logit`), whose `source` stays the model; of a run of voter models, those of the voters, fitted anew with
-the decisions as true labels. They depend on the run, its neighbours or votes and the decisions alone, so they are not
-stored. Where a change is undone, the example has the run's label, whatever is decided later. Answers to what a
-certificate asks are not used, since they judge these labels.
+From `FEWEST_DECISIONS` on the labels of the undecided are those of the logit (`pll.review.logit`), also where the run
+was trained on these decisions; their `source` stays the model. Of a run of voter models they are those of the voters,
+fitted anew with the decisions as true labels. They depend on the run, the one that the review began with, its
+neighbours or votes and the decisions alone, so they are not stored. Where a change is undone, the example has the run's
+label, whatever is decided later. Answers to what a certificate asks are not used, since they judge these labels.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot
+from pll.review.logit import propose
+from pll.review.signals import ReviewSignals
 from pll.review.state import Outcome, ReviewState
 from pll.runs.config import RunConfig
 from pll.weights import Ints, Weights, normalise, on_candidates
@@ -131,7 +133,7 @@ def followed(
     """
     sets, annotations = own.candidates, data.annotations
     of_voters = config.method == "dawid-skene" and annotations is not None
-    if (len(decided) if of_voters else int(decided.is_new.sum())) < FEWEST_DECISIONS:
+    if len(decided) < FEWEST_DECISIONS:
         if not decided.eliminated.any():
             return own
         others = np.flatnonzero(~np.logical_or.reduceat(decided.eliminated, sets.indptr[:-1]))
@@ -152,7 +154,7 @@ def teaching_outcomes(state: ReviewState) -> Iterator[tuple[int, Outcome]]:
             yield row, outcome
 
 
-def teaching_decisions(state: ReviewState, sets: CandidateSets, config: RunConfig) -> Decided:
+def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
     """Return the decisions that may be learned from, in class indices of `sets`, for the logit.
 
     "None of these", and classes that the sets do not know, are `OUTSIDE`; unsure and conflicts are left out.
@@ -163,8 +165,6 @@ def teaching_decisions(state: ReviewState, sets: CandidateSets, config: RunConfi
         Of the review.
     sets
         n candidate sets.
-    config
-        Of the run that has these sets.
     """
     place = {name: j for j, name in enumerate(sets.class_names)}
     labels, struck = {}, []
@@ -172,5 +172,19 @@ def teaching_decisions(state: ReviewState, sets: CandidateSets, config: RunConfi
         if outcome.status in ("label", "none"):
             labels[row] = place.get(outcome.label or "", OUTSIDE)
         struck += [(row, place[name]) for name in outcome.eliminated if name in place]
-    learnt = () if config.decided_sets is None else config.decided_sets.by_row
-    return Decided.of(sets, labels, struck, learnt)
+    return Decided.of(sets, labels, struck)
+
+
+def proposals(signals: ReviewSignals, state: ReviewState) -> tuple[Decided, Weights]:
+    """Return the decisions that may be learned from, and what the logit proposes by them (`propose`).
+
+    Parameters
+    ----------
+    signals
+        Of a run of the review.
+    state
+        Of the review.
+    """
+    decided = teaching_decisions(state, signals.sets)
+    said = None if signals.first is None else teaching_decisions(state, signals.first.sets)
+    return decided, propose(signals, decided, said)

@@ -23,6 +23,10 @@ Where decisions are off their sets, p_ij is multiplied by the probability that S
 with a and b fitted to which decisions were off their sets (b under a ridge toward `MISS_SLOPE`): people begin with what
 is least sure, so that their share of misses is not that of all. Votes say that themselves (`LabelSnapshot.inside`).
 
+Of a run that was retrained, θ, b and these are fitted to all decisions with the weights and sets of the run that the
+review began with (`ReviewSignals.first`). Its own would teach to trust them blindly: where it learnt a decision, it
+agrees with it.
+
 p orders the queue (the smallest max_j p_ij first) and proposes labels for examples that nobody has looked at.
 """
 
@@ -62,7 +66,7 @@ SUREST = 1e-3
 """How far from 0 and 1 a probability counts as that itself."""
 
 
-def propose(signals: ReviewSignals, decided: Decided) -> Weights:
+def propose(signals: ReviewSignals, decided: Decided, said: Decided | None = None) -> Weights:
     """(nnz,) p_ij of every example: one-hot where decided, 0 where ruled out; sums to P(truth ∈ S_i) on S_i.
 
     That is 1 where no decision is off its set. An example decided as "none of these" has the model's p.
@@ -73,13 +77,22 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
         Of the run.
     decided
         What people decided; decisions that judge the certificate are to be left out by the caller.
+    said
+        The same over the sets of `signals.first`, where there is one.
     """
-    features = features_now(signals, decided)
-    theta, bias = fit(signals, decided, features)
-    scores = sum(weight * features[name] for name, weight in theta.items()) + bias[signals.sets.indices]
-    p = restricted_softmax(np.where(decided.open, scores, -np.inf), signals.sets)
+    features, first = features_now(signals, decided), signals.first or signals
+    at_first, said = (features, decided) if said is None else (features_now(first, said), said)
+    theta, bias = fit(first, said, at_first)
+
+    def chosen(features: dict[str, Values], decided: Decided) -> Weights:
+        sets = decided.sets
+        of_class = np.append(bias, np.zeros(sets.n_classes - len(bias)))  # of classes that people added
+        scores = sum(theta[name] * part for name, part in features.items() if name in theta) + of_class[sets.indices]
+        return restricted_softmax(np.where(decided.open, scores, -np.inf), sets)
+
+    p = chosen(features, decided)
     if (signals.labels.inside == 1).all():
-        p *= _inside(p, decided)[signals.sets.rows]
+        p *= _inside(_sure(p, signals.sets), _sure(chosen(at_first, said), said.sets), said)[signals.sets.rows]
     labelled = decided.positions[decided.positions >= 0]
     p[signals.sets.positions(decided.rows[decided.positions >= 0])] = 0
     p[labelled] = 1
@@ -89,8 +102,7 @@ def propose(signals: ReviewSignals, decided: Decided) -> Weights:
 def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Values]) -> tuple[dict[str, np.float64], Floats]:
     """θ of each feature and b, (c,), from the decisions so far; θ₀ and 0 where there are none.
 
-    What was decided as "none of these", sets of one label, and what the run was trained on teach nothing of how to
-    choose.
+    What was decided as "none of these", and sets of one label, teach nothing of how to choose.
 
     Parameters
     ----------
@@ -102,7 +114,7 @@ def fit(signals: ReviewSignals, decided: Decided, features: dict[str, Values]) -
         Of `features_now`, by these.
     """
     sets = signals.sets
-    usable = np.flatnonzero((decided.positions >= 0) & decided.is_new)
+    usable = np.flatnonzero((decided.positions >= 0) & decided.had_choice)
     rows = decided.rows[usable]
     at, some = sets.positions(rows), sets.take(rows)  # the candidates of these m examples, p in all
     then = {name: part[at] for name, part in features.items()} | near_then(signals, decided, rows)
@@ -159,23 +171,27 @@ def near_then(signals: ReviewSignals, decided: Decided, rows: Ints) -> dict[str,
     return {"near": log_of(normalise(means, signals.sets.take(rows)))}
 
 
-def _inside(p: Weights, decided: Decided) -> Weights:
+def _sure(p: Weights, sets: CandidateSets) -> Floats:
+    """(n,) logit max_j p_ij."""
+    return np.asarray(logit(np.clip(np.maximum.reduceat(p, sets.indptr[:-1]), SUREST, 1 - SUREST)))
+
+
+def _inside(sure: Floats, at_first: Floats, decided: Decided) -> Weights:
     """Return (n,) P(truth ∈ S_i), by which decisions were off their sets; 1 where none was.
 
     Parameters
     ----------
-    p
-        (nnz,) probabilities of the candidates, where the truth is one of them.
+    sure, at_first
+        (n,) logit max_j p_ij, where the truth is a candidate; at first, by which a and b are fitted.
     decided
-        The decisions so far.
+        The decisions so far, over the sets at first.
     """
-    top = np.clip(np.maximum.reduceat(p, decided.sets.indptr[:-1]), SUREST, 1 - SUREST)
-    at = decided.is_new
-    sure, missed = logit(top), (decided.positions < 0)[at]
+    missed = (decided.positions < 0)[decided.had_choice]
     if not missed.any():
-        return np.ones(len(top), dtype=np.float32)
+        return np.ones(len(sure), dtype=np.float32)
     # Half a decision more of each kind, as sure as the others are: all may have been off their sets.
-    of_decided = np.append(sure[decided.rows[at]], [sure[decided.rows[at]].mean()] * 2)
+    of_decided = at_first[decided.rows[decided.had_choice]]
+    of_decided = np.append(of_decided, [of_decided.mean()] * 2)
     missed, times = np.append(missed, [True, False]), np.append(np.ones(len(missed)), [0.5, 0.5])
 
     def loss(x: Floats) -> float:

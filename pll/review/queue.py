@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from pll.io import Progress
 from pll.review.certificate import DrawnPlan
 from pll.review.decided import Decided
 from pll.review.expected_checks import ExpectedChecks
-from pll.review.follow import FEWEST_DECISIONS, LabelChanges, changes, followed, teaching_decisions
+from pll.review.follow import FEWEST_DECISIONS, LabelChanges, changes, followed, proposals
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
 from pll.review.retraining import Retraining
@@ -108,7 +109,7 @@ class ReviewQueue:
         self._lock = threading.RLock()
         self._order_lock = threading.Lock()
         self._job: Job | None = None
-        self._model: _Model | None = None
+        self._model_of = lru_cache(maxsize=3)(self._read)  # the first, the one under review, and the one before that
         self._similar: tuple[LabelSnapshot, Similar] | None = None
         self._ordered_at: tuple[str, int] = ("", 0)
         self._expected: tuple[tuple[DrawnPlan, int, int], ExpectedChecks, int] | None = None
@@ -123,12 +124,12 @@ class ReviewQueue:
     @property
     def data(self) -> PartialLabelDataset:
         """Training part of the current model; a retrained one may have further classes."""
-        return self._current_model()[0]
+        return self._model_of(self.review.own.run)[0]
 
     @property
     def signals(self) -> ReviewSignals:
         """Of the current model."""
-        return self._current_model()[1]
+        return self._model_of(self.review.own.run)[1]
 
     @property
     def similar(self) -> Similar:
@@ -139,13 +140,10 @@ class ReviewQueue:
                 self._similar = labels, Similar(data, labels.certainty)
             return self._similar[1]
 
-    def _current_model(self) -> _Model:
-        with self._lock:
-            if self._model is None or self._model[1].labels.run != self.review.own.run:
-                run = self.run
-                data = run.splits().train
-                self._model = data, ReviewSignals.of_run(run.folder, data)
-            return self._model
+    def _read(self, run: str) -> _Model:
+        first = None if run == self.review.root.run else self._model_of(self.review.root.run)[1]
+        data = self.runs.get(run).splits().train
+        return data, ReviewSignals.of_run(self.runs.get(run).folder, data, first)
 
     # ---- the state of the review, in figures ---------------------------------------------------------------------
 
@@ -195,18 +193,22 @@ class ReviewQueue:
     def compute_order(self) -> None:
         """Recompute following labels and the order from all decisions so far."""
         with self._order_lock:
-            (data, signals), review = self._current_model(), self.review
-            run = signals.labels.run
-            self._ordered_at = (run, len(review.state.all_events))
-            config = self.runs.get(run).config
-            decided = teaching_decisions(review.state, review.own.candidates, config)
-            proposed = propose(signals, decided)
+            review, own = self.review, self.review.own
+            self._ordered_at = (own.run, len(review.state.all_events))
+            decided, proposed, labels = self._followed(own)
             if review.certification is None or not review.current.follows:  # they stay frozen, also after a restart
-                restored = review.state.rows_as_run
-                review.follow(followed(review.own, config, data, proposed, decided, restored))
-            rows = review_order(signals, decided, proposed)
-            if review.own.run == run:
+                before = None if review.previous is None else self._model_of(review.previous.run)[1].labels
+                review.follow(labels, None if before is None else self._followed(before)[2])
+            rows = review_order(self._model_of(own.run)[1], decided, proposed)
+            if review.own is own:
                 review.order = ("learning", rows)
+
+    def _followed(self, own: LabelSnapshot) -> tuple[Decided, Weights, LabelSnapshot]:
+        """What may be learned from, what the logit proposes, and the labels of a run as decisions leave them."""
+        (data, signals), state = self._model_of(own.run), self.review.state
+        decided, proposed = proposals(signals, state)
+        config = self.runs.get(own.run).config
+        return decided, proposed, followed(own, config, data, proposed, decided, state.rows_as_run)
 
     def begin(self) -> None:
         """Compute a first order at once; neighbours in the background, then the order again."""
@@ -217,9 +219,8 @@ class ReviewQueue:
     def update_order(self) -> None:
         """Recompute the order in the background where that is due; call it after a decision."""
         interval = max(AT_LEAST, int(EVERY * len(self.review.root)))
-        if self._ordered_at[0] != self.review.own.run:
-            self._in_background(self._begin_anew)
-        elif len(self.review.state.all_events) - self._ordered_at[1] >= interval:
+        run, ordered = self._ordered_at
+        if run != self.review.own.run or len(self.review.state.all_events) - ordered >= interval:
             self._in_background(self.compute_order)
 
     def wait(self, seconds: float = 60.0) -> None:
@@ -237,29 +238,20 @@ class ReviewQueue:
         """
         if not self.retraining.adopt_finished():
             return False
-        self.update_order()
+        self.compute_order()
         return True
 
     def changes(self) -> LabelChanges:
         """Labels of undecided examples that the decisions have changed."""
         return changes(self.review.own, self.review.current, self.review.state)
 
-    def _begin_anew(self) -> None:
-        """Compute the order of new labels, then neighbours, in the one background thread."""
-        self.compute_order()
-        self._prepare()
-
     def _prepare(self) -> None:
         """Compute neighbours and then the order, unless they exist."""
-        data, found = self._current_model()
-        if found.neighbours is not None or not data.X.size:
-            return
-        own, root = (self.runs.get(run).folder for run in (found.labels.run, self.review.root.run))
-        signals = prepare_signals(own, data, like=root)  # a retrained run has the examples of the first one
-        with self._lock:
-            if self.review.own.run == found.labels.run:
-                self._model = data, signals
-        self.compute_order()
+        data, found = self._model_of(self.review.root.run)
+        if found.neighbours is None and data.X.size:
+            prepare_signals(self.runs.get(self.review.root.run).folder, data)
+            self._model_of.cache_clear()
+            self.compute_order()
 
     def _in_background(self, work: Callable[[], None]) -> None:
         """Start the work unless some is running; if it fails, the current order stays."""

@@ -15,9 +15,8 @@ from pll.paths import database_url
 from pll.review.certificate import LabelTable
 from pll.review.certification import Certification, Certified, PlanRecord, draws_of
 from pll.review.events import LabelVersion
-from pll.review.follow import FEWEST_DECISIONS, followed, teaching_decisions
+from pll.review.follow import followed, proposals
 from pll.review.label_snapshot import LabelSnapshot, review_id
-from pll.review.logit import propose
 from pll.review.signals import FOLDER, ReviewSignals
 from pll.review.state import ReviewState
 from pll.runs.folder import RunFolder
@@ -43,6 +42,8 @@ class Record:
         The last one, where it is of the run's own labels.
     last_hash
         Of the last decision, for the certificate.
+    first
+        Signals of the run that the review began with, where the run was trained on decisions and that one is left.
     """
 
     state: ReviewState
@@ -50,6 +51,7 @@ class Record:
     plans: tuple[PlanRecord, ...] = ()
     certification: Certification | None = None
     last_hash: str = ""
+    first: ReviewSignals | None = None
 
     def labels(self, own: LabelSnapshot, folder: RunFolder, data: PartialLabelDataset) -> LabelSnapshot:
         """The labels of a run of this review as the decisions leave them.
@@ -63,10 +65,9 @@ class Record:
         data
             Its training part.
         """
-        decided = teaching_decisions(self.state, own.candidates, folder.config())
-        if len(decided) < FEWEST_DECISIONS and not decided.eliminated.any():
-            return own
-        proposed = propose(ReviewSignals.of_run(folder, data), decided)
+        if self.first is None and folder.config().decided_sets is not None:
+            return own  # nothing tells how far to trust what learnt the decisions
+        decided, proposed = proposals(ReviewSignals.of_run(folder, data, self.first), self.state)
         return followed(own, folder.config(), data, proposed, decided, self.state.rows_as_run)
 
     def certified(self, name: str = "") -> Certified | None:
@@ -108,22 +109,24 @@ def record_of(folder: RunFolder, own: LabelSnapshot | None = None) -> Record | N
         frozen = None if plan is None else reader.frozen(plan.number)
     if review is None or not events:
         return None
-    decided = folder.config().decided_sets
+    decided, first = folder.config().decided_sets, None
     if own is not None and decided is None:
         sets = own.candidates
     else:
         root = folder if decided is None else RunFolder(folder.path.parent / decided.root)
-        first = replace(folder.config(), decided_sets=None)
-        sets = load_splits(first, computed=computed_of(folder)).train.sets()
-        outside = root.outside(sets)
-        sets = sets if outside is None else outside.candidates
+        train = load_splits(replace(folder.config(), decided_sets=None), computed=computed_of(folder)).train
+        outside = root.outside(train.sets())
+        train = train if outside is None else train.changed(outside)
+        sets = train.sets()
+        if decided is not None and root.exists():
+            first = ReviewSignals.of_run(root, train)
     state, certification = ReviewState(sets), None
     state.ask(review)
     state.update(events)
     if own is not None and plan is not None and frozen is not None:
         with suppress(UserError):  # the plan is of other labels
             certification = Certification(plan.plan, LabelTable(own.ids, *frozen))
-    return Record(state, tuple(versions), plans, certification, last_hash)
+    return Record(state, tuple(versions), plans, certification, last_hash, first)
 
 
 def missing_review(folder: RunFolder) -> list[str]:
@@ -134,7 +137,7 @@ def missing_review(folder: RunFolder) -> list[str]:
     UserError
         The database cannot be read.
     """
-    if not (folder.path / FOLDER).is_dir():
+    if folder.config().decided_sets is None and not (folder.path / FOLDER).is_dir():
         return []
     with _reading(review_id(folder)) as reader:
         if reader is not None and reader.review() is not None:

@@ -47,8 +47,8 @@ def decided_sets_of(review: ReviewSession) -> DecidedSets:
 
 
 def changed_by_retraining(review: ReviewSession) -> LabelChanges:
-    """Labels changed by the latest retraining; empty before the first."""
-    return changes(review.previous or review.own, review.own, review.state)
+    """Labels that differ from what they were without the latest retraining, by the same decisions; none before it."""
+    return changes(review.previous or review.current, review.current, review.state)
 
 
 OUTSIDE_METHOD = "proden-outside"

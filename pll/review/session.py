@@ -55,7 +55,7 @@ class ReviewSession:
     ----------
     root
         The first run's labels; own: those of the latest run; current: the same as the decisions leave them; previous:
-        those of the run that was retrained, if any.
+        those of the run that was retrained, if any, as the decisions leave them.
     record
         Overlap and goal; version: the labels under review; state: what people have decided.
     order
@@ -204,11 +204,19 @@ class ReviewSession:
             t.configure(**{name: value for name, value in values.items() if value is not None})
         self.refresh()
 
-    def follow(self, labels: LabelSnapshot) -> None:
-        """Set the current labels: those of the latest run, with following labels."""
+    def follow(self, labels: LabelSnapshot, previous: LabelSnapshot | None = None) -> None:
+        """Set the current labels: those of the latest run, with following labels.
+
+        Parameters
+        ----------
+        labels
+            Of the latest run, as the decisions leave them.
+        previous
+            Of the run before, by the same decisions.
+        """
         with self._lock:
             if labels.run == self.own.run:
-                self.current = labels
+                self.current, self.previous = labels, previous
 
     def adopt(self, labels: LabelSnapshot, *, by: str | None = None, verified: bool = False) -> bool:
         """Put the labels of a retrained run in the place of the old ones; False where another process did.

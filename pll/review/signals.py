@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,8 @@ class ReviewSignals:
         Whether the labels come from votes and nothing else.
     tied_votes
         As for `taken_home`, until labels follow decisions.
+    first
+        Those of the run that the review began with, where this one was trained on decisions.
     """
 
     labels: LabelSnapshot
@@ -65,9 +67,10 @@ class ReviewSignals:
     leaves: Leaves | None = None
     votes_alone: bool = False
     tied_votes: Flags | None = None
+    first: ReviewSignals | None = None
 
     @classmethod
-    def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
+    def of_run(cls, folder: RunFolder, data: PartialLabelDataset, first: Self | None = None) -> Self:
         """Read the signals that are in a run's folder.
 
         Parameters
@@ -76,6 +79,8 @@ class ReviewSignals:
             Of a run that has a result.
         data
             Its training part (`Run.splits().train`).
+        first
+            As above; the examples are the same, so that its neighbours are.
 
         Raises
         ------
@@ -84,12 +89,14 @@ class ReviewSignals:
         """
         sets = data.sets()
         is_weighed = data.change(VOTES) is not None
+        features = {name: getattr(first, name) for name in SIGNAL_TYPES} if first else _of_features(folder, len(sets))
         return cls(
             snapshot_of(folder, data),
             votes=None if data.annotations is None or is_weighed else vote_shares(data.annotations, sets),
             votes_alone=not METHODS[folder.config().method].needs_features,
             tied_votes=data.tied_votes,
-            **_of_features(folder, len(sets)),
+            first=first,
+            **features,
         )
 
     @property
@@ -124,18 +131,16 @@ class ReviewSignals:
         return np.array(self.sets.class_names, dtype=object)[likeliest]
 
 
-def prepare_signals(folder: RunFolder, data: PartialLabelDataset, *, like: RunFolder | None = None) -> ReviewSignals:
+def prepare_signals(folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
     """Compute and store neighbours, kernel ridge and forest, once per run; call it in the background when a run has
     ended. They are of the features (votes alone have none) and hold for ever.
 
     Parameters
     ----------
     folder
-        Of the run.
+        Of the run that a review began with; those that were trained on decisions have its examples.
     data
         Its training part.
-    like
-        Of a run over the same examples; its neighbours are used, where there are.
 
     Raises
     ------
@@ -145,15 +150,14 @@ def prepare_signals(folder: RunFolder, data: PartialLabelDataset, *, like: RunFo
     signals = ReviewSignals.of_run(folder, data)
     if signals.neighbours is not None or not data.X.size:
         return signals
-    made = {} if like is None else _of_features(like, len(data))
-    made = made or _sought(data, signals.sets, signals.labels.weights)
+    made = _sought(data, signals.sets, signals.labels.weights)
     (folder.path / FOLDER).mkdir(exist_ok=True)  # without parents: a run deleted meanwhile is not partly recreated
     for name, array in made.items():
         save_array(folder.path / FOLDER / f"{name}.npy", array)
     return replace(signals, **made)
 
 
-def _sought(data: PartialLabelDataset, sets: CandidateSets, weights: Weights) -> dict[str, npt.NDArray[Any]]:
+def _sought(data: PartialLabelDataset, sets: CandidateSets, weights: Weights) -> dict[str, Any]:
     """Neighbours, factor and leaves. Texts without any known word have none: all would be like each other alone."""
     X, n = data.X, len(data)
     known = np.arange(n) if data.texts is None else np.flatnonzero(X.reshape(n, -1).any(axis=1))

@@ -25,13 +25,7 @@ def test_settled_weights_sum_to_one_unless_the_label_lies_outside(sets: Candidat
     rows = data.draw(st.lists(st.integers(0, len(sets) - 1), unique=True))
     labels = [data.draw(st.integers(-1, sets.n_classes - 1)) for _ in rows]
     marks = np.array(data.draw(st.lists(st.booleans(), min_size=sets.nnz, max_size=sets.nnz)))
-    said = Decided(
-        sets,
-        np.array(rows, dtype=np.int64),
-        np.array(labels, dtype=np.int64),
-        marks,
-        np.zeros(len(sets), dtype=np.bool_),
-    )
+    said = Decided(sets, np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), marks)
     settled = said.apply_to(sets.uniform_weights())
     total = np.add.reduceat(settled, sets.indptr[:-1])
     outside = said.is_decided.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from pll.review.follow import follow, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
 from pll.review.queue import ReviewQueue
+from pll.review.retraining import changed_by_retraining
 from pll.review.session import open_review
 from pll.review.signals import ReviewSignals
 from pll.runs.config import RunConfig
@@ -116,11 +118,35 @@ def test_exports_carry_them(runs: RunRegistry, tmp_path: Path) -> None:
     close(queue.review)
 
 
+def test_a_run_that_learnt_the_decisions_is_followed_on_and_what_it_changed_is_counted(
+    runs: RunRegistry,
+) -> None:
+    queue = opened(runs)
+    review = queue.review
+    for times in (1, 2):
+        decide(queue, 20)
+        before = review.current.labels.copy()
+        queue.retraining.begin().join(60)
+        assert queue.adopt_retrained() and review.current.follows and len(review.versions) == times + 1
+        unseen = review.state.answers == 0
+        changed = changed_by_retraining(review)
+        assert set(changed.rows) == set(np.flatnonzero(unseen & (before != review.current.labels)))
+        assert changed.before.tolist() == before[changed.rows].tolist()
+    again = opened(RunRegistry(runs.root))
+    assert np.array_equal(again.review.current.weights, review.current.weights)
+    assert np.array_equal(changed_by_retraining(again.review).rows, changed.rows)
+    source = export_source(queue.run.folder)
+    assert np.array_equal(source.labels.weights, review.current.weights)
+    shutil.rmtree(runs.root / review.root.run)  # without the first run they are its own
+    assert not export_source(queue.run.folder).labels.follows
+    close(review, again.review)
+
+
 def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_label(runs: RunRegistry) -> None:
     queue = opened(runs)
     review = queue.review
     decide(queue, 20)
-    before = teaching_decisions(review.state, review.own.candidates, queue.run.config).rows.tolist()
+    before = teaching_decisions(review.state, review.own.candidates).rows.tolist()
     review.certify(0.2, 0.8)
     frozen = review.certification.table.labels.tolist() if review.certification else []
     labels, desk = review.current, Desk(review, "Ann")
@@ -131,7 +157,7 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
         desk.decide(one, "pick", one.choices[-1].label)
     queue.compute_order()
     assert review.current is labels
-    assert teaching_decisions(review.state, review.own.candidates, queue.run.config).rows.tolist() == before
+    assert teaching_decisions(review.state, review.own.candidates).rows.tolist() == before
     review.configure(goal="look")
     decide(queue, 10)
     assert review.current is not labels
@@ -246,16 +272,24 @@ def test_a_set_that_may_miss_the_truth_does_not_become_certain() -> None:
     assert result.certainty.confidence.max() <= 0.5
 
 
-def test_decisions_that_a_run_was_trained_on_move_no_label_again() -> None:
-    """They stand as sets of one, and "none of these" as the other labels, so that these look as if all had missed."""
+def test_of_a_run_that_learnt_the_decisions_they_are_judged_by_the_first_run() -> None:
+    """There they stand as sets of one, and "none of these" as the other labels, as if all had missed."""
     decided = {row: row % 2 for row in range(3)} | dict.fromkeys(range(3, 9), 4)
     left = {row: [label] if label < 4 else [2, 3] for row, label in decided.items()}
-    sets = CandidateSets.from_lists([left.get(row, [0, 1]) for row in range(16)], n_classes=5)
-    weights = np.where(sets.sizes[sets.rows] == 1, 1, np.where(sets.indices % 2 == 0, 0.6, 0.4)).astype(np.float32)
-    own = LabelSnapshot("run", np.arange(16).astype(str), sets, weights, weights)
-    data = PartialLabelDataset(X=np.zeros((16, 1), dtype=np.float32), candidates=sets)
-    run = RunConfig(Source("data"), "proden")
-    for new, follows in (({}, False), (dict.fromkeys(range(9, 14), 1), True)):
-        made = Decided.of(sets, decided | new, learnt=decided)
-        result = followed(own, run, data, propose(ReviewSignals(own), made), made)
-        assert result.follows == follows and result.certainty.confidence.min() > 0.3
+    names = ["a", "b", "c", "d", "e"]
+    before, after = (
+        CandidateSets.from_lists([some.get(row, [0, 1]) for row in range(16)], 5, names) for some in ({}, left)
+    )
+
+    def signals_of(sets: CandidateSets, first: ReviewSignals | None = None) -> ReviewSignals:
+        weights = np.where(sets.indices % 2 == 0, 0.6, 0.4).astype(np.float32)
+        weights[np.repeat(sets.sizes == 1, sets.sizes)] = 1
+        return ReviewSignals(LabelSnapshot("run", np.arange(16).astype(str), sets, weights, weights), first=first)
+
+    first = signals_of(before)
+    known, again = Decided.of(before, decided), Decided.of(after, decided)
+    at_first, p = propose(first, known), propose(signals_of(after, first), again, known)
+    others = slice(9, 16)  # the same sets and weights, so the same is said of them
+    np.testing.assert_allclose(
+        p[after.positions(np.arange(16)[others])], at_first[before.positions(np.arange(16)[others])]
+    )

@@ -79,10 +79,6 @@ def review_order(
     return np.lexsort((shuffled, own.confidence, certainty, has_winner, decided.is_decided))
 
 
-_Model = tuple[PartialLabelDataset, ReviewSignals]
-"""The data and the signals of the run under review."""
-
-
 class ReviewQueue:
     """Order, following labels and retraining of one review. One for each review and process; safe between threads.
 
@@ -140,7 +136,7 @@ class ReviewQueue:
                 self._similar = labels, Similar(data, labels.certainty)
             return self._similar[1]
 
-    def _read(self, run: str) -> _Model:
+    def _read(self, run: str) -> tuple[PartialLabelDataset, ReviewSignals]:
         first = None if run == self.review.root.run else self._model_of(self.review.root.run)[1]
         data = self.runs.get(run).splits().train
         return data, ReviewSignals.of_run(self.runs.get(run).folder, data, first)
@@ -207,8 +203,8 @@ class ReviewQueue:
         """What may be learned from, what the logit proposes, and the labels of a run as decisions leave them."""
         (data, signals), state = self._model_of(own.run), self.review.state
         decided, proposed = proposals(signals, state)
-        config = self.runs.get(own.run).config
-        return decided, proposed, followed(own, config, data, proposed, decided, state.rows_as_run)
+        run = self.runs.get(own.run)
+        return decided, proposed, followed(own, run.config, data, proposed, decided, state.rows_as_run)
 
     def begin(self) -> None:
         """Compute a first order at once; neighbours in the background, then the order again."""
@@ -236,10 +232,9 @@ class ReviewQueue:
         UserError
             Its result cannot be read.
         """
-        if not self.retraining.adopt_finished():
-            return False
-        self.compute_order()
-        return True
+        if adopted := self.retraining.adopt_finished():
+            self.compute_order()
+        return adopted
 
     def changes(self) -> LabelChanges:
         """Labels of undecided examples that the decisions have changed."""

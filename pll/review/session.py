@@ -280,10 +280,7 @@ class ReviewSession:
         outcome
             What people decided about it.
         """
-        weights, own = self.current.weights_of(row), self.own.weights_of(row)
-        free = [name for name in own if name not in outcome.eliminated]
-        if outcome.status == "open" and any(own[name] and not weights.get(name) for name in free):
-            weights = own  # since labels follow only some decisions later what was undone
+        weights = self.current.weights_of(row)
         left = sum(weight for name, weight in weights.items() if name not in outcome.eliminated)
         if not left:
             return weights

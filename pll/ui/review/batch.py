@@ -118,6 +118,7 @@ class LookAlikeBatch:
 
     def _show_again(self, rows: list[int], label: str, marked: set[int]) -> None:
         """A group as it was before it was accepted."""
+        self.tab.queue.compute_order()  # labels follow at once what was undone, and have the weights that they had
         self.tab.desk.release()  # after an undo one of them may be assigned by itself
         self.tiles, self.label, self.marked = self.tab.desk.batch(rows), label, marked
         if not self.tiles:  # others have all of them

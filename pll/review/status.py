@@ -84,8 +84,8 @@ class ReviewStatus:
         >>> ReviewStatus(60, 52, wrong=2.6).sentence
         '60 labels. 52 certain, 8 worth a look. About 3 of the 52 may be wrong.'
         >>> ReviewStatus(60, 52, 40, 2.6).sentence
-        '60 labels. 52 certain, 8 worth a look. 40 of the 52 taken as right, as the only candidate. About 3 of the \
-other 12 may be wrong.'
+        '60 labels. 52 certain, 8 worth a look. 40 taken as right, as the only candidate. About 3 of the other 12 \
+may be wrong.'
         >>> ReviewStatus(60, 52, wrong=2.6, is_checked=False).sentence
         '60 labels. 52 certain, 8 worth a look. Over 3 of the 52 may be wrong.'
         >>> ReviewStatus(60, is_known=False).sentence
@@ -110,7 +110,7 @@ other 12 may be wrong.'
     def _expected_wrong(self) -> str:
         left = (self.certain or 0) - self.given - (self.decided - self.refused)  # decided labels are certain, and right
         these = f"the {'other ' * bool(self.given)}{left:,}{' undecided' * (self.decided > self.refused)}"
-        given = f" {self.given:,} of the {self.certain:,} taken as right, as the only candidate." * bool(self.given)
+        given = f" {self.given:,} taken as right, as the only candidate." * bool(self.given)
         if self.is_checked and self.wrong < 0.5:
             wrong = f" Hardly any of {these} should be wrong."
         else:

@@ -12,7 +12,7 @@ from typing import Any
 from pll.formats.checks import listing
 from pll.formats.class_groups import agree, amount, says_total
 from pll.formats.forms import USUAL, plain_name
-from pll.formats.names import GRID, SHARE_COLUMN
+from pll.formats.names import GRID, MOST_IN_GRID, SHARE_COLUMN, Grid, grids, parts_of
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records
 from pll.formats.results import free_name
@@ -27,16 +27,10 @@ from pll.formats.tabular.cells import (
     says_counts,
 )
 
-MOST = 60
-"""Voters, or classes, at most."""
 ROUNDED_SUM = 0.02
 """How far a sum may be from 1 or 100."""
 LEAST_OF_ALL_VOTERS = 0.2
 """Share of the rows that every voter answered, at least."""
-_MARK = re.compile(r"\s*[_.:/|·-]+\s*|\s+")
-
-Cross = Mapping[str, Mapping[str, str]]
-"""The columns of each voter by class."""
 
 
 def with_voters(table: Records, given: Mapping[str, str]) -> Records:
@@ -58,7 +52,7 @@ def with_voters(table: Records, given: Mapping[str, str]) -> Records:
     if not cross or (used & given.keys() and not cross.keys() & given.keys()):
         return table
     labels = [*next(iter(cross.values()))]
-    about = [n for n in free if n not in used and {*labels}.intersection(part for pair in _split(n) for part in pair)]
+    about = [n for n in free if n not in used and {*labels}.intersection(part for pair in parts_of(n) for part in pair)]
     at = {name.strip(): k for k, name in enumerate(table.names)}
     new = {
         voter: _answers([*classes], [list(table.texts(at[name])) for name in classes.values()])
@@ -146,7 +140,7 @@ def with_names_in_classes(table: Records, given: Mapping[str, str]) -> Records:
     are_once = sum(len({*row}) == len(row) for row in said) >= NEARLY_ALL * len(said)
     several = sum(len(some) > 1 for name in classes for some in named[name])
     are_there = sum(map(len, said)) >= MOSTLY_THERE * len(people) * len(said) > 0
-    are_people = 1 < len(people) <= MOST and len(classes) > 1 and are_once and are_there
+    are_people = 1 < len(people) <= MOST_IN_GRID and len(classes) > 1 and are_once and are_there
     if not (are_people and several >= LEAST_OF_ALL_VOTERS * len(said)):
         return table
     cells = {name: list(table.texts(at[name])) for name in classes}
@@ -158,7 +152,7 @@ def with_names_in_classes(table: Records, given: Mapping[str, str]) -> Records:
             for who in filter(None, _NAME_MARK.split(cell.strip()) if cell else ()):  # whoever comes late, too
                 if who not in answers:
                     answers[who] = [None] * len(column)
-                    if len(answers) > MOST:  # texts, further down
+                    if len(answers) > MOST_IN_GRID:  # texts, further down
                         return table
                 own = answers[who]
                 own[row] = called[name] if own[row] is None else [own[row], called[name]]
@@ -173,7 +167,7 @@ MOSTLY_THERE = 0.6
 _NAME_MARK = re.compile(r"\s*[,;/|+]\s*")
 
 
-def _without_means(cross: Cross, cells: Mapping[str, Cells]) -> Cross:
+def _without_means(cross: Grid, cells: Mapping[str, Cells]) -> Grid:
     """The voters without one whose numbers are the means of those of the others, as of an ensemble."""
     numbers = {
         voter: [[amount(cell) or 0.0 for cell in cells[name]] for name in classes.values()]
@@ -190,7 +184,7 @@ def _without_means(cross: Cross, cells: Mapping[str, Cells]) -> Cross:
     return {voter: classes for voter, classes in cross.items() if not is_mean(voter)}
 
 
-def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
+def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Grid:
     """Return the voters and classes that columns are called by; nothing where they are not.
 
     The cells are how likely the class is, from 0 to 1 or in percents, how many chose it, or marks. Every voter has the
@@ -213,36 +207,15 @@ def cross_in(names: Sequence[str], sample: Sequence[Cells]) -> Cross:
     ['x', 'y']
     """
     cells = dict(zip(names, sample, strict=True))
-    parts: dict[tuple[bool, str], dict[str, str]] = {}
-    for name in names:
-        for left, right in _split(name):
-            if left and right:
-                parts.setdefault((True, left), {})[right] = name
-                parts.setdefault((False, right), {})[left] = name
-    several = {name for classes in parts.values() if len(classes) > 1 for name in classes.values()}
-    fit = {name for name in several if _may_be(cells[name])}
-    groups: dict[tuple[bool, frozenset[str]], dict[str, dict[str, str]]] = {}
-    for (first, voter), classes in parts.items():
-        fitting = {label: name for label, name in classes.items() if name in fit}
-        if 1 < len(fitting) <= MOST:
-            groups.setdefault((first, frozenset(fitting)), {})[voter] = fitting
-    likely = [group for group in groups.values() if 1 < len(group) <= MOST]
-    likely.sort(key=lambda group: -sum(map(len, group.values())))
-    return next((group for group in likely if _is_cross(group, cells)), {})
-
-
-def _split(name: str) -> list[tuple[str, str]]:
-    """What stands before and after each mark in a name, or in brackets after it."""
-    if grid := GRID.fullmatch(name):
-        return [(grid["question"], grid["item"])]
-    return [(name[: mark.start()], name[mark.end() :]) for mark in _MARK.finditer(name)]
+    likely = grids([name for name in names if parts_of(name) and _may_be(cells[name])])
+    return next((grid for grid in likely if _is_cross(grid, cells)), {})
 
 
 def _may_be(cells: Cells) -> bool:
     return read_marks(cells) is not None or all(amount(cell) is not None for cell in cells)
 
 
-def _is_cross(group: Cross, cells: Mapping[str, Cells]) -> bool:
+def _is_cross(group: Grid, cells: Mapping[str, Cells]) -> bool:
     if any(says_counts(voter) or says_total(voter) for voter in group):
         return False
     numbers = {voter: {c: _numbers(cells[name]) for c, name in classes.items()} for voter, classes in group.items()}

@@ -266,7 +266,8 @@ def _read_votes(answers: Answers, known: Collection[str], options: ReadOptions, 
     read, people, left_out = _without_no_voters(read, people, silent)
     cells = {cell: tuple(names) for chunk in read for cell, names in zip(chunk.cells, chunk.values, strict=True)}
     notes = [*about, *note_doubted(doubted), *note_silent(silent), *left_out]
-    notes += note_dressed(cells, reader) if answers.are_free else ()
+    plain_cells = {cell: names for cell, names in cells.items() if cell not in doubted}
+    notes += note_dressed(plain_cells, reader) if reader.classes else ()
     notes += note_unmapped(unmapped)
     return Votes(read, people, reader.classes, silent, unmapped, notes)
 

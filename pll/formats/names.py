@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from pll.errors import UserError
@@ -281,3 +281,47 @@ def scored_by(name: str) -> str:
     """Return the annotator whose scores a column of this name holds: its name before the ending; "" without one."""
     end = next((end for end in SCORE_ENDS if name.casefold().endswith(end)), "")
     return name[: len(name) - len(end)] if end else ""
+
+
+MOST_IN_GRID = 60
+"""Voters, or classes, at most, that columns are called by."""
+_BETWEEN_PARTS = re.compile(r"\s*[_.:/|·-]+\s*|\s+")
+
+Grid = Mapping[str, Mapping[str, str]]
+"""Names of columns by both of their parts, as a voter and a class."""
+
+
+def grids(names: Sequence[str]) -> list[Grid]:
+    """Return the ways in which names are made of two parts, where every one part stands with the same others.
+
+    The largest come first.
+
+    Parameters
+    ----------
+    names
+        Of columns.
+
+    Examples
+    --------
+    >>> grids(["ann_tone", "bob_tone", "ann_topic", "bob_topic"])[1]
+    {'tone': {'ann': 'ann_tone', 'bob': 'bob_tone'}, 'topic': {'ann': 'ann_topic', 'bob': 'bob_topic'}}
+    """
+    parts: dict[tuple[bool, str], dict[str, str]] = {}
+    for name in names:
+        for left, right in parts_of(name):
+            if left and right:
+                parts.setdefault((True, left), {})[right] = name
+                parts.setdefault((False, right), {})[left] = name
+    groups: dict[tuple[bool, frozenset[str]], dict[str, dict[str, str]]] = {}
+    for (first, part), others in parts.items():
+        if 1 < len(others) <= MOST_IN_GRID:
+            groups.setdefault((first, frozenset(others)), {})[part] = others
+    likely = [group for group in groups.values() if 1 < len(group) <= MOST_IN_GRID]
+    return sorted(likely, key=lambda group: -sum(map(len, group.values())))
+
+
+def parts_of(name: str) -> list[tuple[str, str]]:
+    """Return what stands before and after each mark in a name, or in brackets after it."""
+    if grid := GRID.fullmatch(name):
+        return [(grid["question"], grid["item"])]
+    return [(name[: mark.start()], name[mark.end() :]) for mark in _BETWEEN_PARTS.finditer(name)]

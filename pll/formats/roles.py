@@ -65,6 +65,7 @@ from pll.formats.voters import (
     remarks,
     rounds,
     scores,
+    several_questions,
     talkers,
     vocabulary,
 )
@@ -600,6 +601,7 @@ RULES: tuple[Rule, ...] = (
     Rule(aggregates),
     Rule(settled),
     Rule(rounds, may_be_asked=False),
+    Rule(several_questions, may_be_asked=False),
     Rule(grades, (*LABELLED, "task"), may_be_asked=False),
     Rule(_ids, ("id", "task")),
     Rule(_payload),

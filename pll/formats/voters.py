@@ -23,7 +23,7 @@ from pll.formats.class_groups import (
 )
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
-from pll.formats.names import LIKE_A_MODEL, NAMED, NUMBERED, scored_by
+from pll.formats.names import LIKE_A_MODEL, NAMED, NUMBERED, grids, scored_by
 from pll.formats.one_column import beside_known, set_apart
 from pll.formats.proposal import (
     LEAST_SPLIT,
@@ -891,6 +891,17 @@ def rounds(table: Proposal) -> None:
             for who, names in zip(whose, groups.values(), strict=True):
                 for name in names:
                     table.give(name, "annotator", who, why=f"a round of {who}")
+            return
+
+
+def several_questions(table: Proposal) -> None:
+    """`ann_tone`, `bob_tone` beside `ann_topic`, `bob_topic`: voters on several questions, if they agree on each."""
+    known = {name: table.roles[name] for name in table.having("annotator")}
+    voters = [name for name, column in known.items() if column.guessed and not column.why]  # no rounds of one voter
+    for grid in grids(voters):
+        groups = [list(group.values()) for group in grid.values()]
+        if sum(map(len, groups)) == len(voters) and _agree_within(table, groups):
+            _ask_which(table, groups)
             return
 
 

@@ -867,3 +867,20 @@ def test_what_a_text_is_about_is_no_truth_and_the_year_of_an_answer_is_never_lea
         lines.append(f"K{k},{rolls.uniform(2, 6):.1f},{','.join(parts)}")
     (tmp_path / "b.csv").write_text("\n".join(lines))
     assert read_first(tmp_path / "b.csv").feature_names == ("leaf_mm",)
+
+
+@pytest.mark.parametrize("person_is_first", [True, False])
+def test_voters_who_answered_several_questions_in_the_same_words_are_asked_about(person_is_first: bool) -> None:
+    rolls = random.Random(3)
+    truths = {question: [rolls.choice(["low", "medium", "high"]) for _ in range(40)] for question in ("clear", "kind")}
+    said: dict[str, list[str | None]] = {
+        f"{who}_{question}" if person_is_first else f"{question}_{who}": [
+            one if rolls.random() < 0.8 else rolls.choice(["low", "medium", "high"]) for one in truth
+        ]
+        for who in ("kim", "lee", "moe")
+        for question, truth in truths.items()
+    }
+    found = answered(**said)
+    assert {name for name, role in found.items() if role == "annotator"} == {name for name in said if "clear" in name}
+    about_one = dict.fromkeys(said, truths["clear"])  # the same question twice
+    assert question(roles_of(list(about_one), list(about_one.values()))) is None

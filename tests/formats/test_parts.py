@@ -857,3 +857,15 @@ def test_only_as_many_rows_as_columns_may_say_what_is_right(monkeypatch: pytest.
     monkeypatch.setattr(parts, "_right_of_columns", lambda one, about: tried.append((one.rows, about.rows)))
     parts.joined({"right": right, "said": said, "more": more})
     assert tried == [(20, 5)]
+
+
+@pytest.mark.parametrize("name", ["golden_labels", "gt", "truth", "expert"])
+@pytest.mark.parametrize("who", ["worker", "performer"])
+def test_a_file_called_as_the_truth_says_what_is_true(tmp_path: Path, name: str, who: str) -> None:
+    votes = "".join(f"w{k % 3}\tt{k // 3}\t{'xy'[(k // 3 + (k % 5 == 0)) % 2]}\n" for k in range(60))
+    truth = "".join(f"t{k}\t{'xy'[k % 2]}\n" for k in range(20))
+    files = {"answers.tsv": f"{who}\ttask\tlabel\n{votes}", f"{name}.tsv": f"task\tlabel\n{truth}"}
+    roles = {who: "worker", "task": "task", "label": "vote"}
+    data = formats.read(folder(tmp_path / "both", files), options=ReadOptions(columns=roles))
+    assert data.y is not None and data.annotations is not None
+    assert [data.class_names[k] for k in data.y] == ["xy"[k % 2] for k in range(20)]

@@ -19,6 +19,7 @@ from pll.catalog.sources import Source, source_of, with_own_votes
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats import ReadOptions
 from pll.formats.answers import Answers
 from pll.formats.odd import OddReading
 from pll.formats.tabular.answer_cells import AnswerReader
@@ -248,6 +249,21 @@ def test_classes_are_guessed_from_what_several_voters_say_and_columns_of_words_a
     result = with_votes(None, read_votes([text_file(tmp_path / "models.csv", table)]))
     assert result.class_names == ("cat", "dog") and result.annotations is not None
     assert result.annotations.annotator_names == ("gpt", "llama") and not result.annotations.unmapped
+
+
+BOTH = ReadOptions(columns={"ann": "annotator", "bob": "annotator"})
+
+
+GRADES, LABELS = ("more so", "not so", "so"), ("not so", "so")
+
+
+@pytest.mark.parametrize(("cell", "classes"), [("more so", GRADES), ("It is: so", LABELS)])
+def test_a_class_is_no_other_with_a_word_before_it(tmp_path: Path, cell: str, classes: tuple[str, ...]) -> None:
+    said = ["so"] * 20 + ["not so"] * 20 + [cell] * 10
+    rows = [f"{k},{one},{said[k - k % 7]},{one if one != cell and k % 4 == 0 else ''}\n" for k, one in enumerate(said)]
+    data = formats.read(text_file(tmp_path / "graded.csv", "task,ann,bob,true_label\n" + "".join(rows)), options=BOTH)
+    assert data.class_names == classes
+    assert (cell in " ".join(data.notes)) == (cell not in classes)  # what is read as another is said
 
 
 @pytest.mark.parametrize(

@@ -406,9 +406,11 @@ def classes_in(
 def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bool:
     """Whether answers name classes among other words: `**Cat**`, `The category is: cat`, beside `cat`.
 
-    Not where one that names none is given often: it is a class, and so are perhaps those.
+    Not where one that names none is given often: it is a class, and so are perhaps those. Nor where one in words that
+    stand at no other class is: `somewhat relevant` beside `relevant` and `not relevant`.
     """
     dressed = named = other = 0
+    alone, dresses = Counter[str](), defaultdict[str, set[str]](set)
     for cell, n in counts.items():
         names = (reader.read(cell) or ((), 0.0))[0]
         is_list = cell.strip()[:1] in "[{" or "|" in cell or ";" in cell
@@ -416,6 +418,12 @@ def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bo
         named += n * bool(names)
         other = max(other, n * (not names and len(cell.split()) <= MOST_WORDS_OF_CLASS))
         dressed += n * (is_dressed and not NUMBER.fullmatch(cell))
+        if is_dressed and _may_be_class(cell):
+            dress = _around(cell, names)
+            alone[dress] += n
+            dresses[dress].add(names[0])
+    if any(n >= FREQUENT * counts.total() and len(dresses[dress]) == 1 for dress, n in alone.items()):
+        return False
     are_all = named >= least * counts.total() and other < MOST_OTHER * counts.total()
     return are_all and dressed >= LEAST_DRESSED * counts.total()
 
@@ -461,6 +469,10 @@ LEAST_TIMES_NAMED, LEAST_SHARE_NAMED = 2, 0.03
 MOST_WORDS_OF_CLASS = 3
 """An answer of more words, or with other marks than those of names, is no class where it names one."""
 _NAME = re.compile(r"[\w'’+#-]+")
+
+
+def _may_be_class(answer: str) -> bool:
+    return len(answer.split()) <= MOST_WORDS_OF_CLASS and all(map(_NAME.fullmatch, answer.split()))
 
 
 def is_sentence(answer: str) -> bool:
@@ -520,7 +532,7 @@ def proposed_classes(
         for form, counts in spellings.items()
         if form and len(voters[form]) >= least and counts.total() >= 2
     ]
-    short = [name for name in names if len(name.split()) <= MOST_WORDS_OF_CLASS and re.fullmatch(r"[\w\s'’+#-]+", name)]
+    short = [name for name in names if _may_be_class(name)]
     of_short = AnswerReader(short)
     inside = {name: (of_short.read(name) or ((), 0.0))[0] for name in names if short and name not in short}
     # what stands around a name stands around others too, `Label: cat`; `Computer science` is no other `science`

@@ -349,7 +349,10 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
         keys = [_folded(cell or "") for cell in written]
         others = [column for column in about.names if column != theirs]
         stem, taken = PurePosixPath(name).stem, left[first].names
-        new = {f"{stem} {column}" if column in taken else column: cells_of(about, column) for column in others}
+        same = [column for column in others if column in taken]
+        is_truth = len(same) == 1 and _says_truth(stem) and ANSWER_KEY not in taken
+        called = {column: ANSWER_KEY if is_truth else f"{stem} {column}" for column in same}
+        new = {called.get(column, column): cells_of(about, column) for column in others}
         added = {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
         left[first] = left[first].with_columns(added, [])
         del left[name]
@@ -438,8 +441,12 @@ def _may_say_more(name: str, about: Records, table: Records) -> bool:
     """
     stem, rows = PurePosixPath(name).stem, zip(*map(list, about.sample()), strict=True)
     has_others = in_common(table.names, about.names) < SHARED and not {*about.names} <= {*table.names}
-    has_others = has_others or says("settled", stem) or plain_name(f"{stem} label") in USUAL["true_label"]
-    return has_others and not codes_in(stem, [about.names, *rows])
+    return (has_others or _says_truth(stem)) and not codes_in(stem, [about.names, *rows])
+
+
+def _says_truth(stem: str) -> bool:
+    """Whether a file or sheet is called as what is true, or what somebody settled: `golden_labels`, `gt`."""
+    return says("settled", stem) or plain_name(f"{stem} label") in USUAL["true_label"]
 
 
 def _key(name: str, table: Records, about: Records) -> tuple[str, str] | None:

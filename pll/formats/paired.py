@@ -1,4 +1,4 @@
-"""Numbered pairs of columns: who answered and what (`annotator_1`, `label_1`, …); a label and how likely it is."""
+"""Pairs of columns: who answered and what (`annotator_1`, `label_1`, …); a label and how likely it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
 from pll.formats.forms import USUAL, WORDS_OF_FIELDS, plain_name, words_of
-from pll.formats.names import LABEL_COLUMNS, SHARE_COLUMN
+from pll.formats.names import LABEL_COLUMNS, SHARE_COLUMN, grids
 from pll.formats.proposal import says
 from pll.formats.records import Records
 from pll.formats.tabular.cells import (
@@ -28,7 +28,9 @@ from pll.formats.tabular.cells import (
 
 
 def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
-    """Return a table in which numbered pairs of columns, of a person and a label, are one column of answers.
+    """Return a table in which pairs of columns, of a person and a label, are one column of answers.
+
+    Their names have one number, or the same word before or after: `QC Reviewer`, `QC Coding`.
 
     Other columns that are filled as these are, such as the year, are of the answers, and carried along; so is how
     likely each of several labels is.
@@ -41,9 +43,14 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
         Roles that a person gave: where one is of such a column, it stays as it is.
     """
     numbered = _numbered(table.names)
+    known = {tuple(names.values()) for names in numbered.values()}
+    more = {kind: names for kind, names in _by_parts(table.names).items() if tuple(names.values()) not in known}
+    numbered = more | numbered
     at = {name: k for k, name in enumerate(table.names)}
     cells = {kind: [table.first[at[one]] for one in names.values()] for kind, names in numbered.items()}
-    named = [kind for kind, columns in cells.items() if _recur(columns)]  # labels may be codes, people are words
+    named = [
+        kind for kind, columns in cells.items() if _recur(columns, of_one_turn=_says_people(kind))
+    ]  # labels may be codes, people are words
     both = [(one, other) for one in named for other in numbered if numbered[one].keys() == numbered[other].keys()]
     scored = [(one, other) for one, other in both if one != other and _are_shares(cells[one], cells[other])]
     has_sets = any(name.strip().casefold() == LABEL_COLUMNS[1] for name in table.names)
@@ -57,6 +64,8 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     table = replace(table, roles={**{name: role for name, role in roles.items() if name not in given}, **table.roles})
     both = [(who, what) for who, what in both if who != what and _are_words(cells[who]) and _are_called_so(who, what)]
     found = [(who, what) for who, what in both if _are_answers(cells[who], cells[what])]
+    most = max((len(numbered[who]) for who, _ in found), default=0)  # 1L and 2L have a number, QC has none
+    found = [(who, what) for who, what in found if len(numbered[who]) == most]
     who, what = found[0] if len(found) == 1 and "answers" not in at else ("", "")
     if not who or any(name in given for kind in (who, what) for name in numbered[kind].values()):
         return table
@@ -98,15 +107,27 @@ def _numbered(names: Sequence[str]) -> dict[str, dict[str, str]]:
     return {kind: by_number for kind, by_number in found.items() if len(by_number) > 1}
 
 
+def _by_parts(names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The columns called by one word each for what they hold and for whose turn it was.
+
+    >>> _by_parts(["1L Reviewer", "1L Coding", "QC Reviewer", "QC Coding"])["Coding"]
+    {'1L': '1L Coding', 'QC': 'QC Coding'}
+    """
+    return {kind: dict(by_turn) for grid in reversed(grids(names)) for kind, by_turn in grid.items()}
+
+
 def _are_called_so(who: str, what: str) -> bool:
     """Whether the name of numbered columns says that they name people, or that those beside them are labels.
 
     >>> _are_called_so("det_by*", "det*"), _are_called_so("who*", "label_*"), _are_called_so("drug_*", "route_*")
     (True, True, False)
     """
-    words, said = {*words_of(who)}, what.replace("*", "").strip(" _.-")
-    is_vote = plain_name(said) in USUAL["vote"] or says("labels", said)
-    return is_vote or bool(words & {*WORDS_OF_FIELDS["who"], *USUAL["worker"], "by"})
+    said = what.replace("*", "").strip(" _.-")
+    return plain_name(said) in USUAL["vote"] or says("labels", said) or _says_people(who)
+
+
+def _says_people(who: str) -> bool:
+    return not {*WORDS_OF_FIELDS["who"], *USUAL["worker"], "by"}.isdisjoint(words_of(who))
 
 
 def _says_how_sure(names: Collection[str]) -> bool:
@@ -125,15 +146,18 @@ def _are_words(columns: Sequence[Cells]) -> bool:
     return not (nearly_all(is_number, named) or are_dates(named))
 
 
-def _recur(columns: Sequence[Cells]) -> bool:
-    """Whether columns may name people, or labels: what recurs, mostly under several numbers, not twice in a row."""
+def _recur(columns: Sequence[Cells], *, of_one_turn: bool) -> bool:
+    """Whether columns may name people, or labels: what recurs, not twice in a row.
+
+    Mostly it does so under several numbers, but for people who may each have been there `of_one_turn`.
+    """
     rows = [[cell for cell in row if cell] for row in zip(*columns, strict=True)]
     if sum(len({*row}) == len(row) for row in rows) < NEARLY_ALL * len(rows):
         return False
     named = Counter(name for row in rows for name in row)
     under = Counter(name for some in columns for name in {*some} if name)
     are_few = 1 < len(named) <= named.total() / 2 and not has_fractions([*named])
-    return are_few and 2 * sum(times > 1 for times in under.values()) >= len(named)
+    return are_few and (of_one_turn or 2 * sum(times > 1 for times in under.values()) >= len(named))
 
 
 def _are_answers(people: Sequence[Cells], columns: Sequence[Cells]) -> bool:

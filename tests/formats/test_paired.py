@@ -127,3 +127,23 @@ def test_numbers_beside_numbers_from_the_largest_on_are_no_labels(tmp_path: Path
     header = ["id", *(f"{one}_{k}" for k in (1, 2, 3) for one in ("lag", "share")), "candidates"]
     data, _ = read_first(table(tmp_path, header, rows))
     assert {*data.class_names} == {*WORDS} and len(data.feature_names) == 6
+
+
+@pytest.mark.parametrize("turns", [("1L {}", "2L {}", "QC {}"), ("{} first", "{} second", "{} final")])
+def test_pairs_are_told_by_a_word_as_by_a_number(tmp_path: Path, turns: tuple[str, ...]) -> None:
+    rolls, rows, given = random.Random(5), list[list[str]](), 0
+    teams = (("dtran", "akhan"), ("egarcia", "fmeyer"), ("gross",))
+    for k in range(60):
+        truth, cells = rolls.choice(WORDS), [f"d{k}", f"what document {k} of the matter is about, at some length"]
+        for team in teams:
+            is_there = team != teams[2] or k % 3 == 0
+            cells += (
+                [rolls.choice(team), truth if rolls.random() < 0.8 else rolls.choice(WORDS)] if is_there else ["", ""]
+            )
+            given += is_there
+        rows.append(cells)
+    header = ["doc", "text", *(turn.format(one) for turn in turns for one in ("Reviewer", "Coding"))]
+    data, asked = read_first(table(tmp_path, header, rows))
+    assert asked is None and data.annotations is not None
+    assert {*data.annotations.annotator_names} == {who for team in teams for who in team}
+    assert data.annotations.votes.sum() == given

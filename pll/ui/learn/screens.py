@@ -91,6 +91,8 @@ _lesson = register(LESSON_FOLDER.with_name("learn"), '<div class="lesson"></div>
 @st.fragment
 def in_browser(name: str) -> None:
     """One idea: the browser shows it, and tells of settings."""
+    if st.session_state[_KEY + "-last"] != name:  # a key pressed just when it told of them asked for the other idea
+        st.rerun()
     data = {"idea": name, "settings": st.query_params.get(SETTINGS_PART, ""), "lesson": lesson_data()}
     _lesson(key=LESSON_KEY, data=data, on_settings_change=_remember)
     if name in ("together", "jin"):

@@ -26,7 +26,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import Progress, from_json, write_json, writing_to
 from pll.runs.config import RunConfig
-from pll.runs.device_queue import DeviceQueue
+from pll.runs.device_queue import DeviceQueue, Place
 from pll.runs.files import COMPARISON_FILE, OUTSIDE_FILE
 from pll.runs.folder import RunFolder, State, checked_name
 from pll.runs.manifest import reading
@@ -369,7 +369,7 @@ class Run:
                 return
             self._wants, self._state, self._why_stopped = "paused" if paused else "running", "queued", ""
             self._priority = priority
-            self._queue.join(self._devices, self.id, priority=priority)  # first come, first served
+            self._queue.join(self._place())  # first come, first served
             self._thread = threading.Thread(target=self._work, name=f"candid-run-{self.id}", daemon=True)
             self._thread.start()
 
@@ -552,7 +552,6 @@ class Run:
                 loop.fail(error)
         finally:
             self._free_devices()
-            self._queue.leave(self.id)
             for lane in self.lanes:
                 if lane.loop is not None:
                     lane.loop.close()
@@ -628,25 +627,18 @@ class Run:
             if self._slow_start and not self._complete:
                 self._next_epoch_at = time.monotonic() + self._slow_start
 
+    def _place(self) -> Place:
+        """What it waits for in the queue: any devices, after a pause those which have the tensors of its lanes."""
+        loops = self._unfinished()
+        before = tuple(sorted({loop.device for loop in loops if loop.device}))
+        return Place(self.id, before or self._devices, self._priority, most=len(loops), whole=bool(before))
+
     def _acquire(self) -> bool:
-        """Wait for a device, after a pause for those which have its tensors; return False where it was stopped."""
-        loops, held = self._unfinished(), list[str]()
-        # In order of their names, in which two runs cannot wait for each other.
-        before = sorted({loop.device for loop in loops if loop.device})
-        wanted: list[tuple[str, ...]] = [(device,) for device in before]
-        for devices in wanted or [self._devices]:
-            device = self._queue.acquire(
-                devices, self.id, cancelled=lambda: self._wants == "stopped", priority=self._priority
-            )
-            if device is None:
-                return False
-            held.append(device)
-        if not before:
-            held += self._queue.more(self._devices, self.id, len(loops) - 1)
-            for place, loop in enumerate(loops):
-                loop.device = held[place % len(held)]
-        self._held = tuple(held)
-        return True
+        """Wait for devices; return False where it was stopped."""
+        self._held = self._queue.acquire(self._place(), lambda: self._wants == "stopped")
+        for place, loop in enumerate(self._unfinished() if self._held else ()):
+            loop.device = loop.device or self._held[place % len(self._held)]
+        return bool(self._held)
 
     def _free_devices(self) -> None:
         self._queue.release(self.id)

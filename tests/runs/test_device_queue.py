@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from pll.runs.device_queue import DeviceQueue
+from pll.runs.device_queue import DeviceQueue, Place
 from pll.training import devices
 from tests.run_helpers import wait_for
 
@@ -21,15 +22,15 @@ class Line:
         self.gone: set[str] = set()
         self.threads: list[threading.Thread] = []
 
-    def join(self, owner: str, devices: tuple[str, ...] = ("cpu",), priority: int = 0) -> None:
+    def join(self, owner: str, devices: tuple[str, ...] = ("cpu",), **how: Any) -> None:
         """Begin to wait; returns once it does, or is in."""
 
         def wait() -> None:
-            came_in = self.queue.acquire(devices, owner, cancelled=lambda: owner in self.gone, priority=priority)
-            if came_in is None:
+            came_in = self.queue.acquire(Place(owner, devices, **how), lambda: owner in self.gone)
+            if not came_in:
                 self.refused.append(owner)
             else:
-                self.got[owner] = came_in
+                self.got[owner] = ",".join(came_in)
                 self.entered.append(owner)
 
         thread = threading.Thread(target=wait)
@@ -54,7 +55,7 @@ def line() -> Iterator[Line]:
 
 
 def test_a_place_may_be_taken_before_the_wait_begins(line: Line) -> None:
-    line.queue.join(["cpu"], "1")
+    line.queue.join(Place("1", ("cpu",)))
     line.join("2")
     assert line.entered == []  # the device is free, and it is not 2's turn
     line.join("1")
@@ -90,7 +91,7 @@ def test_never_two_at_once() -> None:
 
     def work(owner: str) -> None:
         for _ in range(20):
-            assert queue.acquire(["cpu"], owner, cancelled=lambda: False)
+            assert queue.acquire(Place(owner, ("cpu",)), lambda: False)
             with guard:
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
@@ -138,13 +139,33 @@ class TestSeveralDevices:
         line.queue.release("2")
         wait_for(lambda: line.got.get("4") == "cuda:1", "4")
 
-    def test_who_has_one_may_take_more_unless_somebody_waits_for_them(self, line: Line, memory: dict[str, int]) -> None:
+    def test_several_are_given_at_once_unless_somebody_waits_for_them(self, line: Line, memory: dict[str, int]) -> None:
         memory["cuda:2"] = 9
         three = ("cuda:0", "cuda:1", "cuda:2")
         line.join("1", ("cuda:1",))
         line.join("2", ("cuda:1",))  # waits
-        assert line.queue.more(three, "1", 3) == ["cuda:2", "cuda:0"]
-        assert line.queue.more(three, "3", 3) == []
-        line.queue.release("1")
+        line.join("3", three, most=3)
+        assert line.got == {"1": "cuda:1", "3": "cuda:2,cuda:0"}
+        for owner in "13":
+            line.queue.release(owner)
         wait_for(lambda: line.got.get("2") == "cuda:1", "2")
-        assert line.queue.more(three, "2", 1) == ["cuda:2"]
+        line.join("4", three, most=1)
+        assert line.got["4"] == "cuda:2"
+
+    def test_who_must_have_all_gets_them_at_once_or_none(self, line: Line) -> None:
+        line.join("1", ("cuda:1",))
+        line.join("2", self.TWO, whole=True)
+        line.join("3", ("cuda:0",))  # free, and 2 waits for it
+        assert line.got == {"1": "cuda:1"}
+        assert [line.queue.position(owner) for owner in "23"] == [1, 1]
+        line.queue.release("1")
+        wait_for(lambda: line.got.get("2") == "cuda:0,cuda:1", "both")
+        line.queue.release("2")
+        wait_for(lambda: line.got.get("3") == "cuda:0", "3")
+
+    def test_whoever_gives_up_a_place_that_was_taken_before_the_wait_lets_others_in(self, line: Line) -> None:
+        line.queue.join(Place("1", ("cuda:0",)))
+        line.join("2", ("cuda:0",))
+        assert line.got == {}
+        line.queue.release("1")
+        wait_for(lambda: line.got.get("2") == "cuda:0", "2")

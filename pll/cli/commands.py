@@ -38,7 +38,7 @@ from pll.io import write_csv
 from pll.methods.persistence import read_card
 from pll.review.record import missing_review
 from pll.runs.config import Preparation
-from pll.runs.data import warnings_about, with_candidates
+from pll.runs.data import Making, warnings_about
 from pll.runs.files import MANIFEST_FILE, READING_FILE
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.manifest import damages, is_verifiable, read_manifest
@@ -110,7 +110,7 @@ def synthesize(options: SynthesizeOptions) -> None:
         data = data.answered()
     if options.rule:  # the sets are the result; with the answers beside them, a reader would make its own
         data = replace(data, annotations=None)
-    made = data if is_given else with_candidates(data, how)
+    made = data if is_given else Making(how).with_sets(data)
     formats.write(made, Path(options.out))
     sets = made.sets()
     gamma = None if made.y is None or sets.n_classes < 2 else ambiguity_degree(sets, made.y)

@@ -6,7 +6,6 @@ be learnt from is refused, what is odd is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -28,7 +27,6 @@ from pll.methods.aggregation import CLASSIFIER_EPOCHS, VOTE_FOLDS, aggregate
 from pll.methods.base import Task
 from pll.runs.config import Preparation
 from pll.synthesis import Flip, flip
-from pll.synthesis.label_noise import Noisy
 from pll.weights import VOTES, ChangedSets, Flags, Ints, Weights
 from pll.wording import count
 
@@ -37,6 +35,7 @@ ADDRESSES_ALONE = (
     "The file names pictures, and they are not in it: to learn from them, bring them in a ZIP archive or a folder, "
     "beside the table."
 )
+DOUBTED_TEST = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +167,7 @@ def prepare(
         test = None
     if test is not None:
         train, test = _unseen(train, test)
-    splits = _splits(train, test, holdout_data, how, computed, progress)
+    splits = Making(how, computed or Computed(), progress).splits(train, test, holdout_data)
     if holdout_data is None:
         return splits
     splits = replace(splits, all_ids=tuple(data.row_ids.tolist()))
@@ -231,86 +230,7 @@ def one_fold(data: PartialLabelDataset, how: Preparation, k: int, fold: int) -> 
     is_test = dealt(_permutation(len(data), how.seed), k, None if is_mapped(data.X) else data.alike) == fold
     if not is_test.any():
         raise UserError(f"{k} folds of {len(data)} examples, some of them copies, cannot be made; use fewer.")
-    return _splits(data.take(~is_test), data.take(is_test), None, how)
-
-
-def _splits(
-    train: PartialLabelDataset,
-    test: PartialLabelDataset | None,
-    holdout: PartialLabelDataset | None,
-    how: Preparation,
-    computed: Computed | None = None,
-    progress: Progress | None = None,
-) -> Splits:
-    spec = {"auto": suggested(train), "none": ""}.get(how.features, how.features)
-    known = computed or Computed()
-    disputed = known.disputed
-    made = known.featuriser or (fitted(spec, train, progress) if spec else None)
-    if made is not None:  # before the sets are made: some ways to make them look at the features
-        train = featurised(train, made, progress, X=known.train)
-        is_same = holdout is test
-        holdout = None if holdout is None else featurised(holdout, made, progress, X=known.holdout)
-        test = holdout if is_same else None if test is None else featurised(test, made, progress, X=known.test)
-    if train.needs_vote_sets and how.flip is None and how.noisy is None:
-        votes, disputed = (
-            infer_vote_sets(train, how.seed, progress) if known.votes is None else (known.votes, known.disputed)
-        )
-        if votes.given != train.sets():
-            raise UserError(f"The sets made of this run's votes are of other data than {train.name}; start a new run.")
-        train = train.changed(votes)
-    train = with_candidates(train, how, sets=known.sets, progress=progress)
-    if how.noisy is not None and test is not None and train.y is None:
-        note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
-        train = replace(train, notes=(*train.notes, note))
-    return Splits(train, test, made, holdout, disputed=disputed)
-
-
-def with_candidates(
-    data: PartialLabelDataset,
-    how: Preparation,
-    *,
-    sets: CandidateSets | None = None,
-    progress: Progress | None = None,
-) -> PartialLabelDataset:
-    """Return the data with candidate sets made as `how` says, or with its own, after `check_trainable`.
-
-    Parameters
-    ----------
-    data
-        With its features.
-    how
-        How candidate sets are made.
-    sets
-        What `how` made before; None makes them now.
-    progress
-        Called as (steps done, steps in all).
-
-    Raises
-    ------
-    UserError
-        No true labels to flip, no single labels to doubt, or `check_trainable` refuses.
-    """
-    if how.flip is not None and how.noisy is not None:
-        raise UserError("Candidates are made of true labels (flip) or of labels that may be wrong (noisy), not both.")
-    folds_done = None if progress is None else partial(progress, "parts of the data judged")
-    if how.noisy is not None:
-        data = with_noisy_sets(data, how.noisy, how.seed, folds_done, sets=sets)
-    if how.flip is not None:
-        if data.y is None:
-            raise UserError(f"{data.name} has no true labels; candidates can be synthesised from true labels only.")
-        sets = sets or flip(
-            how.flip,
-            data.y,
-            data.n_classes,
-            seed=how.seed,
-            class_names=data.class_names,
-            X=data.X,
-            progress=folds_done,
-        )
-        data = replace(data, candidates=sets, prior=None, changes=())
-        data = replace(data, notes=(*data.notes, *_note_on_rate(how.flip, sets)))
-    check_trainable(data, strict=how.strict)
-    return data
+    return Making(how).splits(data.take(~is_test), data.take(is_test))
 
 
 def _note_on_rate(flip: Flip, sets: CandidateSets) -> list[str]:
@@ -357,6 +277,99 @@ class Computed:
     votes: ChangedSets | None = None
     disputed: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     decided_prior: Weights | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Making:
+    """Makes features and candidate sets of the parts of some data.
+
+    Attributes
+    ----------
+    how
+        What is made.
+    known
+        What was computed of this very data before, which is taken as it is.
+    progress
+        Callback of the progress.
+    """
+
+    how: Preparation
+    known: Computed = field(default_factory=Computed)
+    progress: Progress | None = None
+
+    def splits(
+        self, train: PartialLabelDataset, test: PartialLabelDataset | None, holdout: PartialLabelDataset | None = None
+    ) -> Splits:
+        """Return the parts with features, and the training part with candidate sets.
+
+        Parameters
+        ----------
+        train, test, holdout
+            As in `Splits`; a test part that is the one held out stays the same.
+
+        Raises
+        ------
+        UserError
+            As `with_sets`; or other data than the computed sets are of.
+        """
+        how, known = self.how, self.known
+        spec, disputed = {"auto": suggested(train), "none": ""}.get(how.features, how.features), known.disputed
+        made = known.featuriser or (fitted(spec, train, self.progress) if spec else None)
+        if made is not None:  # before the sets are made: some ways to make them look at the features
+            train = featurised(train, made, self.progress, X=known.train)
+            is_same = holdout is test
+            holdout = None if holdout is None else featurised(holdout, made, self.progress, X=known.holdout)
+            test = holdout if is_same else None if test is None else featurised(test, made, self.progress, X=known.test)
+        if train.needs_vote_sets and how.flip is None and how.noisy is None:
+            votes = known.votes
+            if votes is None:
+                votes, disputed = infer_vote_sets(train, how.seed, self.progress)
+            if votes.given != train.sets():
+                raise UserError(
+                    f"The sets made of this run's votes are of other data than {train.name}; start a new run."
+                )
+            train = train.changed(votes)
+        train = self.with_sets(train)
+        if how.noisy is not None and test is not None and train.y is None:
+            train = replace(train, notes=(*train.notes, DOUBTED_TEST))
+        return Splits(train, test, made, holdout, disputed=disputed)
+
+    def with_sets(self, data: PartialLabelDataset) -> PartialLabelDataset:
+        """Return the data with candidate sets made of its labels, or with its own, after `check_trainable`.
+
+        Raises
+        ------
+        UserError
+            No true labels to flip, no single labels to doubt, or `check_trainable` refuses.
+        """
+        flipped, noisy = self.how.flip, self.how.noisy
+        if flipped is not None and noisy is not None:
+            raise UserError(
+                "Candidates are made of true labels (flip) or of labels that may be wrong (noisy), not both."
+            )
+        folds_done = None if self.progress is None else partial(self.progress, "parts of the data judged")
+        if noisy is not None:
+            data, labels = _doubted(data)
+            sets = self.known.sets or noisy.sets(
+                data.X, labels, data.class_names, seed=self.how.seed, progress=folds_done
+            )
+            data = replace(data, candidates=sets)
+        if flipped is not None:
+            if data.y is None:
+                raise UserError(f"{data.name} has no true labels; candidates can be synthesised from true labels only.")
+            sets = self.known.sets or flip(
+                flipped,
+                data.y,
+                data.n_classes,
+                seed=self.how.seed,
+                class_names=data.class_names,
+                X=data.X,
+                progress=folds_done,
+            )
+            notes = (*data.notes, *_note_on_rate(flipped, sets))
+            data = replace(data, candidates=sets, prior=None, changes=(), notes=notes)
+        check_trainable(data, strict=self.how.strict)
+        return data
 
 
 def infer_vote_sets(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> tuple[ChangedSets, Ints]:
@@ -416,36 +429,11 @@ def single_labels(data: PartialLabelDataset) -> Ints | None:
     return data.y
 
 
-def with_noisy_sets(
-    data: PartialLabelDataset,
-    noisy: Noisy,
-    seed: int,
-    progress: Callable[[int, int], None] | None = None,
-    *,
-    sets: CandidateSets | None = None,
-) -> PartialLabelDataset:
-    """Return the data with candidate sets made of its single labels, which may be wrong (`single_labels`).
+def _doubted(data: PartialLabelDataset) -> tuple[PartialLabelDataset, Ints]:
+    """Return the data whose single labels may be wrong, without candidate sets, and these labels.
 
-    These labels are then not used as true labels; the column `given_label` has them. Examples without a label
-    are left out, with a note.
-
-    Parameters
-    ----------
-    data
-        With one label an example.
-    noisy
-        How candidate sets are made.
-    seed
-        Of the classifier's folds.
-    progress
-        Called as (folds done, folds in all).
-    sets
-        What `noisy` made before; None makes them now.
-
-    Raises
-    ------
-    UserError
-        There are no single labels, or as `Noisy.sets`.
+    They are not used as true labels; the column `given_label` has them. Examples without a label are left out, with a
+    note.
     """
     labels = single_labels(data)
     if labels is None:
@@ -455,18 +443,11 @@ def with_noisy_sets(
     if (labels < 0).any():
         notes = (*notes, f"{int((labels < 0).sum()):,} examples have no label; they are left out.")
         data, labels = data.take(labels >= 0), labels[labels >= 0]
-    sets = sets or noisy.sets(data.X, labels, data.class_names, seed=seed, progress=progress)
     names = np.array(data.class_names, dtype=object)
-    return replace(
-        data,
-        candidates=sets,
-        y=None if data.candidates is None else data.y,
-        annotations=None,
-        prior=None,
-        changes=(),
-        extras={"given_label": names[labels], **data.extras},
-        notes=notes,
-    )
+    y = None if data.candidates is None else data.y
+    extras = {"given_label": names[labels], **data.extras}
+    data = replace(data, candidates=None, y=y, annotations=None, prior=None, changes=(), extras=extras, notes=notes)
+    return data, labels
 
 
 def holdout_mask(n: int, share: float, seed: int) -> Flags:

@@ -13,7 +13,7 @@ from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.runs.config import Preparation
-from pll.runs.data import prepare, with_noisy_sets
+from pll.runs.data import Making, prepare
 from pll.runs.folder import RunFolder
 from pll.synthesis.label_noise import Noisy
 
@@ -57,7 +57,7 @@ def test_settings_that_make_no_sense_are_refused(make, message: str) -> None:  #
 
 def test_labels_that_are_doubted_are_no_truth_any_more() -> None:
     data = labelled()
-    made = with_noisy_sets(data, TOP, seed=0)
+    made = Making(Preparation(noisy=TOP)).with_sets(data)
     assert made.y is None and made.sets().contains(data.y).all() and made.sets().sizes.max() == 2
     assert data.y is not None and made.extras["given_label"].tolist() == [NAMES[label] for label in data.y]
 
@@ -68,7 +68,8 @@ def test_the_training_part_alone_gets_noisy_sets() -> None:
     assert len(splits.train) == 48 and splits.train.y is None
     assert splits.test is not None and splits.test.y is not None
     assert any("may be wrong too" in note for note in splits.train.notes)
-    alone = with_noisy_sets(labelled().take(np.isin(labelled().row_ids, splits.train.row_ids)), TOP, seed=5)
+    part = labelled().take(np.isin(labelled().row_ids, splits.train.row_ids))
+    alone = Making(Preparation(noisy=TOP, seed=5)).with_sets(part)
     assert alone.sets() == splits.train.sets()
     assert ("parts of the data judged", 5, 5) in calls
 

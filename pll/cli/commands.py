@@ -18,16 +18,9 @@ from pll.cli.declared import (
     PredictOptions,
     SynthesizeOptions,
 )
-from pll.cli.options import (
-    note,
-    prepared,
-    print_result,
-    read_as,
-    resolve_source,
-    said_of_reading,
-    source_like,
-)
+from pll.cli.options import prepared, read_as, resolve_source, said_of_reading, source_like
 from pll.cli.progress import Bars, load
+from pll.cli.said import note, print_result
 from pll.errors import UserError
 from pll.export.convert import convert as convert_to
 from pll.export.predictions import Predictor

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from pll.cli import INTERRUPTED
 from pll.cli.declared import ExperimentOptions
-from pll.cli.options import listed, note, print_result
+from pll.cli.options import listed
 from pll.cli.progress import Bars, stopped_by_signals
+from pll.cli.said import note, print_result
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
 from pll.experiments.cost import cost_in_words

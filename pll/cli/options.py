@@ -1,11 +1,8 @@
-"""Options of the command line, turned into what the library takes; notes and results on the terminal."""
+"""Options of the command line, turned into what the library takes."""
 
 from __future__ import annotations
 
-import json
-import math
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +11,9 @@ from pll import formats
 from pll.annotations import SetRule
 from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
 from pll.cli.declared import FileOptions, SetOptions, TrainingOptions
+from pll.cli.said import note
 from pll.dataset import PartialLabelDataset
-from pll.errors import Note, UserError, unknown
+from pll.errors import UserError, unknown
 from pll.formats.classes import class_edits
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import KINDS
@@ -266,23 +264,3 @@ def read_as(source: Source, options: FileOptions) -> Source:
 def read_options(source: Source, **more: Any) -> formats.ReadOptions:
     """Return how a source is read, for what reads a file itself."""
     return formats.ReadOptions(**source.options, answers=source.answers, **more)
-
-
-def note(messages: Sequence[str]) -> None:
-    """Print notes, which are not errors, to stderr."""
-    for message in messages:
-        text = message.with_hint if isinstance(message, Note) else message
-        print(f"candid: note: {text}", file=sys.stderr)
-
-
-def print_result(**values: Any) -> None:
-    """Print the line of JSON that every command which ends well prints last; a number that is not finite is null."""
-    print(json.dumps(_json_value(values), ensure_ascii=False, allow_nan=False))
-
-
-def _json_value(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _json_value(one) for key, one in value.items()}
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value

@@ -14,8 +14,9 @@ from pll.annotations.independence import worth_of_votes
 from pll.catalog.sources import source_of, with_own_votes
 from pll.cli.declared import ReadFileOptions
 from pll.cli.disagree import write_disagreement
-from pll.cli.options import note, print_result, read_as, read_options
+from pll.cli.options import read_as, read_options
 from pll.cli.progress import load
+from pll.cli.said import note, print_result
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
 from pll.formats.checks import listing

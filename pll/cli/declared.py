@@ -1,20 +1,19 @@
-"""The commands, each declared once: a dataclass, whose docstring is the help and whose fields are the options.
+"""The commands, each declared once: a class, whose docstring is the help and whose fields are the options.
 
 Nothing here imports NumPy or PyTorch; what describes a run is in `pll.runs.description`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, dataclass_transform
 
 import click
 
@@ -68,6 +67,27 @@ def _setting(text: str) -> tuple[str, Any]:
 
 VALUE_TYPES = {"whole": "integer", "number": "float"}
 """What click calls the values of a field."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Options:
+    """Options of a command, or of several: a frozen dataclass, whose fields are made by `argument` and `option`.
+
+    One with a `place` is a command: `module:function` within `pll.cli`. The module is imported when the command runs,
+    and the function, which the command is called after, gets an object of the class; what it returns, where it returns
+    something, is the exit status. The docstring is the help.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls, place: str = "") -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+        if place:
+            COMMANDS[place.partition(":")[2]] = cls, place
+
+
+COMMANDS: dict[str, tuple[type[Options], str]] = {}
+"""By name: what declares the command, and its place."""
 
 
 def argument(**shown: Any) -> Any:
@@ -147,7 +167,7 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(rows, col_max=24)
 
 
-def click_command(name: str, kind: type[Any], place: str) -> click.Command:
+def click_command(name: str, kind: type[Options], place: str) -> click.Command:
     """Return the command that a dataclass declares.
 
     Parameters
@@ -157,8 +177,7 @@ def click_command(name: str, kind: type[Any], place: str) -> click.Command:
     kind
         The dataclass.
     place
-        `module:function` within `pll.cli`: imported when the command runs, and called with an object of `kind`; what
-        it returns, where it returns something, is the exit status.
+        As for `Options`.
     """
     declared = [one for one in fields(kind) if one.metadata]
     declared.sort(key=lambda one: one.name not in kind.__annotations__)  # the command's own options first
@@ -215,7 +234,7 @@ LONGEST_PATH = 250
 """Letters of a text that is looked for as a file."""
 
 
-def _parameter(one: dataclasses.Field[Any]) -> click.Parameter:
+def _parameter(one: Field[Any]) -> click.Parameter:
     if "argument" in one.metadata:
         return click.Argument([one.name], **one.metadata["argument"])
     shown, kind = dict(one.metadata["option"]), str(one.type)
@@ -246,22 +265,19 @@ PRESET_NAMES = sorted(one.name.removesuffix(".toml") for one in files("pll").joi
 """Those of `pll.experiments.experiment`, which is slow to import."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ColumnOptions:
+class ColumnOptions(Options):
     """What the columns of a file are."""
 
     column: tuple[tuple[str, str], ...] = option("what a column is; see candid read", "NAME=ROLE", DATA)
     reading: str | None = option("read the data as candid read --save has it", "FILE", DATA)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SafeOptions:
+class SafeOptions(Options):
     """How a table is written."""
 
     spreadsheet_safe: bool = option("put an apostrophe before cells that a spreadsheet would execute (=1+1)")
 
 
-@dataclass(frozen=True, kw_only=True)
 class FileOptions(ColumnOptions):
     """How a file is read."""
 
@@ -278,8 +294,7 @@ class FileOptions(ColumnOptions):
     drop: tuple[str, ...] = option("take a class for no answer at all", "CLASS", SETS)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadFileOptions(FileOptions):
+class ReadFileOptions(FileOptions, place="read:read"):
     """Say what is understood of a file: its columns with their first cells, and what came of it.
 
     Nothing is trained. What it says can be changed with --column and the like, kept with --save, and used for this and
@@ -296,7 +311,6 @@ class ReadFileOptions(FileOptions):
             raise click.UsageError("--disagree A,B and --out FILE go together; give both.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetOptions(FileOptions):
     """The data, and how candidate sets are made: of annotators, true labels, or labels that may be wrong."""
 
@@ -316,27 +330,23 @@ class SetOptions(FileOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DatasetsOptions:
+class DatasetsOptions(Options, place="commands:datasets"):
     """List what the catalogue has, and where each comes from."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MethodsOptions:
+class MethodsOptions(Options, place="methods:methods"):
     """List the methods; or what one is, and its settings, which fit --set NAME=VALUE gives."""
 
     name: str | None = argument(metavar="[NAME]", required=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SynthesizeOptions(SetOptions):
+class SynthesizeOptions(SetOptions, place="commands:synthesize"):
     """Make candidate sets from labels or annotators."""
 
     seed: int = described("seed")
     out: str = option("data.npz, or any format by its ending", "FILE")
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainingOptions(SetOptions):
     """Options that `fit` and `evaluate` share."""
 
@@ -383,8 +393,7 @@ SETTING_NAMES = tuple(name for name in METHOD_SETTINGS if name in TrainingOption
 """Settings of methods that are options; `--set` gives any."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FitOptions(TrainingOptions):
+class FitOptions(TrainingOptions, place="fit:fit"):
     """Train one method and write a run folder.
 
     Ctrl-C stops before the next mini-batch, keeps what was learnt and ends with status 130; --resume continues from
@@ -397,8 +406,7 @@ class FitOptions(TrainingOptions):
     resume: bool = option("go on where an earlier run in RUN_DIR ended", None, RUN)
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(TrainingOptions):
+class EvaluateOptions(TrainingOptions, place="evaluate:evaluate"):
     """Compare methods over folds or seeds.
 
     A setting goes to every method that has it; a note names methods without it.
@@ -410,8 +418,7 @@ class EvaluateOptions(TrainingOptions):
     out: str | None = option("write results.csv here; what it holds already is not fitted again", "FILE", RUN)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExperimentOptions:
+class ExperimentOptions(Options, place="experiment:experiment"):
     """Fit a grid of datasets and methods; write tables and figures.
 
     PRESET is one of those that --show names. Every cell is on disk when it ends, the state of a long fit every five
@@ -430,8 +437,7 @@ class ExperimentOptions:
     show: bool = option(f"print the TOML file of a preset ({', '.join(PRESET_NAMES)}), to be copied, and end")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PredictOptions(FileOptions, SafeOptions):
+class PredictOptions(FileOptions, SafeOptions, place="commands:predict"):
     """Label unseen examples with a run's model."""
 
     run: str = argument(metavar="RUN_DIR")
@@ -439,16 +445,14 @@ class PredictOptions(FileOptions, SafeOptions):
     out: str = option("the file to write", "FILE")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportOptions(SafeOptions):
+class ExportOptions(SafeOptions, place="commands:export"):
     """Write a run's labels and model, and one ZIP of them."""
 
     run: str = argument(metavar="RUN_DIR")
     out: str = option("the folder to write into", "DIR")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConvertOptions(FileOptions, SafeOptions):
+class ConvertOptions(FileOptions, SafeOptions, place="commands:convert"):
     """Write data or a run's labels in another format.
 
     IN is a file, a name of the catalogue, or a RUN_DIR, whose labels go back into the format they came from.
@@ -463,8 +467,7 @@ class ConvertOptions(FileOptions, SafeOptions):
     by_example: bool = option("one row an example, where the file has a row an answer (of a run)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanOptions:
+class PlanOptions(Options, place="certify:plan"):
     """Draw the controls for a certificate of all labels of a table.
 
     LABELS is a table with the columns id, identified_label and confidence, from Candid or not.
@@ -478,8 +481,7 @@ class PlanOptions:
     out: str = option("plan.csv; plan.json is written beside it", "FILE")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CertifyOptions:
+class CertifyOptions(Options, place="certify:certify"):
     """Certify all labels by people's decisions."""
 
     labels: str = argument(metavar="LABELS|RUN_DIR")
@@ -489,15 +491,13 @@ class CertifyOptions:
     labels_out: str | None = option("write all labels, as they are accepted now", "FILE")
 
 
-@dataclass(frozen=True, kw_only=True)
-class VerifyOptions:
+class VerifyOptions(Options, place="certify:verify"):
     """Check a certificate, or audit.jsonl, from the file alone; says what was altered."""
 
     certificate: str = argument(metavar="FILE")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions:
+class CheckOptions(Options, place="commands:check"):
     """Say which files of a run are damaged.
 
     Every file is compared with the checksums in manifest.json. Exit status 2 where one is damaged.
@@ -506,59 +506,30 @@ class CheckOptions:
     run: str = argument(metavar="RUN_DIR")
 
 
-@dataclass(frozen=True, kw_only=True)
-class BackupOptions:
+class BackupOptions(Options, place="upkeep:backup"):
     """Copy all decisions, runs and uploads into a new folder, while a server runs."""
 
     folder: str = argument(metavar="DIR")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RestoreOptions:
+class RestoreOptions(Options, place="upkeep:restore"):
     """Copy a backup into an empty home (PLL_HOME) and an empty database (PLL_DATABASE_URL)."""
 
     folder: str = argument(metavar="DIR")
 
 
-@dataclass(frozen=True, kw_only=True)
-class LabelstudioOptions:
+class LabelstudioOptions(Options, place="upkeep:labelstudio"):
     """Make user and secret by which Label Studio uses a run of this server as its model."""
 
     run: str = argument(metavar="RUN_DIR")
     url: str | None = option("address of this server, as Label Studio reaches it")
 
 
-@dataclass(frozen=True, kw_only=True)
-class DoctorOptions:
+class DoctorOptions(Options, place="doctor:doctor"):
     """Say what is installed, how large it is, which device computes, and what is missing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class GcOptions:
+class GcOptions(Options, place="upkeep:gc"):
     """Remove deleted runs, uploads of before today that no run reads, and half-written files."""
 
     yes: bool = option("remove it; else it is only listed")
-
-
-COMMANDS: dict[str, tuple[type[Any], str]] = {
-    "datasets": (DatasetsOptions, "commands:datasets"),
-    "synthesize": (SynthesizeOptions, "commands:synthesize"),
-    "fit": (FitOptions, "fit:fit"),
-    "evaluate": (EvaluateOptions, "evaluate:evaluate"),
-    "methods": (MethodsOptions, "methods:methods"),
-    "experiment": (ExperimentOptions, "experiment:experiment"),
-    "predict": (PredictOptions, "commands:predict"),
-    "export": (ExportOptions, "commands:export"),
-    "read": (ReadFileOptions, "read:read"),
-    "convert": (ConvertOptions, "commands:convert"),
-    "plan": (PlanOptions, "certify:plan"),
-    "certify": (CertifyOptions, "certify:certify"),
-    "verify": (VerifyOptions, "certify:verify"),
-    "doctor": (DoctorOptions, "doctor:doctor"),
-    "check": (CheckOptions, "commands:check"),
-    "backup": (BackupOptions, "upkeep:backup"),
-    "restore": (RestoreOptions, "upkeep:restore"),
-    "labelstudio": (LabelstudioOptions, "upkeep:labelstudio"),
-    "gc": (GcOptions, "upkeep:gc"),
-}
-"""By name: what declares the command, and the function of `pll.cli` that does it."""

@@ -129,8 +129,7 @@ class ExportSource:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The table of labels, all rows in the order of the data; made once, for every file of it. Read only."""
-        splits = self.splits
-        return label_table(self.learnt, splits.train.class_names, self.estimator, splits.holdout, splits.all_ids)
+        return label_table(self.learnt, self.splits, self.estimator)
 
     @cached_property
     def added(self) -> pd.DataFrame:

@@ -46,10 +46,16 @@ class RunFolder(LockedFolder):
     ----------
     path
         The folder, created by `create`.
+
+    Attributes
+    ----------
+    history
+        Folder of the label weights over epochs; see `pll.runs.history`.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, files.LOCK_FILE)
+        self.history = path / "history"
 
     # ---- config and state ----------------------------------------------------------------------------------------
 
@@ -317,11 +323,6 @@ class RunFolder(LockedFolder):
         Manifest(self.path).put(name, content.getbuffer())
 
     # ---- metrics, checkpoint -------------------------------------------------------------------------------------
-
-    @property
-    def history(self) -> Path:
-        """Folder of the label weights over epochs; see `pll.runs.history`."""
-        return self.path / "history"
 
     def append_metrics(self, row: dict[str, Any]) -> None:
         """Append a row to metrics.csv; None becomes an empty field."""

@@ -39,38 +39,28 @@ def save_labels(
     train = splits.train
     frames = learnt_frames(train, weights, held_out, votes_alone=not estimator.needs_features)
     if splits.holdout is not None:
-        learnt = pd.concat(frames, ignore_index=True)
-        frames = iter([label_table(learnt, train.class_names, estimator, splits.holdout, splits.all_ids)])
+        frames = iter([label_table(pd.concat(frames, ignore_index=True), splits, estimator)])
     write_labels(frames, path)
 
 
-def label_table(
-    learnt: pd.DataFrame,
-    class_names: Sequence[str],
-    estimator: PartialLabelEstimator,
-    holdout: PartialLabelDataset | None,
-    all_ids: Sequence[str],
-) -> pd.DataFrame:
+def label_table(learnt: pd.DataFrame, splits: Splits, estimator: PartialLabelEstimator) -> pd.DataFrame:
     """Return the labels of the rows that were learnt from and of those that were not, in the order of the data.
 
     Parameters
     ----------
     learnt
         `labels_frame` of the examples that were learnt from.
-    class_names
-        Of their candidate sets.
+    splits
+        The data, split; rows that are in neither part are left out.
     estimator
-        Fitted to them; it predicts the labels of the others.
-    holdout
-        The others; None where there are none.
-    all_ids
-        Ids of all rows of the data, in its order; rows that are in neither part are left out.
+        Fitted; it predicts the labels of the others.
     """
-    if holdout is None:
+    if splits.holdout is None:
         return learnt
-    both = pd.concat([learnt, predicted_frame(estimator, holdout, class_names)], ignore_index=True)
+    predicted = predicted_frame(estimator, splits.holdout, splits.train.class_names)
+    both = pd.concat([learnt, predicted], ignore_index=True)
     place = {name: row for row, name in enumerate(both["id"])}
-    return both.iloc[[place[name] for name in all_ids if name in place]].reset_index(drop=True)
+    return both.iloc[[place[name] for name in splits.all_ids if name in place]].reset_index(drop=True)
 
 
 def predicted_frame(

@@ -52,6 +52,8 @@ class RunRegistry:
 
     Attributes
     ----------
+    bin
+        Folder that deleted runs move to.
     person
         Who uses it (`for_person`), and may do what their role allows; every method then raises `UserError` for what
         is not allowed. None where there is no login, and everything is.
@@ -59,6 +61,7 @@ class RunRegistry:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.bin = root.parent / "bin"
         self.person: Person | None = None
         self._queue = DeviceQueue()
         self._lanes: dict[str, Lane] = {}
@@ -368,11 +371,6 @@ class RunRegistry:
         self.require(run, "owner")
         run.rename(name)
         log_event("renamed", by=self._user, run=run.id)
-
-    @property
-    def bin(self) -> Path:
-        """Folder that deleted runs move to."""
-        return self.root.parent / "bin"
 
     def delete(self, run_id: str) -> None:
         """Move a run to the bin; a comparison with the lanes that it trained.

@@ -220,6 +220,12 @@ class Run:
 
     Attributes
     ----------
+    is_comparison
+        Whether it was made of several lanes.
+    is_together
+        Whether it trains its lanes; otherwise they are finished runs shown side by side.
+    folder
+        Of the first lane, the only one of a run of one.
     patience
         Epochs without a change of an identified label after which training stops by itself; None for never.
     pace
@@ -231,6 +237,9 @@ class Run:
         self.path = path
         self.lanes = list(lanes)
         self.listed = listed
+        self.is_comparison = listed is not None
+        self.is_together = listed is None or listed.together
+        self.folder = self.lanes[0].folder
         self.patience: int | None = None
         self.pace: float | None = None
         self._queue = queue
@@ -250,21 +259,6 @@ class Run:
         self._slow_start, self._slow_epochs = 0.0, 0
 
     # ---- what it is ----------------------------------------------------------------------------------------------
-
-    @property
-    def is_comparison(self) -> bool:
-        """Whether it was made of several lanes."""
-        return self.listed is not None
-
-    @property
-    def is_together(self) -> bool:
-        """Whether it trains its lanes; otherwise they are finished runs shown side by side."""
-        return self.listed is None or self.listed.together
-
-    @property
-    def folder(self) -> RunFolder:
-        """Folder of the first lane, the only one of a run of one."""
-        return self.lanes[0].folder
 
     @property
     def config(self) -> RunConfig:

@@ -30,7 +30,7 @@ from pll.runs.device_queue import DeviceQueue, Place
 from pll.runs.files import COMPARISON_FILE, OUTSIDE_FILE
 from pll.runs.folder import RunFolder, State, checked_name
 from pll.runs.manifest import reading
-from pll.runs.snapshots import ACTIVE, HOW_SURE, SETTINGS, LaneSnapshot, Snapshot, joint_state, seconds_left
+from pll.runs.snapshots import ACTIVE, HOW_SURE, SETTINGS, LaneSnapshot, Snapshot, joint_state
 from pll.training.devices import device_in_words, device_names
 from pll.training.metrics import StopTraining
 
@@ -155,46 +155,32 @@ class Lane:
         self._free_memory()
         return data
 
-    def snapshot(self, state: State | None = None, pace: float = 0.0) -> LaneSnapshot:
-        """Return the current state of the lane.
-
-        Parameters
-        ----------
-        state
-            Of the run that is at work on it; None for what the folder says.
-        pace
-            Seconds that an epoch takes at least.
-        """
+    def snapshot(self, state: State | None = None) -> LaneSnapshot:
+        """Return the current state of the lane; `state` is of the run at work on it, None for what its folder says."""
         config, loop = self.config, self.loop
         lane = partial(LaneSnapshot, self.id, config.name or config.source.name, config.method)
         if state is not None and loop is not None and not loop.is_over:
             record = loop.record  # before the rows, which the thread adds to first: they hold the record's epoch
-            rows, step = tuple(loop.rows), loop.step
             return lane(
                 state,
                 loop.total,
-                rows,
+                tuple(loop.rows),
                 record=record,
                 moment=loop.moment,
-                seconds_left=step.seconds_left
-                if step is not None and step.what == HOW_SURE
-                else seconds_left(rows, loop.total, pace),
                 stage=loop.stage,
-                step=step,
+                step=loop.step,
                 found=loop.found,
             )
         stored = self.folder.state()
         state, error = stored["state"], stored.get("error")
         if state == "interrupted" and self.error and not error:  # the failure could not be written to disk
             state, error = "failed", self.error
-        total, rows = self.folder.about().get("epochs"), tuple(self.folder.metrics())
         return lane(
             state,
-            total,
-            rows,
+            self.folder.about().get("epochs"),
+            tuple(self.folder.metrics()),
             error=error,
             metrics=stored.get("metrics"),
-            seconds_left=seconds_left(rows, total) if state in ACTIVE else None,
             notes=tuple(stored.get("notes", ())),
             health=stored["health"],
         )
@@ -318,18 +304,15 @@ class Run:
 
     def snapshot(self) -> Snapshot:
         """Return the current state of the run."""
-        state, pace = self._state, self._least_seconds
-        lanes = tuple(lane.snapshot(state, pace if len(self.lanes) == 1 else 0.0) for lane in self.lanes)
-        active = [lane for lane in lanes if lane.is_active]
-        estimates = [lane.seconds_left for lane in active if lane.seconds_left is not None]
-        epochs = max(((lane.total or 0) - lane.epoch for lane in active), default=0)
+        state = self._state
+        lanes = tuple(lane.snapshot(state) for lane in self.lanes)
         return Snapshot(
             id=self.id,
             name=self.name,
             state=state or joint_state(lane.state for lane in lanes),
             lanes=lanes,
             ahead=None if state is None else self._queue.position(self.id),
-            seconds_left=max(sum(estimates), epochs * pace) if len(estimates) == len(active) > 0 else None,
+            least_seconds=self._least_seconds,
             device="; ".join(filter(None, map(device_in_words, self._held))),
         )
 

@@ -58,8 +58,6 @@ class LaneSnapshot:
         Message, where it failed.
     metrics
         The final metrics, once ended.
-    seconds_left
-        Estimated.
     stage
         Current work of a method without epochs, before its next record.
     notes
@@ -83,7 +81,6 @@ class LaneSnapshot:
     moment: TrainingProgress | None = None
     error: str | None = None
     metrics: dict[str, Any] | None = None
-    seconds_left: float | None = None
     stage: str = ""
     notes: tuple[str, ...] = ()
     health: Health | None = None
@@ -94,6 +91,17 @@ class LaneSnapshot:
     def epoch(self) -> int:
         """Epochs complete."""
         return int(self.rows[-1]["epoch"]) if self.rows else 0
+
+    @property
+    def epochs_left(self) -> int:
+        """Epochs to go; 0 before the data is read."""
+        return (self.total or 0) - self.epoch
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated from the median of the last 20 epochs, so that what happens once (a checkpoint) does not count."""
+        recent: list[float] = [row["seconds"] for row in self.rows[-20:] if row["seconds"] is not None]
+        return None if not recent or self.total is None else self.epochs_left * median(recent)
 
     @property
     def is_active(self) -> bool:
@@ -115,8 +123,8 @@ class Snapshot:
         State of each lane, at least one.
     ahead
         Number of runs before it, while queued.
-    seconds_left
-        Estimated, for all lanes.
+    least_seconds
+        What an epoch of all lanes takes at least.
     device
         The GPU that it trains on and its memory, in words; "" where it does not train, or on the CPU.
     """
@@ -126,7 +134,7 @@ class Snapshot:
     state: State
     lanes: tuple[LaneSnapshot, ...]
     ahead: int | None = None
-    seconds_left: float | None = None
+    least_seconds: float = 0.0
     device: str = ""
 
     @property
@@ -147,6 +155,14 @@ class Snapshot:
         return self.state in ACTIVE
 
     @property
+    def seconds_left(self) -> float | None:
+        """Estimated, for all lanes at work; None where it is not known of one, or none is."""
+        active = [lane for lane in self.lanes if lane.is_active]
+        known = [lane.seconds_left for lane in active if lane.seconds_left is not None]
+        slowest = self.least_seconds * max((lane.epochs_left for lane in active), default=0)
+        return max(sum(known), slowest) if len(known) == len(active) > 0 else None
+
+    @property
     def error(self) -> str | None:
         """Message of the first lane, where every lane failed."""
         errors = [lane.error for lane in self.lanes]
@@ -161,26 +177,6 @@ class Snapshot:
     def lane(self) -> LaneSnapshot:
         """State of the first lane, the only one of a run of one."""
         return self.lanes[0]
-
-
-def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: float = 0.0) -> float | None:
-    """Estimate the remaining seconds from the median of the last 20 epochs; `pace` is the minimum of an epoch.
-
-    The median: what happens once (getting ready, a checkpoint) does not count.
-
-    Parameters
-    ----------
-    rows
-        Metrics of the epochs.
-    total
-        Epochs in all.
-    pace
-        Least seconds of an epoch.
-    """
-    recent: list[float] = [row["seconds"] for row in rows[-20:] if row["seconds"] is not None]
-    if not recent or total is None:
-        return None
-    return (total - int(rows[-1]["epoch"])) * max(pace, median(recent))
 
 
 def joint_state(states: Iterable[State]) -> State:

@@ -10,14 +10,7 @@ import pandas as pd
 
 from pll import catalog, formats
 from pll.catalog.sources import source_of
-from pll.cli.declared import (
-    CheckOptions,
-    ConvertOptions,
-    DatasetsOptions,
-    ExportOptions,
-    PredictOptions,
-    SynthesizeOptions,
-)
+from pll.cli import declared
 from pll.cli.options import prepared, read_as, resolve_source, said_of_reading, source_like
 from pll.cli.progress import Bars, load
 from pll.cli.said import note, print_result
@@ -38,7 +31,7 @@ from pll.runs.manifest import damages, is_verifiable, read_manifest
 from pll.synthesis.ambiguity import ambiguity_degree
 
 
-def datasets(_: DatasetsOptions) -> None:
+def datasets(_: declared.DatasetsOptions) -> None:
     """List the catalogue."""
     for entry in catalog.CATALOG.values():
         shape = "×".join(str(size) for size in entry.shape)
@@ -47,7 +40,7 @@ def datasets(_: DatasetsOptions) -> None:
     print_result(datasets=len(catalog.CATALOG))
 
 
-def convert(options: ConvertOptions) -> None:
+def convert(options: declared.ConvertOptions) -> None:
     """Write data, or a run's labels, in another format; a note says first what the format cannot hold."""
     folder = RunFolder(Path(options.origin))
     source = None if folder.exists() else read_as(source_of(options.origin), options)
@@ -88,7 +81,7 @@ def _is_here(entry: catalog.Entry) -> bool:
         return False
 
 
-def synthesize(options: SynthesizeOptions) -> None:
+def synthesize(options: declared.SynthesizeOptions) -> None:
     """Make candidate sets from true labels, from labels that may be wrong, or from several annotators; write them."""
     data = load(resolve_source(options))
     how = Preparation(**prepared(options, lambda: data))
@@ -113,7 +106,7 @@ def synthesize(options: SynthesizeOptions) -> None:
     print_result(out=options.out, examples=len(made), mean_candidates=sets.nnz / len(sets), gamma=gamma)
 
 
-def predict(options: PredictOptions) -> None:
+def predict(options: declared.PredictOptions) -> None:
     """Predict with a run's model; write id,predicted_label,confidence."""
     if Path(options.out).suffix.lower() not in ("", ".csv"):
         raise UserError(f"{options.out}: predictions are written as CSV; call the file NAME.csv.")
@@ -141,7 +134,7 @@ def predict(options: PredictOptions) -> None:
     print_result(out=options.out, predictions=len(frame))
 
 
-def export(options: ExportOptions) -> None:
+def export(options: declared.ExportOptions) -> None:
     """Write every export of a run, as files and as one ZIP."""
     from pll.export.run_export import export_run  # onnx is slow to import, and needed here alone
 
@@ -157,7 +150,7 @@ def export(options: ExportOptions) -> None:
     print_result(out=options.out, files=len(result.files), zip=str(result.zip_path), notes=len(result.notes))
 
 
-def check(options: CheckOptions) -> int:
+def check(options: declared.CheckOptions) -> int:
     """Compare the files of a run with its manifest. Returns 2 where some are damaged."""
     folder = RunFolder(Path(options.run))
     if not folder.exists():

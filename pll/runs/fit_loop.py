@@ -18,16 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from pll.analysis.health import (
-    Health,
-    against_sets,
-    against_truth,
-    dependent,
-    doubt_of_contradicted,
-    doubt_of_given,
-    health_of,
-    refuted_by_truth,
-)
+from pll.analysis import health
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import Arrays, Progress, check_free_space, remove_parts
@@ -511,14 +502,14 @@ class FitLoop:
         held_out = None if step is None else known_weights(step)
         labels = taken_home(weights, held_out, train.sets())
         self.estimator.temperature_ = self._temperature(step, may_train=may_train, by_itself=by_itself)
-        health = self._health(weights, labels, step)
+        verdict = self._health(weights, labels, step)
         predicted = None if test is None else self.estimator.predict(test.X)
         final = Monitor(train.sets(), train.y, None if test is None else test.y).record(
             epoch, weights, predicted_test=predicted
         )
         metrics = {"method": self.config.method, "epoch": epoch}
         metrics |= {name: getattr(final, name) for name in FINAL_METRICS}
-        metrics |= {"expected_accuracy": health.expected, "label_accuracy": accuracy(labels.identified, train.y)}
+        metrics |= {"expected_accuracy": verdict.expected, "label_accuracy": accuracy(labels.identified, train.y)}
         metrics |= {"known_labels": train.n_labelled, "known_test_labels": 0 if test is None else test.n_labelled}
         Manifest(self.folder.path).forget(*RESULT_FILES)
         self.folder.save_held_out(held_out)
@@ -542,7 +533,7 @@ class FitLoop:
         doubt = [VOTES_CONFIDENCE] if train.annotations is not None and not train.annotations.anonymous else []
         unanswered = self.splits.about_unanswered()
         notes = [*messages, *self.estimator.notes_, *unanswered, *doubt, *([why] if why else [])]
-        self.folder.set_state(state, metrics=metrics, notes=notes, health=health.to_json())
+        self.folder.set_state(state, metrics=metrics, notes=notes, health=verdict.to_json())
 
     def _find_out(self, epoch: int, *, may_train: bool, by_itself: bool) -> HeldOut | None:
         """Let models that have not learnt from an example judge it; None where that is not done, or was skipped.
@@ -633,7 +624,7 @@ class FitLoop:
         self.step = StepProgress(what, share, taken * (1 - share) / gained if gained > 0 and taken > 1 else None)
         self._on_step(what, done, total)
 
-    def _health(self, weights: Weights, labels: Certainty, step: HeldOut | None) -> Health:
+    def _health(self, weights: Weights, labels: Certainty, step: HeldOut | None) -> health.Health:
         """Return the health of the run.
 
         Parameters
@@ -645,17 +636,17 @@ class FitLoop:
         """
         train, sets = self.splits.train, self.splits.train.sets()
         final = sharpness(weights, sets)
-        evidence = against_truth(labels.identified, train.y, sets)
+        evidence = health.against_truth(labels.identified, train.y, sets)
         if evidence is None and step is not None and not self.estimator.needs_truth:
-            evidence = against_sets(step.covered(), len(sets))
+            evidence = health.against_sets(step.covered(), len(sets))
         by_truth = evidence is not None and evidence.by == "truth"
-        copied = [] if step is None or by_truth else dependent(step.task.votes, step.task.decided)
+        copied = [] if step is None or by_truth else health.dependent(step.task.votes, step.task.decided)
         has_logits = isinstance(self.estimator, DeepEstimator) and self.estimator.get_params().get("loss") == "ce"
         contradicted = []
         if step is not None and labels.is_given.any() and not self.estimator.needs_truth:
-            contradicted = doubt_of_contradicted(step.contradicted())
-        given, is_judged = doubt_of_given(labels), bool((labels.is_known & ~labels.is_given).any())
-        return health_of(
+            contradicted = health.doubt_of_contradicted(step.contradicted())
+        given, is_judged = health.doubt_of_given(labels), bool((labels.is_known & ~labels.is_given).any())
+        return health.health_of(
             self.rows,
             final,
             sets,
@@ -664,7 +655,7 @@ class FitLoop:
             expected=float(np.nanmean(labels.confidence)) if is_judged and not given else None,
             top_loss=math.log(sets.n_classes) if has_logits else None,  # of uniform predictions
             votes_alone=not self.estimator.needs_features,
-            others=(*refuted_by_truth(labels, train.y), *copied),
+            others=(*health.refuted_by_truth(labels, train.y), *copied),
         )
 
 

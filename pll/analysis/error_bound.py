@@ -24,7 +24,7 @@ complexity implemented here; an error says so.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ import torch
 
 from pll.errors import UserError
 from pll.io import blocks
-from pll.training.losses import LOSSES, Loss, get_loss
+from pll.training.losses import LOSSES, get_loss
 from pll.training.scaling import Scaling, flattened
 
 NORMS_AT_ONCE = 4096
@@ -108,31 +108,60 @@ def _loss_at(loss: str, n_classes: int, z: float) -> float:
 
 @dataclass(frozen=True)
 class Bound:
-    """The theorem's right side, symbol by symbol.
+    """The theorem's right side, symbol by symbol, for linear logits whose norm is at most `norm` in every class.
 
     Attributes
     ----------
     n, c
-        Examples, classes.
+        Training examples, at least 1, and classes, at least 2.
     norm
-        Λ, the bound on ‖(w_y, b_y)‖₂ of every class, chosen before the data is seen.
+        Λ, above 0: the bound on ‖(w_y, b_y)‖₂ of every class, chosen before the data is seen.
     radius
-        R, the largest ‖(x, 1)‖₂; of the scaled features, since the model sees those.
+        R, the largest ‖(x, 1)‖₂, as `feature_radius` gives it; of the scaled features, since the model sees those.
     delta
-        δ; the bound holds with probability at least 1 − δ.
+        δ in (0, 1); the bound holds with probability at least 1 − δ.
     loss
-        Its name.
+        A name of `LOSSES`.
+    model
+        What is to be trained; only `"linear"` has a bound.
     constants
         L_ℓ and M.
+
+    Raises
+    ------
+    NotComputable
+        Another model, a loss whose constants are not known, features without an end; the message says why.
+    UserError
+        Numbers out of range.
+
+    Examples
+    --------
+    >>> found = Bound(n=10_000, c=10, norm=1.0, radius=8.0)
+    >>> round(found.first, 1), round(found.second, 2), found.is_vacuous
+    (64.0, 0.49, True)
     """
 
     n: int
     c: int
     norm: float
     radius: float
-    delta: float
-    loss: str
-    constants: LossConstants
+    delta: float = 0.05
+    loss: str = "ce"
+    model: object = "linear"
+    constants: LossConstants = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.model != "linear":
+            raise NotComputable(
+                f"Not computable for the model {self.model!r}: the theorem needs the Rademacher complexity of the "
+                "class of models, and a bound on its outputs, before training. Weight decay bounds neither, and any "
+                "value given here for a network would be invented."
+            )
+        if not math.isfinite(self.radius):
+            raise NotComputable("Not computable: the features have no largest norm; some are missing or infinite.")
+        if not (self.n >= 1 and self.c >= 2 and self.norm > 0 and 0 < self.delta < 1):
+            raise UserError("A bound needs examples, two classes or more, a norm above 0, and δ between 0 and 1.")
+        object.__setattr__(self, "constants", loss_constants(self.loss, self.c, self.reach))
 
     @property
     def reach(self) -> float:
@@ -179,66 +208,6 @@ class Bound:
     def at(self, n: int) -> Bound:
         """Return the bound for n examples."""
         return replace(self, n=n)
-
-
-def linear_bound(
-    *,
-    n: int,
-    n_classes: int,
-    radius: float,
-    norm: float,
-    delta: float = 0.05,
-    loss: str | Loss = "ce",
-    model: object = "linear",
-) -> Bound:
-    """The bound for linear logits whose norm is at most `norm` in every class.
-
-    Parameters
-    ----------
-    n
-        Training examples, at least 1.
-    n_classes
-        c, at least 2.
-    radius
-        R, as `feature_radius` gives it.
-    norm
-        Λ, above 0.
-    delta
-        In (0, 1).
-    loss
-        A name of `LOSSES`.
-    model
-        What is to be trained; only `"linear"` has a bound.
-
-    Raises
-    ------
-    NotComputable
-        Another model, a loss of one's own, features without an end; the message says why.
-    UserError
-        Numbers out of range.
-
-    Examples
-    --------
-    >>> found = linear_bound(n=10_000, n_classes=10, radius=8.0, norm=1.0)
-    >>> round(found.first, 1), round(found.second, 2), found.is_vacuous
-    (64.0, 0.49, True)
-    """
-    if model != "linear":
-        raise NotComputable(
-            f"Not computable for the model {model!r}: the theorem needs the Rademacher complexity of the class of "
-            "models, and a bound on its outputs, before training. Weight decay bounds neither, and any value given "
-            "here for a network would be invented."
-        )
-    if not isinstance(loss, str):
-        raise NotComputable("Not computable: the Lipschitz constant and the bound of a loss of your own are not known.")
-    if not math.isfinite(radius):
-        raise NotComputable("Not computable: the features have no largest norm; some are missing or infinite.")
-    for name, value, least in (("n", n, 1), ("n_classes", n_classes, 2)):
-        if value < least:
-            raise UserError(f"{name} is {value}; it must be at least {least}.")
-    if not (norm > 0 and radius >= 0 and 0 < delta < 1):
-        raise UserError(f"The norm is {norm}, δ is {delta}; the norm must be above 0, and δ between 0 and 1.")
-    return Bound(n, n_classes, norm, radius, delta, loss, loss_constants(loss, n_classes, norm * radius))
 
 
 def feature_radius(X: npt.NDArray[np.float32], scaling: Scaling) -> float:

@@ -10,11 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.analysis.error_bound import (
-    feature_radius,
-    linear_bound,
-    loss_constants,
-)
+from pll.analysis.error_bound import Bound, feature_radius, loss_constants
 from pll.training.losses import LOSSES, get_loss
 from pll.training.scaling import fit_scaling
 
@@ -23,7 +19,7 @@ EVERY_LOSS = pytest.mark.parametrize("loss", [name for name, one in LOSSES.items
 
 def test_the_theorem_by_hand() -> None:
     n, c, radius, norm, delta = 5000, 4, 3.0, 0.5, 0.1
-    result = linear_bound(n=n, n_classes=c, radius=radius, norm=norm, delta=delta, loss="ce")
+    result = Bound(n, c, norm, radius, delta, "ce")
     reach = norm * radius
     most = math.log(1 + (c - 1) * math.exp(2 * reach))
     lipschitz = math.sqrt(2) * (1 - math.exp(-most))
@@ -67,5 +63,5 @@ def test_the_complexity_is_an_upper_bound_of_a_measured_one() -> None:
     rows = np.hstack([scaling(torch.from_numpy(X)).numpy(), np.ones((200, 1))])
     signs = generator.choice([-1.0, 1.0], size=(400, 200))
     measured = 0.7 * np.linalg.norm(signs @ rows, axis=1).mean() / 200
-    result = linear_bound(n=200, n_classes=3, radius=feature_radius(X, scaling), norm=0.7)
+    result = Bound(200, 3, 0.7, feature_radius(X, scaling))
     assert measured <= result.complexity <= 5 * measured

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.analysis.error_bound import Bound, NotComputable, linear_bound
+from pll.analysis.error_bound import Bound, NotComputable
 from pll.colors import ACCENT, WRONG_COLOUR
 from pll.errors import UserError
 from pll.training.losses import LOSSES
@@ -86,7 +86,7 @@ def _chosen_bound() -> Bound:
     more = f", as if there were {times:,} times as many" if times > 1 else ""
     st.caption(f"{source.name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}.")
     radius = radius_of(source.key, data) if model == "linear" else math.nan
-    return linear_bound(n=n * times, n_classes=c, radius=radius, norm=norm, delta=delta, loss=loss, model=model)
+    return Bound(n * times, c, norm, radius, delta, loss, model)
 
 
 def _numbers(bound: Bound) -> str:

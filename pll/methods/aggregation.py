@@ -33,7 +33,6 @@ from pll.annotations.data import Annotations
 from pll.annotations.voters import VoterModels, fit_voters
 from pll.candidates import CandidateSets
 from pll.copies import dealt, first_copies
-from pll.errors import UserError
 from pll.training.devices import computing_threads
 from pll.training.metrics import Hook, no_hook
 from pll.training.models import step_work
@@ -77,23 +76,8 @@ class Aggregation:
     added: int
 
     def prior_on(self, candidates: CandidateSets) -> Weights:
-        """Return the (nnz,) prior on other candidate sets of the same examples and classes.
-
-        Raises
-        ------
-        UserError
-            The sets are of other examples or classes.
-        """
-        if candidates is self.candidates:
-            return self.prior
-        likelihood = self.voters.likelihood
-        if likelihood.shape != candidates.shape:
-            n, c = likelihood.shape
-            raise UserError(
-                f"The votes are of {n} examples and {c} classes, the candidate sets of {len(candidates)} and "
-                f"{candidates.n_classes}; they must agree."
-            )
-        return _prior(likelihood, candidates)
+        """Return the (nnz,) prior on other candidate sets of the same examples and classes."""
+        return self.prior if candidates is self.candidates else _prior(self.voters.likelihood, candidates)
 
 
 def _prior(likelihood: Floats, candidates: CandidateSets) -> Weights:

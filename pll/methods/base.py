@@ -29,7 +29,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, as_candidate_sets, as_name_lists, whole_numbers, with_sets
 from pll.dataset import UNKNOWN
 from pll.errors import RowError, UserError, unknown
-from pll.io import Arrays, check_finite, check_lengths, feature_array, on_cpu
+from pll.io import Arrays, check_finite, check_lengths, feature_array, on_cpu, taken
 from pll.methods.aggregation import aggregate, union_of
 from pll.methods.chosen import Recipe
 from pll.methods.model_selection import covering_rate_scorer
@@ -114,6 +114,10 @@ class Task(HasChanges):
             )
         if self.changes and self.changes[-1].candidates != self.candidates:
             raise UserError("The candidate sets are other than those that the changes led to.")
+
+    def take(self, rows: Ints) -> Task:
+        """Return the task of some training examples; `rows` are (m,) indices."""
+        return replace(self, **taken(self, rows))
 
     def changed(self, change: ChangedSets) -> Task:
         """Return the task with changed candidate sets and their prior."""
@@ -259,12 +263,12 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def total_epochs(self) -> int:
         """Return the number of records that `iter_fit` yields at most, from the start."""
 
-    @abstractmethod
     def checkpoint(self) -> dict[str, Any]:
         """Return tensors and numbers from which `iter_fit` can continue; valid between records and after a stop.
 
-        Its `"epoch"` is the last complete epoch; 0 means that the method starts again.
+        Its `"epoch"` is the last complete epoch; 0 means that the method starts again, as quick ones do.
         """
+        return {"epoch": 0}
 
     def grown(self, task: Task, *, hook: Hook | None = None) -> Task:
         """Return the task with the labels that the method adds to its candidate sets before it trains.
@@ -284,9 +288,9 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         """Return the progress within an epoch, while `iter_fit` waits in its hook; None where it is not reported."""
         return None
 
-    @abstractmethod
     def finish(self) -> Weights:
         """After a stop: keep the current model as the result and return its (nnz,) label weights."""
+        return self.label_weights_
 
     def release(self) -> None:
         """Free everything that only training needs (device memory above all); the fitted model stays, on the CPU."""
@@ -427,31 +431,18 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             raise UserError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         features = self._features(X, reset=True)
         annotations = None if votes is None else as_votes(votes, y)
-        if annotations is not None and len(features) != annotations.n_rows:
-            raise UserError(f"There are {len(features)} rows of features but {annotations.n_rows} of votes.")
-        decided = None
-        if truth is not None and self.takes_decided:
-            decided, truth = whole_numbers(truth, "known labels").astype(np.int64), None
-            if len(decided) != len(features):
-                raise UserError(f"There are {len(features)} rows of features but {len(decided)} known labels.")
-        aggregation = (
-            None if annotations is None or self.takes_votes else aggregate(features, annotations, seed=self.seed)
-        )
-        if y is not None:
-            candidates, labels = _targets(y)
-        elif aggregation is not None:
-            candidates, labels = aggregation.candidates, None
-        else:
-            assert annotations is not None
-            candidates, labels = union_of(annotations), None
+        candidates, labels = _targets(y) if annotations is None or y is not None else (union_of(annotations), None)
         if labels is not None and self.needs_truth:
             if truth is not None:
                 raise UserError("y holds the labels already; leave truth= out, or give candidate sets as y.")
             truth = candidates.indices
-        if aggregation is not None:
-            prior = aggregation.prior_on(candidates)
-        task = Task(features, candidates, truth, prior=prior, votes=annotations)  # type: ignore[arg-type]  # any form
-        return task if decided is None else _with_decided(task, decided, self.seed), labels
+        known = None if self.takes_decided else truth
+        task = Task(features, candidates, known, prior=prior, votes=annotations)  # type: ignore[arg-type]  # any form
+        if annotations is not None and not self.takes_votes:
+            made = aggregate(features, annotations, seed=self.seed)
+            sets = made.candidates if y is None else candidates
+            task = replace(task, candidates=sets, prior=made.prior_on(sets))
+        return _with_decided(task, truth, self.seed) if truth is not None and self.takes_decided else task, labels
 
     @property
     def classes_(self) -> Labels:
@@ -657,9 +648,11 @@ def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
     return CandidateSets.from_labels(at, max(1, len(labels)), tuple(str(label) for label in labels.tolist())), labels
 
 
-def _with_decided(task: Task, decided: Ints, seed: int) -> Task:
-    """Return the task with sets of the decided label alone, and a prior fitted with these labels."""
-    decided = _checked_truth(decided, task.candidates.n_classes, "")
+def _with_decided(task: Task, known: npt.ArrayLike, seed: int) -> Task:
+    """Return the task with sets of the known label alone, and a prior fitted with these labels."""
+    decided = _checked_truth(known, task.candidates.n_classes, "")
+    if len(decided) != len(task.X):
+        raise UserError(f"There are {len(task.X)} rows of features but {len(decided)} known labels.")
     rows = np.flatnonzero(decided >= 0)
     sets = with_sets(task.candidates, {int(row): [int(decided[row])] for row in rows})
     change = ChangedSets(task.candidates, sets, reason=DECISIONS, decided=decided)

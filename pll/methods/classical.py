@@ -140,12 +140,6 @@ class ClassicalEstimator(PartialLabelEstimator):
     def fitted_params(self) -> dict[str, Any]:
         return {name: self.in_use(name) for name in super().fitted_params()}
 
-    def checkpoint(self) -> dict[str, Any]:
-        return {"epoch": 0}  # these methods are quick: they start again and give the same result
-
-    def finish(self) -> Weights:
-        return self.label_weights_
-
     def _scores_in_parts(self, X: npt.NDArray[np.float32]) -> Iterator[npt.NDArray[np.float32]]:
         yield self._scores(self._scaled(X)).astype(np.float32)
 

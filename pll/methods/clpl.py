@@ -106,9 +106,6 @@ class CLPL(LinearEstimator):
     max_rounds: int = setting(30, whole=True, least=1)
     tol: float = setting(1e-4, above=0)
 
-    C_: float
-    form_: str
-
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with a search, at some 300 steps a fit and 80 a fit of the search.

@@ -133,15 +133,6 @@ class PLECOC(ClassicalEstimator):
     stand_ins: int = setting(3, whole=True, least=1)
     max_tries: int = setting(2000, whole=True, least=1)
 
-    C_: float
-    purities_: Floats
-    coding_: npt.NDArray[np.int8]
-    performance_: Floats
-    is_candidate_: Flags
-    coef_: Floats
-    intercept_: Floats
-    support_: Floats
-
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with the rbf kernel.

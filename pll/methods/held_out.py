@@ -50,7 +50,7 @@ from pll.annotations.voters import exchangeable_posterior, fit_voters
 from pll.candidates import CandidateSets, as_candidate_sets
 from pll.copies import first_copies, near_copies, together, with_copies
 from pll.errors import UserError
-from pll.io import Arrays, blocks, taken
+from pll.io import Arrays, blocks
 from pll.methods.advice import fit_seconds
 from pll.methods.aggregation import aggregate
 from pll.methods.base import PartialLabelEstimator, Task, as_votes
@@ -209,7 +209,8 @@ class HeldOut:
     Attributes
     ----------
     copies
-        `near_copies` of the training data: a model that learnt from one judges none of them.
+        (n,) `near_copies` of the training data, its own row for an example without: a model that learnt from one judges
+        none of them.
     total
         Number of models; 0 where votes say all, or there are too few examples.
     is_told
@@ -228,14 +229,15 @@ class HeldOut:
         learns = estimator.needs_features and not estimator.takes_votes and task.X[:1].size > 0
         if learns and task.votes is not None and not _are_checked(task, task.votes):
             task = replace(task, votes=None, prior=None)  # then models judge what is ambiguous, as of any sets
-        self.estimator, self.task, self.seed = estimator, task, seed
+        self.estimator, self.task, self.seed = estimator, replace(task, X_test=None, y_test=None), seed
         n = len(task.candidates)
         self.is_told = task.votes is None and counts is None and bool(self._is_sharp().any())
         has_models = task.votes is None and n >= FEWEST_JUDGED and task.X[:1].size > 0
         told = [task.candidates.indices] if task.prior is None else [task.candidates.indices, task.prior]
         copies = first_copies(task.X, task.candidates.indptr, *told) if has_models else None
-        self.copies = near_copies(task.X, copies, task.candidates.indptr, *told) if has_models else None
-        largest = 1 if self.copies is None else int(np.bincount(self.copies).max())
+        near = near_copies(task.X, copies, task.candidates.indptr, *told) if has_models else None
+        self.copies = np.arange(n) if near is None else near
+        largest = int(np.bincount(self.copies, minlength=1).max())
         self.rows = min(subset_rows(task.candidates), (n - largest + 1) // 2)  # two subsets, without a cut group
         self.total = n_models(estimator, task) if has_models else 0
         self.done = 0
@@ -334,8 +336,7 @@ class HeldOut:
         if not self.is_told:
             return 1.0
         *_, models, _ = self._answers["tally"].tolist()
-        n = len(self.task.candidates) if self.copies is None else len(np.unique(self.copies))
-        evidence = self._answers["evidence"] * min(n, TEMPERATURE_ROWS) / max(1, models)
+        evidence = self._answers["evidence"] * min(len(np.unique(self.copies)), TEMPERATURE_ROWS) / max(1, models)
         likely = EXPONENTS[evidence > evidence.max() - DROP]
         is_measured = likely[0] > 0 and np.ptp(likely) <= WIDEST and self._follows_features() <= DEPENDENT
         return float(EXPONENTS[evidence.argmax()]) if is_measured else None
@@ -352,7 +353,7 @@ class HeldOut:
         assert prior is not None
         own = self._answers["sums"] / np.maximum(counts, 1)[sets.rows]
         told = (counts > 0) & self._is_sharp()
-        n = int(told.sum()) if self.copies is None else len(np.unique(self.copies[told]))
+        n = len(np.unique(self.copies[told]))
         both = own * prior
         weight = both / np.maximum(np.add.reduceat(both, sets.indptr[:-1]), TINY)[sets.rows] * told[sets.rows]
         of_label = np.maximum(np.bincount(sets.indices, weight, sets.n_classes), TINY)
@@ -420,9 +421,7 @@ class HeldOut:
     def subset(self, k: int) -> Ints:
         """Return the (m,) rows that model k learns from; models 2h and 2h + 1 share none, nor copies."""
         n = len(self.task.candidates)
-        order = np.random.default_rng([self.seed, 8, k // 2]).permutation(n)
-        if self.copies is not None:
-            order = together(order, self.copies)
+        order = together(np.random.default_rng([self.seed, 8, k // 2]).permutation(n), self.copies)
         if k % 2:
             order = order[~with_copies(order[: self.rows], self.copies, n)[order]]
         return np.sort(order[: self.rows])
@@ -592,7 +591,7 @@ class _Together(Together):
         own = estimator.chosen_settings()
         own |= suited(own, task.X[subsets[0]], task.kind)
         group = ConfigurationGroup(own, ((own["lr"], own["weight_decay"]),) * len(subsets), int(own["epochs"]))
-        super().__init__([_unmeasured(task, rows) for rows in subsets], group, choose_device(estimator.device), seed)
+        super().__init__([task.take(rows) for rows in subsets], group, choose_device(estimator.device), seed)
         self._epochs = group.longest
 
     def train(self, hook: Hook) -> Iterator[float]:
@@ -609,7 +608,7 @@ class _One:
     def __init__(self, estimator: PartialLabelEstimator, task: Task, rows: Ints, seed: int) -> None:
         self.subsets = [rows]
         self._estimator = unfitted(estimator).set_params(seed=seed)
-        self._task = _unmeasured(task if estimator.needs_truth else replace(task, y=None), rows)
+        self._task = (task if estimator.needs_truth else replace(task, y=None)).take(rows)
 
     def train(self, hook: Hook) -> Iterator[float]:
         """Train to the end, yielding the share that is done."""
@@ -620,11 +619,6 @@ class _One:
     def scores(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
         """Return the (B, c) scores for raw features."""
         return torch.from_numpy(self._estimator.predict_scores(X))
-
-
-def _unmeasured(task: Task, rows: Ints) -> Task:
-    """Return the task of some rows, without test examples."""
-    return replace(task, **taken(task, rows), X_test=None, y_test=None)
 
 
 def unfitted(estimator: PartialLabelEstimator) -> PartialLabelEstimator:

@@ -95,8 +95,6 @@ class IPAL(NeighbourEstimator):
     alpha: float = setting(0.95, least=0, below=1)
     propagations: int = setting(100, whole=True, least=1)
 
-    labels_: Ints
-
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with 10 neighbours and 100 iterations.

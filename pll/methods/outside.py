@@ -112,8 +112,6 @@ class PRODENOutside(PRODEN):
     takes_decided: ClassVar[bool] = True
     in_ranks: ClassVar[bool] = False
 
-    outside_: Outside
-
     def grown(self, task: Task, *, hook: Hook | None = None) -> Task:
         """Return the task with the label added to sets that may miss the truth.
 
@@ -212,27 +210,21 @@ def find_outside(task: Task, scale: str, seed: int, hook: Hook) -> Outside:
         for some in (sets, before)
     )
     known = np.where(decided >= 0, np.searchsorted(named, decided), UNKNOWN)
-    miss, label = _misses(task.X, own, task.prior, known, given, scale, seed, hook)
+    miss, label = _misses(Task(task.X, own, prior=task.prior), given, known, scale, seed, hook)
     rows = np.flatnonzero(miss) if float(miss.mean()) >= LEAST_RATE else np.zeros(0, dtype=np.int64)
     return Outside.of(sets, rows, named[label[rows]], miss)
 
 
 def _misses(
-    X: Rows,
-    candidates: CandidateSets,
-    prior: Weights | None,
-    decided: Ints,
-    given: CandidateSets,
-    scale: str,
-    seed: int,
-    hook: Hook,
+    task: Task, given: CandidateSets, decided: Ints, scale: str, seed: int, hook: Hook
 ) -> tuple[npt.NDArray[np.float32], Ints]:
     """Return (n,) miss probabilities, and the likeliest label off each set; `given` are those before decisions."""
+    candidates = task.candidates
     n, c = candidates.shape
     miss, label = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
     if n < FEWEST_OF_ALL or (candidates.sizes == c).all():
         return miss, label
-    inputs = clipped(fit_scaling(X, scale), X)
+    inputs = clipped(fit_scaling(task.X, scale), task.X)
     drawn = np.sort(
         np.random.default_rng([seed, 4]).permutation(n)[: max(FEWEST_DRAWN, min(RIDGE_ROWS, MOST_SCORES_DRAWN // c))]
     )
@@ -240,7 +232,7 @@ def _misses(
     u = (sizes - sizes.mean()) / max(float(sizes.std()), 1e-9)
     sets = candidates.take(drawn)
     ridge = _Ridge(inputs[drawn], seed, hook)
-    inside = _prior_table(prior, candidates, drawn)
+    inside = _prior_table(task.prior, candidates, drawn)
     scores = ridge.fit(inside, hook)
     evidence = _fit_miss_model(scores, sets, u[drawn])
     at = np.flatnonzero(decided[drawn] >= 0)

@@ -94,10 +94,6 @@ class PLKNN(NeighbourEstimator):
 
     k: int | Literal["auto"] = setting("auto", whole=True, least=1)
 
-    k_: int
-    votes_indptr_: Ints
-    votes_indices_: npt.NDArray[np.int32]
-
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with 10 neighbours.

@@ -107,8 +107,6 @@ class PLSVM(LinearEstimator):
     epochs: int = setting(50, whole=True, least=1, most=MOST_EPOCHS)
     batch_size: int = setting(32, whole=True, least=1, most=MOST_IN_A_STEP)
 
-    lam_: float
-
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with 50 epochs and a search.

@@ -46,7 +46,6 @@ from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.errors import DivergenceError
-from pll.io import taken
 from pll.methods.base import PartialLabelEstimator, Task
 from pll.methods.chosen import Recipe, Settings, Trial
 from pll.methods.classical import SCORE_BLOCK, on_candidates_by_blocks
@@ -125,10 +124,6 @@ class Problem:
     seed: int = 0
     own_objective: bool = False
     own_rate: bool = False
-
-    def part(self, rows: Ints) -> Task:
-        """Return the task of some rows."""
-        return replace(self.task, **taken(self.task, rows))
 
 
 LINEAR_STEPS = ((0.1, 1e-4), (0.1, 1e-3), (0.1, 1e-2), (0.1, 2e-2), (0.03, 2e-2), (0.3, 1e-3))
@@ -472,7 +467,7 @@ class _Contest:
         group = self.plan.groups[g]
         arms = list(group.arms)
         problem = self.problem
-        models = [Together([problem.part(train)], group, problem.device, problem.seed) for train, _ in self.parts]
+        models = [Together([problem.task.take(train)], group, problem.device, problem.seed) for train, _ in self.parts]
         planned = _cost(self.problem, group, len(self.parts[0][0])) / len(COMPARED_AFTER)
         for epochs, share in zip(COMPARED_AFTER, SURVIVING, strict=True):
             until = min(epochs, group.longest)
@@ -515,7 +510,7 @@ class _Contest:
                 one = problem.new_estimator(settings)
                 scores = np.full((len(validation), problem.task.candidates.n_classes), np.nan, dtype=np.float32)
                 with suppress(DivergenceError):
-                    for _ in one.iter_fit(problem.part(train), hook=hook):
+                    for _ in one.iter_fit(problem.task.take(train), hook=hook):
                         pass
                     scores = one.predict_scores(problem.task.X[validation])
                 logits.append(torch.from_numpy(scores)[:, None])

@@ -119,13 +119,6 @@ class SURE(ClassicalEstimator):
     max_rounds: int = setting(100, whole=True, least=1)
     tol: float = setting(1e-3, least=0)
 
-    kernel_: str
-    kernel_error_: Floats
-    coef_: Floats
-    intercept_: Floats
-    support_: Floats
-    width_: float
-
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with the rbf kernel and some 30 iterations.

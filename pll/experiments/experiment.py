@@ -36,8 +36,8 @@ from pll.errors import UserError, did_you_mean, unknown
 from pll.experiments.evaluation import CHOSEN, Result, as_json
 from pll.methods import METHODS
 from pll.methods.base import PartialLabelEstimator
+from pll.methods.chosen import OF_OTHER_METHODS
 from pll.methods.names import RECIPES
-from pll.methods.published import OF_OTHER_METHODS
 from pll.runs.config import AS_GIVEN, DataConfig, RunConfig, new_estimator
 from pll.runs.data import Splits, one_fold, prepare
 from pll.runs.description import RUN_FIELDS

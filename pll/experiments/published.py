@@ -1,4 +1,4 @@
-"""What the paper publishes of accuracies: its tables 1, 2 and 4; its settings are in `pll.methods.published`.
+"""What the paper publishes of accuracies: its tables 1, 2 and 4; its settings are in `pll.methods.chosen`.
 
 `published.csv` has mean and standard deviation of the test accuracy in percent, and whether a method is significantly
 worse or better than PRODEN there.

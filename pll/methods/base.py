@@ -63,7 +63,7 @@ class Task(HasChanges):
         The votes that the candidates were made of. Only methods with `takes_votes` use them.
     changes
         How the candidates came of the sets of the data, the first change first. What people decided is what voters are
-        measured by, and what a method with `takes_decided` learns from; labels that a method adds (`grown`) are a
+        measured by, and what a method with `adds_labels` learns from; labels that a method adds (`grown`) are a
         change too.
     kind
         `"text"` where the features were made of texts alone, which default settings look at; else `""`.
@@ -184,14 +184,12 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """What the method does with its weights, as a clause of the verdict on a comparison; "" for nothing to say."""
     needs_truth: ClassVar[bool] = False
     """Whether the method learns from the true labels (pn-oracle only)."""
-    takes_decided: ClassVar[bool] = False
-    """Whether the method learns from the labels that are known of some examples what sets miss the truth."""
     takes_prior: ClassVar[bool] = False
     """Whether the method uses a prior of the candidates."""
     takes_votes: ClassVar[bool] = False
     """Whether the method takes votes themselves; with `takes_prior` a method learns from them through a prior."""
     adds_labels: ClassVar[bool] = False
-    """Whether the method may add labels to candidate sets (`grown`)."""
+    """Whether the method may add labels to candidate sets (`grown`), and learns from known labels what sets miss."""
     needs_features: ClassVar[bool] = True
     """Whether the method learns from features."""
     warm_starts: ClassVar[bool] = False
@@ -425,7 +423,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
                 raise UserError(f"{self.title} does not use {name}; leave {name}= out.")
         if prior is not None and votes is not None:
             raise UserError("A prior and votes are given, but votes make the prior; leave one of them out.")
-        if truth is not None and not (self.needs_truth or self.takes_decided):
+        if truth is not None and not (self.needs_truth or self.adds_labels):
             raise UserError(f"{self.title} learns from candidate sets alone; leave truth= out.")
         if y is None and votes is None:
             raise UserError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -436,13 +434,13 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             if truth is not None:
                 raise UserError("y holds the labels already; leave truth= out, or give candidate sets as y.")
             truth = candidates.indices
-        known = None if self.takes_decided else truth
+        known = None if self.adds_labels else truth
         task = Task(features, candidates, known, prior=prior, votes=annotations)  # type: ignore[arg-type]  # any form
         if annotations is not None and not self.takes_votes:
             made = aggregate(features, annotations, seed=self.seed)
             sets = made.candidates if y is None else candidates
             task = replace(task, candidates=sets, prior=made.prior_on(sets))
-        return _with_decided(task, truth, self.seed) if truth is not None and self.takes_decided else task, labels
+        return _with_decided(task, truth, self.seed) if truth is not None and self.adds_labels else task, labels
 
     @property
     def classes_(self) -> Labels:

@@ -295,7 +295,7 @@ class LinearEstimator(ClassicalEstimator):
         (c,) float64, b.
     """
 
-    _fitted = ("coef_", "intercept_")
+    _fitted: tuple[str, ...] = ("coef_", "intercept_")
 
     coef_: Floats
     intercept_: Floats
@@ -312,29 +312,15 @@ class LinearEstimator(ClassicalEstimator):
         return restricted_softmax(scores, candidates)
 
     def module(self) -> nn.Module | None:
+        """Return scaling, flattening and a linear layer; None where nothing was learnt from features."""
         self.check_fitted()
-        return linear_module(self._scaling, self.coef_, self.intercept_)
-
-
-def linear_module(scaling: Scaling, coef: Floats, intercept: Floats) -> nn.Module:
-    """Return a module of scaling, flattening and a linear layer with W = `coef` (d, c) and b = `intercept` (c,).
-
-    It maps raw features (B, …) to scores (B, c).
-
-    Parameters
-    ----------
-    scaling
-        Fitted.
-    coef
-        (d, c).
-    intercept
-        (c,).
-    """
-    layer = nn.Linear(*coef.shape)
-    with torch.no_grad():
-        layer.weight.copy_(torch.from_numpy(coef.T.astype(np.float32)))
-        layer.bias.copy_(torch.from_numpy(intercept.astype(np.float32)))
-    return nn.Sequential(scaling, nn.Flatten(), layer).eval()
+        if not len(self.coef_):
+            return None
+        layer = nn.Linear(*self.coef_.shape)
+        with torch.no_grad():
+            layer.weight.copy_(torch.from_numpy(self.coef_.T.astype(np.float32)))
+            layer.bias.copy_(torch.from_numpy(self.intercept_.astype(np.float32)))
+        return nn.Sequential(self._scaling, nn.Flatten(), layer).eval()
 
 
 # ---- search of a setting ---------------------------------------------------------------------------------------------

@@ -12,19 +12,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import clone
 from torch import Tensor, nn
 
 from pll.annotations.data import Annotations
-from pll.candidates import CandidateSets
 from pll.errors import UserError, first_line, unknown
 from pll.io import Arrays, is_mapped
 from pll.methods.base import AFRESH, MISSING_CHOICES, PartialLabelEstimator, Start, Task, setting
-from pll.methods.chosen import SEARCHED, Recipe
+from pll.methods.chosen import SEARCHED, Recipe, paper_recipe
 from pll.methods.defaults import suited
 from pll.methods.names import MOST_EPOCHS, MOST_IN_A_STEP, MOST_SEED, RECIPES
-from pll.methods.published import paper_recipe
-from pll.methods.recipe import NoteFound, Problem, SearchProgress, search
+from pll.methods.recipe import NoteFound, SearchProgress, search
 from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.distributed import Ranks, SharedTrainer
@@ -280,15 +277,12 @@ class DeepEstimator(PartialLabelEstimator):
                 progress(share, work)
 
         with computing_threads(self.threads):
-            problem = self.problem(task)
-            if problem.task.candidates is not task.candidates:  # where true labels are learnt from
-                found = None
-            recipe = search(problem, hook=hook or no_hook, progress=show, found=found)
+            recipe = search(self, task, hook=hook or no_hook, progress=show, found=found)
         self.stage_ = ""
         return recipe
 
     def published_recipe(self, input_shape: tuple[int, ...], dataset: str) -> Recipe:
-        """Return what the recipe `paper` takes for data of this name; see `pll.methods.published.paper_recipe`.
+        """Return what the recipe `paper` takes for data of this name; see `pll.methods.chosen.paper_recipe`.
 
         Parameters
         ----------
@@ -299,19 +293,6 @@ class DeepEstimator(PartialLabelEstimator):
         """
         name = self.recipe.removeprefix("paper").removeprefix(":") or dataset
         return paper_recipe(input_shape, self.given_settings(), name, own_rate=type(self)().lr is not None)
-
-    def problem(self, task: Task) -> Problem:
-        """Return what the recipe `auto` searches on this task; see `pll.methods.recipe.search`."""
-        fixed, defaults, sets = self.given_settings(), type(self)().get_params(deep=False), task.candidates
-        defaults |= suited(defaults | fixed, task.X, task.kind)
-        own = Task(task.X, sets, prior=task.prior)
-        if self.needs_truth and task.y is not None and (task.y >= 0).all():
-            own = Task(task.X, CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names), task.y)
-        return Problem(
-            own, fixed, defaults, lambda settings: clone(self).set_params(**settings, recipe="default"),
-            choose_device(self.device), self.seed,
-            own_objective=not self.searched_as_proden, own_rate=type(self)().lr is not None,
-        )  # fmt: skip
 
     def given_settings(self) -> dict[str, Any]:
         """Return the settings of `SEARCHED` that the user has set: those in `given`, or not as by default."""

@@ -147,12 +147,12 @@ class PLECOC(ClassicalEstimator):
         usable = n * (pure if pure >= 0.1 else 0.35)
         columns *= 3 if pure < 0.1 else 1
         draws = 2000 * (2e-9 * nnz + 1e-8 * n)
+        memory = int(24 * n * columns + 16 * n * d + 3e8)
         if n > EXACT_KERNEL_UP_TO:
             seconds = draws + n * MACHINE_CENTRES * (4.0 * d + 2.0 * MACHINE_CENTRES + 400.0 * columns) / 4e10
-        else:
-            seconds = draws + columns * (usable**2 * (1.4e-8 + 4e-10 * d) + n * usable * (7e-9 + 1.2e-10 * d))
-        features = 4 * n * MACHINE_CENTRES if n > EXACT_KERNEL_UP_TO else 0
-        return Cost(memory_bytes=int(24 * n * columns + 16 * n * d + features + 3e8), seconds=seconds)
+            return Cost(memory + 4 * n * MACHINE_CENTRES, seconds)
+        seconds = draws + columns * (usable**2 * (1.4e-8 + 4e-10 * d) + n * usable * (7e-9 + 1.2e-10 * d))
+        return Cost(memory, seconds)
 
     def total_epochs(self) -> int:
         return COLUMN_PARTS
@@ -172,13 +172,11 @@ class PLECOC(ClassicalEstimator):
             machines = ApproximateMachines(X, self.C_, length, hook, centres)
         self.notes_ = coding.notes + machines.notes
         relaxed = (coding.purities > 0) & (coding.purities < 1)
-        done = 0
         for part in np.array_split(np.arange(length), COLUMN_PARTS):
             if len(part):
                 self.stage_ = f"columns {part[0] + 1} to {part[-1] + 1} of {length}"
                 machines.learn(part, coding.sides(part, candidates), relaxed[part])
-            done += len(part)
-            self._take(machines, coding, done, candidates)
+                self._take(machines, coding, int(part[-1]) + 1, candidates)
             self.stage_ = ""
             yield restricted_softmax(-SHARPNESS * self._losses(machines, candidates), candidates), None
 
@@ -230,8 +228,6 @@ class PLECOC(ClassicalEstimator):
 
     def _take(self, machines: Machines, coding: Coding, done: int, candidates: CandidateSets) -> None:
         """Set the model to the columns learnt so far."""
-        if not done:
-            return
         self.coding_ = coding.signs[:, :done]
         self.performance_ = performance(machines.decisions[:, :done] > 0, self.coding_, candidates)
         self.coef_, self.support_ = machines.coef[:, :done], machines.X[:0]
@@ -532,11 +528,8 @@ class ApproximateMachines(Machines):
         self.notes = (f"{note} The machines have the squared hinge.",)
 
     def learn(self, columns: Ints, sides: Signs, relaxed: Flags) -> None:
-        used = np.count_nonzero(sides, axis=0)
-        weights = np.ones((2, len(columns)))  # of the negative and the positive side
-        for row, side in enumerate((-1, 1)):
-            of_side = (sides == side).sum(axis=0)
-            weights[row, relaxed] = (used / (2.0 * of_side))[relaxed]  # scikit-learn's "balanced"
+        of_sides = np.array([(sides == side).sum(axis=0) for side in (-1, 1)])  # (2, b)
+        weights = np.where(relaxed, of_sides.sum(axis=0) / (2.0 * of_sides), 1.0)  # scikit-learn's "balanced"
         W = squared_hinge_machines(self._features, sides, self.C * weights, self.hook)
         self.decisions[:, columns] = self._features @ W.astype(np.float32)
         self.coef[:, columns] = self._kernel.coefficients(W[:-1])

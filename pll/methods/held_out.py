@@ -391,10 +391,9 @@ class HeldOut:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know beside the numbers, as sentences; after `weights()`."""
-        added = (OUTSIDE_NOTE,) if self.task.outside is not None else ()
-        unmeasured = (PRIOR_NOTE,) if self.exponent is None else ()
-        companions = (COMPANION_NOTE,) if self.gain > COMPANIONS else ()
-        return (*added, *unmeasured, *companions)
+        come_together, is_unmeasured = self.gain > COMPANIONS, self.exponent is None
+        said = {OUTSIDE_NOTE: self.task.outside is not None, PRIOR_NOTE: is_unmeasured, COMPANION_NOTE: come_together}
+        return tuple(note for note, holds in said.items() if holds)
 
     def covered(self) -> tuple[float, float] | None:
         """Return how many answers lie in the set of the example: their share, and that of the same answers shuffled.
@@ -623,11 +622,9 @@ class _One:
 
 def unfitted(estimator: PartialLabelEstimator) -> PartialLabelEstimator:
     """Return an unfitted copy with the settings that were used, what a recipe or a search has chosen included."""
-    one: PartialLabelEstimator = clone(estimator)
-    if isinstance(estimator, DeepEstimator):
-        one.set_params(**estimator.chosen_settings() | {"recipe": "default"})
-    elif hasattr(estimator, "class_names_"):
-        one.set_params(**estimator.fitted_params())
+    is_deep = isinstance(estimator, DeepEstimator)
+    own = estimator.chosen_settings() | {"recipe": "default"} if is_deep else estimator.fitted_params()
+    one: PartialLabelEstimator = clone(estimator).set_params(**own)
     return one
 
 

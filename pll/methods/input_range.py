@@ -14,6 +14,9 @@ from pll.weights import Floats
 RANGE = "inputs"
 """Under this name in the `extra` of `model.json`."""
 
+MEASURED = ("minimum", "maximum", "deviation")
+"""What is measured, by its name there."""
+
 MOST_COLUMNS = 256
 """Columns up to which a table has a range each; pictures, and wider tables, have one range over all features."""
 
@@ -43,16 +46,9 @@ def input_range(X: npt.NDArray[np.float32]) -> dict[str, Any]:
     ([0.0, 5.0], [16.0, 7.0], [8.0, 1.0])
     """
     each = X.ndim == 2 and X.shape[1] <= MOST_COLUMNS
-    low, high, deviation = _spread(X, each)
-    as_plain = (lambda values: values.tolist()) if each else (lambda values: float(values[0]))
-    return {
-        "shape": [int(size) for size in X.shape[1:]],
-        "dtype": str(X.dtype),
-        "each": each,
-        "minimum": as_plain(low),
-        "maximum": as_plain(high),
-        "deviation": as_plain(deviation),
-    }
+    plain = (values.tolist() if each else float(values[0]) for values in _spread(X, each))
+    about = {"shape": [int(size) for size in X.shape[1:]], "dtype": str(X.dtype), "each": each}
+    return about | dict(zip(MEASURED, plain, strict=True))
 
 
 def range_warnings(
@@ -85,9 +81,7 @@ def range_warnings(
         return []
     each = bool(training_range["each"])
     low, high, deviation = _spread(X, each)
-    least, most, usual = (
-        np.atleast_1d(np.array(training_range[key], float)) for key in ("minimum", "maximum", "deviation")
-    )
+    least, most, usual = (np.atleast_1d(np.array(training_range[name], float)) for name in MEASURED)
     width, varied = most - least, usual > 0
     warnings = []
     far = np.flatnonzero(varied & ((low < least - width) | (high > most + width)))

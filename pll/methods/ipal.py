@@ -35,7 +35,7 @@ O(n·d + k²·d). Memory: 16·n·d bytes, and 12 bytes for each candidate an exa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,9 +44,8 @@ from scipy.optimize import nnls
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, setting
-from pll.methods.classical import SEARCH_ROWS, Cost, Iterations
-from pll.methods.neighbours import NeighbourEstimator, search_cost
-from pll.methods.plknn import SCALES_TRIED, neighbours_scale
+from pll.methods.classical import Cost, Iterations
+from pll.methods.plknn import NeighbourEstimator, neighbours_scale, search_cost
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Floats, Ints, identified_labels, normalise
 
@@ -91,6 +90,8 @@ class IPAL(NeighbourEstimator):
     takes_prior: ClassVar[bool] = True
     rounds: ClassVar[str] = "propagations"
     _fitted = ("train_", "labels_")
+    _memo: dict[str, Any] | None = None
+    """In training: results for the test examples that every iteration needs, computed once."""
 
     alpha: float = setting(0.95, least=0, below=1)
     propagations: int = setting(100, whole=True, least=1)
@@ -105,9 +106,8 @@ class IPAL(NeighbourEstimator):
             Examples, features, classes, and candidates in all.
         """
         shared = 10 * nnz * min(1.0, 0.5 + nnz / (2.0 * n * c))  # at least the true label is often shared
-        chosen = len(SCALES_TRIED) * min(n, SEARCH_ROWS) / max(n, 1)
         search = search_cost(n, d)
-        seconds = search.seconds * (1 + chosen) + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)
+        seconds = search.seconds + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)
         return Cost(memory_bytes=search.memory_bytes + int(12 * shared) + 48 * nnz, seconds=seconds)
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
@@ -115,6 +115,7 @@ class IPAL(NeighbourEstimator):
 
     def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
         super()._untrained(X, candidates)
+        self._memo = {}
         self.labels_ = identified_labels(self.label_weights_, candidates)
 
     def _scaled(self, X: npt.NDArray[np.float32]) -> Floats:

@@ -109,7 +109,6 @@ class PRODENOutside(PRODEN):
         "Equals PRODEN where it finds none."
     )
     adds_labels: ClassVar[bool] = True
-    takes_decided: ClassVar[bool] = True
     in_ranks: ClassVar[bool] = False
 
     def grown(self, task: Task, *, hook: Hook | None = None) -> Task:

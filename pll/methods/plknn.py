@@ -1,5 +1,7 @@
 """PL-kNN, nearest neighbours for ambiguous labels (Hüllermeier & Beringer, Intelligent Data Analysis 10(5), 2006).
 
+`NeighbourEstimator` is what IPAL has in common with it: stored examples, and an exact search that can be stopped.
+
 Idea: similar examples have the same label, so the true label of an example is in the candidate sets of most of its
 neighbours, while a wrong candidate is there only now and then. Each of the k nearest neighbours x_(1) … x_(k) of x
 gives its vote to all of its candidates, a nearer one a larger vote:
@@ -34,12 +36,12 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
+from sklearn.neighbors import NearestNeighbors
 
 from pll.candidates import CandidateSets
 from pll.io import blocks
 from pll.methods.base import Task, setting
 from pll.methods.classical import SEARCH_ROWS, ClassicalEstimator, Cost, Iterations
-from pll.methods.neighbours import NeighbourEstimator, search_cost
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
 from pll.weights import Floats, Ints, Weights, normalise, on_candidates
@@ -51,6 +53,79 @@ SCALES_TRIED = ("zscore", "unit", "quantile", "zscore-unit")
 IMAGE_SCALES = ("minmax", "unit", "zscore-unit")
 """Those for images."""
 SEARCHED_AT_ONCE = 256
+QUERY_BLOCK = 256
+"""Maximum number of queries of a block."""
+BLOCK_WORK = 4e9
+"""Maximum number of multiplications of a block: at most a second of one core, so that training can be stopped."""
+
+
+class NeighbourEstimator(ClassicalEstimator):
+    """Base class of methods that use the k nearest training examples (Euclidean distance).
+
+    Parameters
+    ----------
+    k
+        Neighbours, at least 1; fewer where there are fewer examples. An example is never its own neighbour.
+    clip
+        z-scores are cut off at ±clip, above 0; None leaves them. A feature that hardly ever varies (a pixel at the
+        border) has z-scores of 10 and more where it does, and would decide alone who is near whom; ±3 is what is usual
+        against outliers. Only z-scores are cut.
+    scale, missing, seed
+        As for every classical method.
+
+    Attributes
+    ----------
+    train_
+        (n, d) float32, the training examples as they are compared.
+    """
+
+    cheaper: ClassVar[str] = " Every prediction compares with all examples again."
+
+    k: int | str = setting(10, whole=True, least=1)
+    clip: float | None = setting(3.0, (None,), above=0)
+
+    train_: npt.NDArray[np.float32]
+    _search: tuple[npt.NDArray[np.float32], NearestNeighbors] | None = None
+    """The search, and the training examples that it was built of."""
+
+    def _scaled(self, X: npt.NDArray[np.float32]) -> Floats:
+        scaled = super()._scaled(X)
+        if self.clip is None or self.in_use("scale") not in ("auto", "zscore"):
+            return scaled
+        return np.clip(scaled, -self.clip, self.clip)
+
+    def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
+        """Store the training examples for the search."""
+        self.train_ = X.astype(np.float32)
+
+    def _neighbours(self, queries: Floats | None, hook: Hook) -> Iterator[tuple[slice, Floats, Ints]]:
+        """Yield the neighbours of `queries`, or of training examples without themselves where it is None.
+
+        Of each block: its rows, the Euclidean distances (B, k), ascending, and the neighbours' rows in `train_`.
+
+        The result does not depend on how the rows are cut into blocks.
+        """
+        n, d = self.train_.shape
+        k = min(self.in_use("k"), n if queries is not None else n - 1)
+        size = int(np.clip(BLOCK_WORK // (n * d), 8, QUERY_BLOCK))
+        for block in blocks(n if queries is None else len(queries), size):
+            hook()
+            if queries is None:
+                distances, at = self._others(np.arange(block.start, block.stop), k)
+            else:
+                distances, at = self._prepared().kneighbors(queries[block].astype(np.float32), k)
+            yield block, distances.astype(np.float64), at
+
+    def _others(self, rows: Ints, k: int) -> tuple[Floats, Ints]:
+        """Return distances and indices (B, k) of the nearest training examples of some, without themselves."""
+        distances, at = self._prepared().kneighbors(self.train_[rows], k + 1)
+        return without_self(distances.astype(np.float64), at, rows)
+
+    def _prepared(self) -> NearestNeighbors:
+        """Return the search among the training examples, built when it is first needed."""
+        if self._search is None or self._search[0] is not self.train_:
+            self._search = self.train_, NearestNeighbors().fit(self.train_)
+        return self._search[1]
 
 
 class PLKNN(NeighbourEstimator):
@@ -104,8 +179,7 @@ class PLKNN(NeighbourEstimator):
             Examples, features, classes, and candidates in all.
         """
         search = search_cost(n, d)
-        seconds = search.seconds * (1 + len(SCALES_TRIED) * min(n, SEARCH_ROWS) / max(n, 1)) + 3e-7 * nnz
-        return Cost(memory_bytes=search.memory_bytes + 24 * nnz, seconds=seconds)
+        return Cost(memory_bytes=search.memory_bytes + 24 * nnz, seconds=search.seconds + 3e-7 * nnz)
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         self.k_, self.covering_rates_ = 10 if self.k == "auto" else int(self.k), {}
@@ -128,9 +202,9 @@ class PLKNN(NeighbourEstimator):
 
     def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         votes = np.ones(candidates.nnz)
-        for rows, scores in self._voted(None, hook):
+        for rows, distances, at in self._neighbours(None, hook):
             self.stage_ = f"neighbours of {rows.stop:,} of {len(X):,} examples"
-            votes[candidates.span(rows)] = on_candidates(scores, candidates.take(rows))
+            votes[candidates.span(rows)] = on_candidates(self._counted(distances, at), candidates.take(rows))
         self.stage_ = ""
         weights = normalise(votes, candidates)
         self.notes_ = _ties(weights, candidates)
@@ -155,14 +229,9 @@ class PLKNN(NeighbourEstimator):
 
     def _scores(self, X: Floats) -> Floats:
         scores = np.empty((len(X), len(self.class_names_)))
-        for rows, block in self._voted(X, no_hook):
-            scores[rows] = block
+        for rows, distances, at in self._neighbours(X, no_hook):
+            scores[rows] = self._counted(distances, at)
         return scores
-
-    def _voted(self, queries: Floats | None, hook: Hook) -> Iterator[tuple[slice, Floats]]:
-        """Blocks of rows, and their scores (B, c)."""
-        for rows, distances, at in self._neighbours(queries, hook):
-            yield rows, self._counted(distances, at)
 
     def _counted(self, distances: Floats, at: Ints) -> Floats:
         """Return (B, c) the votes of these neighbours (B, k)."""
@@ -226,3 +295,33 @@ def votes(distances: Floats) -> Floats:
     total = distances.sum(axis=1, keepdims=True)
     is_uniform = (total <= 0) | (distances.shape[1] == 1)
     return np.where(is_uniform, 1.0, 1.0 - distances / np.where(total > 0, total, 1.0))
+
+
+def without_self(distances: Floats, at: Ints, rows: Ints) -> tuple[Floats, Ints]:
+    """Drop each query from its own k + 1 neighbours; the last one where duplicates displaced it.
+
+    Parameters
+    ----------
+    distances, at
+        (B, k + 1) of its neighbours.
+    rows
+        (B,) what it is itself.
+    """
+    own = at == rows[:, None]
+    own[~own.any(axis=1), -1] = True
+    shape = (len(at), at.shape[1] - 1)
+    return distances[~own].reshape(shape), at[~own].reshape(shape)
+
+
+def search_cost(n: int, d: int) -> Cost:
+    """Estimate the cost of a search of n examples among themselves: in float64 and float32, and a copy of them.
+
+    The choice of the scaling counts, which searches for some of them with each.
+
+    Parameters
+    ----------
+    n, d
+        Examples and features.
+    """
+    chosen = len(SCALES_TRIED) * min(n, SEARCH_ROWS) / max(n, 1)
+    return Cost(memory_bytes=16 * n * d, seconds=(2.0 * n * n * d / 2e10 + 2e-9 * n * n) * (1 + chosen))

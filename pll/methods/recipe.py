@@ -42,6 +42,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from scipy.stats import binomtest
+from sklearn.base import clone
 from torch import Tensor
 
 from pll.candidates import CandidateSets
@@ -49,9 +50,10 @@ from pll.errors import DivergenceError
 from pll.methods.base import PartialLabelEstimator, Task
 from pll.methods.chosen import Recipe, Settings, Trial
 from pll.methods.classical import SCORE_BLOCK, on_candidates_by_blocks
-from pll.methods.defaults import default_batch_size
+from pll.methods.defaults import default_batch_size, suited
 from pll.methods.set_likelihood import likeliest_temperature, set_likelihood
 from pll.training.batched import BatchedModels
+from pll.training.devices import choose_device
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling, flattened
@@ -92,40 +94,6 @@ class ConfigurationGroup:
     longest: int
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What a search is about.
-
-    Attributes
-    ----------
-    task
-        Features, candidate sets, their prior and, for a method that learns from them, true labels.
-    fixed
-        Settings set by the user.
-    defaults
-        Every setting of the method with its default.
-    new_estimator
-        Settings → the method, unfitted.
-    device
-        Where to compute.
-    seed
-        Of the search.
-    own_objective
-        Whether it learns otherwise than PRODEN.
-    own_rate
-        Whether its steps are then of another scale than PRODEN's: it keeps its learning rate.
-    """
-
-    task: Task
-    fixed: Settings
-    defaults: Settings
-    new_estimator: Callable[[Settings], PartialLabelEstimator]
-    device: torch.device
-    seed: int = 0
-    own_objective: bool = False
-    own_rate: bool = False
-
-
 LINEAR_STEPS = ((0.1, 1e-4), (0.1, 1e-3), (0.1, 1e-2), (0.1, 2e-2), (0.03, 2e-2), (0.3, 1e-3))
 PERCEPTRON_STEPS = tuple(product((1e-3, 3e-3), (1e-5, 1e-3)))
 DEEP_STEPS = tuple(product((0.003, 0.01, 0.05), (1e-4, 1e-3)))
@@ -141,7 +109,8 @@ SURVIVING = (1.0, 0.35, 0.12, 0.06)
 
 
 def search(
-    problem: Problem,
+    method: PartialLabelEstimator,
+    task: Task,
     *,
     hook: Hook = no_hook,
     progress: SearchProgress = lambda share, work: None,
@@ -151,8 +120,10 @@ def search(
 
     Parameters
     ----------
-    problem
-        The data, and what is fixed.
+    method
+        Trained by gradient descent, unfitted; it stays as it is.
+    task
+        The training data.
     hook
         Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
     progress
@@ -166,67 +137,16 @@ def search(
         An explicit setting that does not fit the data.
     """
     started = time.perf_counter()
-    if len(problem.task.candidates) < FEWEST_SEARCHED:
+    if len(task.candidates) < FEWEST_SEARCHED:
         note = f"Settings are compared on {FEWEST_SEARCHED} examples or more; the default settings are used."
-        return Recipe("auto", {}, problem.fixed, seed=problem.seed, notes=(note,))
-    contest = _Contest(problem, _plan(problem), progress, found)
+        return Recipe("auto", {}, method.given_settings(), seed=method.seed, notes=(note,))
+    contest = Contest(method, task, progress, found)
     try:
         contest.run(hook)
         complete = True
     except StopTraining:
         complete = False
     return replace(contest.recipe(complete), seconds=round(time.perf_counter() - started, 1))
-
-
-@dataclass(frozen=True, eq=False)
-class _SearchPlan:
-    """How much is trained: sizes alone decide it.
-
-    Attributes
-    ----------
-    groups
-        What is tried, the default settings first.
-    examples, folds
-        How many examples, and in how many parts.
-    seconds, budget
-        Of a reference core.
-    notes
-        What does not fit the budget, as sentences.
-    """
-
-    groups: tuple[ConfigurationGroup, ...]
-    examples: int
-    folds: int
-    seconds: float
-    budget: float
-    notes: tuple[str, ...] = ()
-
-
-def _plan(problem: Problem) -> _SearchPlan:
-    """Return the most thorough plan within the budget; the smallest, and by how much it exceeds it, where none is.
-
-    Fewer examples and parts come first, then fewer representations and models, the default's last.
-    """
-    n = len(problem.task.candidates)
-    groups = _groups(problem)
-    budget = max(BUDGET, 3 * _cost(problem, _default_group(problem), n))
-    plans = ((FOUR_PARTS_UP_TO, 4), *PLANS) if n <= FOUR_PARTS_UP_TO else PLANS
-    for count, (most, folds) in product(range(len(groups), 1, -1), plans):
-        size = min(n, most)
-        trained = size * (folds - 1) / folds if folds > 1 else size * 0.75
-        seconds = folds * sum(_cost(problem, group, int(trained)) for group in groups[:count])
-        if seconds <= budget:
-            break
-    notes = []
-    if seconds <= budget and size < n:
-        notes.append(f"Settings are compared on {size:,} of {n:,} examples, drawn at random.")
-    if count < len(groups):
-        left = ", ".join(f"{group.shared['model']} on {group.shared['scale']}" for group in groups[count:])
-        notes.append(f"Not tried, since the search would take more than {budget:,.0f} s: {left}.")
-    if seconds > budget:
-        planned = f"the {budget:,.0f} s that are planned for one"
-        notes.append(f"The search takes about {seconds:,.0f} s, more than {planned}.")
-    return _SearchPlan(groups[:count], size, folds, seconds, budget, tuple(notes))
 
 
 def inner_parts(n: int, examples: int, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
@@ -253,42 +173,6 @@ def inner_parts(n: int, examples: int, folds: int, seed: int) -> list[tuple[Ints
     return [(rows[part != k], rows[part == k]) for k in range(folds)]
 
 
-def _groups(problem: Problem) -> tuple[ConfigurationGroup, ...]:
-    """Return what is searched, the default settings first."""
-    fixed, defaults, shape = problem.fixed, problem.defaults, problem.task.X.shape[1:]
-    batch = fixed.get("batch_size", default_batch_size(len(problem.task.X), steps=12))
-    is_image = len(shape) > 1
-    model = fixed.get("model")
-    scales = (fixed["scale"],) if "scale" in fixed else _scales(problem.task.X, defaults["scale"])
-    groups = [_default_group(problem)]
-    for name in BATCHED if model is None else (model,):
-        adam = fixed.get("optimiser", "adam" if name == SHALLOW else "sgd") == "adam"
-        steps = PERCEPTRON_STEPS if adam else LINEAR_STEPS if name == "linear" else DEEP_STEPS
-        if "lr" in fixed or "weight_decay" in fixed:
-            rates = [fixed["lr"]] if "lr" in fixed else [rate for rate, _ in steps]
-            decays = [fixed["weight_decay"]] if "weight_decay" in fixed else [decay for _, decay in steps]
-            steps = tuple(product(dict.fromkeys(rates), dict.fromkeys(decays)))
-        mine = scales if name == "linear" else [scale for scale in scales if "+" not in scale][: 1 if is_image else 2]
-        if can_be_batched(fixed | {"model": name}):
-            longest = fixed.get("epochs", COMPARED_AFTER[-1] if name == "linear" else COMPARED_AFTER[-2])
-        else:
-            mine, longest = mine[:1], fixed.get("epochs", COMPARED_AFTER[1])
-        for scale in mine or scales[:1]:
-            own = {"model": name, "scale": scale, "optimiser": "adam" if adam else "sgd", "batch_size": batch}
-            groups.append(ConfigurationGroup(_shared(problem, **own), steps, longest))
-    return tuple(groups)
-
-
-def _default_group(problem: Problem) -> ConfigurationGroup:
-    every = problem.defaults | problem.fixed
-    return ConfigurationGroup(_shared(problem), ((every["lr"], every["weight_decay"]),), every["epochs"])
-
-
-def _shared(problem: Problem, **own: Any) -> Settings:
-    every = problem.defaults | problem.fixed | own
-    return {name: every[name] for name in ("model", "scale", "optimiser", "batch_size", "momentum")}
-
-
 def _scales(X: npt.NDArray[np.float32], default: str) -> tuple[str, ...]:
     """Return representations to try, the default first."""
     if X.ndim == 4:
@@ -303,28 +187,6 @@ def can_be_batched(settings: Settings) -> bool:
     model = settings["model"]
     is_plain = all(settings.get(name, value) == value for name, value in plain.items())
     return isinstance(model, str) and model in BATCHED and is_plain
-
-
-def _cost(problem: Problem, group: ConfigurationGroup, n: int) -> float:
-    """Estimate the seconds of a reference core that a group takes on n examples."""
-    shape, c = problem.task.X.shape[1:], problem.task.candidates.n_classes
-    model, batch, arms = group.shared["model"], group.shared["batch_size"], len(group.arms)
-    steps = -(-n // batch)
-    if not can_be_batched(problem.fixed | {"model": model}):
-        return arms * _training_cost(problem, group.shared | {"epochs": group.longest}, n)
-    d = math.prod(shape) + (300 if "+" in group.shared["scale"] else 0)
-    hidden = SHALLOW_WIDTH if model == SHALLOW else 0
-    parameters = d * hidden + hidden * c if hidden else d * c
-    one = n * (parameters / 1e10 + 1.5e-8 * (c + hidden)) + steps * parameters * (2.5e-9 if hidden else 4e-9)
-    ends = [min(until, group.longest) for until in COMPARED_AFTER]
-    alive = np.array([math.ceil(share * arms) for share in SURVIVING])
-    return float((np.diff(ends, prepend=0) * (alive * one + steps * 2e-4)).sum())
-
-
-def _training_cost(problem: Problem, settings: Settings, n: int) -> float:
-    """Estimate the seconds of one fit of the method itself on n examples."""
-    flops = forward_flops(settings["model"], problem.task.X.shape[1:], problem.task.candidates.n_classes)
-    return float(settings["epochs"] * (3 * n * flops / 3e10 + -(-n // settings["batch_size"]) * 2e-3))
 
 
 class Together:
@@ -433,25 +295,138 @@ class _Measured:
 by_score = attrgetter("score")
 
 
-class _Contest:
-    """The search at work."""
+class Contest:
+    """The search at work.
 
-    def __init__(self, problem: Problem, plan: _SearchPlan, progress: SearchProgress, found: NoteFound | None) -> None:
-        self.problem, self.plan, self.progress = problem, plan, progress
-        self.found = found if len(problem.task.candidates) <= MOST_FOUND else None
-        self.parts = inner_parts(len(problem.task.candidates), plan.examples, plan.folds, problem.seed)
+    Parameters
+    ----------
+    method, task, progress, found
+        As for `search`. A method that learns from true labels is judged by these, where all are known.
+
+    Attributes
+    ----------
+    fixed, every
+        Settings set by the user; all of the method, these and its defaults.
+    groups
+        What is tried, the default settings first.
+    examples, parts
+        How many examples are used, and the inner parts of them.
+    seconds, budget
+        Of a reference core: what all that takes, and what it may take.
+    notes
+        What does not fit the budget, as sentences.
+    """
+
+    def __init__(
+        self,
+        method: PartialLabelEstimator,
+        task: Task,
+        progress: SearchProgress = lambda share, work: None,
+        found: NoteFound | None = None,
+    ) -> None:
+        sets = task.candidates
+        self.method, self.progress, self.fixed = method, progress, method.given_settings()
+        self.task = Task(task.X, sets, prior=task.prior)
+        if method.needs_truth and task.y is not None and (task.y >= 0).all():
+            found = None
+            self.task = Task(task.X, CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names), task.y)
+        self.found = found if len(sets) <= MOST_FOUND else None
+        defaults = type(method)().get_params(deep=False)
+        self.every = defaults | suited(defaults | self.fixed, task.X, task.kind) | self.fixed
+        self.device = choose_device(method.device)
         self.results: list[_Measured] = []  # of PRODEN's batched models, then of the method itself
         self._done = 0.0
-        loss = (problem.defaults | problem.fixed).get("loss")
-        self._top_loss = math.log(problem.task.candidates.n_classes) if loss == "ce" else None
+        self._keeps_rate = type(method)().lr is not None  # its steps are of another scale than PRODEN's
+        self._top_loss = math.log(sets.n_classes) if self.every["loss"] == "ce" else None
+        self._plan()
+
+    def _plan(self) -> None:
+        """Take the most thorough plan within the budget, by sizes alone; the smallest where none is within it.
+
+        Fewer examples and parts come first, then fewer representations and models, the default's last.
+        """
+        n, groups = len(self.task.candidates), self._groups()
+        self.budget = max(BUDGET, 3 * self._cost(self._default_group(), n))
+        plans = ((FOUR_PARTS_UP_TO, 4), *PLANS) if n <= FOUR_PARTS_UP_TO else PLANS
+        for count, (most, folds) in product(range(len(groups), 1, -1), plans):
+            self.examples = min(n, most)
+            trained = self.examples * (folds - 1) / folds if folds > 1 else self.examples * 0.75
+            self.seconds = folds * sum(self._cost(group, int(trained)) for group in groups[:count])
+            if self.seconds <= self.budget:
+                break
+        self.groups, self.notes = groups[:count], []
+        self.parts = inner_parts(n, self.examples, folds, self.method.seed)
+        if self.seconds <= self.budget and self.examples < n:
+            self.notes.append(f"Settings are compared on {self.examples:,} of {n:,} examples, drawn at random.")
+        if count < len(groups):
+            left = ", ".join(f"{group.shared['model']} on {group.shared['scale']}" for group in groups[count:])
+            self.notes.append(f"Not tried, since the search would take more than {self.budget:,.0f} s: {left}.")
+        if self.seconds > self.budget:
+            planned = f"the {self.budget:,.0f} s that are planned for one"
+            self.notes.append(f"The search takes about {self.seconds:,.0f} s, more than {planned}.")
+
+    def _groups(self) -> tuple[ConfigurationGroup, ...]:
+        """Return what is searched, the default settings first."""
+        fixed, shape = self.fixed, self.task.X.shape[1:]
+        batch = fixed.get("batch_size", default_batch_size(len(self.task.X), steps=12))
+        is_image = len(shape) > 1
+        model = fixed.get("model")
+        scales = (fixed["scale"],) if "scale" in fixed else _scales(self.task.X, self.every["scale"])
+        groups = [self._default_group()]
+        for name in BATCHED if model is None else (model,):
+            adam = fixed.get("optimiser", "adam" if name == SHALLOW else "sgd") == "adam"
+            steps = PERCEPTRON_STEPS if adam else LINEAR_STEPS if name == "linear" else DEEP_STEPS
+            if "lr" in fixed or "weight_decay" in fixed:
+                rates = [fixed["lr"]] if "lr" in fixed else [rate for rate, _ in steps]
+                decays = [fixed["weight_decay"]] if "weight_decay" in fixed else [decay for _, decay in steps]
+                steps = tuple(product(dict.fromkeys(rates), dict.fromkeys(decays)))
+            mine = (
+                scales if name == "linear" else [scale for scale in scales if "+" not in scale][: 1 if is_image else 2]
+            )
+            if can_be_batched(fixed | {"model": name}):
+                longest = fixed.get("epochs", COMPARED_AFTER[-1] if name == "linear" else COMPARED_AFTER[-2])
+            else:
+                mine, longest = mine[:1], fixed.get("epochs", COMPARED_AFTER[1])
+            for scale in mine or scales[:1]:
+                own = {"model": name, "scale": scale, "optimiser": "adam" if adam else "sgd", "batch_size": batch}
+                groups.append(ConfigurationGroup(self._shared(**own), steps, longest))
+        return tuple(groups)
+
+    def _default_group(self) -> ConfigurationGroup:
+        lr, decay, epochs = (self.every[name] for name in ("lr", "weight_decay", "epochs"))
+        return ConfigurationGroup(self._shared(), ((lr, decay),), epochs)
+
+    def _shared(self, **own: Any) -> Settings:
+        every = self.every | own
+        return {name: every[name] for name in ("model", "scale", "optimiser", "batch_size", "momentum")}
+
+    def _cost(self, group: ConfigurationGroup, n: int) -> float:
+        """Estimate the seconds of a reference core that a group takes on n examples."""
+        shape, c = self.task.X.shape[1:], self.task.candidates.n_classes
+        model, batch, arms = group.shared["model"], group.shared["batch_size"], len(group.arms)
+        steps = -(-n // batch)
+        if not can_be_batched(self.fixed | {"model": model}):
+            return arms * self._training_cost(group.shared | {"epochs": group.longest}, n)
+        d = math.prod(shape) + (300 if "+" in group.shared["scale"] else 0)
+        hidden = SHALLOW_WIDTH if model == SHALLOW else 0
+        parameters = d * hidden + hidden * c if hidden else d * c
+        one = n * (parameters / 1e10 + 1.5e-8 * (c + hidden)) + steps * parameters * (2.5e-9 if hidden else 4e-9)
+        ends = [min(until, group.longest) for until in COMPARED_AFTER]
+        alive = np.array([math.ceil(share * arms) for share in SURVIVING])
+        return float((np.diff(ends, prepend=0) * (alive * one + steps * 2e-4)).sum())
+
+    def _training_cost(self, settings: Settings, n: int) -> float:
+        """Estimate the seconds of one fit of the method itself on n examples."""
+        flops = forward_flops(settings["model"], self.task.X.shape[1:], self.task.candidates.n_classes)
+        return float(settings["epochs"] * (3 * n * flops / 3e10 + -(-n // settings["batch_size"]) * 2e-3))
 
     def run(self, hook: Hook) -> None:
         """Train every group, then the method itself where that is judged."""
-        groups = self.plan.groups
-        batched = [g for g, group in enumerate(groups) if can_be_batched(self.problem.fixed | group.shared)]
+        groups = self.groups
+        batched = [g for g, group in enumerate(groups) if can_be_batched(self.fixed | group.shared)]
         for g in batched:
             self._halve(g, hook)
-        if not self.problem.own_objective or not batched:
+        if self.method.searched_as_proden or not batched:
             others = [g for g in range(len(groups)) if g not in batched]
             self._train_itself([(g, self._settings(g, arm)) for g in others for arm in groups[g].arms], hook)
             return
@@ -459,16 +434,16 @@ class _Contest:
         best.pop(0, None)
         likely = sorted(best.values(), key=by_score, reverse=True)[:OWN_TRIED]
         tried = [(0, self._settings(0, groups[0].arms[0])), *((one.group, one.settings) for one in likely)]
-        cost = sum(_training_cost(self.problem, settings, len(self.parts[0][0])) for _, settings in tried)
-        self._train_itself(tried, hook, max(1, int(self.plan.budget / cost)))
+        cost = sum(self._training_cost(settings, len(self.parts[0][0])) for _, settings in tried)
+        self._train_itself(tried, hook, max(1, int(self.budget / cost)))
 
     def _halve(self, g: int, hook: Hook) -> None:
         """Train a group to the end, dropping the less likely configurations after each number of epochs."""
-        group = self.plan.groups[g]
+        group = self.groups[g]
         arms = list(group.arms)
-        problem = self.problem
-        models = [Together([problem.task.take(train)], group, problem.device, problem.seed) for train, _ in self.parts]
-        planned = _cost(self.problem, group, len(self.parts[0][0])) / len(COMPARED_AFTER)
+        device, seed = self.device, self.method.seed
+        models = [Together([self.task.take(train)], group, device, seed) for train, _ in self.parts]
+        planned = self._cost(group, len(self.parts[0][0])) / len(COMPARED_AFTER)
         for epochs, share in zip(COMPARED_AFTER, SURVIVING, strict=True):
             until = min(epochs, group.longest)
             if share < 1:
@@ -480,47 +455,47 @@ class _Contest:
             logits, losses = [], []
             for one, (_, validation) in zip(models, self.parts, strict=True):
                 work = f"{group.shared['model']} on {group.shared['scale']}, {len(arms)} settings, {until} epochs"
-                self.progress(min(self._done / self.plan.seconds, 0.99), work)
+                self.progress(min(self._done / self.seconds, 0.99), work)
                 while one.models.epoch < until - 1:
                     one.models.train_epoch(hook)
                 last = one.models.train_epoch(hook, with_loss=True)
                 assert last is not None
                 losses.append(last.cpu().tolist())
-                logits.append(one.models.logits(flattened(one.scalings[0], problem.task.X[validation])))
+                logits.append(one.models.logits(flattened(one.scalings[0], self.task.X[validation])))
                 self._done += planned
             settings = [self._settings(g, arm, until) for arm in arms]
             new = self._measured(g, settings, logits, np.mean(losses, axis=0).tolist())
             best = max(new, key=by_score)
             if self.found is not None and all(best.score > one.score for one in self.results):
-                self.found(models[0].label_weights(new.index(best), problem.task))
+                self.found(models[0].label_weights(new.index(best), self.task))
             self.results += new
             if until == group.longest:
                 return
 
     def _train_itself(self, tried: Sequence[tuple[int, Settings]], hook: Hook, parts: int | None = None) -> None:
         """Train the method itself with settings of these groups: all of them or, where the search is stopped, none."""
-        problem, own = self.problem, []
+        own = []
         for place, (g, settings) in enumerate(tried, start=1):
-            if problem.own_rate:
+            if self._keeps_rate:
                 settings = {name: value for name, value in settings.items() if name != "lr"}
             logits = []
             for train, validation in self.parts[:parts]:
                 work = f"the method itself with {place} of {len(tried)} settings"
-                self.progress(min(self._done / self.plan.seconds, 0.99), work)
-                one = problem.new_estimator(settings)
-                scores = np.full((len(validation), problem.task.candidates.n_classes), np.nan, dtype=np.float32)
+                self.progress(min(self._done / self.seconds, 0.99), work)
+                one = clone(self.method).set_params(**settings, recipe="default")
+                scores = np.full((len(validation), self.task.candidates.n_classes), np.nan, dtype=np.float32)
                 with suppress(DivergenceError):
-                    for _ in one.iter_fit(problem.task.take(train), hook=hook):
+                    for _ in one.iter_fit(self.task.take(train), hook=hook):
                         pass
-                    scores = one.predict_scores(problem.task.X[validation])
+                    scores = one.predict_scores(self.task.X[validation])
                 logits.append(torch.from_numpy(scores)[:, None])
-                self._done += _training_cost(problem, settings, len(train))
+                self._done += self._training_cost(settings, len(train))
             own += self._measured(g, [settings], logits, [None])
         self.results += own
 
     def _settings(self, g: int, arm: tuple[float, float], epochs: int | None = None) -> Settings:
         """Return all settings of a configuration after so many epochs, or at the end."""
-        group = self.plan.groups[g]
+        group = self.groups[g]
         lr, decay = arm
         return {**group.shared, "lr": lr, "weight_decay": decay, "epochs": group.longest if epochs is None else epochs}
 
@@ -528,15 +503,15 @@ class _Contest:
         self, g: int, settings: Sequence[Settings], logits: Sequence[Tensor], losses: Sequence[float | None]
     ) -> list[_Measured]:
         """Return the results of configurations by their logits (h, M, c) of every part."""
-        problem, sets = self.problem, self._validation(len(logits))
+        sets = self._validation(len(logits))
         figures = [
-            _figures(z, problem.task.candidates.take(validation))
+            _figures(z, self.task.candidates.take(validation))
             for z, (_, validation) in zip(logits, self.parts, strict=False)
         ]
         covered, log_p = (np.concatenate(arrays) for arrays in zip(*figures, strict=True))
         results = []
         for k, one in enumerate(settings):
-            likelihood = set_likelihood(log_p[:, k], sets, problem.seed)
+            likelihood = set_likelihood(log_p[:, k], sets, self.method.seed)
             likelihood[~np.isfinite(log_p[:, k]).all(axis=1)] = -50.0
             loss = losses[k]
             diverges = loss is not None and is_diverging(loss, self._top_loss)
@@ -544,11 +519,11 @@ class _Contest:
         return results
 
     def _validation(self, parts: int) -> CandidateSets:
-        return self.problem.task.candidates.take(np.concatenate([validation for _, validation in self.parts[:parts]]))
+        return self.task.candidates.take(np.concatenate([validation for _, validation in self.parts[:parts]]))
 
     def _finals(self) -> list[_Measured]:
         """Return the results that the choice is made of: of the method itself, or of the last numbers of epochs."""
-        longest = [min(group.longest, COMPARED_AFTER[-2]) for group in self.plan.groups]
+        longest = [min(group.longest, COMPARED_AFTER[-2]) for group in self.groups]
         own = [one for one in self.results if one.loss is None]
         return own or [one for one in self.results if one.settings["epochs"] >= longest[one.group]] or self.results
 
@@ -562,8 +537,8 @@ class _Contest:
 
     def recipe(self, complete: bool) -> Recipe:
         """Return the best so far."""
-        fixed, problem, finals = self.problem.fixed, self.problem, self._finals()
-        common: dict[str, Any] = {"fixed": fixed, "seed": problem.seed, "complete": complete}
+        fixed, finals = self.fixed, self._finals()
+        common: dict[str, Any] = {"fixed": fixed, "seed": self.method.seed, "complete": complete}
         if not finals:
             note = "The search was stopped before anything was compared; the default settings are used."
             return Recipe("auto", {}, notes=(note,), **common)
@@ -578,10 +553,10 @@ class _Contest:
             interval=(float(wilson.low), float(wilson.high)),
             default_covering_rate=float(default.covered.mean()),
             constant_covering_rate=float(np.bincount(self._validation(chosen.parts).indices).max() / h),
-            examples=self.plan.examples,
+            examples=self.examples,
             validated=h,
             folds=chosen.parts,
-            notes=(*self.plan.notes, *stopped),
+            notes=(*self.notes, *stopped),
             trials=tuple(one.as_trial() for one in self.results),
             **common,
         )

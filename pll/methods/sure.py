@@ -44,7 +44,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.methods.base import KERNELS, Task, setting
-from pll.methods.classical import ClassicalEstimator, Cost, Iterations, linear_module
+from pll.methods.classical import Cost, Iterations, LinearEstimator
 from pll.methods.kernels import (
     EXACT_KERNEL_UP_TO,
     KERNEL_BLOCK,
@@ -61,7 +61,7 @@ from pll.training.scaling import CLIP
 from pll.weights import Floats, Ints, dense, on_candidates, top_positions
 
 
-class SURE(ClassicalEstimator):
+class SURE(LinearEstimator):
     """Self-guided retraining (Feng & An 2019); see the docstring of the module.
 
     Parameters
@@ -185,9 +185,8 @@ class SURE(ClassicalEstimator):
         return LinearRidge(features, self.beta, hook), kernel
 
     def _untrained(self, X: Floats, candidates: CandidateSets) -> None:
-        c = candidates.n_classes
+        super()._untrained(X, candidates)
         self.kernel_, self.support_, self.width_, self.kernel_error_ = "linear", X[:0], 1.0, np.zeros(0)
-        self.coef_, self.intercept_ = np.zeros((X.shape[1], c)), np.zeros(c)
 
     def _objective(self, P: Floats, Q: Floats, p: Floats, candidates: CandidateSets) -> float:
         """Return the objective per example after both steps. β‖W‖² = Σ (P − Q) ∘ Q for the P that W was fitted to."""
@@ -207,7 +206,7 @@ class SURE(ClassicalEstimator):
     def module(self) -> nn.Module | None:
         """Return the linear model as a torch module; None with the rbf kernel."""
         self.check_fitted()
-        return None if len(self.support_) else linear_module(self._scaling, self.coef_, self.intercept_)
+        return None if len(self.support_) else super().module()
 
 
 def confidences(q: Floats, candidates: CandidateSets, lam: float) -> Floats:

@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from torch import nn
 
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
@@ -41,11 +40,6 @@ class VoteEstimator(LinearEstimator):
     kind: str = "majority"
     """Of the voter models, as `fit_voters` takes it; a majority does not heed what people decided."""
     beta: float = setting(1.0, above=0)
-
-    def module(self) -> nn.Module | None:
-        """The regression as a torch module; None without features."""
-        self.check_fitted()
-        return super().module() if len(self.coef_) else None
 
     def _first_weights(self, task: Task) -> Weights:
         if task.votes is None:

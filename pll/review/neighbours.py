@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
 from pll.candidates import CandidateSets
-from pll.methods.neighbours import without_self
+from pll.methods.plknn import without_self
 from pll.training.scaling import clipped, fit_scaling
 from pll.weights import Flags, Ints, Values, Weights, normalise, sparse
 

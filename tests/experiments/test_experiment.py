@@ -10,7 +10,7 @@ from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.experiments.experiment import PRESETS, Experiment, parse_experiment, preset, read_experiment
 from pll.experiments.published import published_accuracy
-from pll.methods.published import PUBLISHED, plain_name
+from pll.methods.chosen import PUBLISHED, plain_name
 
 TEXT = """
 datasets = ["iris", "digits"]

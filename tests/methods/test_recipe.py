@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from sklearn.datasets import make_blobs
 
 from pll.candidates import CandidateSets
@@ -18,13 +17,11 @@ from pll.errors import UserError
 from pll.io import from_json
 from pll.methods import recipe
 from pll.methods.base import Task
-from pll.methods.chosen import Recipe, read_recipe
+from pll.methods.chosen import PUBLISHED, Recipe, paper_recipe, read_recipe
 from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import default_batch_size
 from pll.methods.ga import GA
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PRODENNaive
-from pll.methods.published import PUBLISHED, paper_recipe
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from pll.weights import identified_labels
@@ -125,14 +122,7 @@ SIZES = [
 def test_every_axis_keeps_its_ends(n: int, d: int, c: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     sets = CandidateSets.from_labels(np.arange(n) % c, c)
-    problem = recipe.Problem(
-        Task(np.zeros((n, d), dtype=np.float32), sets),
-        {},
-        PRODEN().get_params() | {"batch_size": default_batch_size(n), "lr": 0.05},
-        lambda _: pytest.fail("nothing is trained"),
-        torch.device("cpu"),
-    )
-    plan = recipe._plan(problem)
+    plan = recipe.Contest(PRODEN(device="cpu"), Task(np.zeros((n, d), dtype=np.float32), sets))
     for group in plan.groups[1:]:
         steps = recipe.PERCEPTRON_STEPS if group.shared["model"] == recipe.SHALLOW else recipe.LINEAR_STEPS
         for axis in (0, 1):
@@ -141,7 +131,7 @@ def test_every_axis_keeps_its_ends(n: int, d: int, c: int, monkeypatch: pytest.M
     assert plan.groups[-1].longest >= recipe.COMPARED_AFTER[-2]
     assert plan.examples >= min(n, 800)
     tried = {(group.shared["model"], group.shared["scale"]) for group in plan.groups}
-    everything = {(group.shared["model"], group.shared["scale"]) for group in recipe._groups(problem)}
+    everything = {(group.shared["model"], group.shared["scale"]) for group in plan._groups()}
     is_cut = everything > tried or plan.examples < n or plan.seconds > plan.budget
     assert bool(plan.notes) == is_cut
 
@@ -173,7 +163,7 @@ def test_defaults_stay_where_nothing_is_clearly_likelier(monkeypatch: pytest.Mon
     monkeypatch.setattr(recipe, "BATCHED", ("linear",))
     method = PRODEN(recipe="auto", scale="zscore", batch_size=16, epochs=6)
     few = Task(X[::6], SETS.take(np.arange(0, len(X), 6)))
-    lr = method.problem(few).defaults["lr"]
+    lr = recipe.Contest(method, few).every["lr"]
     for other in (0.8 * lr, 1.2 * lr):
         monkeypatch.setattr(recipe, "LINEAR_STEPS", ((other, 1e-3),))
         assert method.choose_settings(few).settings["lr"] == lr

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import is_mapped, memory_of_machine
 from pll.methods.base import PartialLabelEstimator
-from pll.methods.classical import ClassicalEstimator, Cost
+from pll.methods.classical import Cost
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import TABLE_LR, default_batch_size, suited
 from pll.methods.recipe import BUDGET
@@ -25,8 +25,7 @@ LONG_RUN = 600.0
 """Seconds above which a run is called long."""
 
 
-@dataclass(frozen=True)
-class _Speed:
+class _Speed(NamedTuple):
     """Estimates within a factor of about three.
 
     Attributes
@@ -124,7 +123,6 @@ def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Cost:
     estimator.check_settings()
     if isinstance(estimator, DeepEstimator):
         return _advise_deep(estimator, data)
-    assert isinstance(estimator, ClassicalEstimator)
     sets = data.sets()
     cost: Cost = type(estimator).cost(len(data), prod(data.input_shape), sets.n_classes, sets.nnz)
     if cost.seconds <= SLOW and cost.memory_bytes <= 1e9:
@@ -177,9 +175,8 @@ def fit_seconds(
     gpu
         Whether a method that can compute on a GPU does; else on one core.
     """
-    if isinstance(estimator, ClassicalEstimator):
+    if not isinstance(estimator, DeepEstimator):
         return float(type(estimator).cost(n, prod(shape), c, nnz).seconds)
-    assert isinstance(estimator, DeepEstimator)
     own = estimator.chosen_settings()
     if not isinstance(own["model"], str):
         return None

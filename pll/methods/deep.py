@@ -21,7 +21,7 @@ from pll.methods.base import AFRESH, MISSING_CHOICES, PartialLabelEstimator, Sta
 from pll.methods.chosen import SEARCHED, Recipe, paper_recipe
 from pll.methods.defaults import suited
 from pll.methods.names import MOST_EPOCHS, MOST_IN_A_STEP, MOST_SEED, RECIPES
-from pll.methods.recipe import NoteFound, SearchProgress, search
+from pll.methods.recipe import Contest, NoteFound, SearchProgress
 from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.distributed import Ranks, SharedTrainer
@@ -34,7 +34,6 @@ from pll.training.scaling import Scaling, evaluation_batches, fit_scaling
 from pll.training.streamed import scaled_features
 from pll.training.trainer import Objective, Optimisation, Trainer, evaluating, refuse_divergence, train
 from pll.weights import Weights
-from pll.wording import percent
 
 SHAPE_ERRORS = (RuntimeError, AssertionError, ValueError, TypeError, IndexError)
 """What torch's layers raise at inputs that do not fit them."""
@@ -270,14 +269,8 @@ class DeepEstimator(PartialLabelEstimator):
         if is_mapped(task.X):
             note = "The features are larger than memory: the default settings are used."
             return Recipe("auto", {}, self.given_settings(), notes=(note,))
-
-        def show(share: float, work: str) -> None:
-            self.stage_ = f"Choosing settings ({percent(share, 0)}): {work}"
-            if progress is not None:
-                progress(share, work)
-
         with computing_threads(self.threads):
-            recipe = search(self, task, hook=hook or no_hook, progress=show, found=found)
+            recipe = Contest(self, task, progress, found).search(hook or no_hook)
         self.stage_ = ""
         return recipe
 

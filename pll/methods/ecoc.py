@@ -165,11 +165,11 @@ class PLECOC(ClassicalEstimator):
         self.C_ = self._best_fitted("C", grid, X, candidates, rng, hook, most=C_ROWS, max_tries=quicker)
         length = len(coding.purities)
         if self.kernel == "linear" or len(X) <= EXACT_KERNEL_UP_TO:
-            machines = Machines(X, self.kernel, self.C_, length, hook)
+            machines = Machines(X, X, self.kernel, self.C_, length, hook)
         else:
             self.stage_ = "approximating the kernel"
             centres = np.sort(rng.permutation(len(X))[:MACHINE_CENTRES])
-            machines = ApproximateMachines(X, self.C_, length, hook, centres)
+            machines = ApproximateMachines(X, X[centres], "rbf", self.C_, length, hook)
         self.notes_ = coding.notes + machines.notes
         relaxed = (coding.purities > 0) & (coding.purities < 1)
         for part in np.array_split(np.arange(length), COLUMN_PARTS):
@@ -467,12 +467,12 @@ class Machines:
 
     notes: tuple[str, ...] = ()
 
-    def __init__(self, X: Floats, kernel: str, C: float, length: int, hook: Hook) -> None:
-        self.X = self.support = X
+    def __init__(self, X: Floats, support: Floats, kernel: str, C: float, length: int, hook: Hook) -> None:
+        self.X, self.support = X, support
         self.kernel = kernel
         self.C = C
         self.hook = hook
-        self.coef = np.zeros((len(X) if kernel == "rbf" else X.shape[1], length))
+        self.coef = np.zeros((len(support) if kernel == "rbf" else X.shape[1], length))
         self.intercept = np.zeros(length)
         self.decisions = np.zeros((len(X), length))
 
@@ -508,23 +508,13 @@ MACHINE_CENTRES = 1024
 
 
 class ApproximateMachines(Machines):
-    """SVMs with the squared hinge on the features of Nyström's kernel, several columns at once.
+    """SVMs with the squared hinge on the features of Nyström's kernel of `support`, several columns at once."""
 
-    Parameters
-    ----------
-    X, C, length, hook
-        As for `Machines`.
-    centres
-        (m,) the rows that approximate the kernel.
-    """
-
-    def __init__(self, X: Floats, C: float, length: int, hook: Hook, centres: Ints) -> None:
-        super().__init__(X, "rbf", C, length, hook)
-        self.support = X[centres]
-        self._kernel = Nystrom(self.support, width_for(X), hook)
+    def __init__(self, X: Floats, support: Floats, kernel: str, C: float, length: int, hook: Hook) -> None:
+        super().__init__(X, support, kernel, C, length, hook)
+        self._kernel = Nystrom(support, width_for(X), hook)
         self._features = self._kernel.features(X, constant=True, hook=hook)
-        self.coef = np.zeros((len(centres), length))
-        note = nystrom_note(len(centres), self._kernel.error(self._features))
+        note = nystrom_note(len(support), self._kernel.error(self._features))
         self.notes = (f"{note} The machines have the squared hinge.",)
 
     def learn(self, columns: Ints, sides: Signs, relaxed: Flags) -> None:

@@ -49,7 +49,6 @@ from pll.annotations.data import Annotations
 from pll.annotations.voters import exchangeable_posterior, fit_voters
 from pll.candidates import CandidateSets, as_candidate_sets
 from pll.copies import first_copies, near_copies, together, with_copies
-from pll.errors import UserError
 from pll.io import Arrays, blocks
 from pll.methods.advice import fit_seconds
 from pll.methods.aggregation import aggregate
@@ -182,8 +181,6 @@ def held_out_weights(
     ((120,), True)
     """
     candidates = as_candidate_sets(sets)
-    if candidates is None:
-        raise UserError("The candidate sets must be CandidateSets, lists of labels, or a 0/1 matrix.")
     annotations = None if votes is None else as_votes(votes, sets)
     task = Task(X, candidates, truth, prior=prior, votes=annotations)  # type: ignore[arg-type]  # any form
     held_out = HeldOut(estimator, task, seed=seed)
@@ -473,8 +470,8 @@ class HeldOut:
             return None, nothing
         sets = self.task.candidates.take(some)
         prior = None if self.task.prior is None else self.task.prior[self.task.candidates.positions(some)]
-        spread = 1.0 if isinstance(self.estimator, DeepEstimator) else float(scores.std())  # others: of any scale
-        spread = max(spread, TINY)
+        is_deep = isinstance(self.estimator, DeepEstimator)
+        spread = 1.0 if is_deep else max(float(scores.std()), TINY)  # scores of others have any scale
         if prior is not None and self.is_told:
             evidence, best = exponent_evidence(scores / spread, prior, sets, steps=TEMPERATURE_STEPS)
             return best * spread, evidence
@@ -539,9 +536,8 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
     if votes.anonymous:
         posterior = exchangeable_posterior(votes)
     else:
-        joint = None
-        if not estimator.takes_votes:
-            joint = aggregate(task.X, votes, seed=estimator.seed, decided=task.decided).voters
+        alone, seed = estimator.takes_votes, estimator.seed
+        joint = None if alone else aggregate(task.X, votes, seed=seed, decided=task.decided).voters
         if joint is None or joint.repeats_mistakes:
             joint = fit_voters(votes, true_labels=task.decided)
         posterior = joint.posterior
@@ -574,11 +570,10 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
     task
         The training data.
     """
-    if not isinstance(estimator, DeepEstimator) or not estimator.searched_as_proden or estimator.needs_truth:
-        return False
+    is_proden = isinstance(estimator, DeepEstimator) and estimator.searched_as_proden and not estimator.needs_truth
     is_plain = task.outside is None and task.sample_weight is None
     is_small = subset_rows(task.candidates) * task.candidates.n_classes <= MOST_NUMBERS_AT_ONCE
-    return is_plain and is_small and can_be_batched(estimator.chosen_settings())
+    return is_proden and is_plain and is_small and can_be_batched(estimator.chosen_settings())
 
 
 class _Together(Together):

@@ -176,10 +176,8 @@ class IPAL(NeighbourEstimator):
 
     def _probabilities(self, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return (n, c) part of an example that each class explains, over the sum of the classes. Not calibrated."""
-        explained = scores.copy()
-        best = explained.argmax(axis=1)[:, None]
-        np.put_along_axis(explained, best, np.maximum(explained.max(axis=1, keepdims=True), 1e-12), axis=1)
-        shares = np.maximum(explained, 0.0)
+        shares, best = np.maximum(scores, 0.0), scores.argmax(axis=1)[:, None]
+        np.put_along_axis(shares, best, np.maximum(scores.max(axis=1, keepdims=True), 1e-12), axis=1)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _blocks(self, X: Floats) -> list[tuple[slice, Ints, Floats, Floats]]:

@@ -258,8 +258,7 @@ def _misses(
         new = place[part] < 0
         own = np.empty((len(part), 1, c))
         own[~new, 0] = scores[place[part[~new]]]
-        if new.any():
-            own[new, 0] = ridge.scores(inputs[part[new]])
+        own[new, 0] = ridge.scores(inputs[part[new]])
         if classifier is not None:
             own = np.concatenate([own, classifier(inputs[part])[:, None]], axis=1)
         miss[part], label[part] = evidence.miss(evidence.scores(own), candidates.take(part), u[part])

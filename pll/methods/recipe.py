@@ -1,6 +1,6 @@
 """The search of the recipe *auto*: settings of a deep method, chosen without any true label.
 
-`search` compares configurations, a representation of the features (`scale`), a model, an optimiser,
+A `Contest` compares configurations, a representation of the features (`scale`), a model, an optimiser,
 learning rate and weight decay, by what they predict for inner held-out examples (the *validation* part):
 
 - covering rate: share of held-out examples whose argmax over all classes is among their candidates (PLENCH, ICLR 2025,
@@ -33,7 +33,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from operator import attrgetter
 from typing import Any
@@ -54,10 +53,11 @@ from pll.methods.defaults import default_batch_size, suited
 from pll.methods.set_likelihood import likeliest_temperature, set_likelihood
 from pll.training.batched import BatchedModels
 from pll.training.devices import choose_device
-from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
+from pll.training.metrics import Hook, StopTraining, is_diverging
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling, flattened
 from pll.weights import Flags, Floats, Ints, Weights, dense, restricted_softmax
+from pll.wording import percent
 
 BUDGET = 40.0
 """Seconds of a reference core that a search may take."""
@@ -106,47 +106,6 @@ COMPARED_AFTER = (10, 30, 100, 300)
 """Numbers of epochs after which configurations are compared."""
 SURVIVING = (1.0, 0.35, 0.12, 0.06)
 """Share of the configurations of a group that reach each of them."""
-
-
-def search(
-    method: PartialLabelEstimator,
-    task: Task,
-    *,
-    hook: Hook = no_hook,
-    progress: SearchProgress = lambda share, work: None,
-    found: NoteFound | None = None,
-) -> Recipe:
-    """Choose settings by the log-likelihood of held-out candidate sets; see the docstring of the module.
-
-    Parameters
-    ----------
-    method
-        Trained by gradient descent, unfitted; it stays as it is.
-    task
-        The training data.
-    hook
-        Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
-    progress
-        Called with the share of the search that is done, and a description of the current work.
-    found
-        Called with what the likeliest batched model so far says of all examples; see `NoteFound`.
-
-    Raises
-    ------
-    UserError
-        An explicit setting that does not fit the data.
-    """
-    started = time.perf_counter()
-    if len(task.candidates) < FEWEST_SEARCHED:
-        note = f"Settings are compared on {FEWEST_SEARCHED} examples or more; the default settings are used."
-        return Recipe("auto", {}, method.given_settings(), seed=method.seed, notes=(note,))
-    contest = Contest(method, task, progress, found)
-    try:
-        contest.run(hook)
-        complete = True
-    except StopTraining:
-        complete = False
-    return replace(contest.recipe(complete), seconds=round(time.perf_counter() - started, 1))
 
 
 def inner_parts(n: int, examples: int, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
@@ -262,6 +221,8 @@ class _Measured:
 
     Attributes
     ----------
+    trial
+        The settings, and the means of what follows.
     group
         Its place in the plan.
     covered
@@ -270,38 +231,37 @@ class _Measured:
         (h,) of the candidate sets.
     parts
         How many inner parts the examples are of.
-    loss
-        Mean training loss of the last epoch; None where the method itself was trained.
     diverges
-        Whether that is worse than any prediction without learning.
+        Whether the training loss is worse than that of any prediction without learning.
+    score
+        Mean log-likelihood; of what diverges less than all others.
     """
 
-    settings: Settings
+    trial: Trial
     group: int
     covered: Flags
     log_likelihood: Floats
     parts: int
-    loss: float | None
     diverges: bool
-
-    @cached_property
-    def score(self) -> float:
-        return float(self.log_likelihood.mean()) - 1e6 * self.diverges  # what diverges is behind all others
-
-    def as_trial(self) -> Trial:
-        return Trial(self.settings, float(self.covered.mean()), float(self.log_likelihood.mean()), self.loss)
+    score: float
 
 
 by_score = attrgetter("score")
 
 
 class Contest:
-    """The search at work.
+    """A search for the settings of a method; see the docstring of the module.
 
     Parameters
     ----------
-    method, task, progress, found
-        As for `search`. A method that learns from true labels is judged by these, where all are known.
+    method
+        Trained by gradient descent, unfitted; but for its `stage_` it stays as it is.
+    task
+        The training data. A method that learns from true labels is judged by these, where all are known.
+    progress
+        Called with the share of the search that is done, and a description of the current work.
+    found
+        Called with what the likeliest batched model so far says of all examples; see `NoteFound`.
 
     Attributes
     ----------
@@ -315,13 +275,18 @@ class Contest:
         Of a reference core: what all that takes, and what it may take.
     notes
         What does not fit the budget, as sentences.
+
+    Raises
+    ------
+    UserError
+        An explicit setting that does not fit the data.
     """
 
     def __init__(
         self,
         method: PartialLabelEstimator,
         task: Task,
-        progress: SearchProgress = lambda share, work: None,
+        progress: SearchProgress | None = None,
         found: NoteFound | None = None,
     ) -> None:
         sets = task.candidates
@@ -420,7 +385,30 @@ class Contest:
         flops = forward_flops(settings["model"], self.task.X.shape[1:], self.task.candidates.n_classes)
         return float(settings["epochs"] * (3 * n * flops / 3e10 + -(-n // settings["batch_size"]) * 2e-3))
 
-    def run(self, hook: Hook) -> None:
+    def search(self, hook: Hook) -> Recipe:
+        """Choose settings by the log-likelihood of held-out candidate sets.
+
+        Parameters
+        ----------
+        hook
+            Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
+
+        Raises
+        ------
+        UserError
+            An explicit setting that does not fit the data.
+        """
+        if len(self.task.candidates) < FEWEST_SEARCHED:
+            note = f"Settings are compared on {FEWEST_SEARCHED} examples or more; the default settings are used."
+            return Recipe("auto", {}, self.fixed, seed=self.method.seed, notes=(note,))
+        started, complete = time.perf_counter(), True
+        try:
+            self._run(hook)
+        except StopTraining:
+            complete = False
+        return replace(self.recipe(complete), seconds=round(time.perf_counter() - started, 1))
+
+    def _run(self, hook: Hook) -> None:
         """Train every group, then the method itself where that is judged."""
         groups = self.groups
         batched = [g for g, group in enumerate(groups) if can_be_batched(self.fixed | group.shared)]
@@ -433,7 +421,7 @@ class Contest:
         best = {one.group: one for one in sorted(self._finals(), key=by_score)}  # of each group the likeliest
         best.pop(0, None)
         likely = sorted(best.values(), key=by_score, reverse=True)[:OWN_TRIED]
-        tried = [(0, self._settings(0, groups[0].arms[0])), *((one.group, one.settings) for one in likely)]
+        tried = [(0, self._settings(0, groups[0].arms[0])), *((one.group, one.trial.settings) for one in likely)]
         cost = sum(self._training_cost(settings, len(self.parts[0][0])) for _, settings in tried)
         self._train_itself(tried, hook, max(1, int(self.budget / cost)))
 
@@ -454,8 +442,7 @@ class Contest:
                     one.models.keep(kept)
             logits, losses = [], []
             for one, (_, validation) in zip(models, self.parts, strict=True):
-                work = f"{group.shared['model']} on {group.shared['scale']}, {len(arms)} settings, {until} epochs"
-                self.progress(min(self._done / self.seconds, 0.99), work)
+                self._tell(f"{group.shared['model']} on {group.shared['scale']}, {len(arms)} settings, {until} epochs")
                 while one.models.epoch < until - 1:
                     one.models.train_epoch(hook)
                 last = one.models.train_epoch(hook, with_loss=True)
@@ -480,8 +467,7 @@ class Contest:
                 settings = {name: value for name, value in settings.items() if name != "lr"}
             logits = []
             for train, validation in self.parts[:parts]:
-                work = f"the method itself with {place} of {len(tried)} settings"
-                self.progress(min(self._done / self.seconds, 0.99), work)
+                self._tell(f"the method itself with {place} of {len(tried)} settings")
                 one = clone(self.method).set_params(**settings, recipe="default")
                 scores = np.full((len(validation), self.task.candidates.n_classes), np.nan, dtype=np.float32)
                 with suppress(DivergenceError):
@@ -492,6 +478,13 @@ class Contest:
                 self._done += self._training_cost(settings, len(train))
             own += self._measured(g, [settings], logits, [None])
         self.results += own
+
+    def _tell(self, work: str) -> None:
+        """Say what is done now, as the method's stage too."""
+        share = min(self._done / self.seconds, 0.99)
+        self.method.stage_ = f"Choosing settings ({percent(share, 0)}): {work}"
+        if self.progress is not None:
+            self.progress(share, work)
 
     def _settings(self, g: int, arm: tuple[float, float], epochs: int | None = None) -> Settings:
         """Return all settings of a configuration after so many epochs, or at the end."""
@@ -513,9 +506,10 @@ class Contest:
         for k, one in enumerate(settings):
             likelihood = set_likelihood(log_p[:, k], sets, self.method.seed)
             likelihood[~np.isfinite(log_p[:, k]).all(axis=1)] = -50.0
-            loss = losses[k]
-            diverges = loss is not None and is_diverging(loss, self._top_loss)
-            results.append(_Measured(one, g, covered[:, k], likelihood, len(logits), loss, diverges))
+            trial = Trial(one, float(covered[:, k].mean()), float(likelihood.mean()), losses[k])
+            diverges = trial.loss is not None and is_diverging(trial.loss, self._top_loss)
+            score = trial.log_likelihood - 1e6 * diverges
+            results.append(_Measured(trial, g, covered[:, k], likelihood, len(logits), diverges, score))
         return results
 
     def _validation(self, parts: int) -> CandidateSets:
@@ -524,8 +518,9 @@ class Contest:
     def _finals(self) -> list[_Measured]:
         """Return the results that the choice is made of: of the method itself, or of the last numbers of epochs."""
         longest = [min(group.longest, COMPARED_AFTER[-2]) for group in self.groups]
-        own = [one for one in self.results if one.loss is None]
-        return own or [one for one in self.results if one.settings["epochs"] >= longest[one.group]] or self.results
+        own = [one for one in self.results if one.trial.loss is None]
+        ended = [one for one in self.results if one.trial.settings["epochs"] >= longest[one.group]]
+        return own or ended or self.results
 
     def _best(self, finals: Sequence[_Measured]) -> tuple[_Measured, _Measured]:
         """Return the best; the defaults, where it is not likelier by more than a standard error. And the defaults."""
@@ -548,16 +543,16 @@ class Contest:
         stopped = () if complete else ("The search was stopped; these are the best settings so far.",)
         return Recipe(
             "auto",
-            {name: value for name, value in chosen.settings.items() if name not in fixed},
-            covering_rate=float(chosen.covered.mean()),
+            {name: value for name, value in chosen.trial.settings.items() if name not in fixed},
+            covering_rate=chosen.trial.covering_rate,
             interval=(float(wilson.low), float(wilson.high)),
-            default_covering_rate=float(default.covered.mean()),
+            default_covering_rate=default.trial.covering_rate,
             constant_covering_rate=float(np.bincount(self._validation(chosen.parts).indices).max() / h),
             examples=self.examples,
             validated=h,
             folds=chosen.parts,
             notes=(*self.notes, *stopped),
-            trials=tuple(one.as_trial() for one in self.results),
+            trials=tuple(one.trial for one in self.results),
             **common,
         )
 

@@ -139,9 +139,8 @@ class SURE(LinearEstimator):
 
     def _learn(self, X: Floats, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> Iterations:
         kernels = KERNELS if self.kernel == "auto" else (self.kernel,)
-        quicker = min(30, self.max_rounds)
         self.kernel_ = self._best_fitted(
-            "kernel", kernels, X, candidates, rng, hook, most=KERNEL_ROWS, max_rounds=quicker
+            "kernel", kernels, X, candidates, rng, hook, most=KERNEL_ROWS, max_rounds=min(30, self.max_rounds)
         )
         self.stage_ = f"factorising the kernel of {len(X):,} examples"
         ridge, kernel = self._ridge(X, rng, hook)

@@ -142,7 +142,7 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
 def test_a_retrained_run_has_the_model_that_the_recipe_of_the_first_run_chose(
     runs: RunRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deep, "search", lambda *_, **__: Recipe("auto", {"model": "shallow-mlp"}, {}))
+    monkeypatch.setattr(deep.Contest, "search", lambda *_: Recipe("auto", {"model": "shallow-mlp"}, {}))
     asked = config(write_data(tmp_path / "data.npz"))
     params = {name: value for name, value in asked.params.items() if name != "model"}  # given by hand it would stay
     first = runs.start(replace(asked, params=params | {"recipe": "auto"}))

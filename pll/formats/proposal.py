@@ -90,6 +90,7 @@ class Proposal:
     known: dict[tuple[str, str, bool], bool] = field(default_factory=dict)
     _with_role: dict[str, list[str]] = field(default_factory=dict)
     _words: dict[str, Counter[str]] = field(default_factory=dict)
+    _listed: dict[str, Counter[str]] = field(default_factory=dict)
 
     def give(
         self, name: str, role: str, display_name: str | None = None, *, guessed: bool = True, why: str = ""
@@ -202,7 +203,7 @@ class Proposal:
     def only(self, rows: Sequence[bool]) -> Proposal:
         """The same table with some of its rows."""
         raw, cells = ({n: [*compress(some, rows)] for n, some in of.items()} for of in (self.raw, self.cells))
-        return replace(self, raw=raw, cells=cells, known={}, _words={})
+        return replace(self, raw=raw, cells=cells, known={}, _words={}, _listed={})
 
     # ---- labels ------------------------------------------------------------------------------------------------------
 
@@ -228,7 +229,10 @@ class Proposal:
         """What the votes are called: of voters, of lines, and of lists and objects in cells."""
         given = self.words(*self.having("annotator", "vote"))
         for name in self.having("answers"):
-            given.update(label for cell in present_cells(self.raw[name]) for label in labels_listed(cell))
+            if name not in self._listed:
+                cells = present_cells(self.raw[name])
+                self._listed[name] = Counter(label for cell in cells for label in labels_listed(cell))
+            given.update(self._listed[name])
         return given
 
     def numbers_named(self) -> set[str]:

@@ -716,7 +716,8 @@ def derived(table: Proposal) -> None:
         )
         table.give_all(_whether_right(table, truth), "keep", why=f"whether a label is that of {truth}")
     for sets in table.having("candidates")[:1]:
-        sizes = [labels_among([cell]).total() for cell in table.cells[sets]]
+        size_of = {cell: labels_among([cell]).total() for cell in {*table.cells[sets]}}
+        sizes = [size_of[cell] for cell in table.cells[sets]]
         counted = table.raw[sets] if table.objects[sets] == "shares" else ()
         sums = [int(sum((shares_of(cell or "") or {}).values())) for cell in counted]
         ways = (sizes, sums) if sums else (sizes,)

@@ -23,7 +23,7 @@ from pll.candidates import sort_names
 from pll.errors import Note, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, shorten
-from pll.formats.forms import NO_ANSWER, any_of
+from pll.formats.forms import NO_ANSWER, WORDS, any_of
 from pll.formats.tabular.cells import (
     ANSWER_FIELDS,
     FUNCTION,
@@ -593,6 +593,9 @@ MOST_CELLS_COMPARED = 2000
 _BETWEEN = "|".join(re.escape(sign) for mark in SEPARATORS if not mark.strip().isalpha() for sign in signs_of(mark))
 _OR = re.compile(rf"\s*(?:{_BETWEEN}|[()]|(?<=\?)\s|{any_of('or')})\s*", re.IGNORECASE)
 _DOUBT = re.compile(rf"(?:{any_of('doubt')})\.?|[?¿]+", re.IGNORECASE)
+_SIGNS_OF_MORE = frozenset("()?|;\n,/#-&+")
+_WORDS_OF_MORE = {re.split(r"\W", word)[0] for word in (*WORDS["or"], *WORDS["doubt"])}
+"""A sign or a first word without which plain letters name one label: looked for first, since expressions take long."""
 
 
 def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
@@ -626,7 +629,7 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
     found, alone = dict[str, tuple[str, ...]](), dict[str, str]()
     recur = max(counts.values(), default=0) > 1  # among texts nothing does
     for plain, cell in spelled.items() if recur else ():
-        parts = _named_in(cell, counts)
+        parts = _named_in(cell, counts) if _may_name_more(cell) else [plain]
         are_own = all(counts[part] > max(counts[plain], 1) for part in parts)
         if cell not in keep and parts != [plain] and are_own:
             found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
@@ -672,11 +675,22 @@ def read_by_hand(
     }
 
 
+def _may_name_more(cell: str) -> bool:
+    """Whether a cell may name several labels, or one with a doubt.
+
+    >>> _may_name_more("red fox"), _may_name_more("fox or hen"), _may_name_more("fox?"), _may_name_more("Füchsin")
+    (False, True, True, True)
+    """
+    is_plain = cell != "" and cell.isascii() and _SIGNS_OF_MORE.isdisjoint(cell)
+    return not is_plain or not _WORDS_OF_MORE.isdisjoint(re.findall(r"\w+", cell.lower()))
+
+
 def _named_in(cell: str, counts: Mapping[str, int]) -> list[str]:
     """The labels that a cell may name, in their common spelling; of `Hand A or B` the second is `hand b`."""
     parts, start = list[str](), ""
     for piece in _OR.split(cell):
-        part = spelling(_DOUBT.sub(" ", piece)) if _DOUBT.sub("", piece).strip() else ""
+        certain = _DOUBT.sub(" ", piece)
+        part = spelling(certain) if certain.strip() else ""
         part = max(part, f"{start} {part}", key=lambda one: counts.get(one, 0))
         start = part.rpartition(" ")[0] or start
         parts += [part] if part else []

@@ -31,6 +31,7 @@ Cells = Sequence[str | None]
 
 MISSING = tuple(sorted(NO_ANSWER["numbers"]))
 """Missing values in a column of numbers (in label columns these are ordinary names)."""
+_MISSING = frozenset(MISSING)
 
 BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 """Cells of the column of a class."""
@@ -122,10 +123,15 @@ def is_number(cell: str) -> bool:
     >>> is_number(" 1e3 "), is_number("1_000"), is_number("nan")
     (True, False, False)
     """
+    if cell.isalpha() and cell.casefold() not in _INFINITE:
+        return False  # sooner than by an exception
     try:
         return "_" not in cell and not math.isnan(float(cell))
     except ValueError:
         return False
+
+
+_INFINITE = ("inf", "infinity")
 
 
 def are_pictures(cells: Cells) -> bool:
@@ -380,7 +386,7 @@ def is_missing(cell: str | None) -> bool:
 
 def _is_blank(cell: str) -> bool:
     plain = cell.strip()
-    return plain in MISSING or is_error(plain)
+    return plain in _MISSING or (plain.startswith("#") and is_error(plain))
 
 
 def is_error(cell: str) -> bool:
@@ -594,7 +600,7 @@ def signs_of(separator: str) -> tuple[str, ...]:
 
 
 def _has(separator: str, text: str) -> bool:
-    return separator in text or any(sign in text for sign in _SIGNS.get(separator, ""))
+    return separator in text or (separator in _SIGNS and any(sign in text for sign in _SIGNS[separator]))
 
 
 def _parts(cell: str, separator: str) -> list[str]:

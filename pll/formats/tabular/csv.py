@@ -147,7 +147,7 @@ class Text:
     @cached_property
     def header(self) -> Header:
         """The header, by `header_of`."""
-        return header_of([row.fields for row in self.first])
+        return _header_of(tuple(tuple(row.fields) for row in self.first))
 
     @property
     def top(self) -> Row:
@@ -247,6 +247,11 @@ def text_of_file(path: Path, delimiters: str) -> Text:
     encoding, plain = encoding_of(head), without_marks(head)
     beginning = plain[:HEAD_BYTES].decode(encoding, errors="replace")
     return Text(path, encoding, len(head) - len(plain), delimiter_of(beginning, delimiters) or delimiters[0])
+
+
+@lru_cache(maxsize=4)  # as with `delimiter_of`, the same file is begun several times
+def _header_of(first: tuple[tuple[str, ...], ...]) -> Header:
+    return header_of([[*fields] for fields in first])
 
 
 @lru_cache(maxsize=16)  # told, looked at and read, a file is begun several times

@@ -413,17 +413,23 @@ def one_blas_thread() -> Iterator[None]:
 
     The limit holds for the whole process, torch excepted, until the last of the threads that are in here leaves.
     """
-    import scipy.linalg  # noqa: F401 - has a BLAS of its own, which is found only once it is loaded
-    from threadpoolctl import threadpool_limits  # looks through the libraries that are loaded by now, in 3 ms
-
     with _blas_lock:
-        _limits.append(None if _limits else threadpool_limits(1, user_api="blas"))
+        _limits.append(None if _limits else _blas_libraries().limit(limits=1, user_api="blas"))
     try:
         yield
     finally:
         with _blas_lock:
             if (first := _limits.pop()) is not None:
                 first.restore_original_limits()
+
+
+@cache
+def _blas_libraries() -> Any:
+    """The libraries that are loaded by now, looked through once in a process, in 3 ms."""
+    import scipy.linalg  # noqa: F401 - has a BLAS of its own, which is found only once it is loaded
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 _blas_lock = threading.Lock()

@@ -33,6 +33,8 @@ def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_pa
     page.get_by_role("button", name="Restart").click()  # there whether the demo trains or has ended
     page.get_by_text("Paused after 0 of 100 epochs.").wait_for()
     before = _star(page)
+    page.get_by_role("combobox", name="Speed").click()  # else it is that of the demo, at which one can follow it
+    page.get_by_role("option", name="Full speed").click()
     page.get_by_role("button", name="Resume").click()
     page.get_by_text("worth a look").wait_for()
     page.locator(".plot .when").filter(has_text="After 100 passes").first.wait_for()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from pll.cli.main import main
 from pll.errors import UserError
+from pll.export import EXPORTS
 from pll.export.run_export import export_run, export_source
 from pll.methods.persistence import load_model
 from pll.runs import fit_loop, run_data
@@ -76,6 +78,13 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
     fit_loop.FitLoop(stopped, hook=look).train()
 
 
+@pytest.fixture
+def empty_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The two programs are there, with nothing in them."""
+    for name in ("torch-program", "onnx"):
+        monkeypatch.setitem(EXPORTS, name, replace(EXPORTS[name], build=lambda source, path: path.touch()))
+
+
 @pytest.mark.parametrize(
     ("sample", "reads", "models"),
     [("reviews.csv", "texts", 1), ("flowers.csv", "", 1), ("digits.imagezip.zip", "pictures", 3)],
@@ -83,9 +92,8 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
 def test_an_exported_folder_predicts_as_the_run_does(
     tmp_path: Path, request: pytest.FixtureRequest, sample: str, reads: str, models: int
 ) -> None:
-    """`models`: files of the model, with its two programs or without them."""
-    if models == 1:
-        request.getfixturevalue("no_programs")
+    """`models`: files of the model, with its two programs or without them; what these say is in test_bundle.py."""
+    request.getfixturevalue("no_programs" if models == 1 else "empty_programs")
     given, run, out = str(SAMPLES / sample), str(tmp_path / "run"), tmp_path / "out"
     assert main(["fit", given, "--epochs", "2", "--batch-size", "8", "--threads", "1", "--out", run]) == 0
     out.mkdir()

@@ -12,6 +12,7 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.secrets import Secrets
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
 from pll.runs.process import PerProcess
@@ -27,6 +28,8 @@ OpenPage = Callable[..., Any]
 # AppTest reads the metadata of all installed packages for every page it opens: half of what a page test costs. They
 # stay the same for as long as the tests run.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+# Threads would look at the secrets of every test, several times a second, for as long as the tests run.
+Secrets._maybe_install_file_watchers = lambda secrets: None
 # It compiles the scripts anew each time a page runs: they stay the same, too.
 app_test.ScriptCache = local_script_runner.ScriptCache = cache(ScriptCache)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,6 +18,7 @@ N = 800
 PLAN = plan_controls(N, 0.05)
 
 
+@cache
 def review(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Order, confidences, controls and which labels are wrong; how far confidences can be trusted differs by review."""
     rng = np.random.default_rng(seed)

@@ -30,15 +30,24 @@ from pll.review.signals import ReviewSignals
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from tests.review_helpers import close
-from tests.run_helpers import config, write_data
+from tests.run_helpers import config, registry_in, write_data
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained")
+    with registry_in(folder) as registry:
+        run = registry.start(config(write_data(folder / "data.npz"), params={"epochs": 2}))
+        run.join(60)
+        return run.folder.path
 
 
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistry]:
+def runs(tmp_path: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistry]:
     monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("PLL_DATABASE_URL", raising=False)
     registry = RunRegistry(tmp_path / "runs")
-    registry.start(config(write_data(tmp_path / "data.npz"), params={"epochs": 2})).join(60)
+    shutil.copytree(trained, registry.root / trained.name)
     yield registry
     registry.stop_all()
 

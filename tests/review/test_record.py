@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -25,7 +26,7 @@ from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from tests.review_helpers import close
-from tests.run_helpers import config, write_data
+from tests.run_helpers import config, registry_in, write_data
 
 
 @pytest.fixture
@@ -40,6 +41,20 @@ def runs(home: Path) -> Iterator[RunRegistry]:
     registry = RunRegistry(home / "runs")
     yield registry
     registry.stop_all()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained")
+    with registry_in(folder) as registry:
+        return run_of(registry, config(write_data(folder / "data.npz"))).folder.path
+
+
+@pytest.fixture
+def run(runs: RunRegistry, trained: Path) -> Run:
+    """A small run that has ended."""
+    shutil.copytree(trained, runs.root / trained.name)
+    return runs.get(trained.name)
 
 
 def run_of(runs: RunRegistry, made: RunConfig) -> Run:
@@ -64,8 +79,7 @@ def reviewed(runs: RunRegistry, run: Run) -> ReviewSession:
     return review
 
 
-def test_a_run_that_nobody_reviewed_has_no_record_and_makes_no_database(runs: RunRegistry, home: Path) -> None:
-    run = run_of(runs, config(write_data(home / "data.npz")))
+def test_a_run_that_nobody_reviewed_has_no_record_and_makes_no_database(run: Run, home: Path) -> None:
     assert record_of(run.folder) is None
     assert not (home / "home").exists()
     source = export_source(run.folder)
@@ -73,8 +87,7 @@ def test_a_run_that_nobody_reviewed_has_no_record_and_makes_no_database(runs: Ru
 
 
 @pytest.mark.usefixtures("no_programs")
-def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry, home: Path) -> None:
-    run = run_of(runs, config(write_data(home / "data.npz")))
+def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry, run: Run, home: Path) -> None:
     review = reviewed(runs, run)
     source = export_source(run.folder)
     for name in ("audit-csv", "audit-jsonl"):
@@ -144,8 +157,9 @@ def _predicted(task: dict[str, object]) -> str | None:
         "DELETE FROM event WHERE id = 2",
     ],
 )
-def test_a_decision_that_is_not_what_was_stored_leaves_nowhere(runs: RunRegistry, home: Path, damage: str) -> None:
-    run = run_of(runs, config(write_data(home / "data.npz")))
+def test_a_decision_that_is_not_what_was_stored_leaves_nowhere(
+    runs: RunRegistry, run: Run, home: Path, damage: str
+) -> None:
     review = reviewed(runs, run)
     assert export_source(run.folder).decisions
     review.database.close()

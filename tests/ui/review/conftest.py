@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,17 +14,26 @@ from pll.review.queue import ReviewQueue
 from pll.review.session import open_review
 from pll.runs.registry import RunRegistry
 from pll.ui.review.review_tab import ReviewTab
-from tests.run_helpers import config, write_data
+from tests.run_helpers import config, registry_in, write_data
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run over 96 examples of four classes."""
+    folder = tmp_path_factory.mktemp("trained")
+    with registry_in(folder) as registry:
+        run = registry.start(config(write_data(folder / "data.npz")))
+        run.join(60)
+        return run.folder.path
 
 
 @pytest.fixture
-def queue(tmp_path: Path) -> Iterator[ReviewQueue]:
-    """Over 96 examples of four classes."""
+def queue(tmp_path: Path, trained: Path) -> Iterator[ReviewQueue]:
+    """Of that run."""
     runs = RunRegistry(tmp_path / "runs")
-    run = runs.start(config(write_data(tmp_path / "data.npz")))
-    run.join(60)
+    shutil.copytree(trained, runs.root / trained.name)
     database = Database(tmp_path / "reviews.sqlite3")
-    made = ReviewQueue(open_review(run, database, runs.get), runs)
+    made = ReviewQueue(open_review(runs.get(trained.name), database, runs.get), runs)
     made.begin()
     yield made
     made.wait()

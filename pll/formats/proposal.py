@@ -91,6 +91,7 @@ class Proposal:
     _with_role: dict[str, list[str]] = field(default_factory=dict)
     _words: dict[str, Counter[str]] = field(default_factory=dict)
     _listed: dict[str, Counter[str]] = field(default_factory=dict)
+    _functions: dict[tuple[str, ...], bool] = field(default_factory=dict)
 
     def give(
         self, name: str, role: str, display_name: str | None = None, *, guessed: bool = True, why: str = ""
@@ -203,7 +204,7 @@ class Proposal:
     def only(self, rows: Sequence[bool]) -> Proposal:
         """The same table with some of its rows."""
         raw, cells = ({n: [*compress(some, rows)] for n, some in of.items()} for of in (self.raw, self.cells))
-        return replace(self, raw=raw, cells=cells, known={}, _words={}, _listed={})
+        return replace(self, raw=raw, cells=cells, known={}, _words={}, _listed={}, _functions={})
 
     # ---- labels ------------------------------------------------------------------------------------------------------
 
@@ -256,9 +257,12 @@ class Proposal:
 
     def is_function(self, name: str, *keys: str) -> bool:
         """Whether rows with the same cells in some columns have the same one in this column, missing cells aside."""
-        first: dict[tuple[str | None, ...], str] = {}
-        rows = zip(self.raw[name], zip(*(self.raw[key] for key in keys), strict=True), strict=True)
-        return all(first.setdefault(key, cell) == cell for cell, key in rows if cell and cell.strip() and any(key))
+        if (name, *keys) not in self._functions:
+            first: dict[tuple[str | None, ...], str] = {}
+            rows = zip(self.raw[name], zip(*(self.raw[key] for key in keys), strict=True), strict=True)
+            filled = ((cell, key) for cell, key in rows if cell and cell.strip() and any(key))
+            self._functions[name, *keys] = all(first.setdefault(key, cell) == cell for cell, key in filled)
+        return self._functions[name, *keys]
 
     def repeats(self, name: str) -> bool:
         """Whether a column has the same cell in several rows, mostly."""

@@ -807,6 +807,8 @@ def _likeliest(table: Proposal, found: Sequence[_Told]) -> _Told | None:
 
 def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     """What all pairs of columns tell that may name an example and a person."""
+    if len(next(iter(table.raw.values()), ())) < SOME_ROWS or not answers:
+        return []
     free = [*table.open(), *table.having("id", "text", "image", "worker")]
     keys = which(table, "again", "!fractions", "!dates", "!decimal commas", among=free)
     facts = which(table, "of a fact", among=keys)  # the id of a comment is one, and the comment none
@@ -820,7 +822,7 @@ def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     # what an id says of its example names none, and nobody
     coarse = {n for n in keys for one in ids if table.is_function(n, one) and not table.is_function(one, n)}
     keys = [name for name in keys if _may_be_key(table, name) and name not in coarse]
-    if len(next(iter(table.raw.values()), ())) < SOME_ROWS or len(keys) > MOST_KEYS or not answers:
+    if len(keys) > MOST_KEYS:
         return []
     people = which(table, "repeats", among=keys)  # of the examples the first rows may hold many once
     pairs = [pair for pair in combinations(keys, 2) if {*pair} & {*people} and _are_crossed(table, *pair)]

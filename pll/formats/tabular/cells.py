@@ -276,9 +276,10 @@ def are_share_lists(cells: Cells) -> bool:
     >>> are_share_lists(["[0.25, 0.75]", "[1. 0.]"]), are_share_lists(["[3, 1]"])
     (True, False)
     """
+    if not are_lists_of_numbers(cells):
+        return False
     lists = [numbers for cell in present_cells(cells) if (numbers := numbers_in(cell))]
-    is_one = all(min(one) >= 0 and abs(sum(one) - 1) <= ROUNDED * len(one) for one in lists)
-    return is_one and are_lists_of_numbers(cells)
+    return all(min(one) >= 0 and abs(sum(one) - 1) <= ROUNDED * len(one) for one in lists)
 
 
 ROUNDED = 0.0051

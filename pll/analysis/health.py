@@ -17,11 +17,11 @@ import numpy as np
 
 from pll.analysis.intervals import wilson
 from pll.annotations.data import Annotations
-from pll.annotations.voters import LEAST_CHECKED, fit_voters, shared_answers
+from pll.annotations.voters import LEAST_CHECKED, fit_voters, is_fair_sample, shared_answers
 from pll.candidates import CandidateSets
 from pll.io import from_json
 from pll.training.metrics import is_diverging
-from pll.weights import CONFIDENT, Certainty, Ints, Sharpness
+from pll.weights import CONFIDENT, Certainty, Ints, Sharpness, Weights
 from pll.wording import percent
 
 RECENT_EPOCHS = 5
@@ -210,6 +210,7 @@ def health_of(
     *,
     expected: float | None = None,
     doubts: Sequence[str] = (),
+    of_given: Sequence[str] = (),
     top_loss: float | None = None,
     votes_alone: bool = False,
     others: Sequence[Finding] = (),
@@ -230,6 +231,8 @@ def health_of(
         Mean confidence; None where it is not known.
     doubts
         Why it may be too high, as sentences; they do not count where enough true labels are known.
+    of_given
+        The same of only candidates, which known true labels of other examples say nothing about.
     top_loss
         The loss of uniform predictions; None where it is not known.
     votes_alone
@@ -279,8 +282,8 @@ def health_of(
         result = [replace(finding, remedy=VOTES_REMEDY, again="") for finding in result]
     result += others
     by_truth = evidence is not None and evidence.by == "truth"
-    doubts = () if by_truth else (*doubts, *unseen)
-    is_checked = by_truth or (expected is not None and not doubts)
+    doubts = (*(() if by_truth else (*doubts, *unseen)), *of_given)
+    is_checked = (by_truth or expected is not None) and not doubts
     verdict = "unhealthy" if result else "healthy" if is_checked else "unchecked"
     return Health(verdict, tuple(result), evidence, expected, doubts)
 
@@ -396,8 +399,10 @@ def _collapsed(final: Sharpness, sets: CandidateSets) -> Finding | None:
 # ---- evidence --------------------------------------------------------------------------------------------------------
 
 
-def against_truth(identified: Ints, y: Ints | None, sets: CandidateSets) -> Evidence | None:
-    """Return how often identified labels of ambiguous examples are the known true ones; None where fewer than 30 are.
+def against_truth(identified: Ints, y: Ints | None, sets: CandidateSets, sure: Weights) -> Evidence | None:
+    """Return how often identified labels of ambiguous examples are the known true ones.
+
+    None where fewer than 30 are known, or where these are not as sure as the others: of all that says nothing.
 
     Parameters
     ----------
@@ -407,12 +412,15 @@ def against_truth(identified: Ints, y: Ints | None, sets: CandidateSets) -> Evid
         (n,) true labels, −1 where unknown.
     sets
         n candidate sets.
+    sure
+        (n,) top weights.
     """
     if y is None:
         return None
-    labelled = (y >= 0) & (sets.sizes > 1)
+    ambiguous = sets.sizes > 1
+    labelled = (y >= 0) & ambiguous
     n = int(labelled.sum())
-    if n < FEWEST_ASKED:
+    if n < FEWEST_ASKED or not is_fair_sample(sure[ambiguous], labelled[ambiguous]):
         return None
     return Evidence("truth", int((identified == y)[labelled].sum()), n, float((1 / sets.sizes[labelled]).mean()))
 
@@ -466,6 +474,19 @@ def refuted_by_truth(labels: Certainty, y: Ints | None) -> list[Finding]:
     share = f"{n_wrong:,} are wrong ({percent(n_wrong / n, 0)})"
     text = f"Of {n:,} labels that would be called certain and whose true one is known, {share}."
     return [Finding("refuted", text, remedy)]
+
+
+def are_given_checked(labels: Certainty, y: Ints | None) -> bool:
+    """Whether enough true labels of examples with one candidate are known to judge these.
+
+    Parameters
+    ----------
+    labels
+        Of n examples.
+    y
+        (n,) true labels, −1 where unknown.
+    """
+    return y is not None and int((labels.is_given & (y >= 0)).sum()) >= FEWEST_ASKED
 
 
 def doubt_of_given(labels: Certainty) -> list[str]:

@@ -317,6 +317,12 @@ class Annotations:
         """(n_rows,) int64: how many annotators answered."""
         return np.bincount(self.rows[self.answer_starts], minlength=self.n_rows)
 
+    def agreed_share(self) -> Floats:
+        """(n,) share of the votes of each row that its most frequent class has; 0 where nobody voted."""
+        most: Floats = np.asarray(self.votes.max(axis=1).todense(), dtype=np.float64).ravel()
+        share: Floats = most / np.maximum(np.asarray(self.votes.sum(axis=1)).ravel(), 1)
+        return share
+
     def take(self, rows: Ints) -> Annotations:
         """Return the annotations of some rows (indices, each once), numbered in that order."""
         place = np.full(self.n_rows, -1, dtype=np.int64)

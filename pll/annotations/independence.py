@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
 from pll.annotations.data import Annotations
+from pll.annotations.voters import is_fair_sample
 from pll.weights import Floats, Ints
 from pll.wording import percent
 
@@ -53,6 +54,8 @@ class Worth:
         Share of rows on which some vote is right.
     most
         Upper end of its one-sided 95 % interval: no rule over the votes is right on more.
+    is_fair
+        Whether voters agree on these rows as on the others; else the figures are of these alone.
     """
 
     rows: int
@@ -64,6 +67,7 @@ class Worth:
     all_wrong: int
     reach: float
     most: float
+    is_fair: bool = True
 
     @property
     def sentence(self) -> str:
@@ -71,6 +75,13 @@ class Worth:
         nobody = f"On {self.all_wrong:,} of {self.rows:,} known labels" if self.all_wrong else "On none of them"
         right = f"right on more than {percent(self.reach, 1)} of them" if self.all_wrong else ""
         of_all = f"on more than {percent(self.most, 1)} of all with two answers (a one-sided 95 % bound)"
+        if not self.is_fair:
+            limit = f": no rule that chooses among the answers is {right}" if right else ""
+            return (
+                f"{self.votes:.3g} answers an example are worth {self.effective:.1f} independent ones on the "
+                f"{self.rows:,} known labels, which are no random part: of the others that says nothing. {nobody} all "
+                f"are wrong{limit}."
+            )
         told = percent(self.most, 1) != percent(1.0, 1)  # of few known labels
         limit = ", nor ".join(filter(None, (right, of_all if right else f"right {of_all}")) if told else [right])
         shared = ", since mistakes are shared" if round(self.high, 1) < round(self.votes, 1) else ""
@@ -89,8 +100,7 @@ def worth_of_votes(annotations: Annotations, true_labels: Ints | None) -> Worth 
     annotations
         The votes.
     true_labels
-        (n,) known or decided labels, `ALL_WRONG` where everybody is wrong, −1 elsewhere; a random sample of the rows,
-        else the figures are of these rows.
+        (n,) known or decided labels, `ALL_WRONG` where everybody is wrong, −1 elsewhere.
 
     Returns
     -------
@@ -111,7 +121,8 @@ def worth_of_votes(annotations: Annotations, true_labels: Ints | None) -> Worth 
     """
     if annotations.anonymous or true_labels is None:
         return None
-    known = np.flatnonzero((true_labels != -1) & (annotations.answers_per_row >= 2))
+    several = annotations.answers_per_row >= 2
+    known = np.flatnonzero((true_labels != -1) & several)
     if len(known) < LEAST_KNOWN:
         return None
     wrong = _mistakes(annotations.take(known), true_labels[known])
@@ -131,7 +142,7 @@ def worth_of_votes(annotations: Annotations, true_labels: Ints | None) -> Worth 
     lost = 0.0 if not all_wrong else float(betaincinv(all_wrong, n - all_wrong + 1, 0.05))
     return Worth(
         n, votes, mean, _kish(votes, mean), _kish(votes, float(high)), _kish(votes, low), all_wrong,
-        1 - all_wrong / n, 1 - lost,
+        1 - all_wrong / n, 1 - lost, is_fair_sample(annotations.agreed_share()[several], (true_labels != -1)[several]),
     )  # fmt: skip
 
 

@@ -142,7 +142,7 @@ class VoterModels:
     disputed
         Rows on which one of them gives another label, in random order: the first ten are a fair sample.
     n_true_labels, n_checked
-        Number of true labels given, and of those by which voters are measured: all, or none (`_is_fair_sample`).
+        Number of true labels given, and of those by which voters are measured: all, or none (`is_fair_sample`).
     are_functions
         Whether most votes are of labelling functions.
     """
@@ -258,7 +258,9 @@ def fit_voters(
     em = _ExpectationMaximisation(annotations)
     kind_fitted, start, rounds = em.plan(kind)
     first = em.run(kind_fitted, start, rounds=rounds)
-    checked = true_labels if _is_fair_sample(annotations, first.T, true_labels) else None
+    voted, known = annotations.answers_per_row > 0, np.asarray(-1 if true_labels is None else true_labels) >= 0
+    is_fair = true_labels is not None and is_fair_sample(first.T.max(axis=1)[voted], known[voted])
+    checked = true_labels if is_fair else None
     exponent = np.ones(annotations.n_rows) if kind == "majority" else _exponent(annotations, first.T, checked)
     others = _Others() if first.confusions is None else _Others.of(em, first, exponent, true_labels)
     prior_weight = em.prior_weight
@@ -503,24 +505,30 @@ def _exponent(annotations: Annotations, T: Floats, true_labels: Ints | None) -> 
     return exponent
 
 
-def _is_fair_sample(annotations: Annotations, T: Floats, true_labels: Ints | None) -> bool:
-    """Whether known labels are of rows as sure as the others, as random ones are (the test of Mann & Whitney, 1947).
+def is_fair_sample(sure: npt.NDArray[np.floating[Any]], known: Flags) -> bool:
+    """Whether known rows are as sure as the others, as random ones are (the test of Mann & Whitney, 1947).
 
     People begin with what is least sure. There voters are wrong more often, and alike, than on all rows.
 
     Parameters
     ----------
-    T
-        Posterior without the known labels.
+    sure
+        (n,) how sure each row is without what is known.
+    known
+        (n,) whether it is known. Of fewer than `LEAST_CHECKED`, nothing speaks against it.
+
+    Examples
+    --------
+    >>> sure = np.arange(100) / 100
+    >>> is_fair_sample(sure, np.arange(100) % 2 == 0), is_fair_sample(sure, np.arange(100) < 40)
+    (True, False)
     """
-    voted = annotations.answers_per_row > 0
-    known = voted if true_labels is None else voted & (true_labels >= 0)
-    if true_labels is None or known.sum() < LEAST_CHECKED or (known == voted).all():
-        return true_labels is not None
+    if known.sum() < LEAST_CHECKED or known.all():
+        return True
     from scipy.stats import mannwhitneyu  # late: it takes most of a second
 
-    sure = T.max(axis=1).round(6)
-    return bool(mannwhitneyu(sure[known], sure[voted & ~known]).pvalue >= UNFAIR)
+    sure = sure.round(6)
+    return bool(mannwhitneyu(sure[known], sure[~known]).pvalue >= UNFAIR)
 
 
 UNFAIR = 1e-3
@@ -845,9 +853,13 @@ def voter_cards(models: VoterModels, true_labels: Ints | None = None) -> list[Vo
     models
         Of `fit_voters`.
     true_labels
-        (n,) decided labels, `ALL_WRONG` where everybody is wrong, −1 elsewhere.
+        (n,) decided labels, `ALL_WRONG` where everybody is wrong, −1 elsewhere; where they are of rows that the voters
+        agree on otherwise than on the others (`is_fair_sample`), nothing is counted on them.
     """
     annotations = models.annotations
+    voted = annotations.answers_per_row > 0
+    if true_labels is not None and not is_fair_sample(annotations.agreed_share()[voted], (true_labels != -1)[voted]):
+        true_labels = None
     answers = np.bincount(annotations.annotators[annotations.answer_starts], minlength=annotations.n_annotators)
     cards = []
     for voter, name in enumerate(annotations.annotator_names):

@@ -636,7 +636,7 @@ class FitLoop:
         """
         train, sets = self.splits.train, self.splits.train.sets()
         final = sharpness(weights, sets)
-        evidence = health.against_truth(labels.identified, train.y, sets)
+        evidence = health.against_truth(labels.identified, train.y, sets, final.top)
         if evidence is None and step is not None and not self.estimator.needs_truth:
             evidence = health.against_sets(step.covered(), len(sets))
         by_truth = evidence is not None and evidence.by == "truth"
@@ -651,7 +651,8 @@ class FitLoop:
             final,
             sets,
             evidence,
-            doubts=() if step is None else (*step.notes, *given, *contradicted),
+            doubts=() if step is None else step.notes,
+            of_given=() if step is None or health.are_given_checked(labels, train.y) else (*given, *contradicted),
             expected=float(np.nanmean(labels.confidence)) if is_judged and not given else None,
             top_loss=math.log(sets.n_classes) if has_logits else None,  # of uniform predictions
             votes_alone=not self.estimator.needs_features,

@@ -114,7 +114,7 @@ def show_details(key: str, annotations: Annotations, y: npt.NDArray[np.int64] | 
     st.markdown("**Who said what**")
     counted, many = "Accuracy is counted on the labels that are known.", f"{LEAST_CHECKED} known labels"
     estimated = "Accuracy is estimated from agreement alone; voters that share mistakes look better than they are."
-    estimated += f" With {many} it is counted, with an interval."
+    estimated += f" With {many} of examples chosen at random it is counted, with an interval."
     st.caption(counted if bool((cards["counted on"] > 0).all()) else estimated)
     show_voters(cards)
     show_worth(annotations, y)

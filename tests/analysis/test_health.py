@@ -99,10 +99,19 @@ def test_truth_counts_where_there_is_enough_of_it() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 100, 2)
     y = np.full(100, -1, dtype=np.int64)
     y[: FEWEST_ASKED - 1] = 0
-    assert against_truth(np.zeros(100, dtype=np.int64), y, sets) is None
+    sure = np.tile(np.linspace(0.5, 1, 10, dtype=np.float32), 10)
+    assert against_truth(np.zeros(100, dtype=np.int64), y, sets, sure) is None
     y[:40] = 0
-    result = against_truth(np.zeros(100, dtype=np.int64), y, sets)
+    result = against_truth(np.zeros(100, dtype=np.int64), y, sets, sure)
     assert result == Evidence("truth", 40, 40, 0.5) and result.beats_chance
+    assert against_truth(np.zeros(100, dtype=np.int64), y, sets, np.sort(sure)) is None  # of the hardest alone
+
+
+def test_known_labels_of_others_say_nothing_of_only_candidates() -> None:
+    sets = CandidateSets.from_lists([[k % 4, (k + 1) % 4] for k in range(100)], 4)
+    doubt = ["Most certain labels are the only candidate."]
+    found = health_of(rows([0, 0], [1.0, 0.9]), settled(np.arange(100) % 4), sets, GOOD, of_given=doubt)
+    assert found.verdict == "unchecked" and found.doubts == tuple(doubt)
 
 
 def test_it_is_healthy_only_where_the_labels_are_expected_to_be_right() -> None:

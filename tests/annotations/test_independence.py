@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 
 from pll.annotations import ALL_WRONG, Annotations
 from pll.annotations.independence import worth_of_votes
+from pll.annotations.voters import fit_voters, voter_cards
 
 
 def voted(wrong: np.ndarray) -> tuple[Annotations, np.ndarray]:
@@ -65,3 +66,19 @@ def test_a_truth_that_is_no_class_of_the_voters_is_a_mistake_of_all() -> None:
     worth = worth_of_votes(annotations, y)
     assert worth is not None and (worth.rows, worth.all_wrong, worth.reach) == (38, 8, 30 / 38)
     assert worth.sentence.count("On 8 of 38 known labels all are wrong") == 1
+
+
+def test_of_known_labels_of_disputes_nothing_is_said_of_all() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.integers(3, size=600)
+    wrong = rng.random((600, 3)) < 0.4
+    said = np.where(wrong, (y[:, None] + rng.integers(1, 3, (600, 3))) % 3, y[:, None])
+    votes = Annotations.from_votes(said)
+    disputed = np.flatnonzero((said != said[:, :1]).any(axis=1))[:100]
+    few, some = (np.full(600, -1, dtype=np.int64) for _ in range(2))
+    few[disputed], some[::6] = y[disputed], y[::6]
+    of_few, of_some = worth_of_votes(votes, few), worth_of_votes(votes, some)
+    assert of_few is not None and not of_few.is_fair and "of all" not in of_few.sentence
+    assert of_some is not None and of_some.is_fair and "of all" in of_some.sentence
+    counted = [voter_cards(fit_voters(votes, true_labels=known), known)[0] for known in (few, some)]
+    assert counted[0].checked == 0 and abs(counted[0].accuracy - 0.6) < 0.1 and counted[1].checked == 100

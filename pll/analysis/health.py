@@ -43,6 +43,8 @@ EPOCHS_TO_JUDGE = 20
 """Epochs from which their last tenth says whether a run still learns."""
 LEAST_RIGHT = 0.5
 """Share of the labels that must be expected to be right."""
+NOT_HEALTHY = "labels"
+"""Name in model.json's `extra` of what is said of labels that a model learnt from and that are not healthy."""
 FEWEST_ASKED = 30
 """Minimum number of examples for a comparison with chance."""
 
@@ -181,6 +183,11 @@ class Health:
         if self.verdict == "unchecked":
             return "Not checked: it is not known how sure these labels are."
         return f"Do not trust these labels yet. {self.findings[0].sentence}"
+
+    @property
+    def said_of_model(self) -> dict[str, str]:
+        """What `model.json` says of the labels that the model learnt from: nothing where they are healthy."""
+        return {} if self.is_healthy else {NOT_HEALTHY: self.headline}
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for state.json and the shell."""

@@ -118,7 +118,7 @@ def card_of(source: ExportSource) -> ModelCard:
         model_weights(source.estimator),
         method=source.method,
         feature_names=source.train.feature_names,
-        extra={RANGE: source.inputs},
+        extra={RANGE: source.inputs} | ({} if source.health is None else source.health.said_of_model),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from pll.analysis.health import NOT_HEALTHY
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import load_features
@@ -70,7 +71,9 @@ class Predictor:
         UserError
             The examples lack a column or have another shape.
         """
+        doubt = self._card.extra.get(NOT_HEALTHY)
         notes = (
+            *([f"Of the labels that the model learnt from: {doubt}"] if doubt else ()),
             *_missing_in(data, self._card.feature_names),
             *(() if self._featuriser is None else self._featuriser.notes(data)),
         )

@@ -522,7 +522,7 @@ class FitLoop:
             self.folder.path,
             method=self.config.method,
             feature_names=train.feature_names,
-            extra={RANGE: input_range(train.X)},
+            extra={RANGE: input_range(train.X)} | verdict.said_of_model,
         )
         if self.splits.featuriser is not None:
             save_features(self.splits.featuriser, self.folder.path)

@@ -12,7 +12,7 @@ from itertools import combinations, compress
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import agree, amount, counted, counted_in_grid
 from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name, words_of
-from pll.formats.names import GRID, NUMBERED, may_hold_labels
+from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
 from pll.formats.proposal import (
     MOST_OFFERED,
     Proposal,
@@ -23,6 +23,7 @@ from pll.formats.proposal import (
     one_of,
     practice_in,
     says,
+    says_fact,
     says_state,
     share_among,
     which,
@@ -338,8 +339,9 @@ def _without_numbers(name: str) -> str | None:
 def _alike(table: Proposal, question_of: Callable[[str], str | None], least: int) -> list[list[str]]:
     """Return the columns of each question, by what their names have in common, that have one vocabulary."""
     groups: dict[str, list[str]] = {}
-    for name in which(table, *ITEM):
-        if asked := question_of(name):
+    for name in which(table, *_ITEM_BY_CELLS):
+        asked = question_of(name)  # what it is about may be anything: "You said it three times: no."
+        if asked and not is_named_id(asked) and not says_fact(asked):
             groups.setdefault(asked, []).append(name)
     one = [(names, _of_one_question(table, names)) for names in groups.values()]
     alike = [names for names, same in one if len(names) >= least and len(same) >= NEARLY_ALL * len(names)]
@@ -360,7 +362,8 @@ def _ask_which_grid(table: Proposal, grids: Sequence[Sequence[str]], *, is_examp
     )
 
 
-ITEM = ("!empty", "!fractions", "!texts", "!dates", "!addresses", "!named id", "!of a fact")
+_ITEM_BY_CELLS = ("!empty", "!fractions", "!texts", "!dates", "!addresses")
+ITEM = (*_ITEM_BY_CELLS, "!named id", "!of a fact")
 """Traits of a column that may be an example, in a table of a row a person."""
 
 

@@ -213,6 +213,10 @@ def vocabulary(table: Proposal) -> None:
         return
     table.give_all(clear, "annotator")
     near_unclear = [name for name in near_open if name not in table.roles]
+    if not (is_labelled or near_unclear) and (asked := _in_a_grid(columns, groups)):
+        table.give_all((name for names in asked for name in names), "annotator")
+        _ask_which(table, asked)
+        return
     unclear, questions = [near_unclear] if near_unclear else [], list[list[str]]()
     for group in groups:
         names = [name for name in group if name not in table.roles and name not in near_unclear]
@@ -252,6 +256,17 @@ def vocabulary(table: Proposal) -> None:
         unclear.sort(key=lambda names: all(says("sure", name) for name in names))
         table.give_all((name for names in unclear for name in names), "category")
         _ask_which(table, unclear, ("nobody's: learn from them", "category"))
+
+
+def _in_a_grid(names: Sequence[str], vocabularies: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The columns of each question that the same voters answered, in words of its own: `age (Mia)`, `tone (Mia)`."""
+    by_words = {name: k for k, some in enumerate(vocabularies) for name in some}
+    for grid in grids(names):
+        asked = [list(one.values()) for one in grid.values()]
+        words = [{by_words.get(name) for name in some} for some in asked]
+        if all(len(some) == 1 for some in words) and len(set[int | None]().union(*words)) == len(words):
+            return asked
+    return []
 
 
 def _in_series(table: Proposal) -> list[str]:

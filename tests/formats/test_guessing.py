@@ -884,3 +884,24 @@ def test_voters_who_answered_several_questions_in_the_same_words_are_asked_about
     assert {name for name, role in found.items() if role == "annotator"} == {name for name in said if "clear" in name}
     about_one = dict.fromkeys(said, truths["clear"])  # the same question twice
     assert question(roles_of(list(about_one), list(about_one.values()))) is None
+
+
+def test_questions_in_words_of_their_own_are_asked_about_at_once_be_one_of_yes_and_no() -> None:
+    rolls = random.Random(6)
+    words = {"violence": ["yes", "no"], "age rating": ["6+", "12+", "16+"], "language": ["en", "de", "fr"]}
+    truths = {question: [rolls.choice(some) for _ in range(40)] for question, some in words.items()}
+    said: dict[str, list[str | None]] = {
+        f"{question} ({who})": [one if rolls.random() < 0.8 else rolls.choice(words[question]) for one in truth]
+        for question, truth in truths.items()
+        for who in ("Mia", "Tariq", "Jo")
+    }
+    found = answered(**said)
+    assert {name for name, role in found.items() if role == "annotator"} == {n for n in said if "violence" in n}
+
+
+def test_in_a_grid_of_a_form_what_is_asked_about_may_end_as_an_id_or_a_fact() -> None:
+    rolls = random.Random(7)
+    about = ["I said it three times: no.", "What is your age?", *(f"Message {k} of the lot" for k in range(10))]
+    columns: dict[str, list[str | None]] = {"Timestamp": [f"02/0{k}/2024 19:0{k}:36" for k in range(1, 9)]}
+    columns |= {f"How does it sound? [{one}]": [rolls.choice(["Rude", "Kind"]) for _ in range(8)] for one in about}
+    assert [*roles(**columns).values()].count("item") == len(about)

@@ -18,6 +18,7 @@ from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
     are_dates,
+    are_names,
     has_fractions,
     is_missing,
     is_no_answer,
@@ -172,6 +173,7 @@ def _are_answers(people: Sequence[Cells], columns: Sequence[Cells]) -> bool:
     are_few = 1 < len(kinds) <= max(FEW, len(said) // 4)
     return (
         are_words
+        and are_names([*kinds])  # no texts: `model_a`, `response_a`
         and are_few
         and any(len({label for _, label in row if label}) < sum(bool(label) for _, label in row) for row in rows)
     )

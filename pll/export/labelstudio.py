@@ -26,7 +26,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.predictions import Predictor
 from pll.formats.tools.exports import choice_answer, unanswered
-from pll.review.desk import Desk
+from pll.review.desk import Assignment, DecisionResult, Desk
 from pll.review.events import Event
 from pll.review.queue import ReviewQueue
 from pll.runs.run import Run
@@ -39,6 +39,8 @@ DELETING_ACTIONS = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
 TRAIN = "START_TRAINING"
 SCORES = {"label": 1.0, "none": 0.0}
 """Score of what a person decided: a label, or that none is right."""
+COUNTS_AS = {"none": '"none of these"', "unsure": '"not sure"'}
+"""In words, the decisions that say less than an annotation."""
 
 
 @dataclass(frozen=True)
@@ -248,18 +250,38 @@ class Backend:
         assignment = desk.show(row)
         if not assignment.token:
             return "Another reviewer has this example, or has answered it; the annotation was not stored."
-        candidates = [choice.label for choice in assignment.choices]
-        if len(labels) == 1:
-            done = desk.decide(assignment, "pick" if labels[0] in candidates else "other", labels[0], note=note)
-        else:  # a set: the other classes are wrong
-            done = None
-            for label in [name for name in candidates if name not in labels][: len(candidates) - 1]:
-                done = desk.decide(assignment, "eliminate", label, note=note)
-                assignment = done.next or assignment
-            desk.release()
+        before = [event for event in review.state.live_events(row) if event.note == note]
+        ruled_out = [event for event in before if event.kind == "eliminate"]
+        for event in ruled_out:  # the annotation was changed: these may be chosen now
+            desk.undo(event.id)
+        done = self._decide(desk, desk.show(row) if ruled_out else assignment, labels, note)
         if done is None or done.event is None:
             return (done.notice if done is not None else "") or "The annotation rules nothing out; nothing was stored."
-        return f"{assignment.example}: {', '.join(labels)} by {desk.reviewer}."
+        counts = f", stored as {COUNTS_AS[done.event.kind]}" if done.event.kind in COUNTS_AS else ""
+        return f"{assignment.example}: {', '.join(labels)} by {desk.reviewer}{counts}."
+
+    def _decide(self, desk: Desk, assignment: Assignment, labels: Sequence[str], note: str) -> DecisionResult | None:
+        """Store that one of these classes is right, as far as the candidates can say it; None where they say nothing.
+
+        Of several, all of them candidates: the others are wrong. None a candidate: no candidate is right. Only some:
+        the annotator is unsure, since ruling out the others would leave these alone.
+        """
+        if len(labels) == 1:
+            names = [choice.label for choice in assignment.choices]
+            return desk.decide(assignment, "pick" if labels[0] in names else "other", labels[0], note=note)
+        own = self.queue.review.root.candidates.names(assignment.row)
+        chosen = [name for name in own if name in labels]
+        done = None
+        if not chosen:
+            done = desk.decide(assignment, "none", note=note)
+        elif len(chosen) < len(labels):
+            done = desk.decide(assignment, "unsure", note=note)
+        else:
+            for label in [name for name in own if name not in labels]:
+                done = desk.decide(assignment, "eliminate", label, note=note)
+                assignment = done.next or assignment
+        desk.release()
+        return done
 
     def _take_back(self, annotations: Sequence[object]) -> str:
         notes = {_note(number) for number in annotations}

@@ -81,6 +81,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("trained")
     file = folder / "texts.csv"
     lines = [f"{text(row)},{CLASSES[row % 3]}|{CLASSES[(row + 1 + row // 15) % 3]}" for row in range(N)]
+    lines[6] = f"{text(6)},{'|'.join(CLASSES)}"
     file.write_text("text,candidates\n" + "\n".join(lines) + "\n")
     params = {"epochs": 30, "threads": 1}
     with pytest.MonkeyPatch.context() as patched:
@@ -149,6 +150,29 @@ def test_annotations_are_decisions_and_can_be_taken_back(connected: Connected) -
     assert connected.review.state.outcome(3).status == "open"
     assert connected.annotate(3, ["oak"], 8).status_code == 201  # a class that nobody had named
     assert connected.review.label_of(3) == "oak"
+
+
+def test_of_several_classes_none_is_settled_that_was_not_chosen_alone(connected: Connected) -> None:
+    state, candidates = connected.review.state, connected.review.root.candidates.names
+    assert sorted(candidates(0)) == ["bird", "fish"] and sorted(candidates(15)) == ["fish", "tree"]
+    connected.annotate(0, ["tree", "oak"], 20)  # no candidate
+    assert (state.outcome(0).status, connected.review.label_of(0)) == ("none", None)
+    assert connected.said.endswith('stored as "none of these".')
+    connected.annotate(15, ["fish", "oak"], 21)  # one candidate, and one beside it
+    assert (state.outcome(15).status, state.outcome(15).eliminated) == ("unsure", frozenset())
+    connected.annotate(15, ["fish", "tree"], 22)  # all candidates
+    assert "rules nothing out" in connected.said
+    for row in (0, 15):
+        assert row not in connected.review.state.labels()[0]
+
+
+def test_an_annotation_that_is_changed_takes_back_what_it_ruled_out(connected: Connected) -> None:
+    assert sorted(connected.review.root.candidates.names(6)) == ["bird", "fish", "tree"]
+    connected.annotate(6, ["bird", "fish"], 30)
+    assert connected.review.state.outcome(6).eliminated == {"tree"}
+    connected.annotate(6, ["bird", "tree"], 30, "ANNOTATION_UPDATED")
+    outcome = connected.review.state.outcome(6)
+    assert (outcome.status, outcome.eliminated) == ("open", {"fish"})
 
 
 def test_a_blind_check_is_not_answered_from_label_studio(connected: Connected) -> None:

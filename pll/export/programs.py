@@ -1,7 +1,8 @@
 """The fitted model as a program that runs without Candid: a `torch.export` program, and ONNX.
 
 Both take raw features (B, …) float32 under the name `features`, any B from 1, NaN for a missing value, and give
-`probabilities` (B, c) float32. Scaling and imputation are inside; the class names travel in the file.
+`probabilities` (B, c) float32, those of `candid predict`. Scaling, imputation and the temperature are inside; the class
+names travel in the file.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ CLASS_NAMES_KEY = "class_names"
 """Under this name in the ONNX metadata, and as `class_names.json` among the extra files of the torch program."""
 
 PROBABILITY_TOLERANCE = 1e-4
-"""How far a program's probabilities may be from `predict_proba`."""
+"""How far a program's probabilities may be from those of `candid predict`; more below temperature 1, by as much."""
 
 _EXAMPLES = 3
 """Rows to trace with: torch specialises batches of 0 or 1."""
@@ -48,15 +49,25 @@ class NotExportable(UserError):
 
 
 class Probabilities(nn.Module):
-    """Raw features → class probabilities, in one module."""
+    """Raw features → class probabilities, in one module.
 
-    def __init__(self, model: nn.Module) -> None:
+    Parameters
+    ----------
+    model
+        Raw features → logits.
+    temperature
+        What divides the logits; None where it is not known.
+    """
+
+    def __init__(self, model: nn.Module, temperature: float | None = None) -> None:
         super().__init__()
         self.model = model
+        self.temperature = temperature
 
     def forward(self, features: Tensor) -> Tensor:
         """(B, …) → (B, c)."""
-        return torch.softmax(self.model(features), dim=1)
+        logits = self.model(features)
+        return torch.softmax(logits if self.temperature is None else logits / self.temperature, dim=1)
 
 
 def why_no_program(source: ExportSource) -> str | None:
@@ -88,7 +99,7 @@ def write_torch_program(source: ExportSource, path: Path) -> None:
     Raises
     ------
     NotExportable
-        The model cannot be traced, or the program does not agree with `predict_proba`.
+        The model cannot be traced, or the program does not agree with `iter_tempered`.
     """
     model = _probabilities(source)
     example = _example(source, model)
@@ -121,7 +132,7 @@ def write_onnx(source: ExportSource, path: Path) -> None:
     ------
     NotExportable
         The model cannot be traced or has no ONNX form, packages are missing, or the program does not agree with
-        `predict_proba` (checked where onnxruntime is installed).
+        `iter_tempered` (checked where onnxruntime is installed).
     """
     model = _probabilities(source)
     example = _example(source, model)
@@ -149,7 +160,8 @@ def write_onnx(source: ExportSource, path: Path) -> None:
 def _probabilities(source: ExportSource) -> Probabilities:
     module = source.estimator.module()
     assert module is not None  # `why_no_program` was asked
-    return Probabilities(copy.deepcopy(module).cpu()).eval().requires_grad_(False)
+    model = Probabilities(copy.deepcopy(module).cpu(), source.estimator.temperature_)
+    return model.eval().requires_grad_(False)
 
 
 def _example(source: ExportSource, model: nn.Module) -> Tensor:
@@ -170,12 +182,13 @@ def _run_onnx(packed: bytes, example: Tensor) -> npt.NDArray[np.float32]:
 
 def _check_agreement(source: ExportSource, example: Tensor, outputs: npt.NDArray[np.float32], what: str) -> None:
     """Refuse a program whose predictions differ from those of the page."""
-    wanted = source.estimator.predict_proba(example.numpy())
+    wanted = np.concatenate(list(source.estimator.iter_tempered(example.numpy())))
     apart = float(np.abs(outputs - wanted).max())
-    if not apart <= PROBABILITY_TOLERANCE:  # NaN is not
+    tolerance = PROBABILITY_TOLERANCE / min(source.estimator.temperature_ or 1.0, 1.0)
+    if not apart <= tolerance:  # NaN is not
         raise NotExportable(
-            f"The {what} was left out: its probabilities are up to {apart:.2g} from those of predict_proba "
-            f"({PROBABILITY_TOLERANCE:g} is allowed). Chance in forward(), or very large scores, are the usual causes."
+            f"The {what} was left out: its probabilities are up to {apart:.2g} from those of the model "
+            f"({tolerance:.2g} is allowed). Chance in forward(), or very large scores, are the usual causes."
         )
 
 

@@ -1,4 +1,4 @@
-"""model.pt2 and model.onnx run where Candid is not, on any batch, and say what `predict_proba` says."""
+"""model.pt2 and model.onnx run where Candid is not, on any batch, and say what `candid predict` says."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 import torch
 from torch import Tensor, nn
@@ -65,6 +66,26 @@ def test_both_run_without_candid(sources: Callable[..., ExportSource], tmp_path:
                     assert got.dtype == np.float32
                     np.testing.assert_allclose(got, probabilities[:size], atol=1e-4, err_msg=f"{kind} {program} {size}")
                     np.testing.assert_array_equal(got.argmax(axis=1), probabilities[:size].argmax(axis=1))
+
+
+@pytest.mark.parametrize("temperature", [None, 3.0])
+def test_probabilities_are_at_the_temperature_of_the_model(
+    temperature: float | None,
+    sources: Callable[..., ExportSource],
+    tmp_path: Path,
+) -> None:
+    source = sources()
+    source.estimator.temperature_ = temperature
+    X = source.train.X[:4]
+    write_torch_program(source, tmp_path / "model.pt2")
+    write_onnx(source, tmp_path / "model.onnx")
+    found = torch.export.load(tmp_path / "model.pt2").module()(torch.from_numpy(X)).detach().numpy()
+    (other,) = onnxruntime.InferenceSession(tmp_path / "model.onnx").run(["probabilities"], {"features": X})
+    wanted = np.concatenate(list(source.estimator.iter_tempered(X)))
+    for probabilities in (found, other):
+        np.testing.assert_allclose(probabilities, wanted, atol=1e-4)
+    plain = source.estimator.predict_proba(X)
+    assert np.allclose(plain, found, atol=1e-4) == (temperature is None)
 
 
 # ---- what cannot be exported ------------------------------------------------------------------------------------

@@ -16,16 +16,14 @@ from pll.cli.progress import Bars, load
 from pll.cli.said import note, print_result
 from pll.errors import UserError
 from pll.export.convert import convert as convert_to
-from pll.export.predictions import Predictor
+from pll.export.predictions import Predictor, learnt_roles
 from pll.export.spreadsheet import formula_messages
 from pll.formats.classes import class_edits
-from pll.formats.reading import OF_LABELS, Reading
 from pll.io import write_csv
-from pll.methods.persistence import read_card
 from pll.review.record import missing_review
 from pll.runs.config import Preparation
 from pll.runs.data import Making, warnings_about
-from pll.runs.files import MANIFEST_FILE, READING_FILE
+from pll.runs.files import MANIFEST_FILE
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.manifest import damages, is_verifiable, read_manifest
 from pll.synthesis.ambiguity import ambiguity_degree
@@ -115,12 +113,9 @@ def predict(options: declared.PredictOptions) -> None:
         check_has_result(folder)
         note(_unverified(folder))
     learnt = folder.config().source if folder.exists() else None
-    explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
-    if (folder.path / READING_FILE).exists():  # the same is read and learnt from
-        roles = Reading.in_file(folder.path / READING_FILE).roles
-        explicit |= {name: role for name, role in roles.items() if role not in OF_LABELS}
+    explicit = learnt_roles(folder.path)
     explicit |= {} if learnt is None else learnt.options.get("columns", {})
-    source = source_like(read_as(source_of(options.data), options), explicit)
+    source = source_like(read_as(source_of(options.data), options, whole=False), explicit)
     result = Predictor(folder.path).predict(load(source))
     note(result.warnings)
     if learnt is not None and (source.hashed().sha256 or source.name) == (learnt.sha256 or learnt.name):

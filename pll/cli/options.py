@@ -181,9 +181,8 @@ def source_like(source: Source, roles: Mapping[str, str]) -> Source:
     """
     if not roles or source.path is None:
         return source
-    there = {one.name for one in formats.columns(source.path, name=source.name, options=read_options(source))}
-    known = {name: role for name, role in roles.items() if name in there} | source.options.get("columns", {})
-    return replace(source, options=source.options | ({"columns": known} if known else {}))
+    known = formats.roles_there(roles, source.path, read_options(source), source.name).columns
+    return replace(source, options=source.options | ({"columns": dict(known)} if known else {}))
 
 
 def source_of_test(options: TrainingOptions) -> Source | None:
@@ -216,7 +215,7 @@ def said_of_reading(options: FileOptions) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value or value is False}
 
 
-def read_as(source: Source, options: FileOptions) -> Source:
+def read_as(source: Source, options: FileOptions, *, whole: bool = True) -> Source:
     """Return the source with what is said of how its file is read; what is said by an option goes before `--reading`.
 
     Parameters
@@ -225,6 +224,8 @@ def read_as(source: Source, options: FileOptions) -> Source:
         The file.
     options
         Of the command.
+    whole
+        Whether the file must have every column of `--reading`.
 
     Raises
     ------
@@ -251,7 +252,7 @@ def read_as(source: Source, options: FileOptions) -> Source:
     if source.path is None:
         return replace(source, classes=classes, answers=answers)
     reading = Reading() if options.reading is None else Reading.in_file(options.reading)
-    kept = {} if options.reading is None else formats.options_of(reading, source.path, source.name)
+    kept = {} if options.reading is None else formats.options_of(reading, source.path, source.name, whole=whole)
     answers = kept.pop("answers", {}) | answers
     columns = kept.pop("columns", {}) | said.pop("columns", {})
     fields = kept | said | ({"columns": columns} if columns else {})

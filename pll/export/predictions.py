@@ -1,4 +1,4 @@
-"""Labels that a run's model gives to examples that it has not seen."""
+"""Labels that a run's model gives to examples that it has not seen, and how a file of such examples is read."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from pll import formats
 from pll.analysis.health import NOT_HEALTHY
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import load_features
 from pll.features.selection import featurised
 from pll.formats.checks import listing
+from pll.formats.reading import OF_LABELS, Reading
 from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
+from pll.runs.files import READING_FILE
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,41 @@ class Predictor:
             confidence,
             (*notes, *warnings),
         )
+
+
+def learnt_roles(folder: Path | str) -> dict[str, str]:
+    """Return the roles of the columns that a model was trained on, but those of labels: column → role.
+
+    The folder is of a run, or of an exported model.
+
+    Raises
+    ------
+    UserError
+        There is no model, or its files are damaged.
+    """
+    roles = dict.fromkeys(read_card(Path(folder)).feature_names, "feature")
+    kept = Path(folder) / READING_FILE
+    if kept.exists():
+        roles |= {name: role for name, role in Reading.in_file(kept).roles.items() if role not in OF_LABELS}
+    return roles
+
+
+def read_new(path: Path | str, folder: Path | str) -> PartialLabelDataset:
+    """Read a file of new examples as the file was read that a model was trained on; it may lack the labels.
+
+    Parameters
+    ----------
+    path
+        The file.
+    folder
+        Of a run, or of an exported model.
+
+    Raises
+    ------
+    UserError
+        There is no model, or something is wrong with the file.
+    """
+    return formats.read(path, options=formats.roles_there(learnt_roles(folder), path, formats.ReadOptions()))
 
 
 def _missing_in(data: PartialLabelDataset, learnt: Collection[str]) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ __all__ = [
     "give_back",
     "options_of",
     "read",
+    "roles_there",
     "sheets",
     "write",
 ]
@@ -147,7 +148,35 @@ def columns(path: Path | str, *, name: str | None = None, options: ReadOptions |
         return _detect(path, name or path.name).columns(path, options or ReadOptions())
 
 
-def options_of(reading: Reading, path: Path | str, name: str | None = None) -> dict[str, Any]:
+def roles_there(
+    roles: Mapping[str, str], path: Path | str, options: ReadOptions, name: str | None = None
+) -> ReadOptions:
+    """Return options with those of the roles whose columns a table has; what the options say of a column stays.
+
+    Parameters
+    ----------
+    roles
+        Of columns, by name.
+    path
+        The file.
+    options
+        How it is read.
+    name
+        Of the file, where it is another than that of `path`.
+
+    Raises
+    ------
+    UserError
+        See `read`.
+    """
+    if not roles:
+        return options
+    there = {one.name for one in columns(path, name=name, options=options)}
+    known = {column: role for column, role in roles.items() if column in there}
+    return replace(options, columns=known | dict(options.columns))
+
+
+def options_of(reading: Reading, path: Path | str, name: str | None = None, *, whole: bool = True) -> dict[str, Any]:
     """Return the fields of `ReadOptions` that read a file as another one was read.
 
     Parameters
@@ -158,6 +187,8 @@ def options_of(reading: Reading, path: Path | str, name: str | None = None) -> d
         This file.
     name
         What a message calls it, where it is called otherwise.
+    whole
+        Whether the file must have every column of the reading; examples to be predicted lack those of labels.
 
     Raises
     ------
@@ -168,12 +199,13 @@ def options_of(reading: Reading, path: Path | str, name: str | None = None) -> d
     options |= {"sheet": reading.sheet or None, "class_names": reading.class_names}
     there = {one.name for one in columns(path, name=name, options=ReadOptions(**options))}
     missing = [one for one in reading.roles if there and one not in there]
-    if missing:
+    if missing and whole:
         raise UserError(
             f"{name or Path(path).name} lacks columns that the reading names: {listing(missing)}. Make a reading of "
             "this file (candid read FILE --save reading.json)."
         )
-    return {option: value for option, value in (options | {"columns": dict(reading.roles)}).items() if value}
+    roles = {column: role for column, role in reading.roles.items() if column not in missing}
+    return {option: value for option, value in (options | {"columns": roles}).items() if value}
 
 
 def sheets(path: Path | str, *, name: str | None = None) -> list[str]:

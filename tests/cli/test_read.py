@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -84,13 +85,17 @@ def test_a_reading_is_kept_and_used_for_another_file(tmp_path: Path, capsys: pyt
 
 
 @pytest.mark.usefixtures("no_programs")
-def test_a_run_keeps_how_its_file_was_read_and_exports_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_keeps_how_its_file_was_read_and_exports_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     given, other, run = tmp_path / "t.csv", tmp_path / "other.csv", tmp_path / "run"
-    numbered = [f"{line},{at}.5" if at else f"{line},width" for at, line in enumerate(VOTED.splitlines())]
+    numbered = [
+        f"{line},{at}.5,{10**9 + 64 * at}" if at else f"{line},width,num" for at, line in enumerate(VOTED.splitlines())
+    ]
     given.write_text("\n".join(numbered))
     other.write_text("\n".join(numbered).replace("\ne", "\nf"))
     fit = ("fit", str(given), "--epochs", "1", "--threads", "1", "--features", "table", "--out", str(run))
-    assert main([*fit, "--column", "Ann=keep", "--column", "Bob=annotator"]) == 0
+    assert main([*fit, "--column", "Ann=keep", "--column", "Bob=annotator", "--column", "num=feature"]) == 0
     reading = Reading.from_json((run / "reading.json").read_text())
     assert (reading.roles["Ann"], reading.roles["Bob"], reading.file) == ("keep", "annotator", "t.csv")
     assert main(["export", str(run), "--out", str(tmp_path / "out")]) == 0
@@ -99,6 +104,16 @@ def test_a_run_keeps_how_its_file_was_read_and_exports_it(tmp_path: Path, capsys
     status, again, _ = said(capsys, "read", str(other), "--reading", str(kept))
     assert (status, again["voters"]) == (0, ["Bob"])
     assert main(["check", str(run)]) == 0
+
+    new = tmp_path / "new.csv"  # what people ask about has no labels
+    new.write_text("id,num,width\n" + "".join(f"n{k},{10**9 + 64 * k},{k}.25\n" for k in range(12)))
+    monkeypatch.chdir(kept.parent)
+    (code,) = re.findall(r"^```py\n(.*?)^```$", Path("README.md").read_text(), flags=re.DOTALL | re.MULTILINE)
+    made: dict[str, Any] = {}
+    exec(code.replace("NEW_DATA", str(new)), made)
+    assert made["features"].tolist() == [[k + 0.25, 10**9 + 64 * k] for k in range(12)]
+    assert main(["predict", ".", str(new), "--reading", "reading.json", "--out", str(tmp_path / "p.csv")]) == 0
+    assert len((tmp_path / "p.csv").read_text().splitlines()) == 13
 
 
 def test_what_is_asked_is_printed_with_the_options_that_answer(

@@ -305,3 +305,38 @@ def test_the_row_of_an_error_counts_a_header_that_stands_again(tmp_path: Path) -
     (tmp_path / "t.csv").write_text("\n".join(lines))
     with pytest.raises(UserError, match="Row 5, column 'width'"):
         formats.read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("mark", "width", "part", "confidence"),
+    [
+        (";", "{},5", "v1", "0,75"),
+        (";", "{},5", "1.2", "0,75"),  # one number with a point is no reason to write another kind
+        ("\t", "{},5", "v1", "0,75"),
+        (",", '"{},5"', "v1", '"0,75"'),
+        (",", "{}.5", "v1", "0.75"),
+        (";", "{}.5", "v1", "0.75"),
+        (";", "wide {}", "v1", "0,75"),
+    ],
+)
+def test_a_confidence_has_the_decimal_mark_of_the_file(
+    mark: str, width: str, part: str, confidence: str, tmp_path: Path
+) -> None:
+    rows = [["id", "width", "part", "candidates"]]
+    rows += [[f"a{k}", width.format(k), part, "cat|dog" if k % 2 else "cat"] for k in range(8)]
+    (tmp_path / "t.csv").write_text("".join(f"{mark.join(row)}\n" for row in rows))
+    names = [f"a{k}" for k in range(8)]
+    done = Results(names, {"identified_label": ["cat"] * 8, "confidence": ["0.75"] * 8})
+    formats.give_back(tmp_path / "t.csv", tmp_path / "out.csv", done)
+    top, *below = (tmp_path / "out.csv").read_text().splitlines()
+    assert top.endswith(f"{mark}confidence")
+    assert all(line.endswith(f"{mark}cat{mark}{confidence}") for line in below)
+
+
+def test_lists_with_commas_are_no_decimal_commas(tmp_path: Path) -> None:
+    rows = "".join(f'a{k},{k}.5,"{k % 3},{3 + k % 2}"\n' for k in range(8))
+    (tmp_path / "t.csv").write_text(f"id,width,candidates\n{rows}")
+    names = [f"a{k}" for k in range(8)]
+    done = Results(names, {"identified_label": ["3"] * 8, "confidence": ["0.75"] * 8})
+    formats.give_back(tmp_path / "t.csv", tmp_path / "out.csv", done)
+    assert all(line.endswith(",3,0.75") for line in (tmp_path / "out.csv").read_text().splitlines()[1:])

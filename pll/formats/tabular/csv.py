@@ -32,6 +32,7 @@ from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, reada
 from pll.formats.codebook import codes_noted
 from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, as_utf8, encode_like, encoding_of, without_marks
 from pll.formats.names import sample_rows
+from pll.formats.reading import OF_NAMES
 from pll.formats.records import Records
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
@@ -351,8 +352,7 @@ class Delimited(TableFormat):
         text = text_of_file(source, self.delimiters)
         header, top = text.header, text.top.number
         names = [free_name(name, [one.strip() for one in header.names]) for name in added]
-        sample = text.sample()
-        comma = text.delimiter == ";" and not any(_POINT.fullmatch(cell or "") for cells in sample for cell in cells)
+        comma = self._has_decimal_commas(source, text, options)
         values, none = zip(*added.values(), strict=True), [None] * len(names)
         with path.open("w", encoding="utf-8", newline="") as file:
             for row in text.rows():
@@ -367,6 +367,13 @@ class Delimited(TableFormat):
                 line = row.text.rstrip("\r\n")
                 file.write(f"{line}{text.delimiter}{_joined(cells, text.delimiter, comma)}{row.text[len(line) :]}")
         encode_like(source, path)
+
+    def _has_decimal_commas(self, source: Path, text: Text, options: ReadOptions) -> bool:
+        """Whether the file's own numbers are written as 1,5; one with semicolons and no number as 1.5 has them, too."""
+        if any(column.comma and column.role not in OF_NAMES for column in self.columns(source, options)):
+            return True
+        cells = itertools.chain.from_iterable(text.sample())
+        return text.delimiter == ";" and not any(_POINT.fullmatch(cell or "") for cell in cells)
 
 
 class Csv(Delimited):

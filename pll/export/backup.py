@@ -138,14 +138,14 @@ def restore(source: Path, home: Path, database_url: str | Path) -> Contents:
         if _children(home / name):
             raise UserError(f"{home / name} is not empty; restore into a new home (PLL_HOME), then change over.")
     check_free_space(home, folder_bytes(source), "what is restored")
-    for name in FOLDERS:
-        if (source / name).is_dir():
-            shutil.copytree(source / name, home / name, dirs_exist_ok=True)
     saved, database = Database(source / DECISIONS_DATABASE), Database(database_url)
     try:
         with database.read() as connection:
             if connection.execute(sa.select(sa.func.count()).select_from(tables.review)).scalar_one():
                 raise UserError(f"The database {database.words} holds reviews already; give an empty one.")
+        for name in FOLDERS:
+            if (source / name).is_dir():
+                shutil.copytree(source / name, home / name, dirs_exist_ok=True)
         decisions = _copy_rows(saved, database)
     finally:
         saved.close()

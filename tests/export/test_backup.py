@@ -95,8 +95,10 @@ def test_every_label_and_decision_is_restored(tmp_path: Path, database_url: str)
 def test_what_is_no_whole_backup_is_refused(tmp_path: Path) -> None:
     home, to = tmp_path / "home", tmp_path / "backup"
     with registry_in(home / "runs") as registry:
-        registry.start(config(write_data(tmp_path / "small.npz"), params={"epochs": 1})).join(60)
+        run = registry.start(config(write_data(tmp_path / "small.npz"), params={"epochs": 1}))
+        run.join(60)
     database = Database(home / "reviews.sqlite3")
+    open_review(run, database, registry.get)
     with pytest.raises(UserError, match="lies in Candid's own folder"):
         backup(home, database, home / "backup")
     backup(home, database, to)
@@ -104,6 +106,9 @@ def test_what_is_no_whole_backup_is_refused(tmp_path: Path) -> None:
         backup(home, database, to)
     database.close()
     listed = json.loads((to / BACKUP_FILE).read_text())["files"]
+    with pytest.raises(UserError, match="holds reviews already"):
+        restore(to, tmp_path / "new", home / "reviews.sqlite3")
+    assert not (tmp_path / "new").exists()  # so that it can be done again, with another database
     labels = to / next(name for name in listed if name.endswith("labels.csv"))
     labels.write_text("damaged")
     with pytest.raises(UserError, match=r"labels\.csv is missing or damaged"):

@@ -16,6 +16,8 @@ from pll.export.source import ExportSource
 from pll.io import write_atomically, write_text
 
 README_FILE, ARCHIVE_END = "README.md", "-export.zip"
+BEGUN_FILE = ".candid-export"
+"""Written before all else, and removed once there is the archive: a folder with either of them holds an export."""
 NAMES = (README_FILE, *(part.file_name for part in EXPORTS.values()))
 
 FilesDone = Callable[[int, int, str], None]
@@ -46,8 +48,8 @@ class ExportResult:
 def export_all(source: ExportSource, out_dir: Path | str, *, progress: FilesDone | None = None) -> ExportResult:
     """Write every file this source can give, a README.md, and `<name>-export.zip` that holds them all.
 
-    Each file is written atomically and replaces that of an earlier export (features that this model does not have go);
-    nothing else in the folder is touched.
+    Each file is written atomically and replaces that of an earlier export, be it one that was stopped (features that
+    this model does not have go); nothing else in the folder is touched.
 
     Parameters
     ----------
@@ -74,6 +76,7 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: FilesDone
     stale: list[str] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / BEGUN_FILE, "Candid is writing an export here. Where it was stopped, export again.\n")
         for part in EXPORTS.values():
             if part not in exporters.values():  # of another model, and wrong for this one
                 (folder / part.file_name).unlink(missing_ok=True)
@@ -92,6 +95,7 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: FilesDone
         write_text(files[-1], readme(source, {path.name for path in files}, notes))
         tell(total - 1, total, archive.name)
         write_atomically(archive, lambda temporary: _pack(files, temporary))
+        (folder / BEGUN_FILE).unlink(missing_ok=True)
     except OSError as error:
         raise UserError(f"The export cannot be written to {folder}: {error.strerror or error}.") from error
     tell(total, total, archive.name)
@@ -99,9 +103,10 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: FilesDone
 
 
 def _check_free(folder: Path) -> None:
-    """Raise UserError where a file that an export writes or deletes is there without the archive of an earlier one."""
+    """Raise UserError where a file that an export writes or deletes is there, and no export was made or begun."""
     there = next((name for name in NAMES if (folder / name).exists()), None)
-    if there is not None and not any(folder.glob(f"*{ARCHIVE_END}")):
+    is_export = (folder / BEGUN_FILE).exists() or any(folder.glob(f"*{ARCHIVE_END}"))
+    if there is not None and not is_export:
         raise UserError(f"{folder} holds {there}, which is of no export, and would be lost; choose another folder.")
 
 

@@ -194,6 +194,18 @@ def test_files_that_no_export_wrote_are_not_replaced(no_network: ExportSource, t
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
 
 
+def test_an_export_that_was_stopped_can_be_repeated(no_network: ExportSource, tmp_path: Path) -> None:
+    def stop(done: int, total: int, name: str) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export_all(no_network, tmp_path, progress=stop)
+    assert (tmp_path / "labels.csv").exists()
+    result = export_all(no_network, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in (*result.files, result.zip_path)}
+
+
 @pytest.mark.parametrize("name", ["labels-csv", "label-weights", "model-weights", "model-card"])
 def test_a_single_file_is_the_one_of_the_whole_export(name: str, source: ExportSource, exported: Path) -> None:
     assert EXPORTS[name].data(source) == (exported / EXPORTS[name].file_name).read_bytes()

@@ -8,13 +8,13 @@ an apostrophe in front, which spreadsheets do not show; programs do, so that cel
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+import io
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
 
 from pll.formats.encodings import encode_like
-from pll.formats.tabular.csv import text_of_file
+from pll.formats.tabular.csv import LINE_ENDS, text_of_file
 from pll.io import write_atomically
 
 STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -42,21 +42,19 @@ def is_formula(cell: str) -> bool:
 
 def formulas_in(file: Path) -> int:
     """Return the number of cells of a CSV or TSV file that spreadsheets would execute; 0 for other files."""
-    return sum(is_formula(cell) for row in _rows(file)[0] for cell in row)
+    return sum(is_formula(cell) for cells, _ in _rows(file)[0] for cell in cells)
 
 
 def neutralise(file: Path) -> int:
-    """Put an apostrophe before such cells of a file, atomically; return their number."""
+    """Put an apostrophe before such cells of a file, atomically; return their number. Other rows stay as they are."""
     result, mark = _rows(file)
-    count = sum(is_formula(cell) for row in result for cell in row)
+    count = sum(is_formula(cell) for cells, _ in result for cell in cells)
     if not count:
         return 0
-    rows = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in result]
-    quoting: Literal[0, 1] = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
 
     def write(part: Path) -> None:
         with part.open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, delimiter=mark, lineterminator="\n", quoting=quoting).writerows(rows)
+            stream.writelines(_neutral(cells, mark, lines) for cells, lines in result)
         encode_like(file, part)
 
     write_atomically(file, write)
@@ -83,14 +81,44 @@ def formula_messages(files: Iterable[Path], *, safe: bool) -> list[str]:
     return notes
 
 
-def _rows(file: Path) -> tuple[list[list[str]], str]:
-    """The rows of a CSV or TSV file and what is between their cells; no rows of other files."""
+def _neutral(cells: list[str], mark: str, lines: str) -> str:
+    """A row with an apostrophe before its formulas; its lines as they stand where it has none.
+
+    Parameters
+    ----------
+    cells
+        Of the row.
+    mark
+        What is between them.
+    lines
+        Of the row, with their ends.
+    """
+    if not any(map(is_formula, cells)):
+        return lines
+    row = io.StringIO(newline="")
+    writer = csv.writer(row, delimiter=mark, lineterminator=LINE_ENDS)  # a cell with either of them is quoted
+    writer.writerow([f"'{cell}" if is_formula(cell) else cell for cell in cells])
+    return row.getvalue().removesuffix(LINE_ENDS) + lines[len(lines.rstrip(LINE_ENDS)) :]
+
+
+def _rows(file: Path) -> tuple[list[tuple[list[str], str]], str]:
+    """The rows of a CSV or TSV file, each its cells and its lines, and what is between cells; none of other files."""
     if file.suffix not in DELIMITERS:
         return [], ""
     before = csv.field_size_limit(LONGEST_CELL)
+    result, lines = list[tuple[list[str], str]](), list[str]()
     try:
         text = text_of_file(file, DELIMITERS[file.suffix])
         with text.open() as stream:
-            return list(csv.reader(stream, delimiter=text.delimiter)), text.delimiter
+
+            def read() -> Iterator[str]:
+                for line in stream:
+                    lines.append(line)
+                    yield line
+
+            for cells in csv.reader(read(), delimiter=text.delimiter):
+                result.append((cells, "".join(lines)))
+                lines.clear()
+            return result, text.delimiter
     finally:
         csv.field_size_limit(before)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pll.cli.main import main
-from pll.export.spreadsheet import formulas_in
+from pll.export.spreadsheet import formulas_in, neutralise
 
 
 def test_commands_tell_of_formulas_and_neutralise_them_on_request(
@@ -26,3 +26,14 @@ def test_commands_tell_of_formulas_and_neutralise_them_on_request(
     assert "'=cmd|1" in safe.read_text() and "\n=cmd|1" in plain.read_text()
     assert main(["convert", str(run), "--to", "csv", "--out", str(tmp_path / "c.csv"), "--spreadsheet-safe"]) == 0
     assert formulas_in(tmp_path / "c.csv") == 0
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+def test_lines_keep_their_ends_and_rows_without_a_formula_their_quotes(tmp_path: Path, end: str, last: bool) -> None:
+    rows = ["id;note", '"a";"two', 'lines"', "b;=1+1", '"=c";"d;e"', '"+f";"g\rh"', "-1,5;'i"]
+    safe = ["id;note", '"a";"two', 'lines"', "b;'=1+1", '\'=c;"d;e"', '\'+f;"g\rh"', "-1,5;'i"]
+    (tmp_path / "t.csv").write_bytes((end.join(rows) + end * last).encode("utf-16"))
+    assert neutralise(tmp_path / "t.csv") == 3
+    assert (tmp_path / "t.csv").read_bytes() == (end.join(safe) + end * last).encode("utf-16")
+    assert neutralise(tmp_path / "t.csv") == 0

@@ -187,3 +187,15 @@ def test_a_sheet_of_right_answers_is_the_truth_of_a_test(tmp_path: Path) -> None
     data, _ = read_first(workbook(tmp_path / "t.xlsx", Odpowiedzi=[["Czas", *names], *rows], Klucz=key))
     assert data.y is not None and [data.class_names[k] for k in data.y] == right and len(data) == 8
     assert data.annotations is not None and data.annotations.n_annotators == 20
+
+
+def test_numbers_are_written_with_the_digits_they_came_with(tmp_path: Path) -> None:
+    written = [6.924, 0.1, -1e-7, 123456.7, 3.0, 16777216.0]
+    rows = [f"a{k},{width},{'cat' if k % 2 else 'dog'}" for k, width in enumerate(written)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,width,candidates", *rows]))
+    data = formats.read(tmp_path / "t.csv")
+    formats.write(data, tmp_path / "out.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").worksheets[0]
+    (at,) = [cell.column for cell in sheet[1] if cell.value == "width"]
+    assert [sheet.cell(row, at).value for row in range(2, 8)] == written
+    assert formats.read(tmp_path / "out.xlsx").X.tolist() == data.X.tolist()

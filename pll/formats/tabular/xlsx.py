@@ -99,7 +99,8 @@ class Xlsx(TableFormat):
                 else _text_cell(sheet, column.cells[i])
                 for column in columns
             ]
-            sheet.append([*cells, *(None if np.isnan(x) else float(x) for x in flat[i])])
+            # the shortest decimal that is this number: 6.924, not the 6.923999786376953 that all its digits are
+            sheet.append([*cells, *(None if np.isnan(x) else float(str(x)) for x in flat[i])])
         book.save(path)
 
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:

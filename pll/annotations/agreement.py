@@ -14,7 +14,7 @@ of all of them, and with NLTK on random answers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,12 +133,24 @@ class Pair:
         Number of rows both answered.
     differing
         Number of these on which their answers are not the same.
+    by_chance
+        Share of rows on which they would say the same, did each draw from what they say in all rows they answered.
+    group
+        Of the rows.
     """
 
     first: int
     second: int
     rows: int
     differing: int
+    by_chance: float
+    group: int = 0
+
+    def __add__(self, other: Pair) -> Pair:
+        """The same two in both groups of rows together."""
+        rows = self.rows + other.rows
+        by_chance = (self.rows * self.by_chance + other.rows * other.by_chance) / rows
+        return replace(self, rows=rows, differing=self.differing + other.differing, by_chance=by_chance)
 
     @property
     def apart(self) -> float:
@@ -158,20 +170,32 @@ def disagreeing_pairs(annotations: Annotations) -> list[Pair]:
     return [pair for pair in pairs_in(annotations) if pair.differing]
 
 
-def pairs_in(annotations: Annotations) -> list[Pair]:
+def pairs_in(annotations: Annotations, groups: Ints | None = None) -> list[Pair]:
     """Return all pairs of annotators who answered the same rows, those first who differ on most.
+
+    Parameters
+    ----------
+    annotations
+        The labels that annotators gave.
+    groups
+        (n,) whole numbers from 0: rows are counted by group, and two annotators are a pair in each where they meet.
 
     Examples
     --------
     >>> annotations = Annotations.from_votes([[0, 0, 1], [1, 1, 0], [1, 0, -1]])
     >>> [(pair.first, pair.second, pair.differing, pair.rows) for pair in pairs_in(annotations)]
     [(0, 2, 2, 2), (1, 2, 2, 2), (0, 1, 1, 3)]
+    >>> [(pair.group, pair.rows) for pair in pairs_in(annotations, np.array([0, 1, 1])) if pair.second == 1]
+    [(1, 2), (0, 1)]
     """
     codes, sets = _different(annotations)
     rows = annotations.rows[annotations.answer_starts]
     who = annotations.annotators[annotations.answer_starts]
+    g = 1 if groups is None else int(groups.max(initial=0)) + 1
+    if groups is not None:
+        who = who * g + groups[rows]  # of each group another annotator
     ones = np.ones(len(who), dtype=np.int64)
-    n, m, v = annotations.n_rows, annotations.n_annotators, sets.shape[0]
+    n, m, v = annotations.n_rows, annotations.n_annotators * g, sets.shape[0]
     answered = scipy.sparse.coo_array((ones, (who, rows)), shape=(m, n)).tocsr()
     gave = scipy.sparse.coo_array((ones, (who, rows * v + codes)), shape=(m, n * v)).tocsr()
     both = (answered @ answered.T).tocoo()
@@ -179,8 +203,11 @@ def pairs_in(annotations: Annotations) -> list[Pair]:
     upper = both.row < both.col
     first, second, together = both.row[upper], both.col[upper], both.data[upper]
     differing = together - np.asarray(same[first, second]).ravel()
+    often = scipy.sparse.coo_array((1 / np.bincount(who)[who], (who, codes)), shape=(m, v)).tocsr()
+    by_chance = often[first].multiply(often[second]).sum(axis=1)
     order = np.lexsort((second, first, -differing))
-    return [Pair(int(first[k]), int(second[k]), int(together[k]), int(differing[k])) for k in order]
+    columns = (first // g, second // g, together, differing, by_chance, first % g)
+    return [Pair(*values) for values in zip(*(column[order].tolist() for column in columns), strict=True)]
 
 
 def rows_of_disagreement(annotations: Annotations, first: int, second: int) -> Ints:

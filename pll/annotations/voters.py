@@ -52,7 +52,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its parts load when they are used
 
-from pll.annotations.agreement import pairs_in
+from pll.annotations.agreement import Pair, pairs_in
 from pll.annotations.data import Annotations
 from pll.errors import UserError, unknown
 from pll.weights import Flags, Floats, Ints
@@ -334,8 +334,10 @@ def exchangeable_posterior(annotations: Annotations) -> Floats:
 def shared_answers(models: VoterModels) -> str:
     """Say which two voters agree far more often than they would if voters were independent; "" where none do.
 
-    Those who copy one another, or share mistakes, look good, and the others poor: then the others agree with each other
-    more often than that they are poor explains. With a single other voter nothing tells, but that two are alike.
+    Independent voters agree, on the examples of one label, as often as would follow from what each says of these. Those
+    who copy one another, or share mistakes, look good, and the others poor: then the others agree with each other more
+    often than that they are poor explains. It is counted on all examples, and on those of each label: mistakes that sit
+    in one class are few among all. With a single other voter nothing tells, but that two are alike.
 
     Parameters
     ----------
@@ -354,27 +356,31 @@ def shared_answers(models: VoterModels) -> str:
     >>> shared_answers(fit_voters(Annotations.from_votes(np.hstack([said, copies])))).split(":")[0]
     'Voters are not independent'
     """
-    annotations, matrices = models.annotations, models.confusions
-    known = matrices is not None and len(matrices) == annotations.n_annotators
-    if models.are_functions or not known or models.n_checked >= LEAST_CHECKED:
+    annotations, names = models.annotations, models.annotations.annotator_names
+    if models.are_functions or models.confusions is None or models.n_checked >= LEAST_CHECKED:
         return ""
-    assert matrices is not None
-    pairs = [pair for pair in pairs_in(annotations) if pair.rows >= LEAST_MET]
-    prior, names = models.product.mean(axis=0), annotations.annotator_names
+    in_classes = pairs_in(annotations, models.product.argmax(axis=1))
+    in_all: dict[tuple[int, int], Pair] = {}
+    for pair in in_classes:
+        two = pair.first, pair.second
+        in_all[two] = in_all[two] + pair if two in in_all else pair
+    places = [("", pair) for pair in in_all.values()]
+    places += [(f" labelled {annotations.class_names[pair.group]}", pair) for pair in in_classes]
     found = []
-    for pair in pairs:
-        agree = 1 - pair.apart
-        explained = float(prior @ (matrices[pair.first] * matrices[pair.second]).sum(axis=1))
+    for where, pair in places:
+        agree, explained = 1 - pair.apart, pair.by_chance
         error = np.sqrt(max(agree * (1 - agree), explained * (1 - explained)) / pair.rows)
-        if agree - explained > max(UNEXPLAINED, SURELY * error):
-            found.append((agree - explained, agree, explained, f"{names[pair.first]} and {names[pair.second]}"))
+        if pair.rows >= LEAST_MET and agree - explained > max(UNEXPLAINED, SURELY * error):
+            who = f"{names[pair.first]} and {names[pair.second]}"
+            found.append(((agree - explained) / error, agree, explained, who, where))
     if found:
-        _, agree, explained, who = max(found)
+        _, agree, explained, who, where = max(found)
         return (
-            f"Voters are not independent: {who} agree on {percent(agree, 0)} of what both answered, where "
-            f"{percent(explained, 0)} would follow from how good they seem. Who shares mistakes, votes do not tell."
+            f"Voters are not independent: {who} agree on {percent(agree, 0)} of the examples{where} that both "
+            f"answered, where {percent(explained, 0)} would follow from how good they seem. Who shares mistakes, votes "
+            "do not tell."
         )
-    differ = {(pair.first, pair.second): pair.apart for pair in pairs}
+    differ = {two: pair.apart for two, pair in in_all.items() if pair.rows >= LEAST_MET}
     for alone in range(annotations.n_annotators if 3 <= annotations.n_annotators <= MOST_STARTS else 0):
         alike = [share for two, share in differ.items() if alone not in two]
         apart = min((share for two, share in differ.items() if alone in two), default=0.0)

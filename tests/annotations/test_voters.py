@@ -290,6 +290,29 @@ def test_near_copies_of_a_voter_are_told_and_known_labels_mend_it(
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n", "c"), [(600, 4), (2000, 8)])
+def test_copies_whose_mistakes_sit_in_one_class_are_told_with_the_class(n: int, c: int, seed: int) -> None:
+    votes, y = drawn(n, c, (0.92, 0.92, 0.92, 0.75, 0.75), seed)
+    rng = np.random.default_rng([seed, 1])
+    copied = np.where((y == 0) & (rng.random(n) < 0.8), 1, votes[:, 0])
+    names = "abcdefgh"[:c]
+    assert not shared_answers(fit_voters(Annotations.from_votes(votes, names)))
+    votes[:, :3] = np.where(rng.random((n, 3)) < 0.04, rng.integers(c, size=(n, 3)), copied[:, None])
+    assert " examples labelled b that both answered" in shared_answers(fit_voters(Annotations.from_votes(votes, names)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_experts_of_some_classes_and_voters_at_chance_are_no_copies(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.choice(5, 2000, p=np.array([30, 12, 5, 2, 1]) / 50)
+    right = np.where(np.arange(5)[:, None] % 5 == np.arange(4), 0.95, 0.45)  # (class, voter)
+    votes = np.where(rng.random((2000, 4)) < right[y], y[:, None], (y[:, None] + rng.integers(1, 5, (2000, 4))) % 5)
+    at_chance = rng.integers(5, size=(2000, 1))
+    for answers in (votes, np.hstack([votes, at_chance])):
+        assert not shared_answers(fit_voters(Annotations.from_votes(answers, "abcde")))
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_voters_are_measured_on_a_fair_sample_alone(seed: int) -> None:
     """One answers everything and is right in 90 %, others little and poorly: what is least sure is what they say."""
     votes, y = drawn(n=800, right=(0.9, 0.55, 0.6, 0.65), seed=seed)

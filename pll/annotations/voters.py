@@ -35,6 +35,10 @@ power η that predicts the posterior of the votes best on examples it was not tr
 *Confidence.* Voters share mistakes, so the product over them is overconfident: see `_exponent`. A classifier is another
 witness: it counts in full beside voters who are discounted, unless it repeats their mistakes, see `_repeats`.
 
+*Few answers.* Voters who skip what is hard leave few answers there, and poor ones. Where rows with two answers agree
+clearly less often than the matrices explain, a share of the answers to rows with one or two is taken for guesses: see
+`guessed_where_few`.
+
 Confidence scores split a voter into up to three levels of confidence, each with a matrix of its own.
 
 Memory: n × c for the posterior, c² a voter and level for the matrices; above `MOST_NUMBERS` numbers, one coin alone.
@@ -96,6 +100,8 @@ RULED_OUT = 1.96
 """Standard errors by which the first result must be likelier than another one for the votes to tell the two apart."""
 MIN_TRUE_LABELS = 5
 """Known labels from which nobody is asked for more."""
+LEAST_OF_TWO, FEWER = 10, 3.0
+"""Rows with two answers, at least, and standard errors by which these agree less often than follows, to be guesses."""
 LEAST_CHECKED = 20
 """Decided examples from which a voter's accuracy is counted on them alone, and ρ is measured."""
 MOST_STARTS = 12
@@ -258,6 +264,9 @@ def fit_voters(
     em = _ExpectationMaximisation(annotations)
     kind_fitted, start, rounds = em.plan(kind)
     first = em.run(kind_fitted, start, rounds=rounds)
+    em.guessed = em.guessed_where_few(first)
+    if em.guessed:
+        first = em.run(kind_fitted, start, rounds=rounds)
     voted, known = annotations.answers_per_row > 0, np.asarray(-1 if true_labels is None else true_labels) >= 0
     is_fair = true_labels is not None and is_fair_sample(first.T.max(axis=1)[voted], known[voted])
     checked = true_labels if is_fair else None
@@ -621,6 +630,8 @@ class _ExpectationMaximisation:
         self.shrinkage = annotations.n_rows if self.are_functions else SHRINKAGE
         self.has_matrices = self.n_units * c * c <= MOST_NUMBERS
         self.prior_weight = self._prior_weight() if self.has_matrices else 0.0
+        self.few = np.flatnonzero((annotations.answers_per_row == 1) | (annotations.answers_per_row == 2))
+        self.guessed = 0.0  # share of the answers to those rows that say nothing
         if self.has_matrices:  # (n, units · c): the share with which a unit names a label in a row
             where = (annotations.rows, self.units * c + annotations.labels)
             self.indicators = scipy.sparse.csr_array((self.shares, where), shape=(annotations.n_rows, self.n_units * c))
@@ -716,12 +727,43 @@ class _ExpectationMaximisation:
                     score = np.log(w * T.mean(axis=0) + (1 - w) / c + NONZERO)[None]
                 smoothing = FUNCTION_SMOOTHING * n if self.are_functions else SMOOTHING[kind]
                 confusions = self._confusions(T, smoothing)
-                votes = self.indicators @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)
+                votes = self._said(confusions)
             joint = votes + (score if log_prior is None else log_prior)
             before, T = T, _with_true_labels(_softmax(joint), true_labels)
             if np.abs(T - before).max() < TOLERANCE:
                 break
         return _Fit(kind, T, votes, scipy.special.logsumexp(joint, axis=1), confusions)
+
+    def _said(self, confusions: Floats) -> Floats:
+        """(n, c) log-likelihood of the votes."""
+        c = confusions.shape[2]
+        votes: Floats = self.indicators @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)
+        if self.guessed:
+            confusions = (1 - self.guessed) * confusions + self.guessed / c
+            votes[self.few] = self.indicators[self.few] @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)
+        return votes
+
+    def guessed_where_few(self, fit: _Fit) -> float:
+        """Share g of the answers to rows with one or two that are guesses; 0 unless two agree clearly too seldom.
+
+        A guess falls on each class alike, so that how often two agree is 1/c and (1 − g)² of what is explained beyond.
+        Where others were asked because two had differed, rows with two agree more often than that: then it is 0.
+        """
+        annotations, c = self.annotations, self.annotations.n_classes
+        of_two = annotations.answers_per_row == 2
+        if fit.confusions is None or self.are_functions or of_two.sum() < LEAST_OF_TWO:
+            return 0.0
+        answers = of_two[annotations.rows[annotations.answer_starts]]
+        first, second = self.units[annotations.answer_starts[answers]].reshape(-1, 2).T
+        own = (1 / annotations.answer_sizes[answers]).reshape(-1, 2).sum(axis=1)  # Σ s² of each answer
+        agree = float((2 * (self.vote_shares[of_two] ** 2).sum(axis=1) - own / 2).mean())  # Σ s s' of the two
+        explained = 0.0
+        for k, T in enumerate(fit.T[of_two].T):  # a class at a time, for memory
+            explained += float(T @ (fit.confusions[first, k] * fit.confusions[second, k]).sum(axis=1)) / len(first)
+        error = np.sqrt(max(agree * (1 - agree), explained * (1 - explained)) / len(first))
+        if explained - agree <= FEWER * error or explained <= 1 / c:
+            return 0.0
+        return float(1 - np.sqrt(max(0.0, agree - 1 / c) / (explained - 1 / c)))
 
     def measured(self, true_labels: Ints) -> _Fit | None:
         """One coin with the accuracies on known labels, where all voters share many, alike voters counting as fewer.

@@ -312,6 +312,59 @@ def test_experts_of_some_classes_and_voters_at_chance_are_no_copies(seed: int) -
         assert not shared_answers(fit_voters(Annotations.from_votes(answers, "abcde")))
 
 
+def skipped(skips: tuple[float, float], n: int = 600, seed: int = 0) -> tuple:
+    """Votes of five, right in .95 of what is easy and .5 of what is hard, who skip a share of each; and the truth."""
+    rng = np.random.default_rng(seed)
+    hard = (rng.random(n) < 0.4)[:, None]
+    y = rng.integers(5, size=n)
+    wrong = (y[:, None] + rng.integers(1, 5, (n, 5))) % 5
+    votes = np.where(rng.random((n, 5)) < np.where(hard, 0.5, 0.95), y[:, None], wrong)
+    votes[rng.random((n, 5)) < np.where(hard, skips[1], skips[0])] = -1
+    voted = (votes >= 0).any(axis=1)
+    return votes[voted], y[voted]
+
+
+@pytest.mark.parametrize("n", [200, 600])
+def test_what_voters_skip_because_it_is_hard_is_not_called_certain(n: int) -> None:
+    stated = wrong = certain = 0.0
+    alone = []
+    for seed in range(5):
+        votes, y = skipped((0.1, 0.7), n, seed)
+        posterior = fit_voters(Annotations.from_votes(votes, "abcde")).posterior
+        sure, hit = posterior.max(axis=1), posterior.argmax(axis=1) == y
+        stated += (1 - sure)[sure >= 0.9].sum()
+        wrong += (~hit)[sure >= 0.9].sum()
+        certain += (sure >= 0.9).mean() / 5
+        one = (votes >= 0).sum(axis=1) == 1
+        alone.append((sure[one].mean(), hit[one].mean()))
+    said, right = np.mean(alone, axis=0)
+    assert wrong <= stated and certain > 0.5
+    assert said < right + 0.15
+
+
+def asked_again(votes: np.ndarray, seed: int) -> np.ndarray:
+    """Of votes of all, those of two chosen at random, and of one more at a time until most say the same."""
+    order = np.random.default_rng(seed).random(votes.shape).argsort(axis=1)
+    result = np.full(votes.shape, -1)
+    for row, voters in enumerate(order):
+        for asked, voter in enumerate(voters, 1):
+            result[row, voter] = votes[row, voter]
+            if asked >= 2 and 2 * np.bincount(result[row][result[row] >= 0]).max() > asked:
+                break
+    return result
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_few_answers_for_another_reason_change_nothing(seed: int) -> None:
+    at_random = skipped((0.4, 0.4), 150, seed)[0]
+    disputed = asked_again(skipped((0, 0), 150, seed)[0], seed)
+    shares = drawn(150, 5, (0.6, 0.7, 0.8, 0.9), seed)[0]
+    shares[np.random.default_rng(seed).random(shares.shape) < (0.1, 0.3, 0.6, 0.8)] = -1  # who is poor answers most
+    for votes in (at_random, disputed, shares[(shares >= 0).any(axis=1)]):
+        models = fit_voters(Annotations.from_votes(votes, "abcde"), kind="confusion")
+        assert models.posterior == pytest.approx(by_hand(votes, 5), abs=1e-4)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_voters_are_measured_on_a_fair_sample_alone(seed: int) -> None:
     """One answers everything and is right in 90 %, others little and poorly: what is least sure is what they say."""

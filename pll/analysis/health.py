@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pll.analysis.intervals import wilson
 from pll.annotations.data import Annotations
@@ -21,7 +22,7 @@ from pll.annotations.voters import LEAST_CHECKED, fit_voters, is_fair_sample, sh
 from pll.candidates import CandidateSets
 from pll.io import from_json
 from pll.training.metrics import is_diverging
-from pll.weights import CONFIDENT, Certainty, Ints, Sharpness, Weights
+from pll.weights import CONFIDENT, Certainty, Ints, Sharpness
 from pll.wording import percent
 
 RECENT_EPOCHS = 5
@@ -187,7 +188,7 @@ class Health:
     @property
     def said_of_model(self) -> dict[str, str]:
         """What `model.json` says of the labels that the model learnt from: nothing where they are healthy."""
-        return {} if self.is_healthy else {NOT_HEALTHY: self.headline}
+        return {} if self.is_healthy else {NOT_HEALTHY: " ".join([self.headline, *self.doubts])}
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for state.json and the shell."""
@@ -406,7 +407,9 @@ def _collapsed(final: Sharpness, sets: CandidateSets) -> Finding | None:
 # ---- evidence --------------------------------------------------------------------------------------------------------
 
 
-def against_truth(identified: Ints, y: Ints | None, sets: CandidateSets, sure: Weights) -> Evidence | None:
+def against_truth(
+    identified: Ints, y: Ints | None, sets: CandidateSets, sure: Sequence[npt.NDArray[np.floating[Any]]]
+) -> Evidence | None:
     """Return how often identified labels of ambiguous examples are the known true ones.
 
     None where fewer than 30 are known, or where these are not as sure as the others: of all that says nothing.
@@ -420,14 +423,14 @@ def against_truth(identified: Ints, y: Ints | None, sets: CandidateSets, sure: W
     sets
         n candidate sets.
     sure
-        (n,) top weights.
+        (n,) figures of how sure each example is, as before and after training.
     """
     if y is None:
         return None
     ambiguous = sets.sizes > 1
     labelled = (y >= 0) & ambiguous
     n = int(labelled.sum())
-    if n < FEWEST_ASKED or not is_fair_sample(sure[ambiguous], labelled[ambiguous]):
+    if n < FEWEST_ASKED or not all(is_fair_sample(one[ambiguous], labelled[ambiguous]) for one in sure):
         return None
     return Evidence("truth", int((identified == y)[labelled].sum()), n, float((1 / sets.sizes[labelled]).mean()))
 

@@ -543,7 +543,7 @@ def is_fair_sample(sure: npt.NDArray[np.floating[Any]], known: Flags) -> bool:
     from scipy.stats import mannwhitneyu  # late: it takes most of a second
 
     sure = sure.round(6)
-    return bool(mannwhitneyu(sure[known], sure[~known]).pvalue >= UNFAIR)
+    return not mannwhitneyu(sure[known], sure[~known]).pvalue < UNFAIR  # NaN where all are as sure
 
 
 UNFAIR = 1e-3
@@ -905,8 +905,9 @@ def voter_cards(models: VoterModels, true_labels: Ints | None = None) -> list[Vo
         agree on otherwise than on the others (`is_fair_sample`), nothing is counted on them.
     """
     annotations = models.annotations
-    voted = annotations.answers_per_row > 0
-    if true_labels is not None and not is_fair_sample(annotations.agreed_share()[voted], (true_labels != -1)[voted]):
+    several = annotations.answers_per_row > 1
+    agreed = annotations.agreed_share()[several]
+    if true_labels is not None and not is_fair_sample(agreed, (true_labels != -1)[several]):
         true_labels = None
     answers = np.bincount(annotations.annotators[annotations.answer_starts], minlength=annotations.n_annotators)
     cards = []

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pll.formats.checks import listing
 from pll.formats.class_groups import amount
-from pll.formats.forms import USUAL, WORDS_OF_FIELDS, plain_name, words_of
+from pll.formats.forms import USUAL, WORDS, WORDS_OF_FIELDS, plain_name, words_of
 from pll.formats.names import LABEL_COLUMNS, SHARE_COLUMN, grids
 from pll.formats.proposal import says
 from pll.formats.records import Records
@@ -46,7 +46,7 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     numbered = _numbered(table.names)
     known = {tuple(names.values()) for names in numbered.values()}
     more = {kind: names for kind, names in _by_parts(table.names).items() if tuple(names.values()) not in known}
-    numbered = more | numbered
+    numbered = more | numbered if _are_turns(table.names, more) else numbered
     at = {name: k for k, name in enumerate(table.names)}
     cells = {kind: [table.first[at[one]] for one in names.values()] for kind, names in numbered.items()}
     named = [
@@ -117,14 +117,34 @@ def _by_parts(names: Sequence[str]) -> dict[str, dict[str, str]]:
     return {kind: dict(by_turn) for grid in reversed(grids(names)) for kind, by_turn in grid.items()}
 
 
+def _are_turns(names: Sequence[str], kinds: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether columns called by words are of turns of people: some are labels, none is true, and no other is a label.
+
+    >>> names = ["first rater", "first label", "last rater", "last label"]
+    >>> _are_turns(names, _by_parts(names)), _are_turns([*names, "gold"], _by_parts(names))
+    (True, False)
+    """
+    used = {name for by_turn in kinds.values() for name in by_turn.values()}
+    others = {plain_name(name) for name in names if name not in used}
+    turns = [turn for kind, by_turn in kinds.items() if _says_label(kind) for turn in by_turn]
+    return (
+        bool(turns)
+        and not others & {*USUAL["vote"], *USUAL["true_label"], *WORDS["adjudicated"]}
+        and not any(says("settled", turn) or says("right", turn) for turn in turns)
+    )
+
+
+def _says_label(what: str) -> bool:
+    return plain_name(what) in USUAL["vote"] or says("labels", what)
+
+
 def _are_called_so(who: str, what: str) -> bool:
     """Whether the name of numbered columns says that they name people, or that those beside them are labels.
 
     >>> _are_called_so("det_by*", "det*"), _are_called_so("who*", "label_*"), _are_called_so("drug_*", "route_*")
     (True, True, False)
     """
-    said = what.replace("*", "").strip(" _.-")
-    return plain_name(said) in USUAL["vote"] or says("labels", said) or _says_people(who)
+    return _says_label(what.replace("*", "").strip(" _.-")) or ("*" in who and _says_people(who))
 
 
 def _says_people(who: str) -> bool:

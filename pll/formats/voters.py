@@ -215,7 +215,8 @@ def vocabulary(table: Proposal) -> None:
     near_unclear = [name for name in near_open if name not in table.roles]
     if not (is_labelled or near_unclear) and (asked := _in_a_grid(columns, groups)):
         table.give_all((name for names in asked for name in names), "annotator")
-        _ask_which(table, asked)
+        may_be_nobodys = any(_says_yes_or_no(table.words(*names)) for names in asked)
+        _ask_which(table, asked, *[("nobody's: learn from them", "category")] * may_be_nobodys)
         return
     unclear, questions = [near_unclear] if near_unclear else [], list[list[str]]()
     for group in groups:
@@ -259,12 +260,16 @@ def vocabulary(table: Proposal) -> None:
 
 
 def _in_a_grid(names: Sequence[str], vocabularies: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The columns of each question that the same voters answered, in words of its own: `age (Mia)`, `tone (Mia)`."""
+    """The columns of each question that the same voters answered, in words of its own: `age (Mia)`, `tone (Mia)`.
+
+    None where others have one vocabulary, too.
+    """
     by_words = {name: k for k, some in enumerate(vocabularies) for name in some}
     for grid in grids(names):
         asked = [list(one.values()) for one in grid.values()]
         words = [{by_words.get(name) for name in some} for some in asked]
-        if all(len(some) == 1 for some in words) and len(set[int | None]().union(*words)) == len(words):
+        others = {k for k, some in enumerate(vocabularies) if len(some) > 1} - set[int | None]().union(*words)
+        if all(len(some) == 1 for some in words) and len(set[int | None]().union(*words)) == len(words) and not others:
             return asked
     return []
 
@@ -911,12 +916,16 @@ def rounds(table: Proposal) -> None:
 
 
 def several_questions(table: Proposal) -> None:
-    """`ann_tone`, `bob_tone` beside `ann_topic`, `bob_topic`: voters on several questions, if they agree on each."""
+    """`ann_tone`, `bob_tone` beside `ann_topic`, `bob_topic`: voters on several questions, if they agree on each alone.
+
+    What they say of two questions is the same no more often than by chance, as it is not of one question asked twice.
+    """
     known = {name: table.roles[name] for name in table.having("annotator")}
     voters = [name for name, column in known.items() if column.guessed and not column.why]  # no rounds of one voter
     for grid in grids(voters):
         groups = [list(group.values()) for group in grid.values()]
-        if sum(map(len, groups)) == len(voters) and _agree_within(table, groups):
+        is_whole = sum(map(len, groups)) == len(voters)
+        if is_whole and _agree_within(table, groups) and not _agree_between(table, groups):
             _ask_which(table, groups)
             return
 
@@ -939,6 +948,20 @@ def _agree_within(table: Proposal, groups: Sequence[Sequence[str]]) -> bool:
     share = (sum(same) + sum(other)) / (len(same) + len(other))
     spread = math.sqrt(share * (1 - share) * (1 / len(same) + 1 / len(other)))
     return sum(same) / len(same) - sum(other) / len(other) > FAR_ALIKE * spread
+
+
+def _agree_between(table: Proposal, groups: Sequence[Sequence[str]]) -> bool:
+    """Whether columns of two groups say the same clearly more often than they would by chance."""
+    same, by_chance = list[bool](), list[float]()
+    for one, other in zip(groups, [*groups[1:], *groups[:1]], strict=True):
+        said = _same_words(table, one[0], other[1])
+        first, second = (Counter(map(spelling, present_cells(table.cells[name]))) for name in (one[0], other[1]))
+        chance = sum(n * second[word] for word, n in first.items()) / max(first.total() * second.total(), 1)
+        same += said
+        by_chance += [chance] * len(said)
+    expected = sum(by_chance)
+    spread = math.sqrt(sum(one * (1 - one) for one in by_chance))
+    return sum(same) - expected > FAR_ALIKE * spread
 
 
 def _same_words(table: Proposal, one: str, other: str) -> list[bool]:

@@ -636,7 +636,8 @@ class FitLoop:
         """
         train, sets = self.splits.train, self.splits.train.sets()
         final = sharpness(weights, sets)
-        evidence = health.against_truth(labels.identified, train.y, sets, final.top)
+        before = 1 / sets.sizes if train.annotations is None else train.annotations.agreed_share()
+        evidence = health.against_truth(labels.identified, train.y, sets, (before, final.top))
         if evidence is None and step is not None and not self.estimator.needs_truth:
             evidence = health.against_sets(step.covered(), len(sets))
         by_truth = evidence is not None and evidence.by == "truth"
@@ -645,14 +646,18 @@ class FitLoop:
         contradicted = []
         if step is not None and labels.is_given.any() and not self.estimator.needs_truth:
             contradicted = health.doubt_of_contradicted(step.contradicted())
-        given, is_judged = health.doubt_of_given(labels), bool((labels.is_known & ~labels.is_given).any())
+        is_judged, are_checked = (
+            bool((labels.is_known & ~labels.is_given).any()),
+            health.are_given_checked(labels, train.y),
+        )
+        given = [] if are_checked else health.doubt_of_given(labels)
         return health.health_of(
             self.rows,
             final,
             sets,
             evidence,
             doubts=() if step is None else step.notes,
-            of_given=() if step is None or health.are_given_checked(labels, train.y) else (*given, *contradicted),
+            of_given=() if step is None or are_checked else (*given, *contradicted),
             expected=float(np.nanmean(labels.confidence)) if is_judged and not given else None,
             top_loss=math.log(sets.n_classes) if has_logits else None,  # of uniform predictions
             votes_alone=not self.estimator.needs_features,

@@ -100,11 +100,11 @@ def test_truth_counts_where_there_is_enough_of_it() -> None:
     y = np.full(100, -1, dtype=np.int64)
     y[: FEWEST_ASKED - 1] = 0
     sure = np.tile(np.linspace(0.5, 1, 10, dtype=np.float32), 10)
-    assert against_truth(np.zeros(100, dtype=np.int64), y, sets, sure) is None
+    assert against_truth(np.zeros(100, dtype=np.int64), y, sets, [sure]) is None
     y[:40] = 0
-    result = against_truth(np.zeros(100, dtype=np.int64), y, sets, sure)
+    result = against_truth(np.zeros(100, dtype=np.int64), y, sets, [sure])
     assert result == Evidence("truth", 40, 40, 0.5) and result.beats_chance
-    assert against_truth(np.zeros(100, dtype=np.int64), y, sets, np.sort(sure)) is None  # of the hardest alone
+    assert against_truth(np.zeros(100, dtype=np.int64), y, sets, [sure, np.sort(sure)]) is None  # of the hardest alone
 
 
 def test_known_labels_of_others_say_nothing_of_only_candidates() -> None:

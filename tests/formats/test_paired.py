@@ -129,7 +129,7 @@ def test_numbers_beside_numbers_from_the_largest_on_are_no_labels(tmp_path: Path
     assert {*data.class_names} == {*WORDS} and len(data.feature_names) == 6
 
 
-@pytest.mark.parametrize("turns", [("1L {}", "2L {}", "QC {}"), ("{} first", "{} second", "{} final")])
+@pytest.mark.parametrize("turns", [("1L {}", "2L {}", "QC {}"), ("{} first", "{} second", "{} third")])
 def test_pairs_are_told_by_a_word_as_by_a_number(tmp_path: Path, turns: tuple[str, ...]) -> None:
     rolls, rows, given = random.Random(5), list[list[str]](), 0
     teams = (("dtran", "akhan"), ("egarcia", "fmeyer"), ("gross",))

@@ -395,6 +395,7 @@ def classes_in(
     are_sentences = sentences > (1 - NEARLY_ALL) * counts.total()
     if are_sentences or len(counts) <= MOST_CELLS_COMPARED:
         for classes, least in ((tuple(known), 0.5), (proposed_classes(said, by_hand), LEAST_NAMING)):
+            classes = sort_names([*classes, *_beside(said, AnswerReader(classes, by_hand))])
             is_told = are_sentences or _are_dressed(counts, AnswerReader(classes, by_hand), least)
             # one cell each, some as they are: a dot at the end of others is a part of the name, as of an author's
             are_names = len(counts) == len(classes) and not counts.keys().isdisjoint(classes)
@@ -403,14 +404,33 @@ def classes_in(
     return (), []
 
 
+def _beside(said: Said, reader: AnswerReader) -> list[str]:
+    """The answers of several voters that are classes beside one within their name: `somewhat relevant`.
+
+    They are given often, and what stands around that class stands around no other, as `Label: cat` does.
+    """
+    times, voters = defaultdict[str, Counter[str]](Counter), defaultdict[str, set[str]](set)
+    within = defaultdict[str, set[str]](set)
+    for (who, cell), n in said.items():
+        names = (reader.read(cell) or ((), 0.0))[0] if _may_be_class(cell) else ()
+        if len(names) == 1 and reader.class_of(cell) is None and not reader.is_mapped(cell):
+            times[plain(cell)][cell] += n
+            voters[plain(cell)].add(who)
+            within[_around(cell, names)].add(names[0])
+    least, found = FREQUENT * said.total(), list[str]()
+    for form, counts in times.items():
+        names = (reader.read(form) or ((), 0.0))[0]
+        if counts.total() >= least and len(voters[form]) > 1 and len(within[_around(form, names)]) == 1:
+            found.append(counts.most_common(1)[0][0].strip())
+    return found
+
+
 def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bool:
     """Whether answers name classes among other words: `**Cat**`, `The category is: cat`, beside `cat`.
 
-    Not where one that names none is given often: it is a class, and so are perhaps those. Nor where one in words that
-    stand at no other class is: `somewhat relevant` beside `relevant` and `not relevant`.
+    Not where one that names none is given often: it is a class, and so are perhaps those.
     """
     dressed = named = other = 0
-    alone, dresses = Counter[str](), defaultdict[str, set[str]](set)
     for cell, n in counts.items():
         names = (reader.read(cell) or ((), 0.0))[0]
         is_list = cell.strip()[:1] in "[{" or "|" in cell or ";" in cell
@@ -418,12 +438,6 @@ def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bo
         named += n * bool(names)
         other = max(other, n * (not names and len(cell.split()) <= MOST_WORDS_OF_CLASS))
         dressed += n * (is_dressed and not NUMBER.fullmatch(cell))
-        if is_dressed and _may_be_class(cell):
-            dress = _around(cell, names)
-            alone[dress] += n
-            dresses[dress].add(names[0])
-    if any(n >= FREQUENT * counts.total() and len(dresses[dress]) == 1 for dress, n in alone.items()):
-        return False
     are_all = named >= least * counts.total() and other < MOST_OTHER * counts.total()
     return are_all and dressed >= LEAST_DRESSED * counts.total()
 

@@ -350,7 +350,7 @@ def joined(tables: Mapping[str, Records], by: Collection[str] | None = None) -> 
         others = [column for column in about.names if column != theirs]
         stem, taken = PurePosixPath(name).stem, left[first].names
         same = [column for column in others if column in taken]
-        is_truth = len(same) == 1 and _says_truth(stem) and ANSWER_KEY not in taken
+        is_truth = _says_truth(stem) and _is_truth_of(left[first], about, others, same)
         called = {column: ANSWER_KEY if is_truth else f"{stem} {column}" for column in same}
         new = {called.get(column, column): cells_of(about, column) for column in others}
         added = {column: [cells[row_of[k]] if k in row_of else None for k in keys] for column, cells in new.items()}
@@ -442,6 +442,20 @@ def _may_say_more(name: str, about: Records, table: Records) -> bool:
     stem, rows = PurePosixPath(name).stem, zip(*map(list, about.sample()), strict=True)
     has_others = in_common(table.names, about.names) < SHARED and not {*about.names} <= {*table.names}
     return (has_others or _says_truth(stem)) and not codes_in(stem, [about.names, *rows])
+
+
+def _is_truth_of(table: Records, about: Records, others: Sequence[str], same: Sequence[str]) -> bool:
+    """Whether the only column that two tables share, but for what names the rows, is a label in the words of the first.
+
+    Not where a column of either is called as the truth.
+    """
+    every = {plain_name(name) for name in (*table.names, *others)} - {"label"}
+    if len(same) != 1 or not every.isdisjoint({*USUAL["true_label"], *WORDS["adjudicated"]}):
+        return False
+    words = {spelling(cell) for cell in cells_of(table, same[0]) if cell}
+    said = [spelling(cell) for cell in cells_of(about, same[0]) if cell]
+    is_label = plain_name(same[0]) in USUAL["vote"] or says("labels", same[0])
+    return is_label and sum(one in words for one in said) >= NEARLY_ALL * len(said) > 0
 
 
 def _says_truth(stem: str) -> bool:

@@ -429,6 +429,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             raise UserError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         features = self._features(X, reset=True)
         annotations = None if votes is None else as_votes(votes, y)
+        if annotations is not None and annotations.n_rows != len(features):
+            raise UserError(f"There are {len(features)} rows of features but {annotations.n_rows} of votes.")
         candidates, labels = _targets(y) if annotations is None or y is not None else (union_of(annotations), None)
         if labels is not None and self.needs_truth:
             if truth is not None:

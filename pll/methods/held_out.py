@@ -180,9 +180,8 @@ def held_out_weights(
     >>> weights.shape, bool((weights.reshape(60, 2).sum(axis=1) > 0.999).all())
     ((120,), True)
     """
-    candidates = as_candidate_sets(sets)
     annotations = None if votes is None else as_votes(votes, sets)
-    task = Task(X, candidates, truth, prior=prior, votes=annotations)  # type: ignore[arg-type]  # any form
+    task = Task(X, as_candidate_sets(sets), truth, prior=prior, votes=annotations)  # type: ignore[arg-type]  # any form
     held_out = HeldOut(estimator, task, seed=seed)
     for _ in held_out.run(hook, progress):
         pass

@@ -96,8 +96,10 @@ class DeviceQueue:
             if own is None:
                 return None
             rivals = sum(not set(own.devices).isdisjoint(other.devices) for other in self._before(owner))
-            free = sum(device not in self._holder for device in own.devices)
-            return max(0, rivals + own.needed - free)
+            holders = [self._holder[device] for device in own.devices if device in self._holder]
+            if own.needed == len(own.devices):
+                return rivals + len({*holders})  # one may have several
+            return max(0, rivals + own.needed - len(own.devices) + len(holders))
 
     def _before(self, owner: str) -> list[Place]:
         return list(takewhile(lambda place: place.owner != owner, self._waiting))

@@ -256,7 +256,10 @@ def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path)
     result = run("fit", table, *SMALL, *flip, *told, "--test", table, "--out", tmp_path / "run")
     assert result.status == 0 and result.json["test_accuracy"] is not None
     assert load_splits(RunFolder(tmp_path / "run").config()).train.feature_names == ("column 2", "column 3")
-    assert run("predict", tmp_path / "run", other, "--out", tmp_path / "p.csv").status == 0
+    predicted = run("predict", tmp_path / "run", other, "--out", tmp_path / "p.csv")
+    verdict = RunFolder(tmp_path / "run").state()["health"]
+    assert not verdict.is_healthy and verdict.headline in predicted.err  # what the labels were that the model learnt
+    assert predicted.status == 0
     assert len(pd.read_csv(tmp_path / "p.csv")) == 30
     again = ("fit", table, *SMALL, *flip, "--test", table, "--out", tmp_path / "run", "--resume")
     run(*again).refuses('with options {"columns":{"column 1":"ignore","column 4":"true_label"}}', "without options")

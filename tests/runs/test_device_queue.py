@@ -160,6 +160,8 @@ class TestSeveralDevices:
         assert [line.queue.position(owner) for owner in "23"] == [1, 1]
         line.queue.release("1")
         wait_for(lambda: line.got.get("2") == "cuda:0,cuda:1", "both")
+        line.join("4", self.TWO, whole=True)
+        assert line.queue.position("4") == 2  # 2, which has both, and 3
         line.queue.release("2")
         wait_for(lambda: line.got.get("3") == "cuda:0", "3")
 

@@ -20,6 +20,7 @@ def test_the_page_says_that_candid_is_restarting(chromium: object, tmp_path: Pat
         page.set_default_timeout(60_000)
         page.goto(server.url)
         page.get_by_text("Recent runs").wait_for()
+        page.wait_for_function("globalThis.candidAway")  # what says so comes with the page, a moment later
         server.kill()
         page.get_by_text("Candid is restarting; nothing you decided is lost.").wait_for()
         assert not page.get_by_text("Is Streamlit still running").is_visible()

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
 from pll.annotations.data import Annotations
-from pll.annotations.voters import is_fair_sample
+from pll.annotations.voters import are_agreed_on_alike
 from pll.weights import Floats, Ints
 from pll.wording import percent
 
@@ -121,8 +121,7 @@ def worth_of_votes(annotations: Annotations, true_labels: Ints | None) -> Worth 
     """
     if annotations.anonymous or true_labels is None:
         return None
-    several = annotations.answers_per_row >= 2
-    known = np.flatnonzero((true_labels != -1) & several)
+    known = np.flatnonzero((true_labels != -1) & (annotations.answers_per_row >= 2))
     if len(known) < LEAST_KNOWN:
         return None
     wrong = _mistakes(annotations.take(known), true_labels[known])
@@ -142,7 +141,7 @@ def worth_of_votes(annotations: Annotations, true_labels: Ints | None) -> Worth 
     lost = 0.0 if not all_wrong else float(betaincinv(all_wrong, n - all_wrong + 1, 0.05))
     return Worth(
         n, votes, mean, _kish(votes, mean), _kish(votes, float(high)), _kish(votes, low), all_wrong,
-        1 - all_wrong / n, 1 - lost, is_fair_sample(annotations.agreed_share()[several], (true_labels != -1)[several]),
+        1 - all_wrong / n, 1 - lost, are_agreed_on_alike(annotations, true_labels),
     )  # fmt: skip
 
 

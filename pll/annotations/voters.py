@@ -546,6 +546,20 @@ def is_fair_sample(sure: npt.NDArray[np.floating[Any]], known: Flags) -> bool:
     return not mannwhitneyu(sure[known], sure[~known]).pvalue < UNFAIR  # NaN where all are as sure
 
 
+def are_agreed_on_alike(annotations: Annotations, true_labels: Ints) -> bool:
+    """Whether voters agree on rows with a known label as on the others, of those that several answered.
+
+    Parameters
+    ----------
+    annotations
+        The votes.
+    true_labels
+        (n,) known labels, `ALL_WRONG` where everybody is wrong, −1 elsewhere.
+    """
+    several = annotations.answers_per_row > 1
+    return is_fair_sample(annotations.agreed_share()[several], (true_labels != -1)[several])
+
+
 UNFAIR = 1e-3
 """Probability of a random sample that differs so far from the others, below which it is taken for none."""
 
@@ -905,9 +919,7 @@ def voter_cards(models: VoterModels, true_labels: Ints | None = None) -> list[Vo
         agree on otherwise than on the others (`is_fair_sample`), nothing is counted on them.
     """
     annotations = models.annotations
-    several = annotations.answers_per_row > 1
-    agreed = annotations.agreed_share()[several]
-    if true_labels is not None and not is_fair_sample(agreed, (true_labels != -1)[several]):
+    if true_labels is not None and not are_agreed_on_alike(annotations, true_labels):
         true_labels = None
     answers = np.bincount(annotations.annotators[annotations.answer_starts], minlength=annotations.n_annotators)
     cards = []

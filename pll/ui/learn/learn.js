@@ -7,18 +7,18 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".lesson");
   const tab = (window.candidLesson ??= {});
   if (!tab.settings) {
-    tab.settings = new Settings(data.settings, () => tab.tell());
+    tab.tell = () => {   // with it goes what else the page shows by then: not while somebody goes from idea to idea
+      clearTimeout(tab.later);
+      tab.later = setTimeout(() => {
+        const text = tab.settings.text();
+        if (text !== tab.data.settings) tab.setTriggerValue("settings", text);
+      }, SETTLED);
+    };
+    tab.settings = new Settings(data.settings, tab.tell);
     tab.ground = new Ground(tab.settings);
   }
-  const screen = screens.get(root);
   Object.assign(tab, { data, setTriggerValue });
-  tab.tell = () => {   // with it goes what else the page shows by then: not while somebody goes from idea to idea
-    clearTimeout(tab.later);
-    tab.later = setTimeout(() => {
-      const text = tab.settings.text();
-      if (text !== tab.data.settings) tab.setTriggerValue("settings", text);
-    }, SETTLED);
-  };
+  const screen = screens.get(root);
   if (screen?.name === data.idea) screen.refresh();   // the theme may be another one
   else {
     screens.set(root, new Screen(root, data.idea, { lesson: data.lesson, settings: tab.settings, ground: tab.ground }));

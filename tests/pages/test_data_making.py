@@ -68,7 +68,7 @@ def test_a_matrix_that_is_none_is_explained_and_the_page_goes_on(iris: Any) -> N
         assert not page.exception
         assert [message in error.value for error in page.error] == [True], [error.value for error in page.error]
     page = give(page, "matrix-file", IDENTITY)
-    assert figures(page)["Already certain"] == "100.0 %" and not page.error
+    assert figures(page)["One candidate"] == "100.0 %" and not page.error
 
 
 @pytest.mark.parametrize(("how", "joined"), [("topk", "2.0"), ("confusion", "1.6")])

@@ -4,7 +4,7 @@
 const SCALE = 1000;       // label weights are whole thousandths
 const ROWS = 300;         // of the heatmap
 const COLUMNS = 60;       // of the heatmap: beyond these the classes that are a candidate most often
-const CERTAIN = 0.9;      // confidence from which on an example is called sure
+const SHARP = 0.9;        // largest label weight from which on an example is called sharp
 
 /** The bytes of a base64 string. */
 function bytes(text) {
@@ -63,11 +63,11 @@ class Film {
     return best;
   }
 
-  /** Of every example: its identified label, how sure that is, and whether no label is ahead. */
+  /** Of every example: its identified label, the weight of that, and whether no label is ahead. */
   prediction(k) {
     if (this.predictions.has(k)) return this.predictions.get(k);
     const weights = this.frame(k);
-    const prediction = { label: new Uint16Array(this.count), sure: new Float32Array(this.count), tied: new Uint8Array(this.count) };
+    const prediction = { label: new Uint16Array(this.count), top: new Float32Array(this.count), tied: new Uint8Array(this.count) };
     for (let i = 0; i < this.count; i += 1) {
       let [best, second] = [this.starts[i], -1];
       for (let at = this.starts[i] + 1; at < this.starts[i + 1]; at += 1) {
@@ -75,7 +75,7 @@ class Film {
         else second = Math.max(second, weights[at]);
       }
       prediction.label[i] = this.labels[best];
-      prediction.sure[i] = weights[best] / SCALE;
+      prediction.top[i] = weights[best] / SCALE;
       prediction.tied[i] = second === weights[best] ? 1 : 0;
     }
     this.predictions.set(k, prediction);
@@ -102,13 +102,13 @@ class Film {
   }
 
   description(k) {
-    const { label, sure } = this.prediction(k);
+    const { label, top } = this.prediction(k);
     const counts = new Map();
     label.forEach((j) => counts.set(j, (counts.get(j) ?? 0) + 1));
     const often = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 12);
-    const certain = sure.filter((share) => share >= CERTAIN).length;
+    const sharp = top.filter((weight) => weight >= SHARP).length;
     const counted = often.map(([j, many]) => `${many} ${this.names[j]}`).join(", ");
-    return `${this.note}, ${this.names.length} classes. ${certain} are at least 90 % sure. Identified labels: ${counted}.`;
+    return `${this.note}, ${this.names.length} classes. ${sharp} have a label weight of at least 90 %. Identified labels: ${counted}.`;
   }
 
   // ---- for the star plot ------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Film {
       }
       const [a, b] = [x, y].map((sum) => Math.min(Math.max(Math.round((sum / whole + 1) * 2047), 0), 4094));
       places.set([a >> 4, ((a & 15) << 4) | (b >> 8), b & 255], 3 * i);
-      shades[i] = Math.round(prediction.sure[i] * 127) | (this.changed(k, i) ? 128 : 0);
+      shades[i] = Math.round(prediction.top[i] * 127) | (this.changed(k, i) ? 128 : 0);
       hues[i] = byTruth ? this.truth[i] : prediction.tied[i] ? UNKNOWN : prediction.label[i];
     }
     const spokes = selected === null ? [] : this.story(selected).map(([j, over]) => [j, over[k]]);
@@ -163,10 +163,10 @@ class Film {
     return columns.map(([, j]) => j).sort((a, b) => a - b);
   }
 
-  /** Rows from sure to unsure; of many those at evenly spaced quantiles. */
+  /** Rows from sharp to flat; of many those at evenly spaced quantiles. */
   order(k) {
-    const { sure } = this.prediction(k);
-    const rows = Array.from(sure.keys()).sort((a, b) => sure[b] - sure[a] || a - b);
+    const { top } = this.prediction(k);
+    const rows = Array.from(top.keys()).sort((a, b) => top[b] - top[a] || a - b);
     if (rows.length <= ROWS) return rows;
     return Array.from({ length: ROWS }, (_, r) => rows[Math.floor(((r + 0.5) * rows.length) / ROWS)]);
   }
@@ -191,8 +191,8 @@ class Film {
       when: this.when(k),
       note,
       description: `Heatmap of label weights, ${this.when(k)}: a row an example, a column a class, blank where the class is no candidate. ${this.description(k)}`,
-      first: fixed ? "" : "sure",
-      last: fixed ? "" : "unsure",
+      first: fixed ? "" : "sharp",
+      last: fixed ? "" : "flat",
       height,
       names: this.columns.map((j) => this.names[j]),
       short: this.columns.map((j) => this.short[j]),

@@ -1,4 +1,4 @@
-// Two charts over the epochs, as SVG: lines (accuracy and confidence), and stacked areas (one example's label weights).
+// Two charts over the epochs, as SVG: lines (accuracy and sharpness), and stacked areas (one example's label weights).
 
 const WIDE = 600;         // the charts' own units; they stretch to the room there is
 const SIDE = { left: 44, right: 16, top: 8, bottom: 20 };

@@ -57,7 +57,7 @@ class Replay {
     const series = [
       ["transductive_accuracy", "right", "identified correctly"],
       ["test_accuracy", "unseen", "correct on unseen"],
-      ["mean_confidence", "sure", "mean confidence"],
+      ["mean_confidence", "sharp", "sharpness"],
     ].filter(([name]) => has(name));
     this.lines.lines(series.map(([name, kind]) => ({ values: film.metrics[name], kind })));
     this.lines.describe(series.map(([name, , words]) => `${words}: ${share(this.last(name))} at the end`).join("; "));
@@ -116,14 +116,14 @@ class Replay {
   figures() {
     const { film, k } = this;
     const of = (name) => film.metrics[name][k];
-    const { sure } = film.prediction(k);
-    const sure90 = sure.filter((value) => value >= CERTAIN).length / Math.max(film.count, 1);
+    const { top } = film.prediction(k);
+    const sharp = top.filter((weight) => weight >= SHARP).length / Math.max(film.count, 1);
     const hasTruth = film.metrics.transductive_accuracy.some((value) => value !== null);
     const strip = [
       ["Epoch", film.epochs[k].toLocaleString("en"), `of ${film.epochs[film.epochs.length - 1].toLocaleString("en")}`],
-      hasTruth ? ["Identified", share(of("transductive_accuracy")), "correct labels"] : ["Sure", share(sure90), "label weight 90 % or more"],
+      hasTruth ? ["Identified", share(of("transductive_accuracy")), "correct labels"] : ["Sharp", share(sharp), "label weight 90 % or more"],
       ["Changed", (of("changed_labels") ?? 0).toLocaleString("en"), `of ${film.n.toLocaleString("en")} labels`],
-      ["Mean confidence", share(of("mean_confidence")), k ? `${share(sure90)} at 90 % or more` : "not begun"],
+      ["Sharpness", share(of("mean_confidence")), k ? `${share(sharp)} at 90 % or more` : "not begun"],
     ];
     one("#figures").replaceChildren(...strip.map((words) => {
       const cell = document.createElement("div");
@@ -193,7 +193,7 @@ class Replay {
     const name = film.names[prediction.label[i]];
     const truth = film.truth === null || film.truth[i] === UNKNOWN ? null : film.truth[i];
     const verdict = truth === null ? "" : truth === prediction.label[i] ? ", and that is its true label" : `, but truly ${film.names[truth]}`;
-    const state = prediction.tied[i] ? "undecided" : `${name}, ${percent(prediction.sure[i])} sure${verdict}`;
+    const state = prediction.tied[i] ? "undecided" : `${name}, label weight ${percent(prediction.top[i])}${verdict}`;
     one("#name").textContent = film.exampleNames[i];
     one("#now").textContent = `${film.when(k)}: ${state}.`;
     const moves = film.epochs.map((_, at) => at).filter((at) => film.changed(at, i));
@@ -201,7 +201,7 @@ class Replay {
     const last = film.names[film.prediction(film.epochs.length - 1).label[i]];
     const times = ["never", "once", "twice"][moves.length] ?? `${moves.length} times`;
     one("#life").textContent = film.sizes[i] === 1
-      ? "It has one candidate, so its label is certain."
+      ? "It has one candidate, so its label weight is 1 throughout."
       : `Identified as ${last} since epoch ${since}; the label ${times === "never" ? "never changed" : `changed ${times}`}.`;
     const story = `Label weights of ${film.exampleNames[i]} over the epochs. ${one("#now").textContent} ${one("#life").textContent}`;
     this.areas.describe(story);

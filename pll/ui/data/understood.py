@@ -161,7 +161,7 @@ def figures(data: PartialLabelDataset) -> None:
         ShownFigure("Classes", f"{sets.n_classes:,}"),
         ShownFigure("Each example", format_shape(data.input_shape)),
         ShownFigure("Candidates each", f"{sets.nnz / len(sets):.2f}", "Candidate labels of an example, on average."),
-        ShownFigure("Already certain", percent(float((sets.sizes == 1).mean())), "Examples with one candidate."),
+        ShownFigure("One candidate", percent(float((sets.sizes == 1).mean())), "Examples whose set is one label."),
     ]
     outside = len(data.truth_outside())
     if outside:

@@ -74,7 +74,7 @@ def _describe_history(
     ['Identified as dog since epoch 2 of 3.', 'The label changed once.']
     """
     if len(names) == 1:
-        return ["It has one candidate, so its label is certain."]
+        return ["It has one candidate, so its label weight is 1 throughout."]
     if len(epochs) < 2:
         return ["Not trained yet."]
     top = weights[1:].argmax(axis=1)

@@ -320,3 +320,15 @@ def test_the_only_measured_numbers_are_the_features_whatever_they_are_called(tmp
     assert data.annotations.annotator_names == ("KL", "MB", "SW") and "The features are in bandpower." in data.notes
     with pytest.raises(formats.UserError, match="features"):
         saved(tmp_path, one=rng.normal(size=(40, 5)), two=rng.normal(size=(40, 2)), scores=votes)
+
+
+def test_votes_need_no_features(tmp_path: Path) -> None:
+    rng, true = np.random.default_rng(13), np.arange(60) % 3 + 1
+    votes = np.where(rng.random((60, 5)) < 0.8, true[:, None], rng.integers(1, 4, (60, 5)))
+    votes[rng.random((60, 5)) < 0.4] = 0
+    kinds = np.array(["oak", "ash", "elm"], dtype=object)[:, None]
+    data = saved(tmp_path, replies=votes.astype(float), gold=true[:, None], kinds=kinds)
+    assert data.X.shape == (60, 0) and data.class_names == ("oak", "ash", "elm") and data.y is not None
+    assert data.annotations is not None and data.annotations.n_answers == (votes > 0).sum()
+    with pytest.raises(formats.UserError, match="missing; found gold, replies, sizes"):
+        saved(tmp_path, replies=votes, gold=true[:, None], sizes=rng.normal(size=(60, 4)) * [[1, 2, np.nan, 3]])

@@ -45,6 +45,7 @@ SECONDS = 300
 """How long reading may take; a GB takes some ten seconds."""
 _WORKER = Path(__file__).with_name("hdf5worker.py")
 _AGAIN = "copy the file again, or save it in MATLAB with save(…, '-v7')"
+_ANSWERS = ("counts", "votes")
 _KINDS = {list: "a cell array", dict: "a struct", type(None): "no matrix"}
 
 
@@ -59,7 +60,7 @@ class Mat(Format):
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         variables, others = _load(path, options.max_bytes)
         parts = parts_among(variables) or [{"X": [*variables][-1]}]  # the only features, whatever they are called
-        votes, cells = "", _cells(path, others, options.max_bytes) if others else {}
+        votes, marks, cells = "", "", _cells(path, others, options.max_bytes) if others else {}
         if others and len(parts) == 1 and "candidates" not in parts[0]:
             second = {*variables} - {*parts[0].values()}  # called as labels are, beside those that are the truth
             unread = {name: one for name, one in variables.items() if name in second and isinstance(one, np.ndarray)}
@@ -71,6 +72,8 @@ class Mat(Format):
             votes = "" if marks else told.get("votes", "")
             voters = people.get(unread[votes].shape[1], "") if votes else ""
             others = [name for name in others if name not in (marks, votes, voters)]
+        if not (votes or marks or np.size(variables[parts[0]["X"]])):
+            raise _without_features([name for name in (*variables, *others) if name != parts[0]["X"]])
         for name in dict.fromkeys(name for one in parts for name in one.values()):
             value = variables[name]
             if isinstance(value, str) or type(value) in _KINDS:
@@ -79,7 +82,7 @@ class Mat(Format):
             if value.ndim != 2:
                 raise UserError(f"The variable {name} has the shape {value.shape}; it must have two dimensions.")
         notes = [] if parts_among(variables) else [f"The features are in {parts[0]['X']}."]
-        layout = arrange(variables, parts, notes, options.max_bytes, is_matlab=True)
+        layout = arrange(variables, parts, notes, options.max_bytes, needed=not (votes or marks), is_matlab=True)
         is_test = layout.is_test
         if any(name in variables for name in FOLD_NAMES):
             fold = _fold(variables.get("te", []), len(layout.X), options.fold, notes)
@@ -200,18 +203,26 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
     if parts_among(variables):
         return variables, others
     inside = {name: fields for name, fields in structs.items() if parts_among(fields)}
-    if not inside and (features := _features_among(_matrices(path, others, max_bytes))):
+    matrices = {} if inside else _matrices(path, others, max_bytes)
+    if features := _features_among(matrices):
         return variables | features, [name for name in others if name not in features]
+    wide = [one for one in matrices.values() if one.ndim == 2 and min(one.shape) > 1]
+    if len({*map(len, wide)}) == 1 and all(kind_of_numbers(one) in _ANSWERS for one in wide):  # votes may be all
+        return variables | {"data": np.empty((len(wide[0]), 0))}, others
     if len(inside) != 1:
-        raise UserError(
-            f"The variable data (the features) is missing; found {listing([*variables, *others]) or 'none'}. The file "
-            "must hold data (n × d), partial_target (c × n) and, where known, target (c × n), or another layout in use "
-            "(features, X, train_data …)."
-        )
+        raise _without_features([*variables, *others])
     struct, fields = next(iter(inside.items()))
     used = {name: value for name, value in fields.items() if name.lower() in WANTED}
     unused = [name for name in (*variables, *others) if name != struct]
     return used, unused + [name for name in fields if name not in used]
+
+
+def _without_features(names: Sequence[str]) -> UserError:
+    return UserError(
+        f"The variable data (the features) is missing; found {listing(names) or 'none'}. The file must hold data "
+        "(n × d), partial_target (c × n) and, where known, target (c × n), or another layout in use (features, X, "
+        "train_data …)."
+    )
 
 
 def _features_among(matrices: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:

@@ -206,6 +206,11 @@ def two_names(ids: Sequence[str]) -> list[tuple[str, str]]:
     return []
 
 
+def without_order(name: str) -> str:
+    """Return a name without the letter or number that tells it from another: `response_a`, `sentence 2`."""
+    return re.sub(r"(?:[\W_]+[a-z]|[\W_]*\d)$", "", name.casefold())
+
+
 def may_hold_labels(name: str) -> bool:
     """Whether a name is usual for labels of any kind."""
     return any(plain_name(name) in USUAL[role] for role in ("vote", "true_label", "candidates"))

@@ -32,6 +32,7 @@ from pll.formats.names import (
     ROLE_PREFIXES,
     UNNAMED,
     results_among,
+    without_order,
 )
 from pll.formats.one_column import by_hand, settled
 from pll.formats.plausible import unclear
@@ -486,7 +487,7 @@ def _more_texts(table: Proposal) -> list[str]:
     names, first = list(table.raw), table.having("text")
     before = _before_labels(table) if table.form is None else []
     prose = which(table, "titles", "!measured", "!an id", "!varying") if first else []
-    found = [name for name in prose if _without_number(name) in map(_without_number, first)]
+    found = [name for name in prose if without_order(name) in map(without_order, first)]
     prose = which(table, "!object", "!lists", among=prose)
     found += [name for name in prose if says("readable", name) and not says_fact(name)]
     found += which(table, "texts", "!of a fact", among=[name for name in prose if name in before])
@@ -499,11 +500,6 @@ def _before_labels(table: Proposal) -> list[str]:
     names = list(table.raw)
     labels = [at for at, name in enumerate(names) if table.roles.get(name, _NO_ROLE).role in _OF_LABELS]
     return names[: labels[0] if labels else None]
-
-
-def _without_number(name: str) -> str:
-    """A name without the letter or number that tells it from another: `response_a`, `sentence 2`."""
-    return re.sub(r"(?:[\W_]+[a-z]|[\W_]*\d)$", "", name.casefold())
 
 
 def _say_the_same(cells: Cells, others: Cells) -> bool:

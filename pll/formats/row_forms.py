@@ -12,7 +12,7 @@ from itertools import combinations, compress
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import agree, amount, counted, counted_in_grid
 from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name, words_of
-from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels
+from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels, without_order
 from pll.formats.proposal import (
     MOST_OFFERED,
     Proposal,
@@ -555,14 +555,16 @@ def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
     rows, found = len(table.raw[worker]), dict[tuple[str, str], float]()
     numbers = which(table, "repeats", "number", "!fractions", "!of the occasion")
     numbers = [name for name in numbers if not says("round", name)]  # in which a person answers again
-    answers = which(table, *_SHORT_ANSWERS)
+    answers = [*which(table, *_SHORT_ANSWERS), *_numbers(table)]
     named = which(table, "!of the occasion", among=keys)
     named = [name for name in named if len(present_cells(table.raw[name])) >= NEARLY_ALL * rows]
     for names in combinations(dict.fromkeys([*named, *(name for name in numbers if name != worker)]), 2):
         both = ["\0".join(cell or "" for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]
         once = len(set(zip(both, table.raw[worker], strict=True)))
         if names[0] in named and once >= ONCE * rows >= SOME_ROWS and len({*both}) < ONCE * rows:
-            free = [n for n in answers if n not in names]  # and no name of a number, as `class_name` beside `class_id`
+            stems = {*map(without_order, names)}  # `word1`, `word2`, of which neither is said of the other
+            free = [name for name in answers if name not in names and without_order(name) not in stems]
+            # and no name of a number, as `class_name` beside `class_id`
             said = [table.raw[n] for n in free if not any(follows(table.raw[n], table.raw[key]) for key in names)]
             found[names] = max((agreement(cells, both) for cells in said), default=0.0)
     best = max(found, key=found.__getitem__, default=None)

@@ -114,6 +114,26 @@ def test_the_number_of_a_part_of_an_example_is_nobody(tmp_path: Path) -> None:
     assert asked is None or "who gave it" not in asked.text
 
 
+@pytest.mark.parametrize(
+    "names", [("poem1_id", "poem2_id"), ("word_a", "word_b"), ("use1", "use2"), ("left song", "right song id")]
+)
+@pytest.mark.parametrize("grades", [True, False])
+def test_two_columns_of_the_same_things_name_an_example_together(
+    tmp_path: Path, names: tuple[str, str], grades: bool
+) -> None:
+    """As of pairs that are compared: the one is no answer about the other, however often they come together."""
+    table = lines(examples=60)
+    pair = np.repeat(np.array([(one, other) for one in range(9) for other in range(one)] * 2)[:60], 3, axis=0)
+    pair[108:] = 8 - pair[108:]
+    told_by = pd.DataFrame({name: [f"thing {k}" for k in pair[:, at]] for at, name in enumerate(names)})
+    told_by["annotator"], told_by["how near"] = table["Wer"], table["Urteil"]
+    if grades:
+        told_by["how near"] = pd.factorize(told_by["how near"])[0] + 1
+    data, roles, asked = told(tmp_path, told_by)
+    assert asked and roles == dict.fromkeys(names, "task") | {"annotator": "worker", "how near": "vote"}
+    assert len(data) == len(told_by[[*names]].drop_duplicates()) and len(data.class_names) == 3
+
+
 @pytest.mark.parametrize("first", ["numbers", "words"])
 def test_what_lines_agree_on_most_comes_first_be_it_numbers_or_words(tmp_path: Path, first: str) -> None:
     """Another question is agreed on less; and of two names of an example the finer one is, as a rule of a situation."""

@@ -28,7 +28,7 @@ JSON_SHAPES = {
     "keyed": "an object of objects, whose keys are the ids, also in one field of an object",
     "inside": "a list of objects in one field of an object",
     "columns": "an object of lists, one a column",
-    "indexed columns": "an object of objects, one a column, whose keys are the rows",
+    "indexed columns": "an object of objects, one a column, whose keys are the rows, also in one field of an object",
     "split": "an object of the names of columns, and of a list for each row, as pandas splits a table",
     "lists": "a list of lists of labels",
     "keyed lists": "an object of lists of labels, whose keys are the ids",
@@ -251,6 +251,8 @@ class _ObjectReader:
             while self._next_character() != "":
                 yield self.line, self._object()
         elif shape in ("columns", "indexed columns"):
+            if name:
+                self._enter(name)
             yield from self._columns(indexed=shape == "indexed columns")
         else:
             columns = _fields(self.text[self.at :])[0]["columns"] if shape == "split" else []
@@ -460,6 +462,9 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     )
     if not is_indexed and _are_of_people(found):
         return "keyed people", ""
+    by_voter = [name for name, value in {"": values, **values}.items() if _are_by_voter(value)]
+    if closed and whole and len(by_voter) == 1 and KEY not in values:
+        return "indexed columns", by_voter[0]
     if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
     several = [name for name, value in values.items() if isinstance(value, dict | list)]
@@ -515,6 +520,21 @@ def _are_keyed(value: Any) -> bool:
     found = list(value.values()) if isinstance(value, dict) else []
     are_rows = len(found) >= LEAST_KEYS and not any(map(_is_column, found)) and not _are_of_people(found)
     return are_rows and _are_alike(found) and all(len(one) > 1 for one in found)
+
+
+def _are_by_voter(value: Any) -> bool:
+    """Whether a value is an object of a few voters, of each an object of what it says of many examples, by their ids.
+
+    >>> said = {who: {f"item {k}": "ab"[k % 2] for k in range(20)} for who in ("ann", "bob")}
+    >>> _are_by_voter(said), _are_by_voter({"x1": {f"field {k}": f"value {k}" for k in range(20)}, "x2": {}})
+    (True, False)
+    """
+    found = list(value.values()) if isinstance(value, dict) else []
+    if not _are_alike(found) or len(found[0]) < max(LEAST_KEYS, 2 * len(found)):
+        return False
+    said = [one for some in found for one in some.values() if one is not None]
+    are_words = all(isinstance(one, str | int) for one in said) and 1 < len({*said}) <= len(found[0]) / 2
+    return are_words or (_are_alike(said) and all(isinstance(x, int | float) for one in said for x in one.values()))
 
 
 LEAST_KEYS = 10

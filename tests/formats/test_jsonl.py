@@ -152,6 +152,34 @@ def test_an_object_of_objects_of_people_says_who_answered(tmp_path: Path) -> Non
     assert len(data.annotations.labels) == sum(map(len, said.values()))
 
 
+@pytest.mark.parametrize("around", [{}, {"season": "2021", "species": ["wren", "robin"], "by": {"site": "fen"}}])
+@pytest.mark.parametrize("are_shares", [False, True])
+def test_an_object_of_voters_of_objects_of_items_is_a_column_a_voter(
+    tmp_path: Path, around: dict[str, Any], are_shares: bool
+) -> None:
+    """Whatever stands around it; and of how likely each class is the likeliest is the answer."""
+    votes: dict[str, Any] = {
+        who: {f"clip {k}": ("wren", "robin", "tit")[(k + (k % 5 == at)) % 3] for k in range(15)}
+        for at, who in enumerate(("Ada", "Ben", "net"))
+    }
+    said = votes
+    if are_shares:
+        shares = {
+            bird: dict.fromkeys(("wren", "robin", "tit"), 0.125) | {bird: 0.75} for bird in ("wren", "robin", "tit")
+        }
+        said = {who: {clip: shares[bird] for clip, bird in own.items()} for who, own in votes.items()}
+    path = tmp_path / "heard.json"
+    path.write_text(json.dumps(around | {"heard": said} if around else said, indent=1))
+    data = formats.read(path)
+    assert data.row_ids.tolist() == [*votes["Ada"]] and {*data.class_names} == {"wren", "robin", "tit"}
+    read = data.annotations
+    assert read is not None and read.n_answers == 45 and {*read.annotator_names} == {*votes}
+    assert (read.scores is not None) == are_shares and data.sets().names(0) == ["robin", "wren"]
+    formats.give_back(path, tmp_path / "out.json", Results([*votes["Ada"]], {"identified_label": ["tit"] * 15}))
+    added = said | {"label": dict.fromkeys(votes["Ada"], "tit")}
+    assert json.loads((tmp_path / "out.json").read_text()) == (around | {"heard": added} if around else added)
+
+
 def test_records_of_airtable_are_their_fields_and_what_is_attached(tmp_path: Path) -> None:
     """A record without a set has no such field."""
     kinds = ["Noctua comes", "Agrotis exclamationis", "Apamea monoglypha"]

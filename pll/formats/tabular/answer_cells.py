@@ -26,13 +26,16 @@ from pll.formats.checks import listing, shorten
 from pll.formats.forms import NO_ANSWER, WORDS, any_of
 from pll.formats.tabular.cells import (
     ANSWER_FIELDS,
+    COVERED,
     FUNCTION,
     NEARLY_ALL,
+    ROUNDED,
     SEPARATORS,
     WHOLE,
     answer_of,
     is_no_answer,
     minus_one,
+    shares_of,
     signs_of,
     spelling,
     split_cell,
@@ -199,18 +202,24 @@ def labels_of(text: str) -> tuple[str, ...]:
     --------
     >>> labels_of('Sure! {"label": "cat"}'), labels_of(" Dog."), labels_of('{"labels": ["cat", "dog"]}')
     (('cat',), ('Dog.',), ('cat', 'dog'))
+    >>> labels_of('{"cat": 0.3, "dog": 0.7}'), labels_of('{"cat": 3, "dog": 4}')
+    (('dog',), ('{"cat": 3, "dog": 4}',))
     """
     answer = _answer_in(text)
     return (_THOUGHT.sub("", text).strip(),) if answer is None else answer[0]
 
 
 def _answer_in(text: str) -> Answer | None:
-    """The answer in JSON that a text is, or that is the only object in it."""
+    """The answer in JSON that a text is, or that is the only object in it; of shares that make 1, the likeliest."""
     if "}" not in text:
         tagged = _TAGGED.findall(_THOUGHT.sub("", text)) if "</" in text else []
         return (tuple(dict.fromkeys(label for _, label in tagged)), math.nan) if tagged else None
     bare = _THOUGHT.sub("", text)
     objects = re.findall(r"\{[^{}]*\}", bare)
+    shares = (shares_of(bare) if objects == [bare.strip()] and answer_of(bare) is None else None) or {}
+    if shares and abs(sum(shares.values()) - 1) <= 1 - COVERED + ROUNDED * len(shares):
+        best = max(shares.values())
+        return tuple(name for name, share in shares.items() if share == best), best
     return answer_of(bare) or (answer_of(objects[0]) if len(objects) == 1 else None)
 
 

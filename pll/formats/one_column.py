@@ -266,9 +266,12 @@ def _unsure(table: Proposal, name: str) -> list[str]:
     # questions to read are no doubts
     doubted = set[str]() if are_texts([*cells], 4) else _doubted(cells)
     try:
-        some = [cell for cell in cells if cell in doubted or len(split_cell(cell, mark)) > 1]
+        parts = {cell: {*map(spelling, split_cell(cell, mark))} for cell in cells}
     except UserError:  # reading says where a list cannot be read
         return []
+    stands = Counter(part for some in parts.values() for part in some)  # in a sentence, parts never stand elsewhere
+    several = {cell for cell, own in parts.items() if len(own) > 1 and any(stands[part] > 1 for part in own)}
+    some = [cell for cell in cells if cell in doubted or cell in several]
     recur = sum(times for times in words.values() if times > 1)
     times = sum(cells[cell] for cell in some)
     return some if times >= max(2, LEAST_SEVERAL * cells.total()) and recur >= NEARLY_ALL * words.total() else []

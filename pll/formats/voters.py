@@ -992,12 +992,29 @@ def graded(table: Proposal) -> list[list[str]]:
     for name in fitting:
         stems.setdefault(re.split(r"[\W_\d]", name)[0], []).append(name)
     several = [names for names in stems.values() if len(names) > 2]
-    groups = several if len(several) > 1 else [list(fitting)]
+    groups = _graded_in_grid(fitting) or (several if len(several) > 1 else [list(fitting)])
     if len(fitting) == 3:
         groups = [[name for name in fitting if not decides(table, name, [*fitting])]]
     groups = [_of_one_scale({name: fitting[name] for name in names}) for names in groups]
     groups = [[n for n in names if is_settled or n not in stranger_among(names)] for names in groups]
     return [names for names in groups if len(names) > 1]
+
+
+def _graded_in_grid(columns: Mapping[str, Sequence[int | None]]) -> list[list[str]]:
+    """The columns of each question that the same voters graded, where these agree on each, and one's grades do not.
+
+    >>> pace, tone = [1, 2, 3, 4] * 5, [1, 1, 3, 3, 5] * 4
+    >>> _graded_in_grid({"ann_pace": pace, "ann_tone": tone, "bob_pace": pace, "bob_tone": tone})
+    [['ann_pace', 'bob_pace'], ['ann_tone', 'bob_tone']]
+    """
+    for grid in grids([*columns]):
+        groups = [[*one.values()] for one in grid.values()]
+        ways = [
+            [agree([columns[name] for name in some]) for some in way] for way in (groups, zip(*groups, strict=True))
+        ]
+        if 2 * sum(map(len, groups)) > len(columns) and all(ways[0]) and not any(ways[1]):
+            return groups
+    return []
 
 
 def _called_labels(names: Sequence[str]) -> list[str]:

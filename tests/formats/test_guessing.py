@@ -905,3 +905,25 @@ def test_in_a_grid_of_a_form_what_is_asked_about_may_end_as_an_id_or_a_fact() ->
     columns: dict[str, list[str | None]] = {"Timestamp": [f"02/0{k}/2024 19:0{k}:36" for k in range(1, 9)]}
     columns |= {f"How does it sound? [{one}]": [rolls.choice(["Rude", "Kind"]) for _ in range(8)] for one in about}
     assert [*roles(**columns).values()].count("item") == len(about)
+
+
+@pytest.mark.parametrize("pattern", ["{who}_{what}", "{what} ({who})"])
+@pytest.mark.parametrize("questions", [("pace", "tone"), ("pace", "tone", "beat")])
+def test_grades_of_the_same_people_on_several_questions_are_asked_about_by_question(
+    pattern: str, questions: tuple[str, ...]
+) -> None:
+    """Of two people as of many, whichever part of a name comes first; what was heard, in a few sentences, is none."""
+    rng, people = np.random.default_rng(0), ("Ada", "Bo", "Cy")
+    truth = {what: rng.integers(1, 6, 40) for what in questions}
+    said = {
+        pattern.format(who=who, what=what): np.where(rng.random(40) < 0.7, truth[what], rng.integers(1, 6, 40))
+        for who in people
+        for what in questions
+    }
+    heard = ["The choir begins; the bell is late.", "It is a slow one, played by a band on the square."]
+    header = ["heard", *said]
+    cells = [[heard[k % 2] for k in range(40)], *([str(one) for one in own] for own in said.values())]
+    open_question = question(roles_of(header, cells))
+    assert open_question is not None and "hold whole numbers" in open_question.text
+    asked = [{name for name, role in roles.items() if role == "annotator"} for _, roles in open_question.answers]
+    assert asked[:-1] == [{pattern.format(who=who, what=what) for who in people} for what in questions]

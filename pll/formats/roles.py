@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,7 +37,7 @@ from pll.formats.names import (
 )
 from pll.formats.one_column import by_hand, settled
 from pll.formats.plausible import unclear
-from pll.formats.proposal import Codes, Proposal, says, says_fact, share_among, which
+from pll.formats.proposal import Codes, Proposal, labels_among, says, says_fact, share_among, which
 from pll.formats.reading import LABELLED, LINES, MAJORITY, ROLES, SINGLE, SPREADSHEET_ERRORS, SWAPPED, Column, question
 from pll.formats.row_forms import ask_which_list, by_signature, lines, persons, sides, states
 from pll.formats.tabular.cells import (
@@ -48,10 +49,12 @@ from pll.formats.tabular.cells import (
     has_fractions,
     have_decimal_commas,
     is_number,
+    listed_answers,
     nearly_all,
     objects_in,
     present_cells,
     remembered,
+    spelling,
 )
 from pll.formats.voters import (
     aggregates,
@@ -322,10 +325,30 @@ def _by_traits(roles: Traits) -> Callable[[Proposal], None]:
 
 def _listed(table: Proposal) -> None:
     """All answers to an example in a cell: who said what, a list beside one of people, or one that repeats labels."""
+    choices = [name for name in which(table, "voters") if _are_choices(table, name)]
+    table.give_all(choices, "keep", why="what each answer stands for")
     found = which(table, "voters") or _lists_of_answers(table)
     table.give_all(found, "answers")
     if len(found) > 1:
         ask_which_list(table, found)
+
+
+def _are_choices(table: Proposal, name: str) -> bool:
+    """Whether the keys of objects are what another column answers, row by row: choices of a question, and nobody.
+
+    No column says what stands at the keys, as the truth beside votes does.
+    """
+    objects = [listed_answers(cell) for cell in table.raw[name]]
+    keys = [{spelling(who or "") for who, *_ in some} for some in objects]
+    every = Counter(key for some in keys for key in some)
+    values = Counter(spelling(said) for some in objects for _, said, _ in some)
+    others = which(table, "labels", "!voters", "!of a person", among=[one for one in table.raw if one != name])
+    words = {other: table.words(other) for other in others if other not in table.usual("people", others)}
+    answers = [other for other, said in words.items() if len(said) > 1 and share_among(said, every) >= NEARLY_ALL]
+    said_in = [[{*labels_among([cell])} for cell in table.cells[other]] for other in answers]
+    rows = [[pair for pair in zip(said, keys, strict=True) if pair[0]] for said in said_in]
+    are_of_row = [some for some in rows if all(a <= b for a, b in some) and any(a < b for a, b in some)]
+    return bool(are_of_row) and not any(share_among(w, values) >= NEARLY_ALL for w in words.values() if len(w) > 1)
 
 
 def _lists_of_answers(table: Proposal) -> list[str]:

@@ -180,6 +180,29 @@ def test_an_object_of_voters_of_objects_of_items_is_a_column_a_voter(
     assert json.loads((tmp_path / "out.json").read_text()) == (around | {"heard": added} if around else added)
 
 
+@pytest.mark.parametrize("field", ["choices", "options", "answers"])
+@pytest.mark.parametrize("are_words", [False, True])
+def test_objects_of_choices_are_nobodys_answers(tmp_path: Path, field: str, are_words: bool) -> None:
+    """Their keys are what others say of the row; where the truth says what stands at the keys, these are people."""
+    rng, letters = random.Random(0), ["a", "b", "c"]
+    rows = []
+    for k in range(30):
+        texts = ["high", "low", "level"] if are_words else [str(rng.randrange(40)) for _ in letters]
+        rng.shuffle(texts)
+        said = [letters[k % 3], letters[k % 3], rng.choice(letters), rng.choice(letters)]
+        rows.append({"asked": f"where does lake {k} lie", field: dict(zip(letters, texts, strict=True)), "said": said})
+    path = tmp_path / "quiz.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    data = formats.read(path)
+    assert {*data.class_names} == {*letters} and field in data.extras and data.annotations is not None
+    assert data.annotations.n_answers == 120
+    votes = [
+        row | {field: dict.fromkeys(letters, ("x", "y")[k % 2]), "truth": "xy"[k % 2]} for k, row in enumerate(rows)
+    ]
+    path.write_text("\n".join(json.dumps(row | {"said": row["said"][0]}) for row in votes))
+    assert next(one.role for one in formats.columns(path) if one.name == field) == "answers"
+
+
 def test_records_of_airtable_are_their_fields_and_what_is_attached(tmp_path: Path) -> None:
     """A record without a set has no such field."""
     kinds = ["Noctua comes", "Agrotis exclamationis", "Apamea monoglypha"]

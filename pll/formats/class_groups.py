@@ -104,11 +104,11 @@ _NOBODY = {"feature": "nobody's: learn from them"}
 
 
 def _give(table: Proposal, group: Mapping[str, str], role: str) -> None:
-    """Give the columns of classes a role; what says that there is no answer is no class, but `none` of a classifier."""
+    """Give the columns of classes a role; what says that there is no answer is none, but for an output of a model."""
     for name, own in group.items():
         called = table.meaning(name, own)
         is_short = called.isalpha() and len(called) <= LONGEST_ABBREVIATION
-        may_be = is_short or (role == "probability" and spelling(called) == "none")
+        may_be = is_short or role == "probability"
         silent = is_no_answer(called, among_votes=True) and not may_be
         table.give(name, "keep" if silent else role, called, why="no answer" * silent)
 

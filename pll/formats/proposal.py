@@ -803,7 +803,7 @@ def _name_several(table: Proposal, name: str) -> bool:
 
 def _repeat_labels(cells: Cells) -> bool:
     """Whether lists say few labels, and some of them several times: each is somebody's answer."""
-    lists = [[str(label_named(one)) for one in elements(cell)] for cell in cells if _bare(cell).startswith("[")]
+    lists = [[str(label_named(one)) for one in elements(cell)] for cell in cells if cell]
     words = Counter(one for some in lists for one in some)
     repeated = sum(len({*some}) < len(some) for some in lists)
     return len(words) <= max(FEW, len(lists) // 4) and FEW * repeated >= len(lists) > 0

@@ -1029,8 +1029,7 @@ def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
     """Columns of 0 and 1 with one stem, or written alike, of which nearly each line marks one, some several."""
     stems: dict[tuple[str, frozenset[str]], list[str]] = {}
     for name in free:
-        ends = (name.rpartition(mark)[0] + mark for mark in (":::", ".", "_", ":", " ") if mark in name)
-        stem, cells = max(ends, default="", key=len), table.cells[name]
+        stem, cells = max(_stems(name), default="", key=len), table.cells[name]
         if len({*cells}) > 1 and present_cells(cells) and read_marks(cells) is not None:  # what all have marks none
             alike = frozenset(cell.strip().casefold() for cell in present_cells(cells))
             for key in dict.fromkeys([(stem, frozenset[str]()), ("", alike)]):
@@ -1042,8 +1041,18 @@ def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
         lines, one_each = marked.total(), marked[1]
         are_most = lines >= SOME_ROWS and lines - marked[0] >= NEARLY_ALL * lines <= 2 * one_each
         if len(names) > (1 if stem else 2) and (are_most or one_each == lines):
+            stem = stem or max({*_stems(names[0])}.intersection(*map(_stems, names)), default="", key=len)
             found.append((one_each, {name: name.removeprefix(stem) for name in names}))
     return max(found, key=lambda one: one[0], default=(0, {}))[1]
+
+
+def _stems(name: str) -> list[str]:
+    """What a name begins with, up to each mark in it.
+
+    >>> _stems("risk/power_cut")
+    ['risk/', 'risk/power_']
+    """
+    return [name[: mark.end()] for mark in re.finditer(":::|[._:/ ]", name)]
 
 
 def sides(table: Proposal) -> None:

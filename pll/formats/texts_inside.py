@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 from pll.errors import UserError
 from pll.formats.archive import Members
@@ -17,6 +18,8 @@ from pll.formats.tabular.cells import is_number
 
 TEXTS_AS_TABLE = "lines.csv"
 """What the table of the texts of a folder is called in which a line each is about one example."""
+BOOK_OF_CODES = "codebook.csv"
+"""What the table is called that a text with the names of classes is, in the order of their numbers."""
 MOST_TEXTS = 1000
 """Texts that may be tables."""
 _ABOUT = ("readme", "license", "licence")
@@ -71,6 +74,10 @@ def tables_in_texts(members: Members) -> tuple[dict[str, bytes], list[str]]:
         others = [name for name in own if name not in alike]
         if many > 1 and len(alike) > max(1, len(others)) and not {*untabbed}.isdisjoint(alike):
             tables[str(PurePosixPath(folder, TEXTS_AS_TABLE))] = _side_by_side({name: said[name] for name in alike})
+            named = [name for name in others if _names_numbers(said[name], [said[one] for one in alike])][:1]
+            for name in named:
+                tables[str(PurePosixPath(folder, BOOK_OF_CODES))] = _as_csv([("code", "name"), *enumerate(said[name])])
+            others = [name for name in others if name not in named]
             notes += [f"Left out, since others in their folder have {many:,} lines: {listing(others)}."] * bool(others)
         elif len(untabbed) < len(texts) and {*untabbed} <= {*books}:
             tables |= {name: members.read(name) for name in texts if name not in untabbed}
@@ -99,6 +106,21 @@ def _is_codebook(name: str, lines: list[str]) -> bool:
     return len({*lines}) == len(lines) and bool(codes_in(PurePosixPath(name).stem, [[line] for line in lines]))
 
 
+def _names_numbers(lines: list[str], texts: Sequence[list[str]]) -> bool:
+    """Whether a text has a name for each whole number from 0 on that stands in other texts, of one of these all.
+
+    >>> (
+    ...     _names_numbers(["coast", "forest"], [["0 -1", "1 0"], ["a.jpg", "b.jpg"]]),
+    ...     _names_numbers(["a", "b"], [["0 5"]]),
+    ... )
+    (True, False)
+    """
+    codes = [{cell for line in text for cell in line.split()} - {"-1"} for text in texts]
+    wanted = {str(number) for number in range(len(lines))}
+    are_names = len({*lines}) == len(lines) > 1 and all(lines) and not any(map(is_number, lines))
+    return are_names and wanted in codes and all(some <= wanted for some in codes if all(map(is_number, some)))
+
+
 def _has_tabs(lines: list[str]) -> bool:
     """Whether there are several lines, and tabs in all that are not empty."""
     filled = [line for line in lines if line]
@@ -119,8 +141,12 @@ def _side_by_side(said: Mapping[str, list[str]]) -> bytes:
     columns = dict[str, list[str]]()
     for name, lines in said.items():
         columns |= _columns(PurePosixPath(name).stem, lines)
+    return _as_csv([[*columns], *zip(*columns.values(), strict=True)])
+
+
+def _as_csv(rows: Iterable[Sequence[Any]]) -> bytes:
     content = io.StringIO()
-    csv.writer(content, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
+    csv.writer(content, lineterminator="\n").writerows(rows)
     return content.getvalue().encode()
 
 

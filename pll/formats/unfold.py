@@ -31,7 +31,9 @@ from pll.formats.tabular.cells import (
     Cells,
     are_dates,
     are_share_lists,
+    elements,
     guess_separator,
+    is_number,
     mark_in,
     nearly_all,
     numbers_in,
@@ -62,7 +64,7 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     """
     given = given or {}
     table = table if table.first else replace(table, first=table.sample())  # looked at often
-    table = _with_numbered_shares(_decoded(table), given)
+    table = _with_named_shares(_with_numbered_shares(_decoded(table), given), given)
     if table.form is None:
         table = with_names_in_classes(with_voters(with_pairs(table, given), given), given)
         table = with_shares_of_lines(table, given)
@@ -101,6 +103,26 @@ def _with_numbered_shares(table: Records, given: Mapping[str, str]) -> Records:
         objects = [one and {str(k): share / (sum(one) or 1.0) for k, share in enumerate(one)} for one in shares]
         table = table.with_columns({name: objects}, [at])
     return table
+
+
+def _with_named_shares(table: Records, given: Mapping[str, str]) -> Records:
+    """The table with two columns of lists, of labels and of how likely each is, as one column of both."""
+    free = {name: cells for name, cells in zip(table.names, table.first, strict=True) if name not in given}
+    shares = [name for name, cells in free.items() if are_share_lists(cells)]
+    pairs = [(one, other) for other in shares for one in free if _are_named(free[one], free[other])]
+    if len(pairs) != 1:
+        return table
+    at = [list(table.names).index(name) for name in pairs[0]]
+    rows = [(elements(names), numbers_in(cell or "")) for names, cell in zip(*map(table.texts, at), strict=True)]
+    objects = [dict(zip(names, some, strict=False)) if some else None for names, some in rows]
+    return table.with_columns({pairs[0][0]: objects}, at)
+
+
+def _are_named(labels: Cells, shares: Cells) -> bool:
+    """Whether there is a word for each number of the lists of another column, in each of several."""
+    rows = [(elements(names), numbers_in(cell)) for names, cell in zip(labels, shares, strict=True) if cell]
+    as_long = all(len({*map(str, names)}) == len(names) == len(some or ()) for names, some in rows)
+    return as_long and len(rows) > 1 and not any(is_number(str(name)) for names, _ in rows for name in names)
 
 
 def _has_number_of_largest(table: Records, name: str) -> bool:

@@ -485,3 +485,11 @@ def test_counts_of_many_classes_are_votes_and_rounded_percents_are_none(tmp_path
     ]
     path.write_text("\n".join(["cat,dog,fox", *shares]), encoding="utf-8")
     assert formats.read(path).annotations is None
+
+
+def test_what_a_model_has_a_share_of_is_a_class_though_it_is_called_as_no_answer(tmp_path: Path) -> None:
+    rolls = np.random.default_rng(0).dirichlet([1.0, 1.0, 1.0], 40).round(3)
+    rows = [f"c{k},{a},{b},{round(1 - a - b, 3)}" for k, (a, b, _) in enumerate(rolls)]
+    path = tmp_path / "cameras.csv"
+    path.write_text("\n".join(["shot,p_deer,p_fox,p_empty", *rows]))
+    assert {*formats.read(path).class_names} == {"deer", "fox", "empty"}

@@ -286,6 +286,43 @@ def test_one_hot_answers_a_line(tmp_path: Path) -> None:
     assert has_three_voters(data) and set(data.class_names) == set(kinds)
 
 
+def test_what_all_marks_begin_with_is_no_part_of_a_class(tmp_path: Path) -> None:
+    """As KoBoToolbox writes a choice of several, beside all of them in one column."""
+    kinds = ("late", "lost_or_gone", "fine")
+    rows = [
+        ",".join([who, f"i{k}", label_of, *(str(int(kind == label_of)) for kind in kinds)])
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+        for label_of in [kinds[(k + (k % 5 == at)) % 3]]
+    ]
+    data = formats.read(table(tmp_path, f"username,parcel_id,fate,{','.join(f'fate/{kind}' for kind in kinds)}", rows))
+    assert has_three_voters(data) and {*data.class_names} == {*kinds}
+
+
+def test_extracts_of_panoptes_are_an_answer_a_line(tmp_path: Path) -> None:
+    kinds = ("fox", "owl")
+    rows = [
+        ",".join([f"{90 * k + at}", who, f"7{k:02}", "question_extractor", *marks, "3.6.0"])
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+        for marks in [["1.0" if kind == kinds[(k + (k % 5 == at)) % 2] else "" for kind in kinds]]
+    ]
+    header = "classification_id,user_name,subject_id,extractor,data.fox,data.owl,data.aggregation_version"
+    data = formats.read(table(tmp_path, header, rows))
+    assert has_three_voters(data) and data.class_names == kinds and len(data) == 12
+
+
+def test_a_model_that_refused_did_not_answer(tmp_path: Path) -> None:
+    kinds = [["good", "bad"][k % 2] for k in range(40)]
+    rows = [
+        f"t{k},{kind},{'REFUSED' if k % 20 == 7 else kind},{kinds[(k + (k % 9 == 0)) % 2]}"
+        for k, kind in enumerate(kinds)
+    ]
+    data = formats.read(table(tmp_path, "text_id,gpt-4o,claude,mistral", rows))
+    assert {*data.class_names} == {"good", "bad"} and data.annotations is not None
+    assert data.annotations.n_answers == 118
+
+
 def test_pages_and_facts_in_an_export_of_potato_are_no_examples_and_no_answers(tmp_path: Path) -> None:
     scales = ("tone:::kind", "tone:::rude", "note:::text_box", "age:::text_box", "native:::Yes", "native:::No")
     rows = []

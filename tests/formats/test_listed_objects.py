@@ -302,3 +302,36 @@ def test_how_sure_each_name_is_makes_no_classes_of_numbers(tmp_path: Path) -> No
             [["case", "weighted", "how sure", "names"], *([f"c{k}", *one] for k, one in enumerate(shares))]
         )
     assert {*formats.read(path).class_names} == {"cat", "dog", "fox"}
+
+
+def test_people_who_list_several_labels_each_are_voters(tmp_path: Path) -> None:
+    said = [{"Kim": ["wren"], "Lee": ["wren", "tit"]}, {"Kim": ["tit", "owl"], "Lee": ["owl"], "Ada": ["owl"]}] * 9
+    path = tmp_path / "heard.json"
+    path.write_text(json.dumps([{"clip": f"c{k}", "opinions": one} for k, one in enumerate(said)]))
+    data = formats.read(path)
+    assert data.annotations is not None and {*data.annotations.annotator_names} == {"Kim", "Lee", "Ada"}
+    assert data.class_names == ("owl", "tit", "wren") and data.sets().names(1) == ["owl", "tit"]
+
+
+def test_lists_of_answers_beside_lists_of_people_need_no_brackets_and_no_known_word(tmp_path: Path) -> None:
+    people, said = ["a1;a2;a3", "a3;a1;a4", "a2;a4;a1"] * 7, ["si;si;no", "no;no;no", "si;forse;si"] * 7
+    rows = zip(map(str, range(21)), people, said, strict=True)
+    path = tmp_path / "voti.csv"
+    path.write_text("\n".join(",".join(row) for row in [("n", "chi", "cosa"), *rows]))
+    data = formats.read(path)
+    assert data.annotations is not None and data.annotations.n_answers == 63
+    assert {*data.annotations.annotator_names} == {"a1", "a2", "a3", "a4"} and data.sets().names(1) == ["no"]
+
+
+@pytest.mark.parametrize("way", ["two columns", "one object", "the first of many"])
+def test_labels_beside_how_likely_each_is_are_candidates_with_that_prior(tmp_path: Path, way: str) -> None:
+    birds = ["wren", "tit", "owl"]
+    names = [[birds[(k + j) % 3] for j in range(3)] for k in range(30)]
+    shares = [[0.6, 0.3, 0.1] if way != "the first of many" else [0.5, 0.25, 0.125]] * 30
+    pairs = [{"classes": own, "scores": some} for own, some in zip(names, shares, strict=True)]
+    records = [pair if way == "two columns" else {"net": pair} for pair in pairs]
+    path = tmp_path / "heard.jsonl"
+    path.write_text("\n".join(json.dumps({"clip": f"c{k}"} | one) for k, one in enumerate(records)))
+    data = formats.read(path)
+    assert data.class_names == ("owl", "tit", "wren") and data.annotations is None and data.prior is not None
+    assert data.sets().names(0) == sorted(birds) and data.prior[:3].argmax() == 2  # the wren

@@ -101,3 +101,12 @@ def test_empty_last_lines_are_lines(tmp_path: Path) -> None:
 def test_texts_in_no_table_are_named_and_codes_are_not(tmp_path: Path) -> None:
     data = read_first(lists(tmp_path, **{"about.txt": "x\ny\n", "s/codebook.txt": "1 = one\n2 = two\n"}))
     assert [note for note in data.notes if "eft out" in note] == ["Left out, as single texts without tabs: about.txt."]
+
+
+def test_a_text_of_as_many_names_as_there_are_numbers_says_what_these_mean(tmp_path: Path) -> None:
+    labels = [k % 3 for k in range(30)]
+    votes = [f"{label} {(label + (k % 4 == 0)) % 3} {-1 if k % 5 else label}" for k, label in enumerate(labels)]
+    texts = {"said.txt": "\n".join(votes), "gold.txt": "\n".join(map(str, labels)), "trees.txt": "oak\nash\nelm\n"}
+    data = read_first(archive(tmp_path / "t.zip", texts))
+    assert {*data.class_names} == {"oak", "ash", "elm"} and data.annotations is not None
+    assert data.annotations.n_answers == 66

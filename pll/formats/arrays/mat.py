@@ -72,7 +72,8 @@ class Mat(Format):
             votes = "" if marks else told.get("votes", "")
             voters = people.get(unread[votes].shape[1], "") if votes else ""
             others = [name for name in others if name not in (marks, votes, voters)]
-        if not (votes or marks or np.size(variables[parts[0]["X"]])):
+        features = variables[parts[0]["X"]]
+        if not (votes or marks) and isinstance(features, np.ndarray) and features.shape[1:] == (0,):
             raise _without_features([name for name in (*variables, *others) if name != parts[0]["X"]])
         for name in dict.fromkeys(name for one in parts for name in one.values()):
             value = variables[name]

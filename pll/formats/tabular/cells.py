@@ -1183,6 +1183,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
     if _say_who(name, cells):
         return "voters", cells
     are_counts = says_counts(name) or _says_answers(name) or _are_counted(cells) or _hold_counts(cells)
+    are_counts |= _are_ranked(cells)
     if nearly_all(says_shares, cells):
         return "shares", list(map(_names_shared, cells))
     return "others", cells
@@ -1263,6 +1264,21 @@ def _hold_counts(cells: Cells) -> bool:
     return len(said) > 1 and are_whole and are_few and _one_is_far_above([[*one.values()] for one in said])
 
 
+def _are_ranked(cells: Cells) -> bool:
+    """Whether objects hold shares, the largest first, mostly several, of this label or that: the likeliest of many.
+
+    >>> _are_ranked(['{"cat": 0.6, "dog": 0.3}', '{"dog": 0.7}', '{"fox": 0.5, "cat": 0.4}'])
+    True
+    """
+    said = [[*(_object(cell) or {}).items()] for cell in cells if cell]
+    shares = [[share for _, share in one] for one in said]
+    if not all(some and all(map(_is_share, some)) and sum(some) <= 1 + ROUNDED for some in shares):
+        return False
+    are_several = 2 * sum(len(some) > 1 for some in shares) > len(shares) > 0
+    are_falling = all(some == sorted(some, reverse=True) for some in shares)
+    return are_several and are_falling and len({one[0][0] for one in said}) > 1
+
+
 def _are_one_list(cells: Cells) -> bool:
     """Whether all answers are the same several labels: what one may choose from, and nobody's choice."""
     said = {answer[0] if (answer := answer_of(cell)) else () for cell in cells if cell}
@@ -1310,7 +1326,7 @@ def _are_whose(rows: Sequence[Sequence[tuple[str, Any]]]) -> bool:
     """
     words: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for who, what in (pair for row in rows for pair in row):
-        words[who][spelling(str(what))] += 1
+        words[who].update(spelling(str(one)) for one in (what if isinstance(what, list) else [what]))
     said = sum(words.values(), Counter[str]())
     alike = [sum(n for word, n in one.items() if said[word] > one[word]) for one in words.values()]
     several = 2 * sum(len({*map(itemgetter(0), row)}) > 1 for row in rows) >= len(rows)
@@ -1366,8 +1382,23 @@ def _object(cell: str) -> dict[str, Any] | None:
         if isinstance(value, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in value):
             pairs = {name: share for name, share in value if isinstance(name, str) and _is_share(share)}
             value = pairs if len(pairs) == len(value) else None
-        return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return _by_name(value)
     return None
+
+
+def _by_name(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return two lists, of labels and how likely each is, as the shares that they are; other fields as they are.
+
+    >>> _by_name({"labels": ["cat", "dog"], "scores": [0.9, 0.1]}), _by_name({"ann": ["cat"], "bob": ["dog"]})
+    ({'cat': 0.9, 'dog': 0.1}, {'ann': ['cat'], 'bob': ['dog']})
+    """
+    lists = [one for one in fields.values() if isinstance(one, list)]
+    if len(lists) != 2 or len(fields) != 2:
+        return fields
+    shares, names = sorted(lists, key=lambda one: all(isinstance(name, str) for name in one))
+    are_named = all(isinstance(name, str) for name in names) and len({*names}) == len(names) == len(shares)
+    return dict(zip(names, shares, strict=True)) if are_named and all(map(_is_share, shares)) else fields
 
 
 _ONE_SAID = re.compile(

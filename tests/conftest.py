@@ -89,12 +89,13 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _one_fit() -> Iterator[None]:
-    """`fit` and `evaluate` train once, without a search, where a test says no recipe, and two models, not ten, say how
-    sure the labels are.
+    """`fit` and `evaluate` train once, without a search, where a test says no recipe; two models, not ten, say how sure
+    the labels are, and twenty trees, not a hundred, what a review tells of examples that are alike.
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("pll.cli.RECIPE", "default")
         patched.setattr("pll.methods.held_out.SUBSETS", 2)
+        patched.setattr("pll.review.forest.TREES", 20)
         yield
 
 
@@ -102,6 +103,12 @@ def _one_fit() -> Iterator[None]:
 def all_held_out_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten, where a test asks how good they are."""
     monkeypatch.setattr("pll.methods.held_out.SUBSETS", 10)
+
+
+@pytest.fixture
+def whole_forest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred trees, where a test asks how good they are."""
+    monkeypatch.setattr("pll.review.forest.TREES", 100)
 
 
 @pytest.fixture

@@ -32,6 +32,18 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 Secrets._maybe_install_file_watchers = lambda secrets: None
 # It compiles the scripts anew each time a page runs: they stay the same, too.
 app_test.ScriptCache = local_script_runner.ScriptCache = cache(ScriptCache)
+_has_ended = local_script_runner.require_widgets_deltas
+
+
+def _wait_for_the_end(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+    """AppTest asks a thousand times a second whether the page has run, beside the thread that runs it."""
+    thread = runner._script_thread
+    assert thread is not None
+    thread.join(timeout)
+    _has_ended(runner, timeout=0.1)  # it says that a page takes too long
+
+
+local_script_runner.require_widgets_deltas = _wait_for_the_end
 
 
 def begin_anew() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pll.review.forest import TREES, grow_forest, leave_one_out
 from pll.synthesis import flip_binomial
 from pll.weights import identified_labels, normalise
 
 
+@pytest.mark.usefixtures("whole_forest")
 def test_leaves_are_of_halves_and_predict_labels_that_distances_hide() -> None:
     """The first column decides, at a threshold; nineteen columns of noise hide that from neighbours."""
     rng = np.random.default_rng(0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,17 @@ SMALL = ("--epochs", "2", "--batch-size", "8", "--threads", "1")
 def fit(data: Path | str, folder: Path, *more: str) -> Path:
     assert main(["fit", str(data), *SMALL, "--out", str(folder), *more]) == 0
     return folder
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`fitted(sample)` is the folder of a run over it, trained once for all tests that only read it."""
+
+    @cache
+    def train(sample: str) -> Path:
+        return fit(SAMPLES / sample, tmp_path_factory.mktemp("fitted") / "run")
+
+    return train
 
 
 def labels(run: Path) -> dict[str, str]:
@@ -122,9 +134,11 @@ def test_one_question_in_a_table_keeps_its_name_and_a_tool_the_names_of_other_co
 
 
 class TestRuns:
-    def test_label_studio_gets_predictions_and_keeps_everything(self, tmp_path: Path) -> None:
+    def test_label_studio_gets_predictions_and_keeps_everything(
+        self, tmp_path: Path, fitted: Callable[[str], Path]
+    ) -> None:
         source = SAMPLES / "reviews.labelstudio.json"
-        run = fit(source, tmp_path / "run")
+        run = fitted(source.name)
         assert converted(run, "labelstudio", tmp_path / "out.json") == []
         before = json.loads(source.read_text(encoding="utf-8"))
         after = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
@@ -151,8 +165,10 @@ class TestRuns:
         assert named_sets(formats.read(tmp_path / "out.csv")) == named_sets(formats.read(tmp_path / "t.csv"))
 
     @pytest.mark.parametrize("sample", ["labelstudio.json", "prodigy.jsonl", "doccano.jsonl", "argilla.json"])
-    def test_the_least_certain_come_first_where_people_go_through_a_file(self, tmp_path: Path, sample: str) -> None:
-        run = fit(SAMPLES / f"reviews.{sample}", tmp_path / "run")
+    def test_the_least_certain_come_first_where_people_go_through_a_file(
+        self, tmp_path: Path, sample: str, fitted: Callable[[str], Path]
+    ) -> None:
+        run = fitted(f"reviews.{sample}")
         with (run / "labels.csv").open(encoding="utf-8", newline="") as file:
             sure = {row["id"]: round(float(row["confidence"]), 3) for row in csv.DictReader(file)}  # as given back
         form = sample.partition(".")[0]
@@ -175,13 +191,16 @@ class TestRuns:
             *("reviews.prodigy.jsonl", "reviews.doccano.jsonl", "reviews.plcifar.json", "reviews.cleanlab.csv"),
         ],
     )
-    def test_a_class_that_a_reviewer_added_is_in_the_file_or_said(self, tmp_path: Path, sample: str) -> None:
-        source = SAMPLES / sample
+    def test_a_class_that_a_reviewer_added_is_in_the_file_or_said(
+        self, tmp_path: Path, sample: str, fitted: Callable[[str], Path]
+    ) -> None:
         if sample.endswith(("plcifar.json", "cleanlab.csv")):  # nothing to learn from in them
-            data = formats.read(source)
+            data = formats.read(SAMPLES / sample)
             X = np.arange(len(data), dtype=np.float32)[:, None]
             source = formats.write(replace(data, X=X, annotations=None), tmp_path / "in.npz")[0]
-        run = RunFolder(fit(source, tmp_path / "run"))
+            run = RunFolder(fit(source, tmp_path / "run"))
+        else:
+            run = RunFolder(fitted(sample))
         decided = {row: Decision("añadido", "Ada", datetime(2026, 11, 21, tzinfo=UTC)) for row in (1, 2)}
         results = results_of(run, replace(export_source(run), decisions=decided))
         own = sample.split(".")[-2] if sample.count(".") == 2 else sample.split(".")[-1]

@@ -123,7 +123,7 @@ class Replay {
       ["Epoch", film.epochs[k].toLocaleString("en"), `of ${film.epochs[film.epochs.length - 1].toLocaleString("en")}`],
       hasTruth ? ["Identified", share(of("transductive_accuracy")), "correct labels"] : ["Sharp", share(sharp), "label weight 90 % or more"],
       ["Changed", (of("changed_labels") ?? 0).toLocaleString("en"), `of ${film.n.toLocaleString("en")} labels`],
-      ["Sharpness", share(of("mean_confidence")), k ? `${share(sharp)} at 90 % or more` : "not begun"],
+      ["Sharpness", share(of("mean_confidence")), k === 0 ? "not begun" : hasTruth ? `${share(sharp)} at 90 % or more` : "largest label weight"],
     ];
     one("#figures").replaceChildren(...strip.map((words) => {
       const cell = document.createElement("div");

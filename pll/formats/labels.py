@@ -100,7 +100,11 @@ def labels_of(
     """
     if answers.n == 0:
         raise UserError("No example is left: all lines are for practice, or do not count.")
-    read = [_by_hand(_read_other(chunk), options) for chunk in answers.of("set", "truth", "share")]
+    said, known = [_read_other(chunk) for chunk in answers.of("set", "truth", "share")], Counter[str]()
+    for chunk in said:
+        for n, true in zip(chunk.times(), chunk.values, strict=True) if chunk.kind == "truth" else ():
+            known.update(dict.fromkeys(true, n))
+    read = [_by_hand(chunk, known, options) for chunk in said]
     others = [chunk for chunk, _ in read]
     own = _columns_of_classes([*others, *answers.of("vote")])
     counted = replace(answers, chunks=(*others, *answers.of("vote"))).counted()
@@ -177,15 +181,15 @@ def _read_other(chunk: Chunk) -> Chunk:
     return replace(chunk, values=values, are_weighed=are_weighed)
 
 
-def _by_hand(chunk: Chunk, options: ReadOptions) -> tuple[Chunk, list[str]]:
-    """Sets of a column that somebody wrote (`fox/cat`, `fox?`, `n/a`) as they are meant, and notes.
+def _by_hand(chunk: Chunk, known: Mapping[str, int], options: ReadOptions) -> tuple[Chunk, list[str]]:
+    """Sets of a column that somebody wrote (`fox/cat`, `fox?`, `n/a`) as they are meant beside true labels, and notes.
 
     What we wrote ourselves (`candidates`) is read as it stands.
     """
     if chunk.kind != "set" or chunk.are_weighed or chunk.column.casefold() == CANDIDATES:
         return chunk, []
     split = {cell: (n, [*names]) for cell, n, names in zip(chunk.cells, chunk.times(), chunk.values, strict=True)}
-    means = read_by_hand(split, {*options.keep, *options.class_names})
+    means = read_by_hand(split, {*options.keep, *options.class_names}, known)
     doubted = {cell: names for cell, names in means.items() if list(names) != split[cell][1]}
     said = Counter({(chunk.column, cell): n for cell, (n, _) in split.items()})
     together = {name for names in means.values() if len(names) > 1 for name in names}  # with others no mark stands

@@ -181,7 +181,7 @@ def by_hand(table: Proposal) -> None:
         return
     name = pair[0] if pair else next(iter(unsure))
     truth, alike = table.having("true_label"), _alike(table, name)
-    full = [n for n in alike if not _is_sparse(table, n)]
+    full = [n for n in alike if not _is_known(table, name, n)]
     are_voters = len(alike) > 1 or (full and not table.holds_sets(name))
     if are_voters or (truth and share_among(table.truth(), table.words(name)) < NEARLY_ALL):
         return  # voters, one of whom was not sure; or a feature
@@ -221,7 +221,7 @@ def beside_known(table: Proposal) -> list[str]:
         like = [name for name in like if says("settled", known) or _are_called_apart(known, name)]
         like = [name for name in like if _says_as(table, known, table.words(name))]
         pairs += [(name, *_alike(table, name)) for name in like if not {*table.words(name)} <= {*BINARY, *MARKS}]
-    pairs = [pair for pair in dict.fromkeys(pairs) if len(pair) == 2 and _is_sparse(table, pair[1])]
+    pairs = [pair for pair in dict.fromkeys(pairs) if len(pair) == 2 and _is_known(table, *pair)]
     return [*pairs[0]] if len(pairs) == 1 and not any(map(NAMED.fullmatch, pairs[0])) else []
 
 
@@ -240,7 +240,11 @@ def _are_called_apart(known: str, name: str) -> bool:
 
 
 def _unsure_columns(table: Proposal) -> dict[str, list[str]]:
-    return {name: some for name in table.open() if (some := _unsure(table, name))}
+    """The columns of such cells; of several the one whose labels stand alone too, as those of texts do not."""
+    unsure = {name: some for name in table.open() if (some := _unsure(table, name))}
+    alone = {name: {*map(spelling, present_cells(table.cells[name]))} for name in unsure}
+    found = [name for name, cells in alone.items() if cells.issuperset(table.words(name))]
+    return {name: unsure[name] for name in found} if len(found) == 1 else unsure
 
 
 def _alike(table: Proposal, name: str) -> list[str]:
@@ -251,6 +255,28 @@ def _alike(table: Proposal, name: str) -> list[str]:
 
 def _is_sparse(table: Proposal, name: str) -> bool:
     return len(present_cells(table.cells[name])) < SELDOM_FILLED * len(table.cells[name])
+
+
+def _is_known(table: Proposal, name: str, known: str) -> bool:
+    """Whether what another column says of labels was found out: seldom, or it is always among what these name."""
+    return _is_sparse(table, known) or _is_among(table.cells[name], table.cells[known])
+
+
+def _is_among(cells: Cells, others: Cells) -> bool:
+    """Whether cells name one of several labels that others name beside, or the same, in nearly every row.
+
+    >>> _is_among(["cat or dog", "cat", "dog", "cat"] * 3, ["dog", "cat", "dog", None] * 3)
+    True
+    >>> _is_among(["cat or dog", "cat", "dog", "cat"] * 3, ["dog", "cat", "dog", "dog"] * 3)
+    False
+    """
+    own, both = {*present_cells(cells)}, Counter(present_cells([*cells, *others]))
+    mark, several = guess_separator(own), meant(both)
+    named = {cell: {*map(spelling, several.get(cell) or split_cell(cell, mark))} for cell in own}
+    pairs = [(cell, other) for cell, other in zip(cells, others, strict=True) if cell in own and other]
+    rows = [(named[cell], spelling(other)) for cell, other in pairs]
+    are_several = sum(len(some) > 1 for some, _ in rows) >= max(FEWEST, LEAST_SEVERAL * len(rows))
+    return are_several and sum(label in some for some, label in rows) >= NEARLY_ALL * len(rows)
 
 
 def _unsure(table: Proposal, name: str) -> list[str]:

@@ -272,3 +272,23 @@ def test_what_most_say_beside_one_function_alone_is_carried_along(tmp_path: Path
     rows = [[f"n{k}", rolls.choice(words), rolls.choice(words[:2]), f"{rolls.random():.4f}"] for k in range(60)]
     columns = formats.columns(table(tmp_path, ["doc_id", "lf_keyword", "label_model", "label_model_prob"], rows))
     assert [column.role for column in columns if column.name.startswith("label_model")] == ["keep", "keep"]
+
+
+@pytest.mark.parametrize(
+    "join", [" oder ".join, "; ".join, lambda names: " ".join(f"{k}) {n}" for k, n in enumerate(names, 1))]
+)
+@pytest.mark.parametrize("is_within", [True, False])
+def test_what_is_always_among_several_labels_of_another_column_was_found_out(
+    tmp_path: Path, join: Callable[[list[str]], str], is_within: bool
+) -> None:
+    """And another column that describes in words that recur is none of labels."""
+    rolls, rows = random.Random(16), list[list[str]]()
+    for _ in range(160):
+        some = rolls.sample(WORDS, rolls.choice((1, 1, 2, 3)))
+        known = rolls.choice(some if is_within or rolls.random() < 0.6 else WORDS)
+        looks = ", ".join(rolls.sample(("grey", "round", "tall", "wet", "old"), 3))
+        rows.append([f"{rolls.gauss(9, 3):.2f}", looks, join(some), known])
+    data, asked = read_first(table(tmp_path, ["width", "looks", "Ansprache", "Beleg"], rows))
+    assert asked is not None and (data.y is not None) is is_within
+    if is_within:
+        assert {*data.class_names} == {*WORDS} and data.annotations is None and data.sets().sizes.max() == 3

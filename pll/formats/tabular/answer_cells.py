@@ -671,7 +671,7 @@ OFTEN, LEAST_OFTEN = 5, 0.05
 
 
 def read_by_hand(
-    cells: Mapping[str, tuple[int, Sequence[str]]], keep: Collection[str] = ()
+    cells: Mapping[str, tuple[int, Sequence[str]]], keep: Collection[str] = (), known: Mapping[str, int] | None = None
 ) -> dict[str, tuple[str, ...]]:
     """Return the labels that each cell names.
 
@@ -681,6 +681,8 @@ def read_by_hand(
         How often each cell stands there, and what stands between its separators.
     keep
         Cells that are labels, whatever they look like.
+    known
+        How often each label stands elsewhere, as the true one.
 
     Examples
     --------
@@ -691,7 +693,7 @@ def read_by_hand(
     for times, parts in cells.values():
         for part in parts if len(parts) > 1 else ():
             counts[part] += times
-    several = meant(counts, keep)
+    several = meant(counts + Counter(known), keep)
     return {
         cell: several.get(cell) or tuple(dict.fromkeys(name for part in parts for name in several.get(part, (part,))))
         for cell, (_, parts) in cells.items()

@@ -809,17 +809,19 @@ def _like_a_list(cell: str) -> bool:
     text = cell.strip()
     if text[-1:] == ")":
         return text == "set()" or _TUPLE.fullmatch(text) is not None
-    return text[:1] + text[-1:] in ("[]", "{}")
+    return text[:1] + text[-1:] in ("[]", "{}") or text.startswith("1) ")
 
 
 def _json_names(cell: str) -> list[str] | None:
-    """Return the names in a list of JSON, or a list, tuple or set of Python; None where the cell is plain text.
+    """Return the names in a list of JSON, a list, tuple or set of Python, or `1) … 2) …`; None where it is plain text.
 
     Numbers are names as they are written.
     """
     if not _like_a_list(cell):
         return None
     text = cell.strip()
+    if text.startswith("1) "):
+        return [part.strip(" ,;\n") for part in re.split(r"(?:^|\s)\d+\) ", text)[1:]]
     try:
         value = _value_in(text)
     except RecursionError:

@@ -140,6 +140,20 @@ def postgres() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def postgres_database(postgres: str) -> Iterator[str]:
+    """The URL of a database of that server, for one test after another: to make one takes longer than most tests."""
+    import psycopg
+
+    name = f"candid_{secrets.token_hex(6)}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    with_options = "/postgres?" in postgres
+    yield postgres.replace("/postgres?", f"/{name}?") if with_options else postgres.rsplit("/", 1)[0] + f"/{name}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of an empty database, of either kind in turn."""
@@ -148,12 +162,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         return
     import psycopg
 
-    server, name = request.getfixturevalue("postgres"), f"candid_{secrets.token_hex(6)}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    yield server.replace("/postgres?", f"/{name}?") if "/postgres?" in server else server.rsplit("/", 1)[0] + f"/{name}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    url = request.getfixturevalue("postgres_database")
+    yield url
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 GIVEN = "PLL_TEST_POSTGRES_URL"
-"""Names a server to use instead; its user must be allowed to create databases."""
+"""Names a server of PostgreSQL 15 or later to use instead; its user must be allowed to create databases."""
 
 OWNER = "candid"
 

@@ -21,6 +21,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""  # they say what a CPU computes, to the 
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.strategies import characters
 
 from tests import postgres as servers
 
@@ -52,6 +53,14 @@ settings.load_profile("candid")  # `pytest --hypothesis-profile random` looks fo
 def pytest_xdist_auto_num_workers() -> int:
     """Workers of `-n auto`: one more than processors, since a test with a server or a browser mostly waits."""
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodeready(node: Any) -> None:
+    """What Hypothesis knows of Unicode it works out for two seconds and keeps in a file: one process does it, while the
+    workers look for tests, and not every worker.
+    """
+    characters(codec="utf-8").validate()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

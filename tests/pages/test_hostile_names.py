@@ -158,9 +158,7 @@ def test_no_page_renders_what_voters_students_and_experiments_are_called(
     folder = ExperimentFolder(experiments_home() / "small")
     folder.create(experiment)
     told = Missing(EVIL[0], EVIL[2], 1)
-    folder.write_progress(
-        "finished", ExperimentProgress(2, 0, 1, 1, None, missing=(told,), errors=((EVIL[4], EVIL[5]),))
-    )
+    folder.write_progress("finished", ExperimentProgress(2, 0, 1, 1, missing=(told,), errors=((EVIL[4], EVIL[5]),)))
     result = Result(EVIL[0], "plknn", "", 0, 0, 0.5, 0.5, 1.0, settings=json.dumps({EVIL[1]: EVIL[2]}))
     folder.write_results([cell := SimpleNamespace(key="a")], {"a": CellOutcome(result)})  # type: ignore[list-item]
     assert cell.key == "a"

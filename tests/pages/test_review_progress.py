@@ -39,12 +39,16 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
     assert not page.exception
     run = next(run for run in session.registry().all() if run.config.decided_sets is not None)
     run.join(60)
+    assert queue.adopt_retrained()  # as another tab would
     page = page.run()
     assert not page.exception
     assert queue.review.current.run == run.id
     assert "Training on the decisions changed" in said(page)
     for name in ("export", "train"):  # the run before says what its files have: the decisions, too
         assert "20 decided of 150" in said(open_page(name, run=finished.id))
+    desk.undo()
+    for name in ("export", "train"):
+        assert "19 decided of 150" in said(open_page(name, run=finished.id))
     queue.wait()
 
 
@@ -75,7 +79,7 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished)
     assert not page.exception
-    assert f"By 20 answers, {count(len(changed), 'label')} of the model" in said(page)
+    assert f"By 20 decisions, {count(len(changed), 'label')} of the model" in said(page)
     (table,) = [one.value for one in page.dataframe if "label now" in one.value]
     assert table["label now"].tolist() == changed.after[: changes.SHOWN_CHANGES].tolist()
     page = page.button("review-look-changed").click().run()
@@ -83,5 +87,5 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     assert page.session_state["review-tab"].assignment.row == changed.rows[0]
     page = button(page, "Take back all").click().run()
     assert not page.exception
-    assert not len(queue.changes()) and "By 20 answers" not in said(page)
+    assert not len(queue.changes()) and "By 20 decisions" not in said(page)
     assert queue.review.label_of(int(changed.rows[0])) == changed.before[0]

@@ -39,7 +39,7 @@ def retraining(tab: ReviewTab) -> None:
             "longer, and may put labels that are no candidates.",
         )
     button(
-        f"Train on {count(waiting, 'decision')}",
+        f"Train on {count(waiting, 'decision' if tab.review.previous is None else 'changed decision')}",
         _begin,
         tab,
         icon="school",
@@ -60,13 +60,20 @@ def _begin(tab: ReviewTab) -> None:
 
 def notice(tab: ReviewTab) -> None:
     """Above the desk: that the model is being retrained, why that failed, or what it changed."""
+    watched = _watched(tab)  # whichever tab adopts the labels, all that waited for them say what came of it
     if tab.queue.retraining.snapshot() is not None:
+        st.session_state[watched] = tab.review.own.run
         _watch(tab)
         return
-    if st.session_state.get("review-retrained") == tab.review.current.run:
+    if st.session_state.get(watched, tab.review.own.run) != tab.review.own.run:
         with beside():
             _came_of_it(tab, key="review-look")
-            button("Dismiss", _dismiss, key="review-retrained-dismiss", kind="tertiary")
+            button("Dismiss", _dismiss, tab, key="review-retrained-dismiss", kind="tertiary")
+
+
+def _watched(tab: ReviewTab) -> str:
+    """Key of the run whose labels were under review while this tab watched another one learn the decisions."""
+    return f"review-watched-{tab.review.id}"
 
 
 def _came_of_it(tab: ReviewTab, *, key: str) -> None:
@@ -83,7 +90,6 @@ def _watch(tab: ReviewTab) -> None:
     queue = tab.queue
     try:
         if queue.adopt_retrained():
-            st.session_state["review-retrained"] = tab.review.current.run
             st.rerun()
     except UserError as error:
         st.caption(f":material/error: {plain(error)}")
@@ -103,12 +109,12 @@ def _watch(tab: ReviewTab) -> None:
 def _look(tab: ReviewTab) -> None:
     """Those first whose labels changed."""
     tab.look_at(changed_by_retraining(tab.review).rows, "changed by retraining")
-    _dismiss()
+    _dismiss(tab)
 
 
-def _dismiss() -> None:
+def _dismiss(tab: ReviewTab) -> None:
     """Read."""
-    st.session_state.pop("review-retrained", None)
+    st.session_state.pop(_watched(tab), None)
 
 
 # ---- labels that follow the decisions --------------------------------------------------------------------------------
@@ -125,8 +131,8 @@ def followed(tab: ReviewTab) -> None:
     review, changed = tab.review, tab.queue.changes()
     if not len(changed):
         return
-    answers = count(len(review.state.decisions()), "answer")
-    st.markdown(f"**By {answers}, {count(len(changed), 'label')} of the model changed that nobody has looked at**")
+    made = count(len(review.state.decisions()), "decision")
+    st.markdown(f"**By {made}, {count(len(changed), 'label')} of the model changed that nobody has looked at**")
     more = f"review-changed-rows-{review.id}"
     most = int(st.session_state.get(more, SHOWN_CHANGES))
     chosen = show_table(

@@ -63,7 +63,7 @@ def _looked(tab: ReviewTab) -> str:
         return ""
     wrong = sum(late)
     others = len(tab.queue.changes())
-    changed = f" · your answers changed {count(others, 'other label')}" if others else ""
+    changed = f" · the answers changed {count(others, 'other label')}" if others else ""
     if len(late) == 1:
         return f"The last one was {'wrong' if wrong else 'right'}{changed}"
     return f"{wrong} of the last {len(late)} {'was' if wrong == 1 else 'were'} wrong{changed}"

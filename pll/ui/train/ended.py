@@ -163,7 +163,7 @@ def _as_reviewed(
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _as_exported(_stamp: str, _run: Run, _splits: Splits) -> tuple[ReviewStatus, Certainty]:
+def _as_exported(stamp: str, _run: Run, _splits: Splits) -> tuple[ReviewStatus, Certainty]:
     """What the files of a run have in them."""
     source = export_source(_run.folder, _splits)
     assert source.status is not None  # it has a review

@@ -479,6 +479,39 @@ class PaddedRows:
     places: npt.NDArray[np.signedinteger]
 
 
+def with_sets_of(
+    sets: CandidateSets, others: CandidateSets, rows: Sequence[int]
+) -> tuple[CandidateSets, npt.NDArray[np.int64]]:
+    """Return candidate sets with those of some rows taken from others, and where each of their labels was.
+
+    Parameters
+    ----------
+    sets
+        n candidate sets.
+    others
+        n candidate sets of the same classes, or of the first of them.
+    rows
+        Whose sets are taken from `others`.
+
+    Returns
+    -------
+    the sets, and (nnz,) positions in values of `sets` with those of `others` behind them
+
+    Examples
+    --------
+    >>> sets = CandidateSets.from_lists([[0], [1, 2]], n_classes=3)
+    >>> mixed, at = with_sets_of(sets, CandidateSets.from_lists([[0, 1], [2]], n_classes=3), [0])
+    >>> [found.tolist() for found in mixed], at.tolist()
+    ([[0, 1], [1, 2]], [3, 4, 1, 2])
+    """
+    mixed = with_sets(sets, {row: others[row].tolist() for row in rows})
+    taken = np.isin(mixed.rows, rows)
+    at = np.empty(mixed.nnz, dtype=np.int64)
+    at[~taken] = np.flatnonzero(~np.isin(sets.rows, rows))
+    at[taken] = sets.nnz + np.flatnonzero(np.isin(others.rows, rows))
+    return mixed, at
+
+
 def with_sets(
     sets: CandidateSets, changed: Mapping[int, Sequence[int]], new_classes: Sequence[str] = ()
 ) -> CandidateSets:

@@ -11,8 +11,10 @@ from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import FilesDone
 from pll.export.replay import replay_html
 from pll.methods.persistence import load_model
+from pll.review.follow import labels_now
 from pll.review.label_snapshot import snapshot_of
 from pll.review.record import record_of
+from pll.review.signals import ReviewSignals
 from pll.review.status import status_of
 from pll.runs import run_data
 from pll.runs.data import Splits
@@ -41,7 +43,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
     record = record_of(folder, own)
     if record is not None:
         own.check_rows(record.state.all_events)
-        labels = record.labels(own, folder, train)
+        labels = labels_now(ReviewSignals.of_run(folder, train, record.first), folder.config(), train, record.state)[2]
     begun = None if record is None else record.certification
     name = folder.config().name or train.name
     return ExportSource(

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pll.analysis.health import Health
+from pll.candidates import CandidateSets, with_sets_of
 from pll.dataset import PartialLabelDataset
 from pll.export.label_files import added_labels
 from pll.formats.label_frame import Decisions, labels_frame
@@ -99,6 +100,15 @@ class ExportSource:
         return input_range(self.train.X)
 
     @cached_property
+    def given(self) -> CandidateSets:
+        """The n sets that people gave and settled; what they took back after the run learnt it is not settled."""
+        given, now = self.train.given_sets, self.labels.candidates
+        if self.own is None or now == self.own.candidates:
+            return given
+        again = [row for row in range(len(now)) if now[row].tolist() != self.own.candidates[row].tolist()]
+        return with_sets_of(given, now, again)[0]
+
+    @cached_property
     def learnt(self) -> pd.DataFrame:
         """The labels of the n examples that were learnt from. Read only."""
         labels, train = self.labels, self.train
@@ -111,7 +121,7 @@ class ExportSource:
             decisions=self.decisions,
             votes_alone=not self.estimator.needs_features,
             tied_votes=None if labels.follows else train.tied_votes,
-            given=train.given_sets,
+            given=self.given,
         )
 
     @cached_property
@@ -124,7 +134,7 @@ class ExportSource:
     @property
     def off_set(self) -> int:
         """How many of the model's labels are outside the set that the data has for their example."""
-        return int((~self.train.given_sets.contains(self.certainty.identified)).sum())
+        return int((~self.given.contains(self.certainty.identified)).sum())
 
     @cached_property
     def frame(self) -> pd.DataFrame:

@@ -640,10 +640,10 @@ class Judgement:
         n, unsure, refused = self.plan.n, int(self.unsure.sum()), int(self.refused.sum())
         claim = f"at most {self.bound:,} of all {n:,} labels ({percent(self.bound / n, 2)}) are wrong, sure to "
         claim += f"{100 * self.plan.level:.4g} %."
-        claim += (
+        untold = (
             f" Of {unsure:,} of these, reviewers could not tell the label or did not agree on it." if unsure else ""
         )
-        return claim + (f" {refused:,} have no label: none of these was right." if refused else "")
+        return claim + untold + (f" {refused:,} have no label: none of these was right." if refused else "")
 
 
 def judge(plan: DrawnPlan, table: LabelTable, decisions: Iterable[CheckedLabel]) -> Judgement:
@@ -740,14 +740,13 @@ def certificate_document(
         },
         "decisions": chained(entries, plan.draw_hash),
     }
+    by_person = Counter(decision.by for decision in decisions)
     information = {
         "name": name,
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "planned_at": plan.made_at,
         "candid": __version__,
-        "reviewers": [
-            {"name": by, "decisions": count} for by, count in Counter(decision.by for decision in decisions).items()
-        ],
+        "reviewers": [{"name": by, "decisions": count} for by, count in by_person.items()],
         "audit": audit,
     }
     return proof | {"hash": _hash(proof), INFORMATION: information}
@@ -861,9 +860,8 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
 def _differences(stated: Any, anew: Any, where: str = "") -> list[str]:
     """Return where a certificate differs from the one computed again, as sentences."""
     if isinstance(stated, Mapping) and isinstance(anew, Mapping):
-        result = [
-            f"It holds {where + name!r}, which no certificate has." for name in sorted(stated.keys() - anew.keys())
-        ]
+        unknown = sorted(stated.keys() - anew.keys())
+        result = [f"It holds {where + name!r}, which no certificate has." for name in unknown]
         result += [f"{where + name} is missing." for name in sorted(anew.keys() - stated.keys())]
         for name in anew.keys() & stated.keys():
             result += _differences(stated[name], anew[name], f"{where}{name}.")

@@ -236,9 +236,10 @@ class Desk:
         with self.review.writing() as t:
             earlier = t.event_of(assignment.token) if assignment.token else None
             if earlier is not None:
-                return self._result(earlier, self._assigned_or_next(t))
-            refusal = self._refusal(t, assignment)
-            if refusal:
+                is_again = (earlier.kind, earlier.label) == (kind, label)
+                notice = "" if is_again else "You have answered this example in another window; that stays."
+                return self._result(earlier, self._assigned_or_next(t), notice=notice)
+            if refusal := self._refusal(t, assignment):
                 return self._result(None, self._assigned_or_next(t), notice=refusal)
             event = self._append(t, assignment, kind, label, seconds=seconds, blind=blind, note=note)
             claim = self._close(t, event) or self._assigned_or_next(t, without=assignment.row)
@@ -287,10 +288,8 @@ class Desk:
         A batch that was assigned before is released.
         """
         with self.review.writing() as t:
-            before = [
-                claim.row for claim in t.claims() if claim.reviewer == self.reviewer and claim.queue == BATCH_QUEUE
-            ]
-            t.release(self.reviewer, before)
+            own = [claim for claim in t.claims() if claim.reviewer == self.reviewer]
+            t.release(self.reviewer, [claim.row for claim in own if claim.queue == BATCH_QUEUE])
             claims = [self._claim(t, int(row), BATCH_QUEUE) for row in rows]
         return [self._assignment(claim) for claim in claims if claim is not None]
 

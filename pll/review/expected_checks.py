@@ -140,9 +140,8 @@ def expected_checks(
     open_in_order = is_open[order]
     ahead = np.concatenate([[0], np.cumsum(open_in_order & np.isin(np.arange(n), at))])
     behind = open_in_order.sum() - np.concatenate([[0], np.cumsum(open_in_order)])
-    low, likely, high = np.quantile(
-        (ahead + behind)[ends], [(1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2], method="nearest"
-    )
+    shares = [(1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2]
+    low, likely, high = np.quantile((ahead + behind)[ends], shares, method="nearest")
     return ExpectedChecks(int(low), int(likely), int(high), int((~answered).sum()))
 
 

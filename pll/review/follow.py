@@ -96,15 +96,13 @@ def follow(own: LabelSnapshot, proposed: Weights, restored: Iterable[int] = ()) 
     >>> follow(own, propose(run, decided), [5]).labels.tolist()
     ['1', '1', '1', '1', '1', '0', '0', '0', '0', '0', '0', '0']
     """
-    sets = own.candidates
-    weights, stays = normalise(proposed, sets), sets.positions(np.array(sorted(restored), dtype=np.int64))
-    within = proposed * own.inside[sets.rows]  # of votes; decisions weigh the labels they named alone
-    held_out = None if own.held_out is None else np.where(np.isnan(own.held_out), own.held_out, within)
-    weights[stays] = own.weights[stays]
-    if held_out is not None and own.held_out is not None:
-        alone = sets.sizes[sets.rows] == 1  # in these sets there is nothing to weigh
-        held_out[alone] = own.held_out[alone]
-        held_out[stays] = own.held_out[stays]  # what was not known of how sure one is, stays so
+    sets, held_out = own.candidates, own.held_out
+    stays = np.isin(sets.rows, list(restored))
+    weights = np.where(stays, own.weights, normalise(proposed, sets))
+    if held_out is not None:  # what was not known of how sure one is, stays so; and a set of one has nothing to weigh
+        stays |= np.isnan(held_out) | (sets.sizes[sets.rows] == 1)
+        within = proposed * own.inside[sets.rows]  # of votes; decisions weigh the labels they named alone
+        held_out = np.where(stays, held_out, within)
     return replace(own, weights=weights, held_out=held_out, follows=True)
 
 
@@ -175,16 +173,33 @@ def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
     return Decided.of(sets, labels, struck)
 
 
-def proposals(signals: ReviewSignals, state: ReviewState) -> tuple[Decided, Weights]:
-    """Return the decisions that may be learned from, and what the logit proposes by them (`propose`).
+def labels_now(
+    signals: ReviewSignals, config: RunConfig, data: PartialLabelDataset, state: ReviewState
+) -> tuple[Decided, Weights, LabelSnapshot]:
+    """Return the decisions that may be learned from, what the logit proposes, and a run's labels as these leave them.
+
+    Where the run was trained on a decision that was taken back since, the set and the label are those of the run that
+    the review began with: its own set holds what nobody says any more.
 
     Parameters
     ----------
     signals
-        Of a run of the review.
+        Of the run.
+    config
+        Of the run.
+    data
+        Its training part.
     state
         Of the review.
     """
+    first, taught = signals.first, config.decided_sets
     decided = teaching_decisions(state, signals.sets)
-    said = None if signals.first is None else teaching_decisions(state, signals.first.sets)
-    return decided, propose(signals, decided, said)
+    proposed = propose(signals, decided, None if first is None else teaching_decisions(state, first.sets))
+    if taught is not None and first is None:
+        return decided, proposed, signals.labels  # nothing tells how far to trust what learnt the decisions
+    labels = followed(signals.labels, config, data, proposed, decided, state.rows_as_run)
+    if taught is not None and first is not None:
+        said = {row for row, one in teaching_outcomes(state) if one.eliminated or one.status in ("label", "none")}
+        if gone := sorted(taught.by_row.keys() - said):
+            labels = labels.with_rows(gone, labels_now(first, replace(config, decided_sets=None), data, state)[2])
+    return decided, proposed, labels

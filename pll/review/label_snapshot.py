@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import CandidateSets
+from pll.candidates import CandidateSets, with_sets_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import taken
@@ -54,6 +54,23 @@ class LabelSnapshot:
     def take(self, rows: Ints) -> LabelSnapshot:
         """Of some of the examples."""
         return replace(self, **taken(self, rows))
+
+    def with_rows(self, rows: Sequence[int], other: LabelSnapshot) -> LabelSnapshot:
+        """The same, but for some examples the sets and weights of another run of the review.
+
+        Parameters
+        ----------
+        rows
+            The examples.
+        other
+            The labels of the other run, as decisions leave them.
+        """
+        sets, at = with_sets_of(self.candidates, other.candidates, rows)
+        weights, held_out = np.concatenate([self.weights, other.weights])[at], self.held_out
+        if held_out is not None:
+            theirs = np.full_like(other.weights, np.nan) if other.held_out is None else other.held_out
+            held_out = np.concatenate([held_out, theirs])[at]
+        return replace(self, candidates=sets, weights=weights, held_out=held_out, follows=True)
 
     @property
     def key(self) -> tuple[str, str]:

@@ -18,8 +18,9 @@ from pll.dataset import PartialLabelDataset
 from pll.io import Progress
 from pll.review.certificate import DrawnPlan
 from pll.review.decided import Decided
+from pll.review.events import Event
 from pll.review.expected_checks import ExpectedChecks
-from pll.review.follow import FEWEST_DECISIONS, LabelChanges, changes, followed, proposals
+from pll.review.follow import FEWEST_DECISIONS, LabelChanges, changes, labels_now
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
 from pll.review.retraining import Retraining
@@ -201,10 +202,8 @@ class ReviewQueue:
 
     def _followed(self, own: LabelSnapshot) -> tuple[Decided, Weights, LabelSnapshot]:
         """What may be learned from, what the logit proposes, and the labels of a run as decisions leave them."""
-        (data, signals), state = self._model_of(own.run), self.review.state
-        decided, proposed = proposals(signals, state)
-        run = self.runs.get(own.run)
-        return decided, proposed, followed(own, run.config, data, proposed, decided, state.rows_as_run)
+        data, signals = self._model_of(own.run)
+        return labels_now(signals, self.runs.get(own.run).config, data, self.review.state)
 
     def begin(self) -> None:
         """Compute a first order at once; neighbours in the background, then the order again."""
@@ -218,6 +217,11 @@ class ReviewQueue:
         run, ordered = self._ordered_at
         if run != self.review.own.run or len(self.review.state.all_events) - ordered >= interval:
             self._in_background(self.compute_order)
+
+    def forget(self, undo: Event) -> None:
+        """Compute labels and order anew where they learnt from the decision that this undo takes back."""
+        if any(event.id == undo.undoes for event in self.review.state.all_events[: self._ordered_at[1]]):
+            self.compute_order()
 
     def wait(self, seconds: float = 60.0) -> None:
         """Wait for the work in the background."""

@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.extras import require_extra
 from pll.paths import database_url
 from pll.review.certificate import LabelTable
 from pll.review.certification import Certification, Certified, PlanRecord, draws_of
 from pll.review.events import LabelVersion
-from pll.review.follow import followed, proposals
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.signals import FOLDER, ReviewSignals
 from pll.review.state import ReviewState
@@ -52,23 +50,6 @@ class Record:
     certification: Certification | None = None
     last_hash: str = ""
     first: ReviewSignals | None = None
-
-    def labels(self, own: LabelSnapshot, folder: RunFolder, data: PartialLabelDataset) -> LabelSnapshot:
-        """The labels of a run of this review as the decisions leave them.
-
-        Parameters
-        ----------
-        own
-            Labels of the run.
-        folder
-            Of the run.
-        data
-            Its training part.
-        """
-        if self.first is None and folder.config().decided_sets is not None:
-            return own  # nothing tells how far to trust what learnt the decisions
-        decided, proposed = proposals(ReviewSignals.of_run(folder, data, self.first), self.state)
-        return followed(own, folder.config(), data, proposed, decided, self.state.rows_as_run)
 
     def certified(self, name: str = "") -> Certified | None:
         """The certificate of all labels of the run; None where none was begun, or not yet earned.

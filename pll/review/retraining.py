@@ -141,9 +141,8 @@ class Retraining:
             return False
         decided = run.config.decided_sets
         assert decided is not None  # as `retrained_config` made it
-        adopted = self._review.adopt(
-            snapshot_of(run.folder, run.splits().train), by=decided.taught_by, verified=decided.verified
-        )
+        labels = snapshot_of(run.folder, run.splits().train)
+        adopted = self._review.adopt(labels, by=decided.taught_by, verified=decided.verified)
         self._run = None
         return adopted
 
@@ -159,10 +158,10 @@ class Retraining:
         return sum(result.status == "label" for _, result in teaching_outcomes(self._review.state)) >= MIN_DECIDED
 
     def waiting(self) -> int:
-        """How many decisions the current model has not learnt from."""
-        decided = self._runs.get(self._review.current.run).config.decided_sets
-        learnt = {} if decided is None else decided.by_row
-        return len(decided_sets_of(self._review).by_row.items() - learnt.items())
+        """How many examples people say something else about than the current model has learnt; 0 where nothing."""
+        taught = self._runs.get(self._review.current.run).config.decided_sets
+        learnt, now = {} if taught is None else taught.by_row, decided_sets_of(self._review).by_row
+        return len({row for row, _ in now.items() ^ learnt.items()}) if now else 0
 
     def _unfinished(self) -> Run | None:
         adopted = {record.run for record in self._review.versions}

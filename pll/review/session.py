@@ -404,6 +404,5 @@ def open_review(
 
 
 def _by_confidence(snapshot: LabelSnapshot) -> Ints:
-    return np.lexsort((sharpness(snapshot.shown, snapshot.candidates).top, snapshot.candidates.sizes == 1)).astype(
-        np.int64
-    )
+    top = sharpness(snapshot.shown, snapshot.candidates).top
+    return np.lexsort((top, snapshot.candidates.sizes == 1)).astype(np.int64)

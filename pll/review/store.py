@@ -94,17 +94,15 @@ class Reader:
             One of them was altered.
         """
         table = tables.plan.c
-        columns = table.number, table.run, table.document
-        query = sa.select(*columns).where(table.review == self.review_id).order_by(table.number)
-        rows = self._db.execute(query)
+        query = sa.select(table.number, table.run, table.document).where(table.review == self.review_id)
+        rows = self._db.execute(query.order_by(table.number))
         return [PlanRecord(number, run, DrawnPlan.from_json(document)) for number, run, document in rows]
 
     def frozen(self, number: int) -> tuple[list[str], list[float]]:
         """Labels and confidences that a plan is of, in the order of rows."""
         table = tables.plan.c
-        query = sa.select(table.identified_label, table.confidence).where(
-            table.review == self.review_id, table.number == number
-        )
+        of_plan = table.review == self.review_id, table.number == number
+        query = sa.select(table.identified_label, table.confidence).where(*of_plan)
         labels, confidence = self._db.execute(query).one()
         return list(labels), list(confidence)
 
@@ -129,9 +127,8 @@ class Reader:
     def n_decisions(self) -> tuple[int, int]:
         """How many decisions were made, and by how many reviewers."""
         table = tables.event.c
-        query = sa.select(sa.func.count(), sa.func.count(sa.distinct(table.reviewer))).where(
-            table.review == self.review_id, table.undoes.is_(None)
-        )
+        made = table.review == self.review_id, table.undoes.is_(None)
+        query = sa.select(sa.func.count(), sa.func.count(sa.distinct(table.reviewer))).where(*made)
         decisions, reviewers = self._db.execute(query).one()
         return int(decisions), int(reviewers)
 
@@ -268,9 +265,8 @@ def writing(database: Database, review: str) -> Iterator[Transaction]:
     """
     with database.write() as connection:
         if not database.is_sqlite:  # SQLite has one writer anyway
-            connection.execute(
-                sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:review, 0))"), {"review": review}
-            )
+            lock = sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:review, 0))")
+            connection.execute(lock, {"review": review})
         yield Transaction(connection, review)
 
 

@@ -52,6 +52,7 @@ def test_the_same_decision_sent_again_is_stored_once(review: ReviewSession, data
     after_restart = Desk(other, "Ann").decide(one, "pick", top(one))
     assert (first.stored, again.stored, after_restart.stored) == (True, False, False)
     assert first.next == again.next == after_restart.next
+    assert "in another window" in again.notice and not after_restart.notice
     assert len(other.state.all_events) == 1
     close(other)
 

@@ -73,7 +73,7 @@ def decide(queue: ReviewQueue, how_many: int) -> None:
 def test_the_undecided_follow_and_every_process_sees_the_same(runs: RunRegistry) -> None:
     queue, other = opened(runs), opened(runs)
     review = queue.review
-    assert review.current is review.own and not len(queue.changes())
+    assert not review.current.follows and not len(queue.changes())
     decide(queue, 20)
     changed = queue.changes()
     assert len(changed) and (changed.before != changed.after).all()
@@ -149,6 +149,54 @@ def test_a_run_that_learnt_the_decisions_is_followed_on_and_what_it_changed_is_c
     shutil.rmtree(runs.root / review.root.run)  # without the first run they are its own
     assert not export_source(queue.run.folder).labels.follows
     close(review, again.review)
+
+
+def test_a_decision_taken_back_after_a_run_learnt_it_is_no_longer_in_its_labels(runs: RunRegistry) -> None:
+    queue = opened(runs)
+    review, desk = queue.review, Desk(queue.review, "Ann")
+    decide(queue, 20)
+    queue.retraining.begin().join(60)
+    assert queue.adopt_retrained() and queue.retraining.waiting() == 0
+    undone = desk.undo().event
+    assert undone is not None
+    row, given = undone.row, review.root.candidates[undone.row].tolist()
+    assert len(given) > 1 and review.current.candidates[row].tolist() != given
+    queue.forget(undone)
+    assert review.current.candidates[row].tolist() == given
+    assert not review.current.certainty.is_given[row] and review.weights_of(row, review.state.outcome(row))
+    others = np.delete(np.arange(len(review.root)), row)
+    learnt = queue.signals.sets
+    assert all(review.current.candidates[other].tolist() == learnt[other].tolist() for other in others.tolist())
+    assert queue.retraining.waiting() == 1  # to train without it
+    source = export_source(queue.run.folder)
+    assert source.labels.candidates == review.current.candidates
+    assert np.array_equal(source.labels.weights, review.current.weights)
+    assert source.learnt["source"][row] == "model" and source.learnt["candidates"][row].count("|") == len(given) - 1
+    queue.retraining.begin().join(60)
+    assert queue.adopt_retrained() and queue.retraining.waiting() == 0
+    assert queue.signals.sets[row].tolist() == given
+    close(review)
+
+
+def test_a_decision_taken_back_is_forgotten_at_once_where_labels_had_learnt_it(runs: RunRegistry) -> None:
+    queue = opened(runs)
+    review, desk = queue.review, Desk(queue.review, "Ann")
+    decide(queue, 20)
+    undone = desk.undo().event
+    assert undone is not None
+    outcome = review.state.outcome(undone.row)
+    assert max(review.weights_of(undone.row, outcome).values()) == 1
+    queue.forget(undone)
+    assert max(review.weights_of(undone.row, outcome).values()) < 1
+    labels = review.current
+    one = desk.next()
+    assert one is not None
+    desk.decide(one, "pick", one.choices[-1].label)
+    undone = desk.undo().event
+    assert undone is not None
+    queue.forget(undone)
+    assert review.current is labels  # nothing had learnt that one
+    close(review)
 
 
 def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_label(runs: RunRegistry) -> None:

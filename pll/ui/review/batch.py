@@ -89,6 +89,8 @@ class LookAlikeBatch:
         if what == "undo":
             result = self.tab.desk.undo(token=nonce)
             self.tab.message = "Undone." if result.stored else result.notice
+            if result.event is not None:
+                self.tab.queue.forget(result.event)
             batch = None if result.event is None else result.event.batch
             if batch in self.accepted:
                 self._show_again(*self.accepted.pop(batch))

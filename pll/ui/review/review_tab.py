@@ -169,6 +169,9 @@ class ReviewTab:
         result = self.desk.undo(token=nonce)
         self._take(result)
         if result.stored and result.event is not None:
+            self.queue.forget(result.event)
+            if result.next is not None:  # with weights that do not know the answer
+                self._show(self.desk.show(result.next.row))
             self.message = f"Undone: {result.event.example}."
 
     def _take(self, result: DecisionResult) -> None:

@@ -16,7 +16,7 @@ from pll.ui.export import download, labelstudio
 from pll.ui.format import plain
 from pll.ui.not_yet import not_yet
 from pll.ui.routes import link
-from pll.ui.train.ended import came_to, show_disputes, show_health
+from pll.ui.train.ended import came_to, show_disputes, show_health, show_successor
 from pll.ui.widgets import folded, show_error
 from pll.wording import count
 
@@ -60,6 +60,7 @@ def tell(run: Run, source: ExportSource, status: ReviewStatus) -> None:
     left = len(source.splits.no_answer)
     if left:
         st.caption(f"{count(left, 'example')} without an answer: their ids are under *For engineers*.")
+    show_successor(run, "export")
     show_disputes(run)
     if not status.certificate:  # which says more than a run's health
         show_health(source.health, is_reviewed=status.decided > 0)

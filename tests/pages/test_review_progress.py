@@ -48,7 +48,9 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
         assert "20 decided of 150" in said(open_page(name, run=finished.id))
     desk.undo()
     for name in ("export", "train"):
-        assert "19 decided of 150" in said(open_page(name, run=finished.id))
+        before = said(open_page(name, run=finished.id))
+        assert "19 decided of 150" in before and "older than those in Review" in before
+        assert "older than those in Review" not in said(open_page(name, run=run.id))
     queue.wait()
 
 

@@ -22,7 +22,7 @@ from pll.ui.choose_run import has_labels
 from pll.ui.export import download
 from pll.ui.format import plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
-from pll.ui.routes import go
+from pll.ui.routes import go, link
 from pll.ui.view_state import Scene, stored_frame
 from pll.ui.voters import with_decisions
 from pll.ui.widgets import beside, button
@@ -37,6 +37,7 @@ def draw(now: Scene) -> None:
     labels = _labels(now.result_stamp, now)
     status, sentence = came_to(now.run, now.splits, labels, now.snapshot.health, votes_alone=now.votes_alone)
     st.markdown(f"#### {_found(now)}{sentence}")
+    show_successor(now.run, "train")
     if "next" not in now.looking.hidden:
         _onward(now, status)
     is_disputed = show_disputes(now.run)
@@ -230,6 +231,24 @@ def show_health(health: Health | None, *, more: Sequence[str] = (), is_reviewed:
     in_short = f"**Do not trust these labels yet.** {IN_SHORT[health.findings[0].name]}"
     with st.container(key="health-notice"), st.expander(in_short, icon=HEALTH_ICONS["unhealthy"]):
         st.markdown("  \n".join([*lines, *map(plain, more)]))
+
+
+def show_successor(run: Run, page: str) -> None:
+    """Where the review of a run went on with one that learnt the decisions, say so, and lead there.
+
+    Parameters
+    ----------
+    run
+        The run, with labels.
+    page
+        Name of the page on which the other run is to be seen.
+    """
+    from pll.ui.review import service  # loads a database
+
+    if service.is_begun(run) and (latest := service.queue_of(run).run).id != run.id:
+        with beside():
+            st.caption(f"These labels are older than those in Review: {plain(latest.name)}.", width="content")
+            link(page, "Latest labels", run=latest.id)
 
 
 def show_disputes(run: Run) -> bool:

@@ -185,6 +185,7 @@ def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags]) -> 
     if gap.is_tie:
         alone, other = int((mine & ~reference).sum()), int((reference & ~mine).sum())
         why = f". It alone is right on {alone:,} examples, {best.title} alone on {other:,}, which may be chance"
+        why = why if alone or other else ". Both are right on the same examples"
         return LaneSummary(lane.title, f"{share}: a tie with {best.title}", why)
     low, high = (gap.low, gap.high) if gap.share > 0 else (-gap.high, -gap.low)
     text = f"{share}, {points} ({low * 100:.1f} to {high * 100:.1f})"

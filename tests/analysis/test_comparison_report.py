@@ -55,6 +55,8 @@ def test_the_best_without_the_truth_is_the_headline() -> None:
 def test_a_tie_says_how_often_each_alone_is_right() -> None:
     (line,) = judged(lane("proden", 5), lane("oracle", 0, is_supervised=True)).lines
     assert line.text.endswith("It alone is right on 5 examples, proden alone on 0, which may be chance.")
+    (line,) = judged(lane("proden", 5), lane("oracle", 5, is_supervised=True)).lines
+    assert line.text.endswith("a tie with proden. Both are right on the same examples.")
 
 
 def test_unknown_truth_does_not_count() -> None:

@@ -19,12 +19,14 @@ function inShort(full, short, parent) {
   element("span", "unseen", parent, ` ${full}`);
 }
 
-/** How well a class fits what was typed: itself, its beginning, that of a word in it, any part; Infinity for not at all. */
+/** How well a class fits what was typed: itself, its beginning, that of a word in it, any part, all words of it
+    wherever they stand; Infinity for not at all. */
 function fit(name, typed) {
   const low = name.toLowerCase();
   if (low === typed) return 0;
   const at = low.indexOf(typed);
-  if (at < 1) return at < 0 ? Infinity : 1;
+  if (at < 0) return typed.split(/\s+/).every((word) => low.includes(word)) ? 4 : Infinity;
+  if (at === 0) return 1;
   const inside = [...low.matchAll(/[\p{L}\p{N}]+/gu)].some(({ index }) => low.startsWith(typed, index));
   return inside ? 2 : 3;
 }
@@ -239,7 +241,7 @@ class Desk extends Station {
   }
 
   passes({ label }) {
-    return label.toLowerCase().includes(this.filter.trim().toLowerCase());
+    return fit(label, this.filter.trim().toLowerCase()) < Infinity;
   }
 
   applyFilter(list) {

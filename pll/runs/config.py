@@ -198,7 +198,7 @@ def facts_of(config: RunConfig, *, defaults: bool = True) -> dict[str, str]:
 
 
 def differences(configs: Sequence[RunConfig], *, defaults: bool = True) -> list[str]:
-    """Return of each run in what it differs from the others.
+    """Return of each run in what it differs from the others: its name, where no two have one, else all that differs.
 
     Parameters
     ----------
@@ -207,9 +207,11 @@ def differences(configs: Sequence[RunConfig], *, defaults: bool = True) -> list[
     defaults
         As for `facts_of`.
     """
-    every = [facts_of(config, defaults=defaults) for config in configs]
+    every = [facts_of(config, defaults=defaults and config.params.get("recipe") != "auto") for config in configs]
     names = dict.fromkeys(name for one in every for name in one)
     differing = [name for name in names if len({one.get(name) for one in every}) > 1]
+    if len({one["name"] for one in every}) == len(every):
+        differing = ["name"]
     return [", ".join(own[name] for name in differing if own.get(name)) for own in every]
 
 

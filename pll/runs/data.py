@@ -656,7 +656,7 @@ def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets, *, votes
     outside = data.truth_outside()
     if len(outside):
         warnings.append(
-            f"{len(outside):,} of {len(data):,} true labels are not among their candidates "
+            f"{len(outside):,} of {data.n_labelled:,} true labels are not among their candidates "
             f"(first: id {data.row_ids[outside[0]]})"
             + ("." if votes_alone else f"; only {METHOD_THAT_ADDS} can identify these examples correctly.")
         )

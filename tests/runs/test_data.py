@@ -164,6 +164,8 @@ class TestWarnings:
         assert any(
             text.startswith("2 of 4 true labels are not among their candidates") for text in warnings_about(data)
         )
+        some = warnings_about(made(y=[2, -1, -1, 0]))
+        assert any(text.startswith("2 of 2 true labels are not among their candidates") for text in some)
 
     def test_whole_sets_missing_classes_and_singletons(self) -> None:
         assert any("1 of 4 examples have every class" in text for text in warnings_about(made()))

@@ -77,7 +77,7 @@ def _chosen(scene: Scene, rows: Ints) -> None:
 
 
 def _map_frame(scene: Scene, places: Places) -> pd.DataFrame:
-    """What is drawn, as a table: id, x and y (0 … 65,535), identified label, confidence; and whether in the outline."""
+    """What is drawn, as a table: id, x and y (0 … 65,535), identified label and its weight; whether in the outline."""
     sharp, names = scene.frame.sharp, np.array(scene.sets.class_names, dtype=object)
     table = pd.DataFrame(
         {
@@ -85,7 +85,7 @@ def _map_frame(scene: Scene, places: Places) -> pd.DataFrame:
             "x": places[:, 0],
             "y": places[:, 1],
             "identified_label": names[sharp.identified],
-            "confidence": sharp.top,
+            "label_weight": sharp.top,
         }
     )
     if scene.looking.outline is not None:
